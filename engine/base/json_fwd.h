@@ -1,0 +1,6 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+namespace loom {
+using Json = nlohmann::ordered_json;
+}

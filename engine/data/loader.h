@@ -1,0 +1,62 @@
+#pragma once
+// From rows to the batches of a step: shuffles, prepares (normalise, crop, flip ...), converts, and stays ahead in the
+// background. Order and random preparation are functions of (seed, epoch, sample index) alone.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/catalogue/entry.h"
+#include "engine/data/dataset.h"
+
+namespace loom {
+
+// The steps of `prepare`: Scale, Normalise, Crop, Pad, Flip, ... each an entry with `random` ones marked by category "random".
+std::vector<const Entry*> prepareEntries();
+
+// The shape that `variable` has after preparation. Throws Error(badProject).
+Shape preparedShape(const Variable& variable, const std::vector<Json>& prepare);
+
+struct LoaderColumn {
+  std::string variable;  // of the dataset
+  Shape shape;           // of one sample, as the network's Input wants it; the same number of elements
+  DataType type = DataType::f32;  // f32, or i32 for labels and indices
+};
+
+struct LoaderOptions {
+  std::vector<LoaderColumn> columns;
+  std::vector<Json> prepare;
+  std::int64_t batch = 1;
+  bool shuffle = true;
+  bool random = true;      // false: random preparation steps are left out (validation)
+  bool dropLast = false;   // false: the last batch of an epoch may be smaller
+  std::uint64_t seed = 1;
+  std::int64_t epoch = 0;  // where to begin: resume
+  std::int64_t sample = 0; // samples of that epoch already used
+  int prefetch = 2;        // batches ahead
+  int threads = 1;
+};
+
+struct Batch {
+  std::int64_t epoch = 0;
+  std::int64_t first = 0;  // place of its first sample in the epoch's order
+  std::int64_t size = 0;
+  bool lastOfEpoch = false;
+  std::vector<std::span<const std::byte>> columns;  // as LoaderOptions::columns, row-major, N first
+  std::vector<std::int64_t> rows;                   // of the dataset
+};
+
+class Loader {
+ public:
+  virtual ~Loader() = default;
+  // Valid until the next call. Rethrows what a background thread met, with row and column.
+  virtual const Batch& next() = 0;
+  // Seconds that next() waited for data since it was last asked.
+  virtual double waited() = 0;
+  // From the next call on (batch-size control).
+  virtual void setBatch(std::int64_t batch) = 0;
+};
+
+std::unique_ptr<Loader> makeLoader(std::shared_ptr<const Dataset> dataset, LoaderOptions options);
+
+}  // namespace loom

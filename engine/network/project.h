@@ -1,0 +1,79 @@
+#pragma once
+// A whole project as `*.loom` holds it: networks, datasets, training. Reading reports every problem with its place; writing is
+// stable and leaves out defaults, so that git shows what changed.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/network/analysis.h"
+#include "engine/network/network.h"
+
+namespace loom {
+
+inline constexpr int kProjectVersion = 1;
+
+struct DatasetSpec {
+  std::string name;                   // "training"
+  std::string csv;                    // relative to the project file
+  std::vector<Json> prepare;          // {"step": "Normalise", ...}: entries of engine/data's prepareTable()
+  bool ownPrepare = false;            // false: a validation set takes the training set's (its random steps left out)
+  Json extra = Json::object();        // further fields of the dataset entry (see engine/data), defaults left out
+};
+
+// One update rule; the simple form of `training` is a list of one.
+struct UpdateSpec {
+  std::string network = "main";
+  std::string dataset = "training";
+  std::vector<std::string> parameters;  // glob patterns over parameter names; empty = all
+  std::vector<std::string> decayExclude{"bias", "normalisation"};  // kinds or glob patterns: no weight decay
+  Json optimizer;                       // {"name": "Momentum", "learning_rate": ...}
+  Json schedule;                        // {"name": "Cosine", ...}
+  Json warmup;                          // null, or {"epochs": 1} or {"steps": 100}, "from": 0
+  int every = 1;                        // runs at steps divisible by this
+};
+
+struct TrainingSpec {
+  std::vector<UpdateSpec> updates;
+  std::string validation;         // dataset name, empty = none
+  std::string validationNetwork;  // network that is evaluated; empty = the first update's
+  Json settings;  // epochs, batch, accumulate, precision, seed, clip_norm, ...: fields of settingsEntry()
+};
+
+struct Project {
+  std::vector<Network> networks;
+  std::vector<DatasetSpec> datasets;
+  TrainingSpec training;
+  std::string notes;
+
+  const Network* network(std::string_view name) const;
+  Network* network(std::string_view name);
+  const DatasetSpec* dataset(std::string_view name) const;
+};
+
+// The fields of `training` beside the updates: one catalogue entry, several groups by Field::key prefix order (see .cpp).
+const Entry& settingsEntry();
+const Entry& updateEntry();
+const Entry& datasetEntry();
+
+// Never throws for what the file says: `problems` hold every fault with its place; parts that can be read are there.
+struct ReadProject {
+  Project project;
+  std::vector<Problem> problems;
+  bool readable = false;  // false: not JSON, no object, or a newer version (the problem says which)
+};
+ReadProject readProject(std::string_view text, const std::string& name);
+// Throws Error (missingFile, badProject, newerVersion) with the first problem.
+Project loadProject(const std::filesystem::path& path);
+std::string writeProject(const Project& project);
+void saveProject(const Project& project, const std::filesystem::path& path);  // atomically
+
+// Problems of the whole project: each network's, settings against the catalogue, names that do not exist, Inputs without a
+// column where `columns` of a dataset are known.
+struct KnownColumns {
+  std::string dataset;
+  std::map<std::string, Shape> shapes;  // of one sample, after preparation
+  std::map<std::string, std::int64_t> classes;  // label columns: highest label + 1
+};
+std::vector<Problem> checkProject(const Project& project, const std::vector<KnownColumns>& columns = {});
+
+}  // namespace loom

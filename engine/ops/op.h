@@ -1,0 +1,55 @@
+#pragma once
+// One mathematical operation: its contract, shape rule, gradient as other ops, and a plain double-precision reference.
+// One file per op; `ops/README.md` is the table of all of them with inputs, outputs and attributes, and what backends lower.
+// An op knows no vendor and no memory layout: tensors are row-major N-first as far as it can tell.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/data_type.h"
+#include "engine/base/shape.h"
+#include "engine/ops/attributes.h"
+
+namespace loom {
+
+class ProgramBuilder;  // engine/program/builder.h; gradients emit ops through it
+using TensorId = std::int32_t;
+constexpr TensorId kNoTensor = -1;
+
+struct TensorSpec {
+  Shape shape;
+  DataType type = DataType::f32;
+};
+
+// A tensor of the reference executor: row-major, every number as double (indices and labels too).
+struct ReferenceTensor {
+  Shape shape;
+  std::vector<double> values;
+};
+
+struct GradientArguments {
+  std::span<const TensorId> inputs;           // of the forward operation
+  std::span<const TensorId> outputs;
+  std::span<const TensorId> outputGradients;  // kNoTensor where nothing flows back
+  std::span<const bool> wanted;               // which inputs need a gradient
+  const Attributes& attributes;
+};
+
+struct OpDefinition {
+  std::string name;  // "convolution_weight_gradient"
+  // Output specs from input specs; throws Error(badProject) with both numbers for what cannot be.
+  std::vector<TensorSpec> (*infer)(std::span<const TensorSpec> inputs, const Attributes& attributes);
+  // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops through which nothing flows
+  // (metrics, the gradient ops themselves). Contributions of several consumers are summed by the caller.
+  std::vector<TensorId> (*gradient)(ProgramBuilder& builder, const GradientArguments& arguments);
+  // Overwrites outputs, whose shapes are set. Optional inputs that are absent come as a null pointer.
+  void (*reference)(std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs, const Attributes& attributes);
+  // Multiply-adds of one execution; null counts none.
+  double (*multiplyAdds)(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs, const Attributes& attributes);
+};
+
+std::span<const OpDefinition* const> opTable();
+// Throws Error(internal) for a name that is not in the table.
+const OpDefinition& findOp(std::string_view name);
+
+}  // namespace loom

@@ -1,0 +1,61 @@
+#pragma once
+// A program meets a machine. compile() decides everything: kernels, layouts, one arena; a step then allocates nothing.
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/base/json_fwd.h"
+#include "engine/program/parameter_store.h"
+#include "engine/program/program.h"
+
+namespace loom {
+
+struct CompileOptions {
+  DataType precision = DataType::f32;
+  int threads = 0;  // 0 = as many as the affinity mask allows
+};
+
+struct StepOptions {
+  std::int64_t step = 0;         // scalar "step"
+  std::int64_t firstSample = 0;  // scalar "first_sample"
+  double lossScale = 1;          // scalar "loss_scale"
+  bool accumulate = false;       // parameter gradients: added to instead of overwritten
+};
+
+// One program on one machine, bound to one store. Not thread-safe; one step at a time.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  // Where the caller writes the batch of an input before run(): row-major, in the input tensor's type. Throws
+  // Error(internal) for a name that the program lacks. Valid until the executable ends.
+  virtual std::span<std::byte> input(std::string_view name) = 0;
+  virtual void run(const StepOptions& options) = 0;
+  // After run(): a result of rank 0.
+  virtual double scalarResult(std::string_view name) const = 0;
+  // After run(): copies a result of any rank, row-major f32, into `to`.
+  virtual void readResult(std::string_view name, std::span<float> to) const = 0;
+
+  virtual const Program& program() const = 0;
+  // "arena_bytes", "operations" (kernel, implementation, layout, origin), "reorders": for plan, tests and bug reports.
+  virtual Json describe() const = 0;
+};
+
+// An optimizer's elementwise rule on this machine; see engine/optimizers/optimizer.h.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;  // "cpu", "cuda", "reference"
+  // Keeps a reference to `store`, whose tensors must not move (ParameterStore guarantees it).
+  virtual std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) = 0;
+  // Runs work(first, last) over [0, count) in parallel, in pieces of a multiple of `grain`; returns when all is done.
+  virtual void parallelFor(std::int64_t count, std::int64_t grain,
+                           const std::function<void(std::int64_t first, std::int64_t last)>& work) = 0;
+};
+
+// Every op by its double-precision reference: slow, for tests and gradient checks. Stores and results stay f32 outside.
+std::unique_ptr<Backend> makeReferenceBackend();
+
+}  // namespace loom

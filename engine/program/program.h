@@ -1,0 +1,87 @@
+#pragma once
+// A drawing as arithmetic: operations in execution order over tensors whose shapes are all known. Everything a backend
+// decides, it decides from this before the first step.
+#include <string>
+#include <vector>
+
+#include "engine/base/data_type.h"
+#include "engine/base/shape.h"
+#include "engine/ops/op.h"
+
+namespace loom {
+
+enum class TensorRole {
+  input,              // filled by the caller before a step: a batch of a dataset variable, N first
+  scalar,             // rank 0, set by the caller before a step: see kStepScalar, kFirstSampleScalar
+  parameter,          // owned by the parameter store under `name`; read
+  parameterGradient,  // owned by the store; `name` is the parameter's name. Overwritten, or added to (StepOptions)
+  state,              // owned by the store under `name`; read and written (running mean and variance)
+  constant,           // `value` everywhere
+  intermediate,       // lives in the executable's arena
+};
+
+// Scalars that a program may read. The step counts updates from 0; the first sample is the place of this batch's row 0 in the
+// global batch: dropout and noise are functions of (seed, node, step, first sample + row).
+inline constexpr const char* kStepScalar = "step";
+inline constexpr const char* kFirstSampleScalar = "first_sample";
+// What the loss's gradient is multiplied with: shard samples / batch samples, times a loss scale. 1 when absent.
+inline constexpr const char* kLossScaleScalar = "loss_scale";
+
+struct Tensor {
+  std::string name;  // input: the Input node's id; parameter, state: "conv1/weight"; else "conv1" or "conv1.gradient"
+  Shape shape;
+  DataType type = DataType::f32;
+  TensorRole role = TensorRole::intermediate;
+  double value = 0;  // of a constant
+};
+
+struct Operation {
+  const OpDefinition* op = nullptr;
+  std::vector<TensorId> inputs;  // kNoTensor = optional input left out
+  std::vector<TensorId> outputs;
+  Attributes attributes;
+  std::string origin;            // id of the node it came from: errors, profiles and costs are told by it
+  bool backward = false;
+};
+
+enum class ParameterKind { weight, bias, normalisation };  // the last two are left out of weight decay by default
+
+enum class InitializerKind { zeros, ones, constant, normal, uniform };
+
+// Element i of parameter `name` = f(Philox(seed, name), i): the same on every machine and number of ranks.
+struct Initializer {
+  InitializerKind kind = InitializerKind::zeros;
+  double scale = 0;  // constant: the value; normal: standard deviation; uniform: bound b of [-b, b)
+};
+
+struct Parameter {
+  std::string name;
+  Shape shape;
+  ParameterKind kind = ParameterKind::weight;
+  Initializer initializer;
+  bool isState = false;  // running statistics: no gradient, no optimizer
+};
+
+// A value that leaves the program: rank 0 for losses and metrics.
+struct NamedResult {
+  std::string name;   // the node's id ("loss", "accuracy", "fc")
+  std::string kind;   // "loss", "metric" or "output"
+  TensorId tensor = kNoTensor;
+};
+
+struct Program {
+  std::vector<Tensor> tensors;
+  std::vector<Operation> operations;
+  std::vector<Parameter> parameters;  // states included, in order of first use
+  std::vector<NamedResult> results;
+  std::int64_t batch = 0;             // N
+  std::uint64_t seed = 1;
+  bool training = false;              // has a backward part
+
+  const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+  TensorId findTensor(std::string_view name, TensorRole role) const;  // kNoTensor when there is none
+  // One operation a line, for tests, bug reports and `loom plan --program`.
+  std::string toString() const;
+};
+
+}  // namespace loom
