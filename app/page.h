@@ -1,0 +1,116 @@
+#pragma once
+// A page of the IDE and what it is given. A page lives as long as the project that is open: it is made when first shown,
+// deleted before its document. Everything here happens on the window's thread.
+#include <QAction>
+#include <QIcon>
+#include <QJsonObject>
+#include <QKeySequence>
+#include <QList>
+#include <QString>
+#include <QUrl>
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "engine/network/analysis.h"
+
+namespace loom {
+
+class Launcher;
+class Preferences;
+class ProjectDocument;
+class RunStore;
+class Theme;
+
+// Where a thing stands, so that a click on a problem, a search hit or a notice can lead there. Empty fields say nothing.
+struct Place {
+  QString page;      // id in the page table: "network", "data", "settings", "training", "runs", "start"
+  QString network;   // of a node
+  QString node;
+  QString field;     // key of a field of the node, or a path such as "training.optimizer.learning_rate"
+  QString dataset;   // name in the project
+  qint64 row = -1;   // of the dataset, from 1
+  QString column;    // of the dataset
+  QString run;       // id in the run store
+};
+
+// Bottom right, one at a time, 8 s, for finished things; never for errors.
+struct Notice {
+  QString text;                // "3 rows skipped"
+  QString actionText;          // "Undo", "Show"; empty = none
+  std::function<void()> action;
+};
+
+// A line of Ctrl+K.
+struct SearchHit {
+  QString group;   // "Layers", "Nodes", "Settings", "Runs", "Data"
+  QString text;    // what is matched and shown
+  QString detail;  // quiet, at the right of the text
+  QIcon icon;
+  std::function<void()> act;
+};
+
+// A problem that only a page can know (a row of a dataset, say); those of the document the window takes from it itself.
+struct PageProblem {
+  Severity severity = Severity::error;
+  Place place;
+  QString placeText;  // "train.csv row 812"
+  QString message;    // one sentence, with both numbers
+  QString remedyText;
+  std::function<void()> remedy;
+};
+
+struct AppContext {
+  ProjectDocument* document = nullptr;  // never null for a page whose entry says needsProject
+  RunStore* store = nullptr;
+  Launcher* launcher = nullptr;
+  Theme* theme = nullptr;
+  Preferences* preferences = nullptr;
+  std::function<void(const Place&)> go;                     // switches the page and selects the thing
+  std::function<void(const Notice&)> notify;
+  std::function<void(const QString&)> openProject;          // a path; asks nothing, saves the open one first
+  std::function<void()> train;                              // as the button does
+};
+
+class Page : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Page(AppContext& context, QWidget* parent = nullptr) : QWidget(parent), m_context(context) {}
+
+  // Called when the page comes to the front or leaves it: timers of hidden pages stand still.
+  virtual void activated() {}
+  virtual void deactivated() {}
+  // Leads to the thing; false where it is not here any more.
+  virtual bool show(const Place&) { return false; }
+  // For the menu, Ctrl+K and the list of shortcuts; they carry texts and shortcuts. The window adds them to itself while
+  // the page is in front, so a shortcut may be used by several pages.
+  virtual QList<QAction*> pageActions() const { return {}; }
+  virtual QList<SearchHit> search(const QString& query) { return Q_UNUSED(query), QList<SearchHit>(); }
+  // Files dropped anywhere on the window that are no project and no run folder; true = taken.
+  virtual bool filesDropped(const QList<QUrl>&) { return false; }
+  // Ctrl+B and Ctrl+I.
+  virtual void toggleLeftPanel() {}
+  virtual void toggleInspector() {}
+  // F6: the areas in the order of F6.
+  virtual QList<QWidget*> areas() const { return {}; }
+  // Splitters, tabs, columns: remembered per project, with the page's id as key.
+  virtual QJsonObject saveLayout() const { return {}; }
+  virtual void restoreLayout(const QJsonObject&) {}
+  // False while something is still being computed or laid out (screenshots wait for it).
+  virtual bool settled() const { return true; }
+
+  AppContext& context() const { return m_context; }
+
+ signals:
+  // Words of the page for the status bar ("3 nodes selected").
+  void statusChanged(const QString& text);
+  // Replaces what this page last reported.
+  void problemsChanged(const std::vector<loom::PageProblem>& problems);
+  void actionsChanged();
+
+ private:
+  AppContext& m_context;
+};
+
+}  // namespace loom
