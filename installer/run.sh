@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Everything a newcomer needs: installs what is missing, builds, and opens the IDE on the digits sample. With no display it
+# trains that sample in the terminal. Further arguments go to the IDE (a project, --theme dark, ...).
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+set_up_if_needed
+
+if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+  build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_TESTS=OFF -- gradloom loom samples
+  project=$root/samples/digits/digits.loom
+  [ $# -gt 0 ] && [ -e "$1" ] && { project=$1; shift; }
+  exec "$build/bin/gradloom" "$@" "$project"
+fi
+echo "No display: training samples/digits here in the terminal."
+build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_GUI=OFF -DGRADLOOM_TESTS=OFF -- loom samples
+exec "$build/bin/loom" train "$root/samples/digits/digits.loom" "$@"

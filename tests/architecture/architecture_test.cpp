@@ -1,0 +1,199 @@
+// The house as design allows it: which room may include which, what may stand at the root, how long a file may be.
+// Reads the sources themselves, so that a wrong arrow fails here before it is habit.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::IsEmpty;
+
+const fs::path kRoot = GRADLOOM_SOURCE_DIR;
+const std::set<std::string> kTop = {"app", "engine", "widgets", "launcher", "samples", "resources", "tests", "installer"};
+
+struct Source {
+  std::string path;  // from the root
+  std::vector<std::string> lines;
+};
+
+const std::vector<Source>& sources() {
+  static const std::vector<Source> all = [] {
+    std::vector<Source> found;
+    for (const std::string& top : kTop) {
+      for (const auto& entry : fs::recursive_directory_iterator(kRoot / top)) {
+        const std::string extension = entry.path().extension();
+        if (!entry.is_regular_file() || !std::set<std::string>{".h", ".cpp", ".cu", ".cuh"}.count(extension)) continue;
+        Source source{fs::relative(entry.path(), kRoot).generic_string(), {}};
+        std::ifstream file(entry.path());
+        for (std::string line; std::getline(file, line);) source.lines.push_back(line);
+        found.push_back(std::move(source));
+      }
+    }
+    return found;
+  }();
+  return all;
+}
+
+// "engine/cpu/kernels/x.h" -> "engine/cpu"; "widgets/chart/x.h" -> "widgets".
+std::string roomOf(const std::string& path) {
+  const auto first = path.find('/');
+  const std::string top = path.substr(0, first);
+  if (top != "engine") return top;
+  const auto second = path.find('/', first + 1);
+  return second == std::string::npos ? top : path.substr(0, second);
+}
+
+std::vector<std::string> includesOf(const Source& source, char open) {
+  std::vector<std::string> found;
+  for (const std::string& line : source.lines) {
+    static const std::regex include(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+    std::smatch match;
+    if (std::regex_search(line, match, include) && match[1].str()[0] == open) found.push_back(match[2]);
+  }
+  return found;
+}
+
+// Each room and the rooms that it may include; `base` is everybody's.
+const std::map<std::string, std::set<std::string>> kArrows = {
+    {"engine/base", {}},
+    {"engine/catalogue", {}},
+    {"engine/run", {}},
+    {"engine/ops", {"engine/program"}},  // gradients emit through ProgramBuilder
+    {"engine/program", {"engine/ops"}},
+    {"engine/layers", {"engine/catalogue", "engine/ops", "engine/program"}},
+    {"engine/metrics", {"engine/catalogue", "engine/ops", "engine/program", "engine/layers"}},
+    {"engine/optimizers", {"engine/catalogue"}},
+    {"engine/schedules", {"engine/catalogue"}},
+    {"engine/network",
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/ops", "engine/program", "engine/optimizers", "engine/schedules",
+      "engine/data"}},
+    {"engine/data", {"engine/catalogue"}},
+    {"engine/planner",
+     {"engine/catalogue", "engine/layers", "engine/network", "engine/ops", "engine/program", "engine/optimizers", "engine/schedules"}},
+    {"engine/export", {"engine/network", "engine/program", "engine/ops"}},
+    {"engine/cpu", {"engine/ops", "engine/program"}},
+    {"engine/training",
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program", "engine/optimizers",
+      "engine/schedules", "engine/data", "engine/run", "engine/planner"}},
+    {"engine/loom",
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program", "engine/optimizers",
+      "engine/schedules", "engine/data", "engine/run", "engine/planner", "engine/export", "engine/cpu", "engine/training"}},
+};
+// What Qt's side may include of the engine: every room that knows no machine.
+const std::set<std::string> kCore = {"engine/base",    "engine/catalogue", "engine/run",        "engine/ops",       "engine/program", "engine/layers",
+                                     "engine/metrics", "engine/network",   "engine/optimizers", "engine/schedules", "engine/data",    "engine/planner",
+                                     "engine/export"};
+
+bool mayInclude(const std::string& from, const std::string& to) {
+  if (from == to || from == "tests" || to == "engine/base") return from != "engine/base" || to == "engine/base";
+  if (from == "samples") return to.rfind("engine/", 0) == 0;
+  if (from.rfind("engine", 0) == 0) {
+    const auto arrows = kArrows.find(from);
+    return arrows != kArrows.end() && arrows->second.count(to) > 0;
+  }
+  if (kCore.count(to)) return from == "widgets" || from == "launcher" || from == "app";
+  return from == "app" && (to == "widgets" || to == "launcher");
+}
+
+TEST(Architecture, IncludesFollowTheOneDirection) {
+  std::vector<std::string> wrong;
+  int seen = 0;
+  for (const Source& source : sources()) {
+    for (const std::string& include : includesOf(source, '"')) {
+      if (!kTop.count(include.substr(0, include.find('/')))) continue;  // a file beside it, or generated
+      ++seen;
+      const std::string from = roomOf(source.path), to = roomOf(include);
+      if (to != "tests" && !mayInclude(from, to)) wrong.push_back(source.path + " includes " + include);
+      if (to == "tests" && from != "tests") wrong.push_back(source.path + " includes " + include);
+    }
+  }
+  EXPECT_GT(seen, 20);
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Architecture, RefusesAWrongArrow) {  // the rule itself, so that the test above cannot pass by being blind
+  EXPECT_FALSE(mayInclude("engine/layers", "engine/cpu"));
+  EXPECT_FALSE(mayInclude("widgets", "launcher"));
+  EXPECT_FALSE(mayInclude("launcher", "widgets"));
+  EXPECT_FALSE(mayInclude("app", "engine/cpu"));
+  EXPECT_FALSE(mayInclude("engine/base", "engine/catalogue"));
+  EXPECT_FALSE(mayInclude("engine/unheard_of", "engine/ops"));
+  EXPECT_TRUE(mayInclude("app", "engine/network"));
+}
+
+TEST(Architecture, VendorsStayInTheirRooms) {
+  const std::vector<std::pair<std::regex, std::string>> homes = {
+      {std::regex("^(dnnl|oneapi)"), "engine/cpu"},          {std::regex("^(cuda|cublas|cudnn|nccl|curand)"), "engine/cuda"},
+      {std::regex("^mpi\\.h"), "engine/comm"},               {std::regex("^sqlite3"), "launcher"},
+      {std::regex("^libssh/"), "launcher"},                  {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
+      {std::regex("^(CLI/)"), "engine/loom"},                {std::regex("^QtCharts/|^QChart"), "widgets"}};
+  std::vector<std::string> wrong;
+  for (const Source& source : sources()) {
+    const std::string room = roomOf(source.path);
+    for (char open : {'<', '"'}) {
+      for (const std::string& include : includesOf(source, open)) {
+        for (const auto& [vendor, home] : homes)
+          if (std::regex_search(include, vendor) && room != home && room != "tests" && room != "samples")
+            wrong.push_back(source.path + " includes " + include);
+        const bool qt = std::regex_search(include, std::regex("^(Qt[A-Z]|Q[A-Z])"));
+        if (qt && room.rfind("engine", 0) == 0) wrong.push_back(source.path + " includes " + include);
+        const bool windows = std::regex_search(include, std::regex("^(QtWidgets|QtGui|QtCharts|QWidget|QApplication|QMainWindow|QDialog|QPainter|QGraphics)"));
+        if (windows && room == "launcher") wrong.push_back(source.path + " includes " + include);
+      }
+    }
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Architecture, TheRootHoldsWhatTheUserFixed) {
+  std::vector<std::string> extra;
+  for (const auto& entry : fs::directory_iterator(kRoot)) {
+    const std::string name = entry.path().filename();
+    if (name[0] == '.' || name == "CMakeLists.txt" || name == "README.md" || kTop.count(name) || name.rfind("build", 0) == 0) continue;
+    extra.push_back(name);
+  }
+  EXPECT_THAT(extra, IsEmpty());
+}
+
+TEST(Architecture, FilesStaySmall) {
+  std::vector<std::string> wrong;
+  for (const Source& source : sources())
+    if (source.lines.size() > 600) wrong.push_back(source.path + " has " + std::to_string(source.lines.size()) + " lines");
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Architecture, SeamHeadersStayShort) {
+  std::vector<std::string> wrong;
+  for (const char* seam : {"engine/base/error.h", "engine/catalogue/entry.h", "engine/ops/op.h", "engine/program/backend.h", "engine/program/program.h",
+                           "engine/program/builder.h", "engine/layers/layer.h", "engine/network/network.h", "engine/network/analysis.h",
+                           "engine/network/project.h", "engine/data/dataset.h", "engine/data/loader.h", "engine/optimizers/optimizer.h",
+                           "engine/schedules/schedule.h", "engine/run/run_folder.h"}) {
+    std::ifstream file(kRoot / seam);
+    ASSERT_TRUE(file) << seam << " is gone";
+    const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+    if (lines > 150) wrong.push_back(std::string(seam) + " has " + std::to_string(lines) + " lines");
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Architecture, EveryRoomHasAReadme) {
+  std::vector<std::string> lacking;
+  for (const std::string top : {"app", "engine", "widgets", "launcher", "samples", "resources", "tests", "installer"})
+    if (!fs::exists(kRoot / top / "README.md")) lacking.push_back(top);
+  for (const auto& entry : fs::directory_iterator(kRoot / "engine")) {
+    if (!entry.is_directory() || fs::is_empty(entry.path())) continue;
+    if (!fs::exists(entry.path() / "README.md")) lacking.push_back("engine/" + entry.path().filename().string());
+  }
+  EXPECT_THAT(lacking, IsEmpty());
+}
+
+}  // namespace
