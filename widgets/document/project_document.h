@@ -1,0 +1,157 @@
+#pragma once
+// The project that is open: networks, datasets, training, and the file they live in. Every change is one undo command with a
+// human text and one changed() signal with ids. Ids are those of the engine (UTF-8). GUI thread only.
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <QDateTime>
+#include <QObject>
+#include <QPointF>
+#include <QString>
+#include <QTimer>
+#include <QUndoStack>
+
+#include "engine/network/project.h"
+#include "widgets/document/project_change.h"
+#include "widgets/document/recovery_file.h"
+
+namespace loom {
+
+// Done, or the reason why not, as a sentence for a person.
+struct Outcome {
+  QString reason;
+  static Outcome done() { return {}; }
+  static Outcome refused(QString why) { return {std::move(why)}; }
+  explicit operator bool() const { return reason.isEmpty(); }
+};
+
+struct AddRequest {
+  std::string network = "main";
+  std::string layer;          // catalogue id or alias
+  QPointF at;                 // centre of the card
+  std::optional<Edge> into;   // the wire it is put into: what lies below moves down
+  std::string after;          // the node it follows and is wired to; `at` is then ignored
+  std::optional<Endpoint> from, to;  // a wire dropped on nothing: the pin it came from
+  Json values = Json::object();
+};
+
+class ProjectDocument : public QObject {
+  Q_OBJECT
+ public:
+  enum class SaveState { saved, edited, saving, recovered, failed };
+
+  explicit ProjectDocument(QObject* parent = nullptr);
+  ~ProjectDocument() override;
+
+  // The file. A file that cannot be read leaves the document as it was; openProblems() then say why and where.
+  Outcome open(const QString& path);
+  Outcome openText(std::string_view text, const QString& name);  // no file of its own yet: a new project or a sample
+  void newProject();
+  // Refuses when another program has changed the file meanwhile, unless told to overwrite.
+  enum class Overwrite { refuse, allow };
+  Outcome save(Overwrite foreignChanges = Overwrite::refuse);
+  Outcome saveAs(const QString& path);
+  QString path() const { return m_path; }      // empty = never saved
+  QString folder() const;                      // what relative paths start from
+  QString name() const { return m_name; }      // without folder and ending
+  bool isModified() const { return m_textOnly || !m_stack.isClean(); }
+  SaveState saveState() const { return m_saveState; }
+  QString saveStateText() const;               // "Saved", "Edited", "Recovered 14:02", "Cannot save: no room ..."
+  const std::vector<Problem>& openProblems() const { return m_openProblems; }
+  std::string text() const;                    // as save() would write it
+
+  // Nothing is lost in a crash: unsaved changes stand in a hidden file beside the project (RecoveryFile), offered at next open.
+  std::optional<QDateTime> recoverable() const;
+  Outcome recover();                           // one undo command
+  void discardRecovery();
+  void setAutosaveDelay(int milliseconds) { m_autosave.setInterval(milliseconds); }
+
+  QUndoStack& undoStack() { return m_stack; }
+  const Project& project() const { return m_project; }
+  const Network* network(std::string_view name) const { return m_project.network(name); }
+  // Always of the present state; computed when asked for after a change.
+  const Analysis& analysis(const std::string& network) const;
+  const std::vector<Problem>& problems() const;  // of the whole project, errors first
+  void setKnownColumns(std::vector<KnownColumns> columns);
+  const std::vector<KnownColumns>& knownColumns() const { return m_columns; }
+
+  // Networks.
+  std::string addNetwork(const std::string& wanted);  // answers the name it got
+  Outcome renameNetwork(const std::string& from, const std::string& to);
+  Outcome removeNetwork(const std::string& name);
+  std::string addNode(const AddRequest& request);     // answers its id; empty for an unknown layer
+  void removeNodes(const std::string& network, const std::vector<std::string>& ids, bool heal);
+  // Moves with one `gesture` number (not 0) merge into one command.
+  void moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture = 0);
+  void arrange(const std::string& network);
+  Outcome setField(const std::string& network, const std::string& node, const std::string& key, const Json& value);
+  void setFieldOfMany(const std::string& network, const std::vector<std::string>& nodes, const std::string& key, const Json& value);
+  void resetField(const std::string& network, const std::string& node, const std::string& key);
+  Outcome setShares(const std::string& network, const std::string& node, const std::string& other);
+  Outcome setLayer(const std::string& network, const std::string& node, const std::string& layer);
+  Outcome renameNode(const std::string& network, const std::string& from, const std::string& to);
+  // May the wire be drawn, and if not, why.
+  Outcome mayConnect(const std::string& network, const Edge& edge) const;
+  Outcome connect(const std::string& network, const Edge& edge);  // replaces the wire of an input that takes only one
+  void disconnect(const std::string& network, const std::vector<Edge>& edges);
+  Outcome rewire(const std::string& network, const Edge& from, const Edge& to);
+  std::string copyNodes(const std::string& network, const std::vector<std::string>& ids) const;  // JSON text
+  void cutNodes(const std::string& network, const std::vector<std::string>& ids);
+  std::vector<std::string> pasteNodes(const std::string& network, std::string_view copied, QPointF centre);
+  std::vector<std::string> duplicateNodes(const std::string& network, const std::vector<std::string>& ids);
+
+  // Training and data. A null value means the default again.
+  void setSetting(const std::string& key, const Json& value);
+  void setOptimizer(std::size_t update, const Json& optimizer);
+  void setSchedule(std::size_t update, const Json& schedule);
+  void setWarmup(std::size_t update, const Json& warmup);
+  void setUpdate(std::size_t update, const UpdateSpec& spec);
+  void addUpdate(const UpdateSpec& spec);
+  void removeUpdate(std::size_t update);
+  void setValidation(const std::string& dataset, const std::string& network = {});
+  Outcome addDataset(const DatasetSpec& dataset);
+  Outcome setDataset(const std::string& name, const DatasetSpec& dataset);  // a new name is followed by all that names it
+  void removeDataset(const std::string& name);
+  void setPrepare(const std::string& dataset, const std::vector<Json>& steps);
+  void setNotes(const std::string& notes);
+  Outcome applyRemedy(const Problem& problem);
+
+  // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one.
+  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {});
+
+ signals:
+  void changed(const loom::ProjectChange& change);
+  void analysisChanged();   // once after a burst of changes, from the event loop
+  void saveStateChanged();
+  void pathChanged();
+  void opened();            // another project: forget everything
+  void recoveryOffered(const QDateTime& time);
+
+ private:
+  friend class ProjectCommand;
+  void load(Project project, std::string diskText, const QString& path, const QString& name);
+  void applied(const ProjectChange& change);
+  void setSaveState(SaveState state, const QString& reason = {});
+  void writeRecovery();
+  Outcome write(const QString& path);
+
+  Project m_project;
+  QUndoStack m_stack;
+  QString m_path, m_name, m_saveProblem;
+  std::string m_diskText;          // what the file held when it was read or written last
+  bool m_keepOriginal = false;     // the file had parts that could not be read: kept as *.bak at the first save
+  bool m_textOnly = false;         // opened from text, never saved
+  SaveState m_saveState = SaveState::saved;
+  std::vector<Problem> m_openProblems;
+  std::vector<KnownColumns> m_columns;
+  RecoveryFile m_recovery;
+  QTimer m_autosave, m_announce;
+  mutable std::map<std::string, Analysis> m_analyses;
+  mutable std::optional<std::vector<Problem>> m_problems;
+};
+
+}  // namespace loom
