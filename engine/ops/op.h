@@ -19,6 +19,7 @@ constexpr TensorId kNoTensor = -1;
 struct TensorSpec {
   Shape shape;
   DataType type = DataType::f32;
+  bool present = true;  // false: an optional input that was left out; shape and type then mean nothing
 };
 
 // A tensor of the reference executor: row-major, every number as double (indices and labels too).
@@ -42,11 +43,35 @@ struct OpDefinition {
   // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops through which nothing flows
   // (metrics, the gradient ops themselves). Contributions of several consumers are summed by the caller.
   std::vector<TensorId> (*gradient)(ProgramBuilder& builder, const GradientArguments& arguments);
-  // Overwrites outputs, whose shapes are set. Optional inputs that are absent come as a null pointer.
+  // Overwrites outputs, whose shapes are set (values too, at 0). Optional inputs that are absent come as a null pointer.
+  // After the outputs come the new values of the inputs named in `updates`, as copies of the old ones.
   void (*reference)(std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs, const Attributes& attributes);
   // Multiply-adds of one execution; null counts none.
   double (*multiplyAdds)(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs, const Attributes& attributes);
+  // "x, w, b? -> y": inputs and outputs by name and place. '?' = may be left out (kNoTensor), "..." = one and more.
+  std::string signature;
+  // Inputs whose memory the first output may take when both are of one size: an element of the output is written after the
+  // same element of that input was read, and no other element is needed any more.
+  std::vector<int> reusable;
+  // Inputs that are states and are changed in place (running mean and variance).
+  std::vector<int> updates;
+  // The output is the first input's bytes under another shape.
+  bool isView = false;
 };
+
+// `signature`, taken apart.
+struct OpSignature {
+  struct Input {
+    std::string name;
+    bool optional = false;
+  };
+  std::vector<Input> inputs;
+  std::vector<std::string> outputs;
+  bool several = false;  // the last input may come any number of times, and at least once
+};
+OpSignature signatureOf(const OpDefinition& op);
+// The input specs with what was left out at the end filled in as absent. Throws Error(badProject) for a wrong number.
+std::vector<TensorSpec> completeInputs(const OpDefinition& op, std::span<const TensorSpec> inputs);
 
 std::span<const OpDefinition* const> opTable();
 // Throws Error(internal) for a name that is not in the table.

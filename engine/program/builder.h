@@ -12,6 +12,8 @@ namespace loom {
 class ProgramBuilder {
  public:
   ProgramBuilder(std::int64_t batch, std::uint64_t seed, bool training);
+  // Goes on with a program that stands.
+  explicit ProgramBuilder(Program program) : m_program(std::move(program)) {}
 
   std::int64_t batch() const { return m_program.batch; }
   std::uint64_t seed() const { return m_program.seed; }
@@ -48,9 +50,14 @@ class ProgramBuilder {
   bool m_backward = false;
 };
 
+// d(sum of results of kind "loss") / d(each target), each times the scalar kLossScaleScalar; kNoTensor where nothing flows.
+// Computes only what leads to a target. Contributions are summed in a fixed order: that of the reversed program.
+std::vector<TensorId> gradientsOf(ProgramBuilder& builder, std::span<const TensorId> targets);
+
 // Appends the backward part for d(sum of results of kind "loss") / d(parameters chosen by `wanted`), each times the scalar
 // kLossScaleScalar; every wanted parameter that takes part gets a tensor of role parameterGradient. `wanted` null = all that
-// are no state. Contributions are summed in a fixed order.
+// are no state. No operation reads a parameterGradient, so a backend may add to it in place. Removes dead code at the end
+// (passes.h); tensor ids stay as they are.
 void differentiate(ProgramBuilder& builder, const std::function<bool(const Parameter&)>& wanted = {});
 
 }  // namespace loom

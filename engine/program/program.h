@@ -80,6 +80,11 @@ struct Program {
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
   TensorId findTensor(std::string_view name, TensorRole role) const;  // kNoTensor when there is none
+  const Parameter* findParameter(std::string_view name) const;        // null when there is none
+  // The specs of tensors, absent where kNoTensor: what an op's rules take.
+  std::vector<TensorSpec> specs(const std::vector<TensorId>& ids) const;
+  // Multiply-adds of one run; `backward` chooses the part.
+  double multiplyAdds(bool backward) const;
   // One operation a line, for tests, bug reports and `loom plan --program`.
   std::string toString() const;
 };
