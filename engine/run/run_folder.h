@@ -5,7 +5,7 @@
 //   events.jsonl    append-only, one object a line: {"v":1,"seq":17,"attempt":1,"time":1690000000.123,"kind":"step",...}
 //   checkpoints/    step-00000128.safetensors, best.json and last.json naming two of them
 //   log.txt         what the process printed
-//   lock            held (flock) by the process that trains: a run without a holder is not running
+//   lock            held (flock, see run_lock.h) by the process that trains: a run without a holder is not running
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -55,7 +55,11 @@ class EventWriter {
  public:
   EventWriter(const RunFolder& folder, std::int64_t attempt);
   ~EventWriter();
-  void write(std::string_view kind, Json fields);
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+  // Answers the event as it stands in the file. A line that could be written only in part is taken back. One thread.
+  Event write(std::string_view kind, const Json& fields);
+  std::int64_t attempt() const { return m_attempt; }
 
  private:
   int m_file = -1;
@@ -64,11 +68,17 @@ class EventWriter {
   std::int64_t m_next = 0;
 };
 
+// The last event that the file holds, found from its end; nothing when there is none.
+std::optional<Event> lastEvent(const RunFolder& folder);
+// One line of events.jsonl; nothing for what is no event.
+std::optional<Event> parseEvent(std::string_view line);
+
 // Reads whole lines from a byte offset; what is no event (garbage, torn lines) is skipped and counted.
 class EventReader {
  public:
   explicit EventReader(std::filesystem::path file, std::int64_t offset = 0) : m_file(std::move(file)), m_offset(offset) {}
-  // New events since the last call, at most `limit`; empty when the file is not there yet.
+  // New events since the last call, at most `limit`; empty when the file is not there yet. Begins anew when the file has
+  // become shorter than what was read of it.
   std::vector<Event> read(std::size_t limit = 100000);
   std::int64_t offset() const { return m_offset; }
   std::int64_t skipped() const { return m_skipped; }
@@ -79,7 +89,7 @@ class EventReader {
 };
 
 // Commands: {"command": "stop"}, {"command": "stop_after_epoch"}, {"command": "learning_rate", "value": 0.01},
-// each with "id" (the writer's choice) and "time".
+// each with "id" (the writer's choice) and "time". What lacks a "time" is given one. The reading side is control.h.
 void appendControl(const RunFolder& folder, const Json& command);
 
 }  // namespace loom

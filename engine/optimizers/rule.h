@@ -1,0 +1,60 @@
+#pragma once
+// What the rules share: fields that each has, and the attribute that compiles a loop for several instruction sets, chosen when
+// the program starts. A rule's loop runs over ranges of a few thousand elements, so the indirect call costs nothing.
+#include "engine/optimizers/optimizer.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define LOOM_VECTORISED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define LOOM_VECTORISED
+#endif
+
+namespace loom {
+
+inline Field learningRateField(double defaultValue) {
+  return {.key = "learning_rate",
+          .label = "Learning rate",
+          .help = "How far a step goes. The schedule multiplies it.",
+          .type = FieldType::real,
+          .defaultValue = defaultValue,
+          .hard = Range{0, 1000},
+          .comfortable = Range{1e-6, 10},
+          .important = true};
+}
+
+// `how` tells where the rule puts it.
+inline Field weightDecayField(double defaultValue, std::string how) {
+  return {.key = "weight_decay",
+          .label = "Weight decay",
+          .help = std::move(how) + " Biases and normalisation parameters are left out unless the update says otherwise.",
+          .type = FieldType::real,
+          .defaultValue = defaultValue,
+          .hard = Range{0, 1},
+          .comfortable = Range{0, 0.1}};
+}
+
+// A share of what was before: momentum, the betas, a decay of averages.
+inline Field shareField(std::string key, std::string label, std::string help, double defaultValue) {
+  return {.key = std::move(key),
+          .label = std::move(label),
+          .help = std::move(help),
+          .type = FieldType::real,
+          .defaultValue = defaultValue,
+          .hard = Range{0, 1},
+          .comfortable = Range{0, 0.9999}};
+}
+
+inline Field epsilonField(double defaultValue) {
+  return {.key = "epsilon",
+          .label = "Epsilon",
+          .help = "Keeps the division finite. It is added to the square root, outside of it.",
+          .type = FieldType::real,
+          .defaultValue = defaultValue,
+          .hard = Range{0, 1},
+          .comfortable = Range{1e-12, 1e-3}};
+}
+
+inline constexpr const char* kCoupledDecay =
+    "Added to the gradient as weight_decay · w before the rule, as PyTorch and Caffe do (L2 regularisation).";
+
+}  // namespace loom
