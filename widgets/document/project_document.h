@@ -58,7 +58,7 @@ class ProjectDocument : public QObject {
   QString path() const { return m_path; }      // empty = never saved
   QString folder() const;                      // what relative paths start from
   QString name() const { return m_name; }      // without folder and ending
-  bool isModified() const { return m_textOnly || !m_stack.isClean(); }
+  bool isModified() const { return !m_stack.isClean(); }
   SaveState saveState() const { return m_saveState; }
   QString saveStateText() const;               // "Saved", "Edited", "Recovered 14:02", "Cannot save: no room ..."
   const std::vector<Problem>& openProblems() const { return m_openProblems; }
@@ -67,7 +67,7 @@ class ProjectDocument : public QObject {
   // Nothing is lost in a crash: unsaved changes stand in a hidden file beside the project (RecoveryFile), offered at next open.
   std::optional<QDateTime> recoverable() const;
   Outcome recover();                           // one undo command
-  void discardRecovery();
+  void discardRecovery();                      // also when a person closes without saving
   void setAutosaveDelay(int milliseconds) { m_autosave.setInterval(milliseconds); }
 
   QUndoStack& undoStack() { return m_stack; }
@@ -89,15 +89,18 @@ class ProjectDocument : public QObject {
   void moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture = 0);
   void arrange(const std::string& network);
   Outcome setField(const std::string& network, const std::string& node, const std::string& key, const Json& value);
-  void setFieldOfMany(const std::string& network, const std::vector<std::string>& nodes, const std::string& key, const Json& value);
+  void setFieldOfMany(const std::string& network, const std::vector<std::string>& nodes, const std::string& key,
+                      const Json& value);
   void resetField(const std::string& network, const std::string& node, const std::string& key);
   Outcome setShares(const std::string& network, const std::string& node, const std::string& other);
   Outcome setLayer(const std::string& network, const std::string& node, const std::string& layer);
   Outcome renameNode(const std::string& network, const std::string& from, const std::string& to);
   // May the wire be drawn, and if not, why.
-  Outcome mayConnect(const std::string& network, const Edge& edge) const;
-  Outcome connect(const std::string& network, const Edge& edge);  // replaces the wire of an input that takes only one
-  void disconnect(const std::string& network, const std::vector<Edge>& edges);
+  Outcome mayWire(const std::string& network, const Edge& edge) const;
+  Outcome addWire(const std::string& network, const Edge& edge);  // replaces the wire of an input that takes only one
+  void removeWires(const std::string& network, const std::vector<Edge>& edges);
+  // A node without wires is put into one; what lies below moves down.
+  Outcome insertInto(const std::string& network, const std::string& node, const Edge& edge, QPointF at);
   Outcome rewire(const std::string& network, const Edge& from, const Edge& to);
   std::string copyNodes(const std::string& network, const std::vector<std::string>& ids) const;  // JSON text
   void cutNodes(const std::string& network, const std::vector<std::string>& ids);
@@ -118,6 +121,8 @@ class ProjectDocument : public QObject {
   void removeDataset(const std::string& name);
   void setPrepare(const std::string& dataset, const std::vector<Json>& steps);
   void setNotes(const std::string& notes);
+  // By the path that problems name: "training.batch", "training.optimizer.learning_rate", "datasets.training.csv".
+  Outcome setPath(const std::string& path, const Json& value);
   Outcome applyRemedy(const Problem& problem);
 
   // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one.
@@ -133,18 +138,21 @@ class ProjectDocument : public QObject {
 
  private:
   friend class ProjectCommand;
-  void load(Project project, std::string diskText, const QString& path, const QString& name);
+  void load(ReadProject read, std::string diskText, const QString& path, const QString& name);
   void applied(const ProjectChange& change);
   void setSaveState(SaveState state, const QString& reason = {});
   void writeRecovery();
   Outcome write(const QString& path);
+  void editNetwork(const QString& text, const std::string& network, const std::function<void(Network&)>& change,
+                   const QString& mergeKey = {});
+  void editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
+                  const QString& mergeKey = {});
 
   Project m_project;
   QUndoStack m_stack;
-  QString m_path, m_name, m_saveProblem;
+  QString m_path, m_name, m_saveProblem, m_recoveredAt;
   std::string m_diskText;          // what the file held when it was read or written last
   bool m_keepOriginal = false;     // the file had parts that could not be read: kept as *.bak at the first save
-  bool m_textOnly = false;         // opened from text, never saved
   SaveState m_saveState = SaveState::saved;
   std::vector<Problem> m_openProblems;
   std::vector<KnownColumns> m_columns;

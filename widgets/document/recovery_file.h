@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <QDateTime>
 #include <QLockFile>
@@ -14,6 +15,12 @@ namespace loom {
 
 struct Recovered {
   std::string text;  // the project as it was
+  QDateTime time;
+};
+
+struct Orphan {
+  QString file;  // give to RecoveryFile::take()
+  QString name;  // of the project that had no file yet
   QDateTime time;
 };
 
@@ -29,10 +36,13 @@ class RecoveryFile {
   // Throws Error when it can be written nowhere.
   void write(const std::string& text);
   void discard();
+  // Projects that were never saved when the program ended without a word.
+  static std::vector<Orphan> orphans();
+  static std::string take(const Orphan& orphan);  // its text; the file is gone afterwards
   bool openElsewhere() const { return m_openElsewhere; }
 
  private:
-  QString m_beside, m_fallback;
+  QString m_beside, m_fallback;  // empty where there is none
   std::unique_ptr<QLockFile> m_lock;
   bool m_openElsewhere = false;
 };

@@ -1,0 +1,124 @@
+// Order within the layers: begin with the longest way at the left, then sweep by barycentres and keep the fewest crossings.
+#include <algorithm>
+#include <limits>
+
+#include "widgets/document/layered_graph.h"
+
+namespace loom {
+
+namespace {
+
+constexpr int kSweeps = 12;
+
+// Where an end of an edge stands in its layer: place of the vertex, and a fraction for the pin.
+double standing(const LayeredGraph& graph, const std::vector<int>& place, int vertex, double pin) {
+  const double width = std::max(1.0, graph.vertices[static_cast<std::size_t>(vertex)].width);
+  return place[static_cast<std::size_t>(vertex)] + 0.9 * pin / width;
+}
+
+std::vector<int> placesOf(const LayeredGraph& graph) {
+  std::vector<int> place(graph.vertices.size(), 0);
+  for (const auto& layer : graph.layers)
+    for (std::size_t i = 0; i < layer.size(); ++i) place[static_cast<std::size_t>(layer[i])] = static_cast<int>(i);
+  return place;
+}
+
+long crossings(const LayeredGraph& graph) {
+  const std::vector<int> place = placesOf(graph);
+  std::vector<std::vector<std::pair<double, double>>> byRank(graph.layers.size());
+  for (const LayeredEdge& edge : graph.edges)
+    byRank[static_cast<std::size_t>(graph.vertices[static_cast<std::size_t>(edge.from)].rank)].emplace_back(
+        standing(graph, place, edge.from, edge.fromPin), standing(graph, place, edge.to, edge.toPin));
+  long count = 0;
+  for (auto& edges : byRank) {
+    std::sort(edges.begin(), edges.end());
+    for (std::size_t i = 0; i < edges.size(); ++i)
+      for (std::size_t j = i + 1; j < edges.size(); ++j)
+        count += edges[j].first > edges[i].first && edges[j].second < edges[i].second;
+  }
+  return count;
+}
+
+// Depth first along the longest way, so the trunk of a network stands left of what branches off.
+void initialOrder(LayeredGraph& graph) {
+  const auto in = graph.above(), out = graph.below();
+  const std::size_t count = graph.vertices.size();
+  std::vector<int> length(count, 0), byRank(count);
+  for (std::size_t i = 0; i < count; ++i) byRank[i] = static_cast<int>(i);
+  std::stable_sort(byRank.begin(), byRank.end(), [&](int a, int b) {
+    return graph.vertices[static_cast<std::size_t>(a)].rank > graph.vertices[static_cast<std::size_t>(b)].rank;
+  });
+  // A way counts its cards, not its bend points: the branch with work in it is the trunk.
+  for (const int vertex : byRank)
+    for (const int edge : out[static_cast<std::size_t>(vertex)]) {
+      const int to = graph.edges[static_cast<std::size_t>(edge)].to;
+      const int own = graph.vertices[static_cast<std::size_t>(to)].bend() ? 0 : 1;
+      length[static_cast<std::size_t>(vertex)] = std::max(length[static_cast<std::size_t>(vertex)], length[static_cast<std::size_t>(to)] + own);
+    }
+  int ranks = 0;
+  for (const LayeredVertex& vertex : graph.vertices) ranks = std::max(ranks, vertex.rank + 1);
+  graph.layers.assign(static_cast<std::size_t>(ranks), {});
+  std::vector<bool> seen(count, false);
+  std::vector<int> starts;
+  for (std::size_t i = 0; i < count; ++i)
+    if (in[i].empty()) starts.push_back(static_cast<int>(i));
+  std::stable_sort(starts.begin(), starts.end(),
+                   [&](int a, int b) { return length[static_cast<std::size_t>(a)] > length[static_cast<std::size_t>(b)]; });
+  for (auto start = starts.begin(); start != starts.end(); ++start) {
+    std::vector<int> stack{*start};
+    while (!stack.empty()) {
+      const int vertex = stack.back();
+      stack.pop_back();
+      if (seen[static_cast<std::size_t>(vertex)]) continue;
+      seen[static_cast<std::size_t>(vertex)] = true;
+      graph.layers[static_cast<std::size_t>(graph.vertices[static_cast<std::size_t>(vertex)].rank)].push_back(vertex);
+      std::vector<int> next;
+      for (const int edge : out[static_cast<std::size_t>(vertex)]) next.push_back(graph.edges[static_cast<std::size_t>(edge)].to);
+      std::stable_sort(next.begin(), next.end(), [&](int a, int b) {
+        return length[static_cast<std::size_t>(a)] > length[static_cast<std::size_t>(b)];
+      });
+      stack.insert(stack.end(), next.rbegin(), next.rend());
+    }
+  }
+}
+
+void sweep(LayeredGraph& graph, bool down, const std::vector<std::vector<int>>& in, const std::vector<std::vector<int>>& out) {
+  const int ranks = static_cast<int>(graph.layers.size());
+  for (int step = 1; step < ranks; ++step) {
+    auto& layer = graph.layers[static_cast<std::size_t>(down ? step : ranks - 1 - step)];
+    const std::vector<int> place = placesOf(graph);
+    std::vector<std::pair<double, int>> keyed;
+    for (const int vertex : layer) {
+      double sum = 0;
+      int count = 0;
+      for (const int e : (down ? in : out)[static_cast<std::size_t>(vertex)]) {
+        const LayeredEdge& edge = graph.edges[static_cast<std::size_t>(e)];
+        sum += down ? standing(graph, place, edge.from, edge.fromPin) - edge.toPin * 0.001
+                    : standing(graph, place, edge.to, edge.toPin) - edge.fromPin * 0.001;
+        ++count;
+      }
+      keyed.emplace_back(count == 0 ? place[static_cast<std::size_t>(vertex)] : sum / count, vertex);
+    }
+    std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(keyed.begin(), keyed.end(), layer.begin(), [](const auto& pair) { return pair.second; });
+  }
+}
+
+}  // namespace
+
+void orderLayers(LayeredGraph& graph) {
+  initialOrder(graph);
+  const auto in = graph.above(), out = graph.below();
+  auto best = graph.layers;
+  long fewest = crossings(graph);
+  for (int i = 0; i < kSweeps && fewest > 0; ++i) {
+    sweep(graph, i % 2 == 0, in, out);
+    const long now = crossings(graph);
+    if (now >= fewest) continue;
+    fewest = now;
+    best = graph.layers;
+  }
+  graph.layers = std::move(best);
+}
+
+}  // namespace loom

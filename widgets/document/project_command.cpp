@@ -1,0 +1,37 @@
+#include "widgets/document/project_command.h"
+
+#include "widgets/document/project_document.h"
+
+namespace loom {
+
+namespace {
+constexpr qint64 kMergeMilliseconds = 2000;
+}
+
+ProjectCommand::ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey)
+    : QUndoCommand(text), m_document(document), m_delta(std::move(delta)), m_mergeKey(std::move(mergeKey)) {
+  m_last.start();
+}
+
+void ProjectCommand::apply(bool forward) {
+  m_delta.apply(m_document.m_project, forward);
+  m_document.applied(m_delta.change(forward));
+}
+
+void ProjectCommand::undo() { apply(false); }
+void ProjectCommand::redo() { apply(true); }
+
+bool ProjectCommand::mergeWith(const QUndoCommand* other) {
+  const auto* next = dynamic_cast<const ProjectCommand*>(other);
+  if (next == nullptr || next->m_mergeKey != m_mergeKey || m_last.elapsed() > kMergeMilliseconds) return false;
+  Project before = m_document.m_project;
+  next->m_delta.apply(before, false);
+  m_delta.apply(before, false);
+  m_delta = ProjectDelta::between(before, m_document.m_project);
+  setObsolete(m_delta.empty());
+  setText(next->text());
+  m_last.restart();
+  return true;
+}
+
+}  // namespace loom

@@ -1,0 +1,30 @@
+#pragma once
+// One step of the undo history: a difference and its words.
+#include <QElapsedTimer>
+#include <QUndoCommand>
+
+#include "widgets/document/project_delta.h"
+
+namespace loom {
+
+class ProjectDocument;
+
+class ProjectCommand : public QUndoCommand {
+ public:
+  ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey);
+  void undo() override;
+  void redo() override;
+  int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
+  // Typing in a field and dragging cards are one step each, however many events they take.
+  bool mergeWith(const QUndoCommand* other) override;
+
+ private:
+  void apply(bool forward);
+
+  ProjectDocument& m_document;
+  ProjectDelta m_delta;
+  QString m_mergeKey;
+  QElapsedTimer m_last;
+};
+
+}  // namespace loom

@@ -1,0 +1,280 @@
+#include "widgets/document/project_document.h"
+
+#include <algorithm>
+
+#include <QDir>
+#include <QFileInfo>
+#include <QSignalBlocker>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "widgets/document/arrange.h"
+#include "widgets/document/project_command.h"
+
+namespace loom {
+
+namespace {
+
+constexpr int kAutosaveMilliseconds = 500;
+constexpr int kUndoLimit = 2000;
+
+std::filesystem::path toPath(const QString& path) { return std::filesystem::path(path.toStdString()); }
+
+bool samePlace(const Problem& a, const Problem& b) {
+  return a.network == b.network && a.node == b.node && a.field == b.field && a.message == b.message;
+}
+
+}  // namespace
+
+ProjectDocument::ProjectDocument(QObject* parent) : QObject(parent) {
+  qRegisterMetaType<ProjectChange>();
+  m_stack.setUndoLimit(kUndoLimit);
+  m_autosave.setSingleShot(true);
+  m_autosave.setInterval(kAutosaveMilliseconds);
+  m_announce.setSingleShot(true);
+  connect(&m_autosave, &QTimer::timeout, this, &ProjectDocument::writeRecovery);
+  connect(&m_announce, &QTimer::timeout, this, &ProjectDocument::analysisChanged);
+  connect(&m_stack, &QUndoStack::cleanChanged, this, [this](bool clean) {
+    setSaveState(clean ? SaveState::saved : SaveState::edited);
+    if (clean) {
+      m_autosave.stop();
+      m_recovery.discard();
+    }
+  });
+  newProject();
+}
+
+ProjectDocument::~ProjectDocument() {
+  disconnect(&m_stack, nullptr, this, nullptr);
+  if (isModified()) writeRecovery();  // the window decides what becomes of it: discardRecovery() before closes for good
+}
+
+void ProjectDocument::newProject() {
+  ReadProject read;
+  read.readable = true;
+  read.project.networks.push_back({"main", {}, {}});
+  read.project.training.updates.emplace_back();
+  load(std::move(read), {}, {}, tr("Untitled"));
+}
+
+Outcome ProjectDocument::open(const QString& path) {
+  const QFileInfo info(path);
+  std::string text;
+  ReadProject read;
+  try {
+    text = readFile(toPath(path));
+    read = readProject(text, info.fileName().toStdString());
+  } catch (const Error& error) {
+    m_openProblems = {Problem{.message = error.what()}};
+    return Outcome::refused(QString::fromUtf8(error.what()));
+  }
+  if (!read.readable) {
+    m_openProblems = read.problems;
+    return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(info.fileName())
+                                                  : QString::fromStdString(read.problems.front().message));
+  }
+  load(std::move(read), std::move(text), info.absoluteFilePath(), info.completeBaseName());
+  if (const auto time = recoverable()) Q_EMIT recoveryOffered(*time);
+  return Outcome::done();
+}
+
+Outcome ProjectDocument::openText(std::string_view text, const QString& name) {
+  ReadProject read = readProject(text, name.toStdString());
+  if (!read.readable) {
+    m_openProblems = read.problems;
+    return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(name)
+                                                  : QString::fromStdString(read.problems.front().message));
+  }
+  load(std::move(read), {}, {}, name);
+  return Outcome::done();
+}
+
+void ProjectDocument::load(ReadProject read, std::string diskText, const QString& path, const QString& name) {
+  if (isModified()) writeRecovery();
+  {
+    const QSignalBlocker quiet(&m_stack);
+    m_stack.clear();
+  }
+  m_project = std::move(read.project);
+  for (Network& network : m_project.networks) placeUnplaced(network);
+  const auto isError = [](const Problem& problem) { return problem.severity == Severity::error; };
+  m_keepOriginal = std::any_of(read.problems.begin(), read.problems.end(), isError);
+  m_openProblems = std::move(read.problems);
+  m_diskText = std::move(diskText);
+  m_path = path;
+  m_name = name;
+  m_columns.clear();
+  m_analyses.clear();
+  m_problems.reset();
+  m_autosave.stop();
+  m_recovery.attach(path, name);
+  Q_EMIT pathChanged();
+  Q_EMIT opened();
+  setSaveState(SaveState::saved);
+  m_announce.start(0);
+}
+
+QString ProjectDocument::folder() const { return m_path.isEmpty() ? QDir::currentPath() : QFileInfo(m_path).absolutePath(); }
+
+std::string ProjectDocument::text() const { return writeProject(m_project); }
+
+Outcome ProjectDocument::save(Overwrite foreignChanges) {
+  if (m_path.isEmpty()) return Outcome::refused(tr("This project has no file yet: choose where to save it"));
+  if (foreignChanges == Overwrite::refuse && QFileInfo::exists(m_path)) {
+    try {
+      if (readFile(toPath(m_path)) != m_diskText) {
+        setSaveState(SaveState::failed, tr("%1 was changed by another program: save elsewhere, or save again to overwrite it")
+                                            .arg(QFileInfo(m_path).fileName()));
+        return Outcome::refused(m_saveProblem);
+      }
+    } catch (const Error& error) {
+      setSaveState(SaveState::failed, QString::fromUtf8(error.what()));
+      return Outcome::refused(m_saveProblem);
+    }
+  }
+  return write(m_path);
+}
+
+Outcome ProjectDocument::saveAs(const QString& wanted) {
+  QString path = QFileInfo(wanted).absoluteFilePath();
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".loom");
+  if (const Outcome outcome = write(path); !outcome) return outcome;
+  if (path != m_path) {
+    m_recovery.discard();
+    m_path = path;
+    m_name = QFileInfo(path).completeBaseName();
+    m_recovery.attach(m_path, m_name);
+    Q_EMIT pathChanged();
+  }
+  setSaveState(SaveState::saved);
+  return Outcome::done();
+}
+
+Outcome ProjectDocument::write(const QString& path) {
+  setSaveState(SaveState::saving);
+  try {
+    const std::string now = text();
+    // What could not be read is not in memory: the original is kept before it is written over.
+    if (m_keepOriginal && path == m_path) writeFileAtomically(toPath(path + QStringLiteral(".bak")), m_diskText);
+    writeFileAtomically(toPath(path), now);
+    m_diskText = now;
+    m_keepOriginal = false;
+    m_openProblems.clear();
+    m_problems.reset();
+  } catch (const Error& error) {
+    setSaveState(SaveState::failed, QString::fromUtf8(error.what()));
+    return Outcome::refused(m_saveProblem);
+  }
+  m_autosave.stop();
+  m_recovery.discard();
+  m_stack.setClean();
+  setSaveState(SaveState::saved);
+  m_announce.start(0);
+  return Outcome::done();
+}
+
+QString ProjectDocument::saveStateText() const {
+  switch (m_saveState) {
+    case SaveState::saved: return m_path.isEmpty() ? tr("Not saved yet") : tr("Saved");
+    case SaveState::edited: return tr("Edited");
+    case SaveState::saving: return tr("Saving...");
+    case SaveState::recovered: return tr("Recovered %1").arg(m_recoveredAt);
+    case SaveState::failed: return tr("Cannot save: %1").arg(m_saveProblem);
+  }
+  return {};
+}
+
+void ProjectDocument::setSaveState(SaveState state, const QString& reason) {
+  m_saveState = state;
+  m_saveProblem = reason;
+  Q_EMIT saveStateChanged();
+}
+
+std::optional<QDateTime> ProjectDocument::recoverable() const {
+  const auto found = m_recovery.find();
+  if (!found || found->text == m_diskText || isModified()) return std::nullopt;
+  return found->time;
+}
+
+Outcome ProjectDocument::recover() {
+  const auto found = m_recovery.find();
+  if (!found) return Outcome::refused(tr("There is nothing to recover"));
+  ReadProject read = readProject(found->text, "recovered");
+  if (!read.readable) return Outcome::refused(tr("The recovery file cannot be read"));
+  for (Network& network : read.project.networks) placeUnplaced(network);
+  m_recoveredAt = found->time.toString(QStringLiteral("HH:mm"));
+  edit(tr("Recover %1").arg(m_recoveredAt), [&](Project& project) { project = std::move(read.project); });
+  if (isModified()) setSaveState(SaveState::recovered);
+  return Outcome::done();
+}
+
+void ProjectDocument::discardRecovery() {
+  m_autosave.stop();
+  m_recovery.discard();
+  if (!isModified()) return;
+  const QSignalBlocker quiet(&m_stack);
+  m_stack.setClean();  // closing writes no other
+}
+
+void ProjectDocument::writeRecovery() {
+  m_autosave.stop();
+  if (!isModified()) return;
+  try {
+    m_recovery.write(text());
+  } catch (const Error& error) {
+    setSaveState(SaveState::failed, QString::fromUtf8(error.what()));
+  }
+}
+
+void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey) {
+  Project after = m_project;
+  change(after);
+  ProjectDelta delta = ProjectDelta::between(m_project, after);
+  if (!delta.empty()) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey));
+}
+
+void ProjectDocument::editNetwork(const QString& text, const std::string& name,
+                                  const std::function<void(Network&)>& change, const QString& mergeKey) {
+  edit(text, [&](Project& project) {
+    if (Network* network = project.network(name)) change(*network);
+  }, mergeKey);
+}
+
+void ProjectDocument::applied(const ProjectChange& change) {
+  if (change.networkList) m_analyses.clear();
+  for (const NetworkChange& each : change.networks)
+    if (each.structure()) m_analyses.erase(each.network);
+  m_problems.reset();
+  if (m_saveState != SaveState::edited) setSaveState(SaveState::edited);
+  if (!m_autosave.isActive()) m_autosave.start();  // not restarted: someone who never pauses is saved too
+  Q_EMIT changed(change);
+  m_announce.start(0);
+}
+
+const Analysis& ProjectDocument::analysis(const std::string& name) const {
+  const auto found = m_analyses.find(name);
+  if (found != m_analyses.end()) return found->second;
+  const Network* network = m_project.network(name);
+  return m_analyses[name] = network == nullptr ? Analysis() : analyse(*network);
+}
+
+const std::vector<Problem>& ProjectDocument::problems() const {
+  if (!m_problems) {
+    m_problems = checkProject(m_project, m_columns);
+    for (const Problem& problem : m_openProblems) {
+      const auto same = [&](const Problem& other) { return samePlace(problem, other); };
+      if (std::none_of(m_problems->begin(), m_problems->end(), same)) m_problems->push_back(problem);
+    }
+    std::stable_sort(m_problems->begin(), m_problems->end(),
+                     [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
+  }
+  return *m_problems;
+}
+
+void ProjectDocument::setKnownColumns(std::vector<KnownColumns> columns) {
+  m_columns = std::move(columns);
+  m_problems.reset();
+  m_announce.start(0);
+}
+
+}  // namespace loom

@@ -1,0 +1,117 @@
+#include "widgets/document/recovery_file.h"
+
+#include <QCoreApplication>
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+
+namespace loom {
+
+namespace {
+
+const QString kUnnamed = QStringLiteral("unsaved-");
+
+QString recoveryFolder() {
+  return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)).filePath(QStringLiteral("recovery"));
+}
+
+// A lock whose owner died counts as free: QLockFile looks whether the process is still there.
+std::unique_ptr<QLockFile> lockOf(const QString& file) {
+  auto lock = std::make_unique<QLockFile>(file + QStringLiteral(".lock"));
+  lock->setStaleLockTime(0);
+  return lock;
+}
+
+std::filesystem::path toPath(const QString& path) { return std::filesystem::path(path.toStdString()); }
+
+}  // namespace
+
+RecoveryFile::RecoveryFile() = default;
+RecoveryFile::~RecoveryFile() = default;
+
+void RecoveryFile::attach(const QString& path, const QString& name) {
+  m_lock.reset();
+  m_openElsewhere = false;
+  m_beside.clear();
+  if (path.isEmpty()) {
+    static int count = 0;  // several projects without a file in one process
+    m_fallback = QDir(recoveryFolder())
+                     .filePath(kUnnamed + QStringLiteral("%1-%2-%3.loom")
+                                              .arg(QCoreApplication::applicationPid()).arg(++count).arg(name));
+  } else {
+    const QFileInfo info(path);
+    const QByteArray hash = QCryptographicHash::hash(info.absoluteFilePath().toUtf8(), QCryptographicHash::Sha1).toHex();
+    m_beside = info.absoluteDir().filePath(QStringLiteral(".%1.recovery").arg(info.fileName()));
+    m_fallback = QDir(recoveryFolder()).filePath(QStringLiteral("%1-%2").arg(QString::fromLatin1(hash.left(16)), info.fileName()));
+  }
+  QDir().mkpath(recoveryFolder());
+  m_lock = lockOf(m_fallback);
+  if (m_lock->tryLock(0)) return;
+  if (m_lock->error() == QLockFile::LockFailedError) {
+    m_openElsewhere = true;
+    m_beside.clear();
+    m_fallback = QDir(recoveryFolder()).filePath(
+        QStringLiteral("%1%2-0-%3").arg(kUnnamed).arg(QCoreApplication::applicationPid()).arg(QFileInfo(path).fileName()));
+    m_lock = lockOf(m_fallback);
+    m_lock->tryLock(0);
+  }
+}
+
+std::optional<Recovered> RecoveryFile::find() const {
+  if (m_openElsewhere) return std::nullopt;
+  std::optional<Recovered> newest;
+  for (const QString& file : {m_beside, m_fallback}) {
+    const QFileInfo info(file);
+    if (file.isEmpty() || !info.isFile()) continue;
+    if (newest && newest->time >= info.lastModified()) continue;
+    try {
+      newest = Recovered{readFile(toPath(file)), info.lastModified()};
+    } catch (const Error&) {
+      continue;  // a recovery file that cannot be read recovers nothing
+    }
+  }
+  return newest;
+}
+
+void RecoveryFile::write(const std::string& text) {
+  if (!m_beside.isEmpty()) {
+    try {
+      writeFileAtomically(toPath(m_beside), text);
+      return;
+    } catch (const Error&) {
+      // The project's folder is read-only or full: the user's own folder may do.
+    }
+  }
+  QDir().mkpath(recoveryFolder());
+  writeFileAtomically(toPath(m_fallback), text);
+}
+
+void RecoveryFile::discard() {
+  for (const QString& file : {m_beside, m_fallback})
+    if (!file.isEmpty()) QFile::remove(file);
+}
+
+std::vector<Orphan> RecoveryFile::orphans() {
+  std::vector<Orphan> found;
+  const QDir folder(recoveryFolder());
+  for (const QFileInfo& info : folder.entryInfoList({kUnnamed + QStringLiteral("*.loom")}, QDir::Files, QDir::Time)) {
+    const auto lock = lockOf(info.filePath());
+    if (!lock->tryLock(0)) continue;
+    const QString name = info.completeBaseName().section(QLatin1Char('-'), 3);
+    found.push_back({info.filePath(), name.isEmpty() ? info.completeBaseName() : name, info.lastModified()});
+  }
+  return found;
+}
+
+std::string RecoveryFile::take(const Orphan& orphan) {
+  std::string text = readFile(toPath(orphan.file));
+  QFile::remove(orphan.file);
+  return text;
+}
+
+}  // namespace loom
