@@ -1,0 +1,12 @@
+#pragma once
+// What softmax_cross_entropy and top_k_accuracy share: rows of logits, one label a row.
+#include "engine/ops/support.h"
+
+namespace loom::ops {
+
+// Logits N x K or N x T x K; labels have the same leading extents, with or without a last extent of 1.
+void needLabels(const TensorSpec& logits, const TensorSpec& labels);
+// The label of a row. Throws Error(badData) naming the row when it is not in [0, classes).
+std::int64_t labelAt(const ReferenceTensor& labels, std::int64_t row, std::int64_t classes);
+
+}  // namespace loom::ops
