@@ -1,0 +1,20 @@
+#pragma once
+// What losses have in common: a target, a weight in the sum of losses, and how they enter the program's results.
+#include "engine/layers/layer.h"
+
+namespace loom {
+
+Port targetPort(PortType type, std::string help);
+Field lossWeightField();
+
+// Input and target of one shape. Throws LayerError naming both.
+void needEqualTarget(const ShapeArguments& arguments);
+// Scores K (or T x K) and labels 1 (or T). Throws LayerError naming both.
+void needClassTarget(const ShapeArguments& arguments);
+
+// Multiplies with the field `weight`, makes the result known as kind "loss" and answers it.
+std::vector<TensorId> finishLoss(const LowerArguments& arguments, TensorId loss);
+// The same for a metric, without a weight.
+std::vector<TensorId> finishMetric(const LowerArguments& arguments, TensorId metric);
+
+}  // namespace loom

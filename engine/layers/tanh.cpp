@@ -1,0 +1,26 @@
+#include "engine/layers/entry_parts.h"
+
+namespace loom {
+namespace {
+
+Entry entry() {
+  return parts::activationEntry({
+      .id = "Tanh",
+      .aliases = {"HyperbolicTangent"},
+      .summary = "Squeezes every number into −1 to 1.",
+      .help = "y = (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ). Begin with Xavier weights.",
+  });
+}
+
+std::vector<TensorId> lower(const LowerArguments& arguments) {
+  return {arguments.builder.add("unary", {arguments.inputs[0]}, {{"function", std::string("tanh")}})};
+}
+
+}  // namespace
+
+const LayerDefinition& defineTanhLayer() {
+  static const LayerDefinition definition{entry(), parts::sameShape, lower};
+  return definition;
+}
+
+}  // namespace loom

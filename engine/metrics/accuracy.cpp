@@ -1,0 +1,30 @@
+#include "engine/layers/loss_parts.h"
+#include "engine/metrics/accuracy_parts.h"
+
+namespace loom {
+namespace {
+
+Entry entry() {
+  Entry entry;
+  entry.id = entry.label = "Accuracy";
+  entry.aliases = {"CategoricalAccuracy", "Top1", "Metric"};
+  entry.summary = "The share of samples whose largest score is that of the right class.";
+  entry.help =
+      "accuracy = mean over the samples of [argmax x = label]; of equal scores the first counts. It is measured, not trained: nothing flows back from "
+      "it.\n\nWith K equally frequent classes, guessing gives 1 / K.";
+  addClassPorts(entry, "Accuracy");
+  return entry;
+}
+
+std::vector<TensorId> lower(const LowerArguments& arguments) {
+  return finishMetric(arguments, topKShare(arguments, 1));
+}
+
+}  // namespace
+
+const LayerDefinition& defineAccuracyLayer() {
+  static const LayerDefinition definition{entry(), classMetricShapes, lower};
+  return definition;
+}
+
+}  // namespace loom
