@@ -58,7 +58,8 @@ QString fillStyleSheet(const QString& text, const Theme& theme) {
     result += *value;
     last = match.capturedEnd();
   }
-  return result + QStringView(text).mid(last);
+  result += QStringView(text).mid(last);
+  return result;
 }
 
 }  // namespace loom

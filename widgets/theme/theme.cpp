@@ -5,13 +5,13 @@
 #include <QGuiApplication>
 #include <QScreen>
 #include <QStyle>
-#include <QStyleFactory>
 #include <QWidget>
 #include <algorithm>
 
 #include "widgets/theme/colour_scheme.h"
 #include "widgets/theme/focus_ring.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/style.h"
 
 namespace loom {
 namespace {
@@ -121,7 +121,7 @@ Theme::Theme(QApplication& application, ThemeOptions options)
   m_options.textSize = std::clamp(m_options.textSize, 90, 150);
   connect(m_scheme.get(), &ColourScheme::changed, this, &Theme::apply);
   if (m_options.mode == ThemeMode::system) m_scheme->listen();
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setStyle(new Style);
   m_focusRing = std::make_unique<FocusRing>(application);
   apply();
 }

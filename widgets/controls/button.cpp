@@ -1,0 +1,86 @@
+#include "widgets/controls/button.h"
+
+#include "widgets/theme/icon.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+const char* kindName(ButtonKind kind) {
+  switch (kind) {
+    case ButtonKind::filled: return "filled";
+    case ButtonKind::tinted: return "tinted";
+    case ButtonKind::outlined: return "outlined";
+    case ButtonKind::plain: return "plain";
+    case ButtonKind::danger: return "danger";
+    case ButtonKind::fault: return "fault";
+    case ButtonKind::link: return "link";
+  }
+  return "outlined";
+}
+
+Colour iconColour(ButtonKind kind) {
+  switch (kind) {
+    case ButtonKind::filled: return Colour::onAccent;
+    case ButtonKind::tinted:
+    case ButtonKind::link: return Colour::accentText;
+    case ButtonKind::danger:
+    case ButtonKind::fault: return Colour::error;
+    case ButtonKind::outlined: return Colour::text;
+    case ButtonKind::plain: return Colour::text2;
+  }
+  return Colour::text;
+}
+
+}  // namespace
+
+Button::Button(const QString& text, ButtonKind kind, QWidget* parent) : Button(QString(), text, kind, parent) {}
+
+Button::Button(const QString& iconName, const QString& text, ButtonKind kind, QWidget* parent)
+    : QPushButton(text, parent), m_kind(kind), m_icon(iconName) {
+  setProperty("kind", QString::fromLatin1(kindName(kind)));
+  setCursor(kind == ButtonKind::link ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  setAutoDefault(false);
+  setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+  refreshIcon();
+}
+
+void Button::setKind(ButtonKind kind) {
+  m_kind = kind;
+  refreshIcon();
+  setStyleProperty(this, "kind", QString::fromLatin1(kindName(kind)));
+}
+
+void Button::setIconName(const QString& name) {
+  m_icon = name;
+  refreshIcon();
+  updateGeometry();
+}
+
+void Button::refreshIcon() {
+  if (m_icon.isEmpty()) {
+    setIcon(QIcon());
+    return;
+  }
+  setIcon(loom::icon(m_icon, iconColour(m_kind)));
+  setIconSize(QSize(16, 16));
+}
+
+QSize Button::sizeHint() const {
+  QSize hint = QPushButton::sizeHint();
+  const int height = Theme::of(this).size(Size::button);
+  if (m_kind == ButtonKind::link) return hint;
+  hint.setHeight(height);
+  if (text().isEmpty()) hint.setWidth(height);
+  return hint;
+}
+
+Button* iconButton(const QString& iconName, const QString& name, QWidget* parent) {
+  auto* button = new Button(iconName, QString(), ButtonKind::plain, parent);
+  button->setProperty("square", true);
+  button->setToolTip(name);
+  button->setAccessibleName(name);
+  return button;
+}
+
+}  // namespace loom

@@ -1,0 +1,39 @@
+#pragma once
+// Push buttons in the kinds of the design, with an icon that takes the kind's colour. Only Train is `filled`; a page has one
+// `tinted` action; everything else is outlined or plain.
+#include <QPushButton>
+
+namespace loom {
+
+enum class ButtonKind {
+  filled,    // Train
+  tinted,    // the one action of a page
+  outlined,
+  plain,     // tool bars: no frame until hovered
+  danger,    // outlined, red words: Stop now
+  fault,     // outlined red on a red ground: "1 error"
+  link,      // a word inside a sentence or a row
+};
+
+class Button : public QPushButton {
+  Q_OBJECT
+
+ public:
+  Button(const QString& text, ButtonKind kind, QWidget* parent = nullptr);
+  Button(const QString& iconName, const QString& text, ButtonKind kind, QWidget* parent = nullptr);
+
+  ButtonKind kind() const { return m_kind; }
+  void setKind(ButtonKind kind);
+  void setIconName(const QString& name);
+  QSize sizeHint() const override;
+
+ private:
+  void refreshIcon();
+  ButtonKind m_kind;
+  QString m_icon;
+};
+
+// A square button with an icon alone. `name` is what it does: the tooltip and the name for screen readers.
+Button* iconButton(const QString& iconName, const QString& name, QWidget* parent = nullptr);
+
+}  // namespace loom

@@ -1,0 +1,117 @@
+#include "widgets/controls/number_field.h"
+
+#include <QKeyEvent>
+#include <QPainter>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/controls/expression.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: every integer up to here is a double
+}
+
+NumberField::NumberField(Kind kind, QWidget* parent) : QLineEdit(parent), m_kind(kind) {
+  setProperty("number", true);
+  connect(this, &QLineEdit::textChanged, this, &NumberField::read);
+}
+
+void NumberField::setValue(double value) {
+  if (m_value && *m_value == value) return;
+  m_setting = true;
+  setText(shortestNumber(value));
+  m_setting = false;
+}
+
+void NumberField::clearValue() {
+  if (text().isEmpty()) return;
+  m_setting = true;
+  clear();
+  m_setting = false;
+}
+
+void NumberField::setUnit(const QString& unit) {
+  m_unit = unit;
+  reserve();
+}
+
+void NumberField::setLimits(std::optional<double> low, std::optional<double> high) {
+  m_low = low;
+  m_high = high;
+}
+
+void NumberField::setVariables(std::function<std::optional<double>(const QString&)> variable) {
+  m_variable = std::move(variable);
+  read();
+}
+
+void NumberField::read() {
+  m_computed.clear();
+  m_problem.clear();
+  m_value.reset();
+  if (!text().trimmed().isEmpty()) {
+    const ExpressionResult result = evaluateExpression(text(), m_variable);
+    if (!result.value) {
+      m_problem = result.problem;
+    } else if (m_kind == Kind::integer && *result.value != std::trunc(*result.value)) {
+      m_problem = tr("%1 is not a whole number").arg(shortestNumber(*result.value));
+    } else if (m_kind == Kind::integer && std::abs(*result.value) > kLargestInteger) {
+      m_problem = tr("%1 is larger than 2^53").arg(shortestNumber(*result.value));
+    } else {
+      m_value = result.value;
+    }
+    if (m_value && !result.plain) m_computed = QStringLiteral("= ") + shortestNumber(*m_value);
+  }
+  reserve();
+  if (m_setting) return;
+  if (m_value) Q_EMIT valueChanged(*m_value);
+  else if (m_problem.isEmpty()) Q_EMIT emptied();
+  else Q_EMIT invalid(m_problem);
+}
+
+void NumberField::step(int up, bool factor10) {
+  const double from = m_value.value_or(0);
+  double to = stepped(from, up, factor10, m_kind == Kind::integer);
+  if (m_low) to = std::max(to, *m_low);
+  if (m_high) to = std::min(to, *m_high);
+  // A limit may lie on the other side of what stands there: stepping up never goes down.
+  if ((up > 0 && to <= from) || (up < 0 && to >= from)) return;
+  setText(shortestNumber(to));
+  selectAll();
+}
+
+QString NumberField::suffix() const { return !m_computed.isEmpty() ? m_computed : m_unit; }
+
+void NumberField::reserve() {
+  const Theme& theme = Theme::of(this);
+  const QFontMetrics metrics(m_computed.isEmpty() ? theme.font(FontRole::label) : theme.numberFont(FontRole::label));
+  setTextMargins(0, 0, suffix().isEmpty() ? 0 : metrics.horizontalAdvance(suffix()) + 8, 0);
+  update();
+}
+
+QSize NumberField::sizeHint() const { return {96, Theme::of(this).size(Size::field)}; }
+
+void NumberField::paintEvent(QPaintEvent* event) {
+  QLineEdit::paintEvent(event);
+  if (suffix().isEmpty()) return;
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.setFont(m_computed.isEmpty() ? theme.font(FontRole::label) : theme.numberFont(FontRole::label));
+  painter.setPen(theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
+  painter.drawText(QRectF(rect()).adjusted(0, 0, -9, 0), Qt::AlignVCenter | Qt::AlignRight, suffix());
+}
+
+void NumberField::keyPressEvent(QKeyEvent* event) {
+  const bool shift = event->modifiers() & Qt::ShiftModifier;
+  if (isReadOnly()) QLineEdit::keyPressEvent(event);
+  else if (event->key() == Qt::Key_Up) step(1, shift);
+  else if (event->key() == Qt::Key_Down) step(-1, shift);
+  else QLineEdit::keyPressEvent(event);
+}
+
+void NumberField::wheelEvent(QWheelEvent* event) { event->ignore(); }
+
+}  // namespace loom

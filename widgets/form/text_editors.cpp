@@ -1,0 +1,132 @@
+#include "widgets/form/text_editors.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QRegularExpression>
+#include <cmath>
+
+#include "widgets/controls/button.h"
+#include "widgets/controls/expression.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+bool isList(const Field& field) {
+  return field.type == FieldType::shape || field.type == FieldType::integers || field.type == FieldType::reals;
+}
+
+}  // namespace
+
+ListText readNumberList(const QString& text, bool whole, int count) {
+  QString bare = text.trimmed();
+  if (bare.startsWith('[') && bare.endsWith(']')) bare = bare.mid(1, bare.size() - 2);
+  static const QRegularExpression between(whole ? QStringLiteral("[\\s,;×x*]+") : QStringLiteral("[\\s,;×x]+"));
+  Json values = Json::array();
+  for (const QString& part : bare.split(between, Qt::SkipEmptyParts)) {
+    const ExpressionResult number = evaluateExpression(part);
+    if (!number.value) return {std::nullopt, number.problem};
+    if (whole && (*number.value != std::trunc(*number.value) || std::abs(*number.value) > 9e15)) {
+      return {std::nullopt, QObject::tr("%1 is not a whole number").arg(part)};
+    }
+    if (whole) values.push_back(static_cast<std::int64_t>(*number.value));
+    else values.push_back(*number.value);
+  }
+  if (count > 0 && static_cast<int>(values.size()) != count) {
+    return {std::nullopt, QObject::tr("%1 numbers are wanted, %2 stand there").arg(count).arg(values.size())};
+  }
+  return {values, {}};
+}
+
+QString writeNumberList(const Json& values, const QString& between) {
+  if (values.is_number()) return shortestNumber(values.get<double>());
+  QStringList parts;
+  if (values.is_array()) {
+    for (const Json& value : values) {
+      if (value.is_number()) parts << shortestNumber(value.get<double>());
+    }
+  }
+  return parts.join(between);
+}
+
+TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget* parent)
+    : FieldEditor(parent), m_field(field), m_options(options), m_line(new QLineEdit(this)) {
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(4);
+  layout->addWidget(m_line, 1);
+  m_line->setAccessibleName(QString::fromStdString(field.label));
+  m_line->setMinimumWidth(60);
+  if (isList(field)) m_line->setProperty("number", true);
+  if (field.type == FieldType::shape) m_line->setPlaceholderText(QStringLiteral("3 × 32 × 32"));
+  else if (field.optional && field.defaultValue.is_null()) m_line->setPlaceholderText(tr("none"));
+  if (field.type == FieldType::file) {
+    Button* choose = iconButton(QStringLiteral("folder"), tr("Choose a file for %1").arg(QString::fromStdString(field.label)), this);
+    layout->addWidget(choose);
+    connect(choose, &QPushButton::clicked, this, &TextEditor::browse);
+  }
+  connect(m_line, &QLineEdit::textChanged, this, &TextEditor::read);
+}
+
+void TextEditor::showValue(const Json& value) {
+  QString text;
+  if (value.is_string()) text = QString::fromStdString(value.get<std::string>());
+  else if (isList(m_field)) text = writeNumberList(value, m_field.type == FieldType::shape ? QStringLiteral(" × ") : QStringLiteral(", "));
+  if (isList(m_field)) {
+    // "3,32,32" already means it: what was typed stays.
+    const ListText now = readNumberList(m_line->text(), m_field.type != FieldType::reals);
+    if (now.value && !m_line->text().isEmpty() && sameFieldValue(m_field, *now.value, value)) return;
+  }
+  if (m_line->text() == text && m_problem.isEmpty()) return;
+  m_showing = true;
+  m_line->setText(text);
+  m_problem.clear();
+  m_showing = false;
+}
+
+void TextEditor::read() {
+  if (m_showing) return;
+  m_problem.clear();
+  const QString text = m_line->text();
+  if (text.isEmpty() && (m_field.optional || isList(m_field))) {
+    if (m_field.optional) {
+      Q_EMIT edited(Json());
+    } else {
+      m_problem = tr("a number is missing");
+      Q_EMIT invalid(m_problem);
+    }
+    return;
+  }
+  if (!isList(m_field)) {
+    Q_EMIT edited(Json(text.toStdString()));
+    return;
+  }
+  const ListText list = readNumberList(text, m_field.type != FieldType::reals, m_field.count);
+  m_problem = list.problem;
+  if (list.value && list.value->empty()) m_problem = tr("a number is missing");
+  if (m_problem.isEmpty()) Q_EMIT edited(*list.value);
+  else Q_EMIT invalid(m_problem);
+}
+
+void TextEditor::browse() {
+  const QString folder = m_options.baseFolder.isEmpty() ? QDir::currentPath() : m_options.baseFolder;
+  auto* dialog = new QFileDialog(window(), QString::fromStdString(m_field.label), folder);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, m_line, [this, folder](const QString& chosen) {
+    const QString relative = QDir(folder).relativeFilePath(chosen);
+    m_line->setText(relative.startsWith(QStringLiteral("../../..")) ? chosen : relative);
+  });
+  dialog->open();
+}
+
+QStringList TextEditor::draft() const { return m_problem.isEmpty() ? QStringList() : QStringList{m_line->text()}; }
+
+void TextEditor::restoreDraft(const QStringList& texts) { m_line->setText(texts.value(0)); }
+
+void TextEditor::setMark(FieldMark mark) {
+  setStyleProperty(m_line, "problem", mark == FieldMark::error ? "error" : mark == FieldMark::warning ? "warning" : "");
+}
+
+}  // namespace loom
