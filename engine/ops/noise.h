@@ -31,6 +31,9 @@ inline std::uint32_t noiseWord(const Philox& philox, std::uint64_t counter, std:
   return philox(static_cast<std::uint64_t>(index / 4), counter)[static_cast<std::size_t>(index % 4)];
 }
 
+// Whether dropout keeps the element of this word: compared in f32 on every machine, so that all draw one mask.
+inline bool noiseKeeps(std::uint32_t word, double probability) { return Philox::toUniform(word) >= static_cast<float>(probability); }
+
 // Standard normal from two words (Box-Muller, the cosine branch); the first is moved into (0, 1] so that its logarithm is finite.
 inline double normalFrom(std::uint32_t first, std::uint32_t second) {
   const double radius = (static_cast<double>(first) + 1.0) * 0x1p-32;
