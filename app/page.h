@@ -86,7 +86,7 @@ class Page : public QWidget {
   // For the menu, Ctrl+K and the list of shortcuts; they carry texts and shortcuts. The window adds them to itself while
   // the page is in front, so a shortcut may be used by several pages.
   virtual QList<QAction*> pageActions() const { return {}; }
-  virtual QList<SearchHit> search(const QString& query) { return Q_UNUSED(query), QList<SearchHit>(); }
+  virtual QList<SearchHit> search(const QString& /*query*/) { return {}; }
   // Files dropped anywhere on the window that are no project and no run folder; true = taken.
   virtual bool filesDropped(const QList<QUrl>&) { return false; }
   // Ctrl+B and Ctrl+I.

@@ -1,0 +1,121 @@
+#include "launcher/job.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QRandomGenerator>
+#include <QRegularExpression>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/run/run_folder.h"
+
+namespace loom {
+namespace {
+
+Json readObject(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly) || file.size() > (64 << 20)) return Json::object();
+  const QByteArray text = file.readAll();
+  Json value = Json::parse(text.begin(), text.end(), nullptr, false);
+  return value.is_object() ? value : Json::object();
+}
+
+QString textOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
+}
+
+std::int64_t integerOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+QStringList listOf(const Json& object, const char* key) {
+  QStringList list;
+  const auto found = object.find(key);
+  if (found != object.end() && found->is_array())
+    for (const Json& each : *found)
+      if (each.is_string()) list << QString::fromStdString(each.get<std::string>());
+  return list;
+}
+
+Json toJson(const QStringList& list) {
+  Json array = Json::array();
+  for (const QString& each : list) array.push_back(each.toStdString());
+  return array;
+}
+
+}  // namespace
+
+QString makeRunId(const QString& project) {
+  QString stem = project.isEmpty() ? QStringLiteral("run") : QFileInfo(project).completeBaseName();
+  stem.replace(QRegularExpression("[^A-Za-z0-9_-]+"), "-");
+  return QStringLiteral("%1-%2-%3")
+      .arg(stem.left(40), QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss"))
+      .arg(QRandomGenerator::global()->bounded(0x10000), 4, 16, QLatin1Char('0'));
+}
+
+QByteArray withAbsolutePaths(const QByteArray& snapshot, const QString& folder) {
+  Json project = Json::parse(snapshot.begin(), snapshot.end(), nullptr, false);
+  if (!project.is_object() || folder.isEmpty()) return snapshot;
+  const auto datasets = project.find("datasets");
+  if (datasets == project.end() || !datasets->is_object()) return snapshot;
+  for (auto& [name, dataset] : datasets->items()) {
+    if (!dataset.is_object() || !dataset.contains("csv") || !dataset["csv"].is_string()) continue;
+    const QString path = QString::fromStdString(dataset["csv"].get<std::string>());
+    if (!path.isEmpty() && QDir::isRelativePath(path)) dataset["csv"] = QDir::cleanPath(folder + '/' + path).toStdString();
+  }
+  return QByteArray::fromStdString(formatJson(project));
+}
+
+void writeJobFile(const RunRecord& record, const JobFile& job) {
+  const Json file = {{"loom_job", 1},
+                     {"id", record.id.toStdString()},
+                     {"name", record.name.toStdString()},
+                     {"project", record.project.toStdString()},
+                     {"tags", toJson(record.tags)},
+                     {"note", record.note.toStdString()},
+                     {"created", record.created},
+                     {"overrides", toJson(job.overrides)},
+                     {"queued", job.queued},
+                     {"resume", job.resume},
+                     {"process", job.process},
+                     {"process_start", job.processStart},
+                     {"boot", job.bootId.toStdString()}};
+  writeFileAtomically((job.folder + "/job.json").toStdString(), formatJson(file) + "\n");
+}
+
+bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
+  job = {.folder = folder};
+  const Json file = readObject(folder + "/job.json");
+  if (!file.contains("loom_job")) return false;
+  if (record.id.isEmpty()) record.id = textOf(file, "id");
+  record.name = textOf(file, "name");
+  record.project = textOf(file, "project");
+  record.tags = listOf(file, "tags");
+  record.note = textOf(file, "note");
+  if (const auto created = file.find("created"); created != file.end() && created->is_number()) record.created = *created;
+  job.overrides = listOf(file, "overrides");
+  job.queued = file.value("queued", Json()) == Json(true);
+  job.resume = file.value("resume", Json()) == Json(true);
+  job.process = integerOf(file, "process");
+  job.processStart = integerOf(file, "process_start");
+  job.bootId = textOf(file, "boot");
+  return true;
+}
+
+void readRunFile(const QString& folder, RunRecord& record) {
+  const Json run = readObject(folder + "/run.json");
+  if (record.project.isEmpty()) record.project = textOf(run, "project_file");
+  if (record.name.isEmpty()) record.name = textOf(run, "name");
+  if (const auto settings = run.find("settings"); settings != run.end() && settings->is_object()) {
+    record.settings = flattenSettings(*settings);
+  } else if (const auto project = run.find("project"); project != run.end() && project->is_object()) {
+    if (const auto training = project->find("training"); training != project->end())
+      record.settings = flattenSettings(*training);
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,44 @@
+#pragma once
+// What is to be trained, and how a run folder remembers it: job.json beside run.json, written by the launcher alone.
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+
+#include "launcher/run_record.h"
+
+namespace loom {
+
+struct Job {
+  QString id;          // chosen by the client; submitting an id twice equals once
+  QString name;        // "lars-4096"; need not be unique
+  QString project;     // absolute path of the .loom file; empty when it was never saved
+  QByteArray snapshot; // the project's text as of now
+  QString dataFolder;  // what relative CSV paths of the snapshot start from
+  QStringList overrides;  // "training.seed=2"
+  QString runsFolder;  // where the run's folder is made; empty = `runs` beside the project
+};
+
+// A new id: readable, in order of time, unique. "digits-20261121-101502-7f3a"
+QString makeRunId(const QString& project);
+
+// The snapshot with every relative CSV path made absolute, so that it trains the same from any folder.
+QByteArray withAbsolutePaths(const QByteArray& snapshot, const QString& folder);
+
+// What job.json holds besides the record's id, name, project, colour, tags, note.
+struct JobFile {
+  QString folder;
+  QStringList overrides;
+  qint64 process = 0;        // leader of the process group; 0 = none was started
+  qint64 processStart = 0;   // clock ticks since boot, so that a reused number is not taken for it
+  QString bootId;
+  bool queued = false;
+  bool resume = false;       // the queued or running start is a resume
+};
+
+void writeJobFile(const RunRecord& record, const JobFile& job);   // throws Error
+// False where there is none (a run that was started on the command line). Never throws: what it does not understand is left out.
+bool readJobFile(const QString& folder, RunRecord& record, JobFile& job);
+// Settings, project path, hosts from run.json as far as it is there and readable.
+void readRunFile(const QString& folder, RunRecord& record);
+
+}  // namespace loom

@@ -1,0 +1,272 @@
+#include "launcher/run_store.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QSet>
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "launcher/database.h"
+
+namespace loom {
+namespace {
+
+constexpr int kFlushMs = 700;
+constexpr std::size_t kMemory = 256u << 20;  // of loaded curves; what is above goes, least recently used first
+
+double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+
+}  // namespace
+
+RunStore::RunStore(const QString& folder, QObject* parent) : QObject(parent), m_folder(folder) {
+  if (!QDir().mkpath(folder))
+    throwError(ErrorCode::inputOutput, "{} cannot be made: it is to hold the list of runs", folder.toStdString());
+  m_flush.setSingleShot(true);
+  m_flush.setInterval(kFlushMs);
+  connect(&m_flush, &QTimer::timeout, this, &RunStore::flush);
+  const bool known = QFile::exists(folder + "/runs.db");
+  try {
+    open();
+    loadRuns();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::badData) throw;
+    rebuild(QString::fromStdString(error.message()));
+    return;
+  }
+  QFile list(folder + "/folders.txt");
+  if (!known && list.open(QIODevice::ReadOnly)) {
+    m_foldersToRead = QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts);
+    if (!m_foldersToRead.isEmpty())
+      m_notice = tr("The list of runs was gone. It is read again from %n run folder(s).", nullptr, m_foldersToRead.size());
+  }
+}
+
+RunStore::~RunStore() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // The run folders have it all; the next start reads on from the last flush.
+  }
+}
+
+bool RunStore::guarded(const std::function<void()>& work) {
+  if (!m_database) return false;
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::badData) rebuild(QString::fromStdString(error.message()));
+    else m_notice = QString::fromStdString(error.what());
+    Q_EMIT noticeRaised(m_notice);
+    return false;
+  }
+}
+
+template <class Answer, class Question>
+Answer RunStore::ask(const QString& id, Answer otherwise, const Question& question) const {
+  Entry* const found = entry(id);
+  if (!found) return otherwise;
+  try {
+    Answer answer = question(data(*found));
+    trim();
+    return answer;
+  } catch (const Error& error) {
+    QMetaObject::invokeMethod(const_cast<RunStore*>(this), [self = const_cast<RunStore*>(this), error] {
+      self->guarded([&] { throw error; });
+    }, Qt::QueuedConnection);
+    return otherwise;
+  }
+}
+
+void RunStore::rebuild(const QString& why) {
+  m_database.reset();
+  const QString path = m_folder + "/runs.db";
+  const QString kept = path + ".damaged-" + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss");
+  QFile::rename(path, kept);
+  QFile::remove(path + "-wal");
+  QFile::remove(path + "-shm");
+  m_entries.clear();
+  m_byId.clear();
+  QFile list(m_folder + "/folders.txt");
+  if (list.open(QIODevice::ReadOnly)) m_foldersToRead = QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts);
+  open();
+  m_notice = tr("The list of runs could not be read (%1). It is built again from %2 run folders; the damaged file is kept as %3.")
+                 .arg(why).arg(m_foldersToRead.size()).arg(QFileInfo(kept).fileName());
+}
+
+void RunStore::noteFolder(const QString& folder) {
+  QFile list(m_folder + "/folders.txt");
+  if (!list.open(QIODevice::ReadWrite)) return;
+  if (QString::fromUtf8(list.readAll()).split('\n').contains(folder)) return;
+  list.write((folder + '\n').toUtf8());
+}
+
+RunStore::Entry* RunStore::entry(const QString& id) const { return m_byId.value(id); }
+
+QList<RunRecord> RunStore::runs(const QString& project, Deleted deleted) const {
+  QList<RunRecord> runs;
+  for (const auto& each : m_entries) {
+    if (deleted == Deleted::leaveOut && each->record.deleted > 0) continue;
+    if (project.isEmpty() || each->record.project == project) runs << each->record;
+  }
+  return runs;
+}
+
+const RunRecord* RunStore::find(const QString& id) const {
+  const Entry* const found = entry(id);
+  return found ? &found->record : nullptr;
+}
+
+const RunRecord* RunStore::findFolder(const QString& folder) const {
+  for (const auto& each : m_entries)
+    if (each->record.folder == folder) return &each->record;
+  return nullptr;
+}
+
+int RunStore::freeColour(const QString& project) const {
+  QSet<int> taken;
+  for (const auto& each : m_entries)
+    if (each->record.project == project && each->record.deleted == 0) taken << each->record.colour;
+  int colour = 0;
+  while (taken.contains(colour)) ++colour;
+  return colour;
+}
+
+QString RunStore::add(RunRecord record) {
+  if (const Entry* known = entry(record.id)) return known->record.id;
+  if (const RunRecord* known = findFolder(record.folder)) return known->id;
+  auto fresh = std::make_unique<Entry>();
+  record.colour = freeColour(record.project);
+  if (record.created == 0) record.created = now();
+  const QString id = record.id, folder = record.folder;
+  fresh->record = std::move(record);
+  fresh->data = std::make_unique<RunData>();
+  Entry& added = *m_entries.emplace_back(std::move(fresh));
+  m_byId.insert(id, &added);
+  guarded([&] { saveRecord(added); });
+  noteFolder(folder);
+  if (entry(id)) Q_EMIT runAdded(id);
+  return id;
+}
+
+void RunStore::markDirty(Entry& entry) {
+  entry.dirty = true;
+  if (!m_flush.isActive()) m_flush.start();
+}
+
+void RunStore::change(const QString& id, const std::function<void(RunRecord&)>& change) {
+  Entry* const found = entry(id);
+  if (!found) return;
+  change(found->record);
+  markDirty(*found);
+  Q_EMIT runChanged(id);
+}
+
+void RunStore::setState(const QString& id, RunState state, const QString& message) {
+  const Entry* const found = entry(id);
+  if (!found || (found->record.state == state && found->record.message == message)) return;
+  change(id, [&](RunRecord& record) {
+    record.state = state;
+    record.message = message;
+    if (state >= RunState::finished) record.ended = record.lastTime > 0 ? record.lastTime : now();
+  });
+  flush();
+}
+
+void RunStore::remove(const QString& id) {
+  change(id, [](RunRecord& record) { record.deleted = now(); });
+  flush();
+  Q_EMIT runRemoved(id);
+}
+
+void RunStore::restore(const QString& id) {
+  change(id, [](RunRecord& record) { record.deleted = 0; });
+  flush();
+  Q_EMIT runAdded(id);
+}
+
+std::int64_t RunStore::logOffset(const QString& id) const {
+  const Entry* const found = entry(id);
+  return found ? found->offset : 0;
+}
+
+void RunStore::append(const QString& id, const EventBatch& batch) {
+  Entry* const found = entry(id);
+  if (!found) return;
+  RunData* curves = nullptr;
+  guarded([&] { curves = &data(*found); });
+  if (!curves || !entry(id)) return;  // the store was built anew: the folder is read from its beginning
+  const RunData::Taken taken = curves->take(batch);
+  RunRecord& record = found->record;
+  for (const Event* event : taken.events) {
+    takeEvent(*found, *event);
+    found->pending.push_back(*event);
+  }
+  if (taken.lastStep) {
+    record.step = taken.lastStep->step;
+    record.lastTime = std::max(record.lastTime, taken.lastStep->time);
+    for (std::uint32_t i = taken.lastStep->begin; i < taken.lastStep->end; ++i) {
+      const auto& [name, value] = batch.cells[i];
+      if (batch.names[name] == series::kLoss) record.loss = value;
+      if (batch.names[name] == series::kEpochAxis) record.epoch = value;
+    }
+  }
+  record.duration = curves->duration();
+  if (taken.measured) measure(*found);
+  found->offset = std::max(found->offset, batch.to);
+  markDirty(*found);
+  if (taken.rows > 0) Q_EMIT pointsAdded(id);
+  if (!taken.events.empty()) Q_EMIT eventsAdded(id);
+  if (taken.rows > 0 || !taken.events.empty()) Q_EMIT runChanged(id);
+  trim();
+}
+
+// Curves.
+
+std::vector<std::string> RunStore::seriesNames(const QString& id) const {
+  return ask(id, std::vector<std::string>(), [](const RunData& data) { return data.names(); });
+}
+
+SeriesView RunStore::view(const QString& id, const std::string& name, Axis axis, SeriesRange range, int width) const {
+  return ask(id, SeriesView(), [&](const RunData& data) { return data.view(name, axis, range, width); });
+}
+
+std::vector<SeriesPoint> RunStore::points(const QString& id, const std::string& name) const {
+  return ask(id, std::vector<SeriesPoint>(), [&](const RunData& data) { return data.points(name); });
+}
+
+std::optional<SeriesPoint> RunStore::pointNear(const QString& id, const std::string& name, std::int64_t step) const {
+  return ask(id, std::optional<SeriesPoint>(), [&](const RunData& data) { return data.pointNear(name, step); });
+}
+
+std::optional<double> RunStore::lastValue(const QString& id, const std::string& name) const {
+  return ask(id, std::optional<double>(), [&](const RunData& data) { return data.lastValue(name); });
+}
+
+double RunStore::xOf(const QString& id, Axis axis, std::int64_t step) const {
+  return ask(id, 0.0, [&](const RunData& data) { return data.xOf(axis, step); });
+}
+
+std::int64_t RunStore::stepOf(const QString& id, Axis axis, double x) const {
+  return ask(id, std::int64_t{0}, [&](const RunData& data) { return data.stepOf(axis, x); });
+}
+
+void RunStore::trim() const {
+  std::size_t sum = 0;
+  for (const auto& each : m_entries) sum += each->data ? each->data->bytes() : 0;
+  if (sum <= kMemory) return;
+  std::vector<Entry*> loaded;
+  for (const auto& each : m_entries)
+    if (each->data) loaded.push_back(each.get());
+  std::sort(loaded.begin(), loaded.end(), [](const Entry* a, const Entry* b) { return a->used < b->used; });
+  for (Entry* each : loaded) {
+    if (sum <= kMemory / 2) break;
+    const std::size_t before = each->data->bytes();
+    each->data->dropClean();
+    sum -= before - each->data->bytes();
+  }
+}
+
+}  // namespace loom

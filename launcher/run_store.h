@@ -1,0 +1,109 @@
+#pragma once
+// Every run that this person has seen, over all projects: a table of records and their curves. The run folders are the truth;
+// the store is an index that can be thrown away. Appending is idempotent by (run, attempt, seq), so reading a log again neither
+// loses nor repeats a point. Window's thread only; queries take a few milliseconds whatever the number of points.
+#include <QHash>
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "launcher/run_data.h"
+#include "launcher/run_record.h"
+
+namespace loom {
+
+class Database;
+
+class RunStore : public QObject {
+  Q_OBJECT
+
+ public:
+  // Keeps runs.db and folders.txt (what to read again when runs.db is damaged or gone) in `folder`. Throws Error when the
+  // folder cannot be written.
+  explicit RunStore(const QString& folder, QObject* parent = nullptr);
+  ~RunStore() override;
+
+  // One sentence when the database had to be built anew, else empty. foldersToRead() then lists the run folders.
+  QString notice() const { return m_notice; }
+  QStringList foldersToRead() const { return m_foldersToRead; }
+
+  // Oldest first. Without a project: of all. Deleted ones only where asked for.
+  enum class Deleted { leaveOut, include };
+  QList<RunRecord> runs(const QString& project = {}, Deleted deleted = Deleted::leaveOut) const;
+  const RunRecord* find(const QString& id) const;
+  const RunRecord* findFolder(const QString& folder) const;
+
+  // Adds a run with the first colour that no run of its project has. An id or a folder that is known is left as it is: the
+  // answer is the id that stands.
+  QString add(RunRecord record);
+  // Takes events and the new place in the log in one go.
+  void append(const QString& id, const EventBatch& batch);
+  std::int64_t logOffset(const QString& id) const;
+
+  void change(const QString& id, const std::function<void(RunRecord&)>& change);
+  void setState(const QString& id, RunState state, const QString& message = {});
+  void remove(const QString& id);   // the row goes, the folder stays
+  void restore(const QString& id);
+  void flush();                     // what is not yet in the database; happens by itself within a second
+
+  // Curves.
+  std::vector<std::string> seriesNames(const QString& id) const;
+  SeriesView view(const QString& id, const std::string& series, Axis axis, SeriesRange range, int width) const;
+  std::vector<SeriesPoint> points(const QString& id, const std::string& series) const;
+  std::optional<SeriesPoint> pointNear(const QString& id, const std::string& series, std::int64_t step) const;
+  std::optional<double> lastValue(const QString& id, const std::string& series) const;
+  double xOf(const QString& id, Axis axis, std::int64_t step) const;
+  std::int64_t stepOf(const QString& id, Axis axis, double x) const;
+  // All events that are no steps, oldest first; at most the newest `limit`.
+  std::vector<Event> events(const QString& id, int limit = 1000);
+
+ signals:
+  void runAdded(const QString& id);
+  void runChanged(const QString& id);     // its record
+  void runRemoved(const QString& id);
+  void pointsAdded(const QString& id);
+  void eventsAdded(const QString& id);
+  void noticeRaised(const QString& sentence);
+
+ private:
+  struct Entry {
+    RunRecord record;
+    std::int64_t row = 0;        // in the database
+    std::int64_t offset = 0;     // bytes of the log that were taken
+    std::unique_ptr<RunData> data;  // null = not loaded
+    std::vector<Event> pending;  // not yet in the database
+    std::int64_t used = 0;       // for dropping the least recently used
+    bool dirty = false;
+  };
+  void open();
+  void loadRuns();
+  void rebuild(const QString& why);
+  // A damaged database is built anew, any other fault becomes a notice; false = the work was not done.
+  bool guarded(const std::function<void()>& work);
+  // The same for questions, which may be asked while painting: the building anew waits for the event loop.
+  template <class Answer, class Question>
+  Answer ask(const QString& id, Answer otherwise, const Question& question) const;
+  Entry* entry(const QString& id) const;
+  RunData& data(Entry& entry) const;
+  void saveRecord(Entry& entry);
+  void saveCurves(Entry& entry);
+  void measure(Entry& entry);
+  void takeEvent(Entry& entry, const Event& event);
+  void trim() const;
+  int freeColour(const QString& project) const;
+  void markDirty(Entry& entry);
+  void noteFolder(const QString& folder);
+
+  QString m_folder, m_notice;
+  QStringList m_foldersToRead;
+  std::unique_ptr<Database> m_database;
+  std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added
+  QHash<QString, Entry*> m_byId;
+  QTimer m_flush;
+  mutable std::int64_t m_clock = 0;
+};
+
+}  // namespace loom

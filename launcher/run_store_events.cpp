@@ -1,0 +1,89 @@
+// What events say about a run's record.
+#include <algorithm>
+
+#include "launcher/run_store.h"
+
+namespace loom {
+namespace {
+
+std::int64_t integerOf(const Json& body, const char* key, std::int64_t otherwise) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_number() ? found->get<std::int64_t>() : otherwise;
+}
+
+double realOf(const Json& body, const char* key, double otherwise) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+QString textOf(const Json& body, const char* key) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
+}
+
+// The one by which a person compares: accuracy before any other rate, a rate before a loss.
+std::string chooseMetric(const std::vector<std::string>& names, const std::string& prefix) {
+  std::string loss, other;
+  for (const std::string& name : names) {
+    if (name.rfind(prefix, 0) != 0) continue;
+    const std::string metric = name.substr(prefix.size());
+    if (metric == "accuracy") return name;
+    if (metric == "loss") loss = name;
+    else if (other.empty() && higherIsBetter(QString::fromStdString(metric))) other = name;
+  }
+  return other.empty() ? loss : other;
+}
+
+}  // namespace
+
+void RunStore::takeEvent(Entry& entry, const Event& event) {
+  RunRecord& run = entry.record;
+  const Json& body = event.body;
+  run.lastTime = std::max(run.lastTime, event.time);
+  if (event.kind == "started" && event.attempt >= run.attempt) {
+    run.attempt = event.attempt;
+    run.stepsTotal = integerOf(body, "steps_total", run.stepsTotal);
+    run.stepsPerEpoch = integerOf(body, "steps_per_epoch", run.stepsPerEpoch);
+    run.samples = integerOf(body, "samples", run.samples);
+    run.batch = integerOf(body, "batch", run.batch);
+    run.parameters = integerOf(body, "parameters", run.parameters);
+    run.epochs = realOf(body, "epochs", run.epochs);
+    if (const QString device = textOf(body, "device"); !device.isEmpty()) run.device = device;
+    if (const QString host = textOf(body, "host"); !host.isEmpty()) run.host = host;
+    if (run.started == 0) run.started = event.time;
+    run.ended = 0;
+    run.message.clear();
+    if (run.state != RunState::stopping) run.state = RunState::running;
+  } else if (event.kind == "error" && event.attempt >= run.attempt) {
+    run.message = textOf(body, "message");
+  } else if (event.kind == "finished" && event.attempt >= run.attempt) {
+    const QString reason = textOf(body, "reason");
+    run.state = reason == "done" ? RunState::finished : reason == "stopped" ? RunState::stopped : RunState::failed;
+    if (const QString message = textOf(body, "message"); !message.isEmpty()) run.message = message;
+    run.ended = event.time;
+  }
+}
+
+// Best and last of the compared metric over the merged attempts. Once a batch: validations are few.
+void RunStore::measure(Entry& entry) {
+  RunRecord& run = entry.record;
+  const std::vector<std::string> names = entry.data->names();
+  std::string name = chooseMetric(names, "validation.");
+  run.metricOfValidation = !name.empty();
+  if (name.empty()) name = chooseMetric(names, "epoch.");
+  if (name.empty()) return;
+  run.metric = QString::fromStdString(name.substr(name.find('.') + 1));
+  const bool higher = higherIsBetter(run.metric);
+  run.best = std::nan("");
+  run.bestStep = -1;
+  for (const SeriesPoint& point : entry.data->points(name)) {
+    run.last = point.value;
+    if (!std::isfinite(point.value)) continue;
+    if (run.bestStep >= 0 && !(higher ? point.value > run.best : point.value < run.best)) continue;
+    run.best = point.value;
+    run.bestStep = point.step;
+  }
+  run.bestEpoch = run.bestStep >= 0 ? entry.data->xOf(Axis::epoch, run.bestStep) : std::nan("");
+}
+
+}  // namespace loom

@@ -1,0 +1,212 @@
+// The database side of the store: its tables, and how records and curves go in and out.
+#include <QStringList>
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "launcher/database.h"
+#include "launcher/run_store.h"
+
+namespace loom {
+namespace {
+
+constexpr int kSchema = 1;
+
+// Numbers that may be NaN come back as NaN: SQLite keeps one as NULL.
+constexpr const char* kTables = R"(
+  CREATE TABLE IF NOT EXISTS runs (
+    row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, folder TEXT NOT NULL UNIQUE, project TEXT, name TEXT, tags TEXT,
+    note TEXT, colour INTEGER, state TEXT, message TEXT, settings TEXT, created REAL, started REAL, ended REAL, deleted REAL,
+    host TEXT, device TEXT, attempt INTEGER, steps_total INTEGER, steps_per_epoch INTEGER, samples INTEGER, batch INTEGER,
+    parameters INTEGER, epochs REAL, step INTEGER, epoch REAL, loss REAL, last_time REAL, duration REAL, metric TEXT,
+    of_validation INTEGER, best REAL, best_epoch REAL, last REAL, best_step INTEGER, log_offset INTEGER);
+  CREATE TABLE IF NOT EXISTS attempts (
+    run INTEGER, attempt INTEGER, seen TEXT, first_step INTEGER, last_step INTEGER, start_time REAL, last_time REAL,
+    PRIMARY KEY (run, attempt)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS series (
+    id INTEGER PRIMARY KEY, run INTEGER, attempt INTEGER, name TEXT, count INTEGER, UNIQUE (run, attempt, name));
+  CREATE TABLE IF NOT EXISTS blocks (
+    series INTEGER, level INTEGER, block INTEGER, data BLOB, PRIMARY KEY (series, level, block)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS events (
+    run INTEGER, attempt INTEGER, seq INTEGER, body TEXT, PRIMARY KEY (run, attempt, seq)) WITHOUT ROWID;
+)";
+
+constexpr const char* kColumns =
+    "id, folder, project, name, tags, note, colour, state, message, settings, created, started, ended, deleted, host, device, "
+    "attempt, steps_total, steps_per_epoch, samples, batch, parameters, epochs, step, epoch, loss, last_time, duration, metric, "
+    "of_validation, best, best_epoch, last, best_step, log_offset";
+
+Json readSettings(const QString& text) {
+  Json settings = Json::parse(text.toStdString(), nullptr, false);
+  return settings.is_object() ? settings : Json::object();
+}
+
+}  // namespace
+
+void RunStore::open() {
+  m_database = std::make_unique<Database>(m_folder + "/runs.db");
+  Statement version(*m_database, "PRAGMA user_version");
+  version.step();
+  const auto found = version.integer(0);
+  version.reset();
+  if (found != 0 && found != kSchema)  // an index of another version is made again rather than migrated
+    throwError(ErrorCode::badData, "runs.db has version {}, this program writes {}", found, kSchema);
+  m_database->run(kTables);
+  m_database->run("PRAGMA user_version = 1");
+}
+
+void RunStore::loadRuns() {
+  Statement select(*m_database, (std::string("SELECT row, ") + kColumns + " FROM runs ORDER BY created, row").c_str());
+  while (select.step()) {
+    auto entry = std::make_unique<Entry>();
+    int column = 0;
+    const auto integer = [&] { return select.integer(column++); };
+    const auto real = [&] { return select.real(column++); };
+    const auto text = [&] { return select.text(column++); };
+    RunRecord& run = entry->record;
+    entry->row = integer();
+    run.id = text(), run.folder = text(), run.project = text(), run.name = text();
+    run.tags = text().split('\n', Qt::SkipEmptyParts);
+    run.note = text();
+    run.colour = static_cast<int>(integer());
+    run.state = runStateFromKey(text());
+    run.message = text();
+    run.settings = readSettings(text());
+    run.created = real(), run.started = real(), run.ended = real(), run.deleted = real();
+    run.host = text(), run.device = text();
+    run.attempt = integer(), run.stepsTotal = integer(), run.stepsPerEpoch = integer(), run.samples = integer();
+    run.batch = integer(), run.parameters = integer();
+    run.epochs = real();
+    run.step = integer();
+    run.epoch = real(), run.loss = real(), run.lastTime = real(), run.duration = real();
+    run.metric = text();
+    run.metricOfValidation = integer() != 0;
+    run.best = real(), run.bestEpoch = real(), run.last = real();
+    run.bestStep = integer();
+    entry->offset = integer();
+    m_byId.insert(run.id, entry.get());
+    m_entries.push_back(std::move(entry));
+  }
+}
+
+void RunStore::saveRecord(Entry& entry) {
+  const RunRecord& run = entry.record;
+  const std::string marks = [] {
+    std::string text = "?1";
+    for (int i = 2; i <= 35; ++i) text += ",?" + std::to_string(i);
+    return text;
+  }();
+  // An insert that meets the id or the folder of another window's row takes that row over.
+  Statement insert(*m_database, (std::string("INSERT OR REPLACE INTO runs (row, ") + kColumns + ") VALUES (" +
+                                 (entry.row ? std::to_string(entry.row) : "(SELECT row FROM runs WHERE id = ?1)") + "," + marks +
+                                 ")").c_str());
+  insert.with(run.id, run.folder, run.project, run.name, run.tags.join('\n'), run.note, run.colour, QString::fromLatin1(toKey(run.state)),
+              run.message, QString::fromStdString(run.settings.dump()), run.created, run.started, run.ended, run.deleted,
+              run.host, run.device, run.attempt, run.stepsTotal, run.stepsPerEpoch, run.samples, run.batch, run.parameters,
+              run.epochs, run.step, run.epoch, run.loss, run.lastTime, run.duration, run.metric, run.metricOfValidation ? 1 : 0,
+              run.best, run.bestEpoch, run.last, run.bestStep, entry.offset);
+  insert.run();
+  if (!entry.row) entry.row = m_database->lastId();
+}
+
+RunData& RunStore::data(Entry& entry) const {
+  entry.used = ++m_clock;
+  if (entry.data) return *entry.data;
+  auto data = std::make_unique<RunData>();
+  Statement attempts(*m_database, "SELECT attempt, seen, first_step, last_step, start_time, last_time FROM attempts WHERE run = ?");
+  attempts.with(entry.row);
+  while (attempts.step()) {
+    AttemptData& attempt = data->attempts[attempts.integer(0)];
+    attempt.seen = NumberSet::fromText(attempts.text(1));
+    attempt.firstStep = attempts.integer(2);
+    attempt.lastStep = attempts.integer(3);
+    attempt.startTime = attempts.real(4);
+    attempt.lastTime = attempts.real(5);
+  }
+  Statement series(*m_database, "SELECT id, attempt, name, count FROM series WHERE run = ?");
+  series.with(entry.row);
+  while (series.step()) {
+    const std::int64_t id = series.integer(0);
+    const auto load = [this, id](int level, std::int64_t block) {
+      Statement select(*m_database, "SELECT data FROM blocks WHERE series = ? AND level = ? AND block = ?");
+      if (!select.with(id, level, block).step())
+        throwError(ErrorCode::badData, "block {} of level {} of curve {} is missing from runs.db", block, level, id);
+      return select.blob(0);
+    };
+    data->attempts[series.integer(1)].series.insert_or_assign(series.text(2).toStdString(), Series(series.integer(3), load));
+  }
+  entry.data = std::move(data);
+  return *entry.data;
+}
+
+void RunStore::saveCurves(Entry& entry) {
+  Statement event(*m_database, "INSERT OR IGNORE INTO events (run, attempt, seq, body) VALUES (?, ?, ?, ?)");
+  for (const Event& each : entry.pending) {
+    const std::string body = each.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    event.with(entry.row, static_cast<std::int64_t>(each.attempt), each.sequence, QString::fromStdString(body)).run();
+  }
+  if (!entry.data) return;
+  Statement attempts(*m_database, "INSERT OR REPLACE INTO attempts (run, attempt, seen, first_step, last_step, start_time, last_time) "
+                                  "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  Statement series(*m_database, "INSERT INTO series (run, attempt, name, count) VALUES (?, ?, ?, ?) "
+                                "ON CONFLICT (run, attempt, name) DO UPDATE SET count = excluded.count RETURNING id");
+  Statement block(*m_database, "INSERT OR REPLACE INTO blocks (series, level, block, data) VALUES (?, ?, ?, ?)");
+  for (auto& [number, attempt] : entry.data->attempts) {
+    if (!attempt.dirty) continue;
+    attempts.with(entry.row, number, attempt.seen.toText(), attempt.firstStep, attempt.lastStep, attempt.startTime, attempt.lastTime).run();
+    for (auto& [name, each] : attempt.series) {
+      if (!each.dirty()) continue;
+      if (!series.with(entry.row, number, QString::fromStdString(name), each.count()).step()) continue;
+      const std::int64_t id = series.integer(0);
+      series.run();
+      each.save([&](int level, std::int64_t index, const QByteArray& data) { block.with(id, level, index, data).run(); });
+      each.setLoad([this, id](int level, std::int64_t index) {
+        Statement select(*m_database, "SELECT data FROM blocks WHERE series = ? AND level = ? AND block = ?");
+        if (!select.with(id, level, index).step())
+          throwError(ErrorCode::badData, "block {} of level {} of curve {} is missing from runs.db", index, level, id);
+        return select.blob(0);
+      });
+    }
+    attempt.dirty = false;
+  }
+}
+
+void RunStore::flush() {
+  m_flush.stop();
+  const bool any = std::any_of(m_entries.begin(), m_entries.end(), [](const auto& each) { return each->dirty; });
+  if (!any) return;
+  const bool written = guarded([&] {
+    Transaction transaction(*m_database);
+    for (const auto& each : m_entries) {
+      if (!each->dirty) continue;
+      saveRecord(*each);
+      saveCurves(*each);
+    }
+    transaction.commit();
+  });
+  for (const auto& each : m_entries) {
+    if (!each->dirty) continue;
+    if (written) {
+      each->dirty = false;
+      each->pending.clear();
+    } else if (each->data) {
+      each->data->touch();  // rolled back: all of it is written again with the next flush
+    }
+  }
+}
+
+std::vector<Event> RunStore::events(const QString& id, int limit) {
+  flush();
+  std::vector<Event> events;
+  const Entry* const found = entry(id);
+  if (!found) return events;
+  guarded([&] {
+    Statement select(*m_database, "SELECT body FROM events WHERE run = ? ORDER BY seq DESC LIMIT ?");
+    select.with(found->row, limit);
+    while (select.step())
+      if (auto event = parseEvent(select.text(0).toStdString())) events.push_back(std::move(*event));
+  });
+  std::reverse(events.begin(), events.end());
+  return events;
+}
+
+}  // namespace loom

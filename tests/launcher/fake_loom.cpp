@@ -1,0 +1,85 @@
+// Stands in for `loom train PROJECT --run DIR [--set key=value ...] [--resume DIR]`: takes the lock, writes events, obeys
+// control.jsonl. What it does is set by overrides: steps=N, ms=N (a step), fail=MESSAGE, die=STEP (abort), hang=1 (no step ever).
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include "engine/run/control.h"
+#include "engine/run/run_folder.h"
+#include "engine/run/run_lock.h"
+
+using namespace loom;
+
+static volatile std::sig_atomic_t g_stop = 0;
+
+int main(int argc, char** argv) {
+  std::map<std::string, std::string> set;
+  RunFolder folder;
+  bool resume = false;
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--run") folder.path = argv[++i];
+    if (word == "--resume") resume = true, ++i;
+    if (word == "--set") {
+      const std::string pair = argv[++i];
+      set[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+    }
+  }
+  const auto number = [&](const char* key, int otherwise) { return set.count(key) ? std::atoi(set[key].c_str()) : otherwise; };
+  std::signal(SIGTERM, [](int) { g_stop = 1; });
+  const RunLock lock(folder);
+  const auto last = lastEvent(folder);
+  const std::int64_t attempt = last ? last->attempt + 1 : 1;
+  std::int64_t step = 0;
+  if (resume && last && last->body.contains("step")) step = last->body["step"].get<std::int64_t>() / 10 * 10;
+  EventWriter events(folder, attempt);
+  ControlReader control(folder, resume ? ControlReader::From::end : ControlReader::From::start);
+  const int total = number("steps", 50);
+  std::printf("fake loom, attempt %d\n", static_cast<int>(attempt));
+  std::fflush(stdout);
+  events.write("started", {{"attempt", attempt}, {"resumed_from", step}, {"steps_total", total}, {"steps_per_epoch", 10},
+                           {"epochs", total / 10}, {"samples", 100}, {"batch", 10}, {"parameters", 7}, {"device", "cpu"},
+                           {"pid", ::getpid()}, {"host", "here"}});
+  if (set.count("fail")) {
+    std::fprintf(stderr, "loom: %s\n", set["fail"].c_str());
+    events.write("error", {{"message", set["fail"]}});
+    events.write("finished", {{"reason", "failed"}, {"step", 0}, {"message", set["fail"]}});
+    return 3;
+  }
+  double rate = 0.1;
+  bool stopAfterEpoch = false;
+  while (step < total) {
+    for (const Json& each : control.read()) {
+      const std::string command = each.value("command", "");
+      if (command == "stop") g_stop = 1;
+      if (command == "stop_after_epoch") stopAfterEpoch = true;
+      if (command == "learning_rate") rate = each.value("value", rate);
+      Json fields = each;
+      fields["step"] = step;
+      events.write("control", fields);
+    }
+    if (g_stop || (stopAfterEpoch && step % 10 == 0)) {
+      events.write("finished", {{"reason", "stopped"}, {"step", step}, {"message", ""}});
+      return 0;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(number("ms", 2)));
+    if (set.count("hang")) continue;
+    ++step;
+    if (step == number("die", -1)) {
+      std::fprintf(stderr, "about to fall over\n");
+      std::abort();
+    }
+    events.write("step", {{"step", step}, {"epoch", step / 10.0}, {"samples", step * 10}, {"loss", 1.0 / step + attempt * 100},
+                          {"metrics", {{"accuracy", 0.5}}}, {"learning_rate", rate}, {"ms", 2.0}});
+    if (step % 10 == 0)
+      events.write("validation", {{"step", step}, {"epoch", step / 10.0}, {"loss", 1.0}, {"metrics", {{"accuracy", step / 100.0}}}});
+  }
+  events.write("finished", {{"reason", "done"}, {"step", step}, {"message", ""}});
+  return 0;
+}
