@@ -28,7 +28,7 @@ class EventPump : public QObject {
   // The receiver of batch() has stored it.
   void taken(const QString& id);
 
- signals:
+ Q_SIGNALS:
   void batch(const QString& id, const std::shared_ptr<loom::EventBatch>& batch);
   void drained(const QString& id);
   void failed(const QString& id, const QString& sentence);

@@ -59,7 +59,7 @@ class Launcher : public QObject {
   int waiting() const { return static_cast<int>(m_queue.size()); }
   bool isReading(const QString& id) const { return m_reading.contains(id); }  // an older log is still being read
 
- signals:
+ Q_SIGNALS:
   void countsChanged();
   void failed(const QString& id, const QString& sentence);  // the log of a run cannot be read, and such
 

@@ -60,7 +60,7 @@ class RunStore : public QObject {
   // All events that are no steps, oldest first; at most the newest `limit`.
   std::vector<Event> events(const QString& id, int limit = 1000);
 
- signals:
+ Q_SIGNALS:
   void runAdded(const QString& id);
   void runChanged(const QString& id);     // its record
   void runRemoved(const QString& id);

@@ -17,7 +17,7 @@ class Chip : public QWidget {
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
- signals:
+ Q_SIGNALS:
   void removed();
 
  protected:

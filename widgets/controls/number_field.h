@@ -26,7 +26,7 @@ class NumberField : public QLineEdit {
   void setVariables(std::function<std::optional<double>(const QString&)> variable);
   QSize sizeHint() const override;
 
- signals:
+ Q_SIGNALS:
   void valueChanged(double value);  // each keystroke that makes a number, and each step
   void emptied();
   void invalid(const QString& problem);

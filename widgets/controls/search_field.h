@@ -15,7 +15,7 @@ class SearchField : public QLineEdit {
   void setIconName(const QString& name);
   QSize sizeHint() const override;
 
- signals:
+ Q_SIGNALS:
   void escaped();  // Esc in an empty field
 
  protected:

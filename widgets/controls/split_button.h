@@ -20,7 +20,7 @@ class SplitButton : public QWidget {
   Button* mainPart() { return m_main; }
   Button* menuPart() { return m_arrow; }
 
- signals:
+ Q_SIGNALS:
   void clicked();
 
  private:

@@ -128,7 +128,7 @@ class ProjectDocument : public QObject {
   // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one.
   void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {});
 
- signals:
+ Q_SIGNALS:
   void changed(const loom::ProjectChange& change);
   void analysisChanged();   // once after a burst of changes, from the event loop
   void saveStateChanged();

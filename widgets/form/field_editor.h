@@ -32,7 +32,7 @@ class FieldEditor : public QWidget {
   // Stretches over the column rather than keeping the width of one field.
   virtual bool wantsWholeWidth() const { return false; }
 
- signals:
+ Q_SIGNALS:
   void edited(const loom::Json& value);      // each keystroke that gives a value; null = absent
   void invalid(const QString& problem);      // what stands there is no value; the last valid one still holds
 };

@@ -37,7 +37,7 @@ class FormRow : public QWidget {
   bool helpShown() const;
   void setHelpShown(bool shown);
 
- signals:
+ Q_SIGNALS:
   void resetRequested();
   void remedyChosen(const loom::Json& value);
   void hintActionTriggered();

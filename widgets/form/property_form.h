@@ -54,7 +54,7 @@ class PropertyForm : public QWidget {
   bool focusField(const std::string& key);  // false when there is no such visible field
   FormRow* row(const std::string& key) const;
 
- signals:
+ Q_SIGNALS:
   void edited(const QString& key, const loom::Json& value);  // null = back to the default (the key goes)
   void changedCountChanged(int count);
   void hintTriggered(const QString& key);

@@ -22,10 +22,10 @@ class ColourScheme : public QObject {
   // What the portal says: 1 dark, 2 light, everything else no preference.
   void take(const QString& group, const QString& key, const QVariant& value);
 
- signals:
+ Q_SIGNALS:
   void changed();
 
- private slots:
+ private Q_SLOTS:
   void settingChanged(const QString& group, const QString& key, const QDBusVariant& value);
 
  private:

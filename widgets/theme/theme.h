@@ -80,7 +80,7 @@ class Theme : public QObject {
   // One device pixel, at every zoom and ratio.
   QPen hairline(Colour colour) const;
 
- signals:
+ Q_SIGNALS:
   void changed();  // colours, fonts or sizes: repaint, and lay out again
 
  private:

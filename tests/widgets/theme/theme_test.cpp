@@ -3,7 +3,7 @@
 #include "widgets/theme/theme.h"
 using namespace loom;
 class ThemeTest : public QObject { Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void starts() { Theme t(*qApp, {.mode=ThemeMode::light}); QVERIFY(!t.isDark()); QVERIFY(hasIcon("network")); }
 };
 QTEST_MAIN(ThemeTest)
