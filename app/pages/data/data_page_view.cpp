@@ -1,0 +1,278 @@
+// The widgets of the Data page and what they show; what happens stands in data_page.cpp.
+#include <QFileInfo>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+#include "app/pages/data/column_card.h"
+#include "app/pages/data/data_empty.h"
+#include "app/pages/data/data_page.h"
+#include "app/pages/data/findings_list.h"
+#include "app/pages/data/import_menu.h"
+#include "app/pages/data/known_columns.h"
+#include "app/pages/data/preparation_panel.h"
+#include "app/pages/data/samples_model.h"
+#include "app/pages/data/samples_view.h"
+#include "engine/data/loader.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/document/project_document.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+QFrame* panel() {
+  auto* frame = new QFrame;
+  frame->setProperty("kind", "panel");
+  return frame;
+}
+
+QLabel* label(const char* kind, const QString& text = {}) {
+  auto* made = new QLabel(text);
+  made->setProperty("kind", kind);
+  return made;
+}
+
+}  // namespace
+
+QWidget* DataPage::makeBar() {
+  auto* bar = panel();
+  bar->setFixedHeight(Theme::of(this).size(Size::pageBar));
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(20, 0, 20, 0);
+  row->setSpacing(8);
+  m_tabs = new QTabBar;
+  m_tabs->setDrawBase(false);
+  m_tabs->setExpanding(false);
+  m_tabs->setAccessibleName(QStringLiteral("Datasets"));
+  m_path = label("hint");
+  m_importMenu = new ImportMenu(*m_import, this);
+  m_importButton = new Button(QStringLiteral("import"), QStringLiteral("Import…"), ButtonKind::outlined);
+  m_importButton->setMenu(m_importMenu);
+  m_splitButton = new Button(QStringLiteral("Split…"), ButtonKind::outlined);
+  m_splitButton->setText(QStringLiteral("Split off validation"));
+  m_checkButton = new Button(QStringLiteral("check"), QStringLiteral("Check all"), ButtonKind::outlined);
+  m_removeButton = new Button(QStringLiteral("Remove"), ButtonKind::plain);
+  m_form = new SegmentedControl({QStringLiteral("Rows"), QStringLiteral("Grid")});
+  row->addWidget(m_tabs);
+  row->addSpacing(8);
+  row->addWidget(m_path, 1);
+  row->addWidget(m_form);
+  row->addWidget(m_removeButton);
+  row->addWidget(m_importButton);
+  row->addWidget(m_splitButton);
+  row->addWidget(m_checkButton);
+  connect(m_splitButton, &QPushButton::clicked, this, &DataPage::splitOff);
+  connect(m_checkButton, &QPushButton::clicked, this, [this] { m_session->checkAgain(), showDoctor(); });
+  connect(m_removeButton, &QPushButton::clicked, this, [this] {
+    ProjectDocument& document = *context().document;
+    const QString name = QString::fromStdString(currentName());
+    document.removeDataset(currentName());
+    context().notify({QStringLiteral("%1 is no longer part of the project; its files stay").arg(name), QStringLiteral("Undo"),
+                      [&document] { document.undoStack().undo(); }});
+  });
+  return bar;
+}
+
+QWidget* DataPage::makeBody() {
+  m_columnsPanel = panel();
+  auto* columnsLayout = new QVBoxLayout(m_columnsPanel);
+  columnsLayout->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* inside = new QWidget;
+  m_columns = new QVBoxLayout(inside);
+  m_columns->setContentsMargins(12, 12, 12, 12);
+  m_columns->setSpacing(8);
+  m_columns->addStretch();
+  scroll->setWidget(inside);
+  columnsLayout->addWidget(scroll);
+
+  m_model = new SamplesModel(this);
+  m_samples = new SamplesView(m_model);
+  auto* waiting = new QWidget;
+  auto* waitingLayout = new QVBoxLayout(waiting);
+  m_status = label("hint");
+  m_status->setAlignment(Qt::AlignCenter);
+  m_progress = new QProgressBar;
+  m_progress->setTextVisible(false);
+  m_progress->setFixedWidth(280);
+  m_progress->setFixedHeight(6);
+  waitingLayout->addStretch();
+  waitingLayout->addWidget(m_status);
+  waitingLayout->addWidget(m_progress, 0, Qt::AlignHCenter);
+  waitingLayout->addStretch();
+  m_centre = new QStackedWidget;
+  m_centre->addWidget(m_samples);
+  m_centre->addWidget(waiting);
+
+  m_doctorPanel = panel();
+  auto* doctor = new QVBoxLayout(m_doctorPanel);
+  doctor->setContentsMargins(0, 12, 0, 0);
+  doctor->setSpacing(8);
+  m_doctorTitle = label("heading", QStringLiteral("Doctor"));
+  m_doctorTitle->setContentsMargins(12, 0, 12, 0);
+  m_doctorTitle->setWordWrap(true);
+  m_findings = new FindingsList;
+  doctor->addWidget(m_doctorTitle);
+  doctor->addWidget(m_findings, 1);
+
+  m_splitter = new QSplitter(Qt::Horizontal);
+  m_splitter->setChildrenCollapsible(false);
+  m_splitter->addWidget(m_columnsPanel);
+  m_splitter->addWidget(m_centre);
+  m_splitter->addWidget(m_doctorPanel);
+  m_splitter->setStretchFactor(1, 1);
+  m_splitter->setSizes({240, 700, 300});
+  m_columnsPanel->setMinimumWidth(170);
+  m_doctorPanel->setMinimumWidth(190);
+  m_preparation = new PreparationPanel;
+  m_vertical = new QSplitter(Qt::Vertical);
+  m_vertical->setChildrenCollapsible(false);
+  m_vertical->addWidget(m_splitter);
+  m_vertical->addWidget(m_preparation);
+  m_vertical->setStretchFactor(0, 1);
+  m_vertical->setSizes({520, 220});
+  return m_vertical;
+}
+
+void DataPage::makeLayout() {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(makeBar());
+  m_error = label("error");
+  m_error->setContentsMargins(20, 8, 20, 8);
+  m_error->setWordWrap(true);
+  m_error->hide();
+  column->addWidget(m_error);
+  auto* emptyImport = new Button(QStringLiteral("import"), QStringLiteral("Import…"), ButtonKind::tinted);
+  emptyImport->setMenu(m_importMenu);
+  m_stack = new QStackedWidget;
+  m_stack->addWidget(makeBody());
+  m_stack->addWidget(new DataEmpty(emptyImport));
+  column->addWidget(m_stack, 1);
+}
+
+void DataPage::showState() {
+  const bool any = m_tabs->count() > 0;
+  const auto state = m_session->state();
+  const bool importing = m_import->running();
+  m_stack->setCurrentIndex(any || importing ? 0 : 1);
+  m_centre->setCurrentIndex(state == DatasetSession::State::ready && !importing ? 0 : 1);
+  m_progress->setVisible(state == DatasetSession::State::opening || importing);
+  if (state == DatasetSession::State::failed && !importing && m_session->error())
+    m_status->setText(QString::fromUtf8(m_session->error()->what()));
+  m_status->setWordWrap(true);
+  m_tabs->setVisible(any);
+  m_path->setVisible(any);
+  m_removeButton->setVisible(any);
+  m_form->setVisible(any);
+  m_importButton->setVisible(any);
+  m_checkButton->setVisible(any);
+  const bool noValidation = context().document->project().training.validation.empty();
+  m_splitButton->setVisible(any && noValidation && state == DatasetSession::State::ready);
+  m_splitButton->setKind(noValidation ? ButtonKind::tinted : ButtonKind::outlined);
+  m_checkButton->setKind(noValidation ? ButtonKind::outlined : ButtonKind::tinted);
+  if (const auto dataset = m_session->dataset()) {
+    m_path->setText(QStringLiteral("%1    %L2 rows, %3 columns")
+                        .arg(QFileInfo(m_session->request().csv).fileName())
+                        .arg(dataset->size())
+                        .arg(dataset->schema().variables.size()));
+  } else {
+    m_path->setText(QFileInfo(m_session->request().csv).fileName());
+  }
+  m_path->setToolTip(m_session->request().csv);
+}
+
+void DataPage::showColumns() {
+  for (ColumnCard* card : m_cards) card->deleteLater();
+  m_cards.clear();
+  const QStringList names = classNames();
+  for (const Variable& variable : m_session->schema().variables) {
+    auto* card = new ColumnCard(variable);
+    if (variable.kind == VariableKind::scalar) card->setClassNames(names);
+    for (const VariableStats& stats : m_session->stats())
+      if (stats.variable == variable.name) card->setStats(stats);
+    m_columns->insertWidget(m_columns->count() - 1, card);
+    m_cards.push_back(card);
+  }
+  showFeeds();
+}
+
+void DataPage::showFeeds() {
+  const Project& project = context().document->project();
+  const DatasetSpec* dataset = project.dataset(currentName());
+  if (!dataset) return;
+  const auto steps = effectivePrepare(project, *dataset);
+  const KnownColumns known = knownColumns(*dataset, steps, m_session->schema());
+  for (ColumnCard* card : m_cards) {
+    QStringList inputs;
+    QString fault;
+    for (const Network& network : project.networks) {
+      for (const Node& node : network.nodes) {
+        if (node.layer != "Input") continue;
+        const LayerDefinition* layer = findLayer(node.layer);
+        const Values values(layer->entry, node.values);
+        const std::string wanted = values.has("variable") && !values.text("variable").empty() ? values.text("variable") : node.id;
+        if (wanted != card->variable().name) continue;
+        inputs += QString::fromStdString(node.id);
+        const auto shape = known.shapes.find(wanted);
+        const Json& own = values.json("shape");
+        if (shape == known.shapes.end() || !own.is_array()) continue;
+        std::int64_t elements = 1;
+        for (const Json& extent : own) elements *= extent.is_number_integer() ? extent.get<std::int64_t>() : 1;
+        if (elements != shape->second.elements())
+          fault = QStringLiteral("%1 wants %2, the column gives %3")
+                      .arg(QString::fromStdString(node.id), QString::fromStdString(Shape(own.get<std::vector<std::int64_t>>()).toString()),
+                           QString::fromStdString(shape->second.toString()));
+      }
+    }
+    inputs.removeDuplicates();
+    card->setFeeds(inputs.isEmpty() ? QStringLiteral("no Input") : inputs.join(", "), fault);
+  }
+}
+
+void DataPage::showDoctor() {
+  QString text = QStringLiteral("Doctor");
+  if (m_session->checking()) {
+    text = QStringLiteral("Doctor: %L1 rows checked").arg(m_session->rowsChecked());
+  } else if (const auto& report = m_session->report()) {
+    const auto count = [](std::int64_t number, const char* word) {
+      return QStringLiteral("%L1 %2%3").arg(number).arg(QLatin1String(word), number == 1 ? QLatin1String() : QLatin1String("s"));
+    };
+    text = report->errors + report->warnings == 0 ? QStringLiteral("Doctor: no fault in %L1 rows").arg(report->rows)
+                                                  : QStringLiteral("Doctor: %1, %2").arg(count(report->errors, "error"), count(report->warnings, "warning"));
+  }
+  m_doctorTitle->setText(text);
+}
+
+void DataPage::reportProblems() {
+  std::vector<PageProblem> problems;
+  const QString dataset = QString::fromStdString(currentName());
+  const QString file = QFileInfo(m_session->request().csv).fileName();
+  if (m_session->state() == DatasetSession::State::failed && m_session->error()) {
+    problems.push_back({Severity::error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
+  } else if (const auto& report = m_session->report()) {
+    constexpr std::size_t kMost = 50;  // the list beside the samples has them all
+    for (const Fault& fault : report->faults) {
+      if (fault.severity == FaultSeverity::info || problems.size() >= kMost) continue;
+      problems.push_back({fault.severity == FaultSeverity::error ? Severity::error : Severity::warning,
+                          {.page = "data", .dataset = dataset, .row = fault.line, .column = QString::fromStdString(fault.column)},
+                          fault.line > 0 ? QStringLiteral("%1 line %2").arg(file).arg(fault.line) : file,
+                          QString::fromStdString(fault.message()), {}, {}});
+    }
+  }
+  Q_EMIT problemsChanged(problems);
+}
+
+}  // namespace loom

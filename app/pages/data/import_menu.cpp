@@ -1,0 +1,116 @@
+#include "app/pages/data/import_menu.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+
+#include <algorithm>
+
+namespace loom {
+namespace {
+
+bool isIdx(const QString& name) { return name.contains(QLatin1String("idx"), Qt::CaseInsensitive); }
+bool isCifar(const QString& name) {
+  return name.endsWith(QLatin1String(".bin"), Qt::CaseInsensitive) || name.endsWith(QLatin1String(".bin.gz"), Qt::CaseInsensitive);
+}
+
+// "train-images-idx3-ubyte.gz" -> "train"
+QString datasetName(const QString& file) {
+  QString name = QFileInfo(file).fileName().section(QLatin1Char('.'), 0, 0);
+  for (const char* word : {"-images", "_images", "-labels", "_labels", "-idx"})
+    if (const auto at = name.indexOf(QLatin1String(word)); at > 0) name.truncate(at);
+  return name.isEmpty() ? QStringLiteral("data") : name;
+}
+
+}  // namespace
+
+ImportMenu::ImportMenu(ImportTask& task, QWidget* parent) : QMenu(parent), m_task(task) {
+  addAction(QStringLiteral("CSV file…"), this, [this] {
+    const QString path = QFileDialog::getOpenFileName(parentWidget(), QStringLiteral("Open a CSV dataset"), m_target, QStringLiteral("CSV (*.csv);;All files (*)"));
+    if (!path.isEmpty()) Q_EMIT csvChosen(path);
+  });
+  addAction(QStringLiteral("Folder of class folders…"), this, [this] {
+    const QString path = QFileDialog::getExistingDirectory(parentWidget(), QStringLiteral("A folder whose sub-folders are the classes"), m_target);
+    if (!path.isEmpty()) importClassFolder(path);
+  });
+  addAction(QStringLiteral("IDX images and labels…"), this, [this] {
+    const QStringList files = QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("The images file and the labels file"), m_target);
+    if (!files.isEmpty()) importIdxFiles(files);
+  });
+  addAction(QStringLiteral("CIFAR binary batches…"), this, [this] {
+    const QStringList files = QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("CIFAR binary batches"), m_target, QStringLiteral("CIFAR binary (*.bin *.bin.gz);;All files (*)"));
+    if (!files.isEmpty()) importCifarFiles(files);
+  });
+}
+
+bool ImportMenu::take(const QStringList& paths) {
+  if (paths.isEmpty()) return false;
+  const QFileInfo first(paths.front());
+  if (paths.size() == 1 && first.isDir()) {
+    importClassFolder(paths.front());
+    return true;
+  }
+  if (std::all_of(paths.begin(), paths.end(), [](const QString& path) { return path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive); })) {
+    for (const QString& path : paths) Q_EMIT csvChosen(path);
+    return true;
+  }
+  if (std::all_of(paths.begin(), paths.end(), isCifar)) {
+    importCifarFiles(paths);
+    return true;
+  }
+  if (std::all_of(paths.begin(), paths.end(), [](const QString& path) { return isIdx(QFileInfo(path).fileName()); })) {
+    importIdxFiles(paths);
+    return true;
+  }
+  return false;
+}
+
+QString ImportMenu::freshFolder(const QString& name) const {
+  QDir target(m_target);
+  QString folder = target.filePath(QStringLiteral("data/") + name);
+  for (int number = 2; QFileInfo::exists(folder); ++number) folder = target.filePath(QStringLiteral("data/%1-%2").arg(name).arg(number));
+  return folder;
+}
+
+void ImportMenu::importIdxFiles(const QStringList& files) {
+  QString images, labels;
+  for (const QString& file : files) {
+    const QString name = QFileInfo(file).fileName();
+    (name.contains(QLatin1String("label"), Qt::CaseInsensitive) || name.contains(QLatin1String("idx1")) ? labels : images) = file;
+  }
+  // Choosing only one of the pair is enough where the other lies beside it under its usual name.
+  const auto partner = [](const QString& file, const char* a, const char* b, const char* c, const char* d) {
+    QString name = QFileInfo(file).fileName();
+    name.replace(QLatin1String(a), QLatin1String(b)).replace(QLatin1String(c), QLatin1String(d));
+    const QString path = QFileInfo(file).dir().filePath(name);
+    return path != file && QFileInfo::exists(path) ? path : QString();
+  };
+  if (labels.isEmpty() && !images.isEmpty()) labels = partner(images, "images", "labels", "idx3", "idx1");
+  if (images.isEmpty() && !labels.isEmpty()) images = partner(labels, "labels", "images", "idx1", "idx3");
+  if (images.isEmpty() || labels.isEmpty()) {
+    Q_EMIT refused(QStringLiteral("IDX datasets are a pair: choose the file of images and the file of labels together."));
+    return;
+  }
+  const QString out = freshFolder(datasetName(images));
+  m_task.start(QFileInfo(images).fileName(), [images, labels, out](const ImportOptions& options) {
+    return importIdx(images.toStdString(), labels.toStdString(), out.toStdString(), options);
+  });
+}
+
+void ImportMenu::importCifarFiles(const QStringList& files) {
+  std::vector<std::filesystem::path> batches;
+  QStringList sorted = files;
+  sorted.sort();
+  for (const QString& file : sorted) batches.emplace_back(file.toStdString());
+  const QString out = freshFolder(files.size() == 1 ? datasetName(files.front()) : QStringLiteral("cifar"));
+  m_task.start(QFileInfo(files.front()).fileName(), [batches, out](const ImportOptions& options) { return importCifar(batches, out.toStdString(), options); });
+}
+
+void ImportMenu::importClassFolder(const QString& folder) {
+  const QString out = freshFolder(QFileInfo(folder).fileName());
+  m_task.start(QFileInfo(folder).fileName(), [folder, out](const ImportOptions& options) {
+    return importFolder(folder.toStdString(), out.toStdString(), options);
+  });
+}
+
+}  // namespace loom

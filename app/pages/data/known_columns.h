@@ -1,0 +1,48 @@
+#pragma once
+// What the project's datasets hold, told to the document so that the canvas and the problems list know a mismatch at once:
+// from a dataset's header and first row, without opening all of it. The main window keeps one beside the document.
+#include <QHash>
+#include <QObject>
+#include <QTimer>
+
+#include <map>
+#include <string>
+
+#include "engine/data/dataset.h"
+#include "engine/network/project.h"
+
+namespace loom {
+
+class ProjectDocument;
+
+// Shapes after `prepare`; a variable whose preparation cannot be is left out (the dataset's own problem says why).
+KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& prepare, const Schema& schema,
+                          const std::map<std::string, std::int64_t>& classes = {});
+// The steps that hold for a dataset: its own, or the training set's.
+std::vector<Json> effectivePrepare(const Project& project, const DatasetSpec& dataset);
+// The absolute path of a dataset's CSV.
+QString datasetPath(const ProjectDocument& document, const DatasetSpec& dataset);
+
+class KnownColumnsKeeper : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit KnownColumnsKeeper(ProjectDocument& document, QObject* parent = nullptr);
+  // What a page learnt by reading all rows: numbers of classes.
+  void learn(const std::string& dataset, const Schema& schema, const std::map<std::string, std::int64_t>& classes);
+
+ private:
+  void refresh();
+
+  struct Known {
+    QString path;
+    qint64 modified = 0;
+    Schema schema;
+    std::map<std::string, std::int64_t> classes;
+  };
+  ProjectDocument& m_document;
+  std::map<std::string, Known> m_known;
+  QTimer m_soon;
+};
+
+}  // namespace loom

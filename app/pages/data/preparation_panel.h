@@ -1,0 +1,51 @@
+#pragma once
+// The steps of `prepare` in their order, each with its form, and one sample before and after them.
+#include <QWidget>
+
+#include <memory>
+#include <vector>
+
+#include "engine/base/json.h"
+#include "engine/data/dataset.h"
+
+class QHBoxLayout;
+class QLabel;
+class QMenu;
+
+namespace loom {
+
+class Button;
+class PreparationPreview;
+class PropertyForm;
+
+class PreparationPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit PreparationPanel(QWidget* parent = nullptr);
+  void setSteps(const std::vector<Json>& steps, const QString& note);  // a note: "as the training set, random steps left out"
+  void setSample(std::shared_ptr<const Dataset> dataset, int row);
+
+ Q_SIGNALS:
+  void edited(const std::vector<loom::Json>& steps);
+
+ private:
+  void rebuildChips();
+  void select(int index);
+  void addStep(const std::string& id);
+  void moveStep(int by);
+  void removeStep();
+  void changed();
+
+  std::vector<Json> m_steps;
+  int m_selected = -1;
+  QHBoxLayout* m_chips;
+  QLabel* m_note;
+  QMenu* m_menu;
+  Button *m_add, *m_left, *m_right, *m_remove;
+  QWidget* m_formPlace;
+  PropertyForm* m_form = nullptr;
+  PreparationPreview* m_preview;
+};
+
+}  // namespace loom

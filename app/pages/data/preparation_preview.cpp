@@ -1,0 +1,115 @@
+#include "app/pages/data/preparation_preview.h"
+
+#include <QPainter>
+
+#include <algorithm>
+
+#include "app/pages/data/sample_picture.h"
+#include "engine/base/error.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kTimes = 8;
+
+}  // namespace
+
+PreparationPreview::PreparationPreview(QWidget* parent) : QWidget(parent) {
+  setAccessibleName(QStringLiteral("A sample before and after preparation"));
+  connect(&Theme::of(this), &Theme::changed, this, [this] { update(); });
+}
+
+void PreparationPreview::setSample(std::shared_ptr<const Dataset> dataset, int row) {
+  m_dataset = std::move(dataset);
+  m_row = row;
+  refresh();
+}
+
+void PreparationPreview::setSteps(std::vector<Json> steps) {
+  m_steps = std::move(steps);
+  refresh();
+}
+
+void PreparationPreview::refresh() {
+  m_before = {};
+  m_after.clear();
+  m_afterTexts.clear();
+  m_beforeText.clear();
+  const QString oldFault = m_fault;
+  m_fault.clear();
+  if (m_dataset && m_row >= 0 && m_row < m_dataset->size()) {
+    // The first variable that is no scalar is what preparation works on.
+    const auto& variables = m_dataset->schema().variables;
+    auto found = std::find_if(variables.begin(), variables.end(), [](const Variable& variable) { return variable.kind != VariableKind::scalar; });
+    if (found == variables.end()) found = variables.begin();
+    if (found != variables.end()) {
+      try {
+        Shape shape;
+        const auto raw = m_dataset->read(m_row, static_cast<std::size_t>(found - variables.begin()), &shape);
+        m_before = samplePicture(raw, shape, found->type);
+        m_beforeText = sampleText(raw, shape, found->type, 3);
+        LoaderOptions options;
+        const Shape prepared = preparedShape(*found, m_steps);
+        options.columns = {{found->name, prepared, DataType::f32}};
+        options.prepare = m_steps;
+        options.shuffle = false;
+        options.prefetch = 1;
+        const auto loader = makeLoader(selectRows(m_dataset, m_row, 1), options);
+        for (int time = 0; time < kTimes; ++time) {
+          const Batch& batch = loader->next();
+          m_after.push_back(samplePicture(batch.columns[0], prepared, DataType::f32));
+          m_afterTexts.push_back(sampleText(batch.columns[0], prepared, DataType::f32, 3));
+        }
+      } catch (const Error& error) {
+        m_fault = QString::fromStdString(error.message());
+      }
+    }
+  }
+  if (m_fault != oldFault) Q_EMIT faultChanged(m_fault);
+  update();
+}
+
+void PreparationPreview::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  const int label = 18, side = std::clamp(height() - label - 4, 32, 96);
+  painter.setFont(theme.font(FontRole::caption));
+  painter.setPen(theme.colour(Colour::text3));
+  if (!m_fault.isEmpty()) {
+    painter.setPen(theme.colour(Colour::error));
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, m_fault);
+    return;
+  }
+  if (m_after.empty()) {
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Select a sample to see it before and after."));
+    return;
+  }
+  painter.drawText(QRect(0, 0, side, label), Qt::AlignLeft, QStringLiteral("before"));
+  painter.drawText(QRect(side + 34, 0, 400, label), Qt::AlignLeft, QStringLiteral("after, in eight epochs"));
+  const auto tile = [&](int x, const QImage& image, const QString& text) {
+    const QRect place(x, label, side, side);
+    if (image.isNull()) {
+      painter.setFont(theme.numberFont(FontRole::axis));
+      painter.setPen(theme.colour(Colour::text2));
+      painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, text);
+      return;
+    }
+    const QSize size = image.size().scaled(place.size(), Qt::KeepAspectRatio);
+    painter.setRenderHint(QPainter::SmoothPixmapTransform, size.width() > 8 * image.width() || size.width() < image.width());
+    painter.drawImage(QRect(place.topLeft(), size), image);
+    painter.setPen(theme.hairline(Colour::lineStrong));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRect(place.topLeft(), size));
+  };
+  tile(0, m_before, m_beforeText);
+  paintIcon(painter, QStringLiteral("arrow-right"), QRectF(side + 9, label + side / 2.0 - 8, 16, 16), theme.colour(Colour::text3));
+  for (std::size_t i = 0; i < m_after.size(); ++i) {
+    const int x = side + 34 + static_cast<int>(i) * (side + 6);
+    if (x + side > width()) break;
+    tile(x, m_after[i], m_afterTexts[i]);
+  }
+}
+
+}  // namespace loom

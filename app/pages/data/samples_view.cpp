@@ -1,0 +1,182 @@
+#include "app/pages/data/samples_view.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QListView>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QWheelEvent>
+
+#include <algorithm>
+
+#include "app/pages/data/samples_model.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kLeast = 24, kMost = 256;
+
+// Nearest neighbour up to 8x, so that pixels of small images stay pixels; then smooth.
+void drawPicture(QPainter* painter, const QRect& place, const QImage& picture) {
+  if (picture.isNull()) return;
+  QSize size = picture.size().scaled(place.size(), Qt::KeepAspectRatio);
+  const QRect target(place.topLeft() + QPoint((place.width() - size.width()) / 2, (place.height() - size.height()) / 2), size);
+  painter->setRenderHint(QPainter::SmoothPixmapTransform, size.width() < picture.width() || size.width() > 8 * picture.width());
+  painter->drawImage(target, picture);
+}
+
+class SampleDelegate : public QStyledItemDelegate {
+ public:
+  SampleDelegate(SamplesModel* model, SamplesView* view, bool grid) : QStyledItemDelegate(view), m_model(model), m_view(view), m_grid(grid) {}
+
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+    return {m_view->pictureSize() + 8, m_view->pictureSize() + 8};
+  }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Theme& theme = Theme::of(m_view);
+    const QString fault = index.data(SamplesModel::fault).toString();
+    if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, theme.colour(Colour::selected));
+    else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(Colour::hover));
+    if (m_grid) {
+      drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture).value<QImage>());
+      if (!fault.isEmpty()) paintIcon(*painter, QStringLiteral("status-failed"), QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
+      return;
+    }
+    painter->setPen(theme.hairline(Colour::line));
+    painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+    QRect room = option.rect.adjusted(10, 0, -10, 0);
+    if (index.column() == 0 && !fault.isEmpty()) {
+      paintIcon(*painter, QStringLiteral("status-failed"), QRectF(room.left() - 6, room.center().y() - 6.5, 14, 14), theme.colour(Colour::error));
+      room.setLeft(room.left() + 12);
+    }
+    if (m_model->isPicture(index.column())) {
+      const QRect place(room.left(), room.top() + 4, m_view->pictureSize(), room.height() - 8);
+      drawPicture(painter, place, index.data(SamplesModel::picture).value<QImage>());
+      room.setLeft(place.right() + 10);
+    }
+    painter->setFont(theme.numberFont(FontRole::body));
+    painter->setPen(theme.colour(index.column() == 0 || m_model->isPicture(index.column()) ? Colour::text3 : Colour::text));
+    const auto align = (index.column() == 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+    painter->drawText(room, align, painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));
+  }
+
+ private:
+  SamplesModel* m_model;
+  SamplesView* m_view;
+  bool m_grid;
+};
+
+}  // namespace
+
+SamplesView::SamplesView(SamplesModel* model, QWidget* parent)
+    : QStackedWidget(parent), m_model(model), m_table(new QTableView(this)), m_grid(new QListView(this)) {
+  m_table->setModel(model);
+  m_table->setItemDelegate(new SampleDelegate(model, this, false));
+  m_table->setShowGrid(false);
+  m_table->setFrameShape(QFrame::NoFrame);
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  m_table->horizontalHeader()->setStretchLastSection(true);
+  m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_table->setTabKeyNavigation(false);
+  m_table->setAccessibleName(QStringLiteral("Samples"));
+  m_grid->setModel(model);
+  m_grid->setItemDelegate(new SampleDelegate(model, this, true));
+  m_grid->setViewMode(QListView::IconMode);
+  m_grid->setResizeMode(QListView::Adjust);
+  m_grid->setMovement(QListView::Static);
+  m_grid->setUniformItemSizes(true);
+  m_grid->setLayoutMode(QListView::Batched);
+  m_grid->setFrameShape(QFrame::NoFrame);
+  m_grid->setAccessibleName(QStringLiteral("Samples as pictures"));
+  for (QAbstractItemView* view : {static_cast<QAbstractItemView*>(m_table), static_cast<QAbstractItemView*>(m_grid)}) {
+    view->setMouseTracking(true);
+    view->viewport()->installEventFilter(this);
+    view->installEventFilter(this);
+    addWidget(view);
+    connect(view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+      if (current.isValid()) Q_EMIT rowChosen(current.row());
+    });
+  }
+  connect(model, &QAbstractItemModel::modelReset, this, [this] { arrange(); });
+  connect(&Theme::of(this), &Theme::changed, this, [this] { arrange(); });
+  arrange();
+}
+
+SamplesView::Form SamplesView::form() const { return currentWidget() == m_grid ? Form::grid : Form::rows; }
+
+void SamplesView::setForm(Form form) {
+  bool pictures = false;
+  for (int column = 1; column < m_model->columnCount() && !pictures; ++column) {
+    pictures = m_model->isPicture(column);
+    if (pictures) m_grid->setModelColumn(column);
+  }
+  if (form == Form::grid && !pictures) form = Form::rows;
+  if (form == this->form()) return;
+  const int row = currentRow();
+  setCurrentWidget(form == Form::grid ? static_cast<QWidget*>(m_grid) : m_table);
+  if (form == Form::grid && m_pictureSize < 48) setPictureSize(64);
+  if (row >= 0) goToRow(row);
+  Q_EMIT formChanged();
+}
+
+void SamplesView::setPictureSize(int size) {
+  m_pictureSize = std::clamp(size, kLeast, kMost);
+  arrange();
+}
+
+void SamplesView::arrange() {
+  const Theme& theme = Theme::of(this);
+  bool pictures = false;
+  for (int column = 1; column < m_model->columnCount(); ++column) pictures |= m_model->isPicture(column);
+  m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8) : theme.size(Size::tableRow));
+  if (m_model->columnCount() > 0) m_table->setColumnWidth(0, 72);
+  for (int column = 1; column < m_model->columnCount(); ++column)
+    m_table->setColumnWidth(column, m_model->isPicture(column) ? m_pictureSize + 120 : 180);
+  if (form() == Form::grid && !pictures) setCurrentWidget(m_table);
+  m_grid->setGridSize(QSize(m_pictureSize + 8, m_pictureSize + 8));
+  m_grid->doItemsLayout();
+  m_table->viewport()->update();
+}
+
+void SamplesView::goToRow(int row) {
+  auto* view = static_cast<QAbstractItemView*>(currentWidget());
+  const QModelIndex index = m_model->index(row, view == m_grid ? m_grid->modelColumn() : 0);
+  if (!index.isValid()) return;
+  view->setCurrentIndex(index);
+  view->scrollTo(index, QAbstractItemView::PositionAtCenter);
+}
+
+int SamplesView::currentRow() const {
+  const QModelIndex index = static_cast<QAbstractItemView*>(currentWidget())->currentIndex();
+  return index.isValid() ? index.row() : -1;
+}
+
+bool SamplesView::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() == QEvent::Wheel) {
+    auto* wheel = static_cast<QWheelEvent*>(event);
+    if (wheel->modifiers() & Qt::ControlModifier) {
+      setPictureSize(m_pictureSize + (wheel->angleDelta().y() > 0 ? 16 : -16));
+      return true;
+    }
+  }
+  if (event->type() == QEvent::KeyPress) {
+    auto* key = static_cast<QKeyEvent*>(event);
+    if (key->key() == Qt::Key_G && key->modifiers() == Qt::NoModifier) {
+      setForm(form() == Form::rows ? Form::grid : Form::rows);
+      currentWidget()->setFocus();
+      return true;
+    }
+  }
+  return QStackedWidget::eventFilter(object, event);
+}
+
+}  // namespace loom

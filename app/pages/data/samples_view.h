@@ -1,0 +1,43 @@
+#pragma once
+// The samples of a dataset as rows or, for images, as a grid of pictures (G switches); Ctrl+wheel sizes the pictures.
+#include <QStackedWidget>
+
+class QListView;
+class QTableView;
+
+namespace loom {
+
+class SamplesModel;
+
+class SamplesView : public QStackedWidget {
+  Q_OBJECT
+
+ public:
+  enum class Form { rows, grid };
+
+  explicit SamplesView(SamplesModel* model, QWidget* parent = nullptr);
+
+  Form form() const;
+  void setForm(Form form);           // a dataset without pictures stays with rows
+  int pictureSize() const { return m_pictureSize; }
+  void setPictureSize(int size);     // 32 to 256 logical pixels
+  void goToRow(int row);
+  int currentRow() const;
+
+ Q_SIGNALS:
+  void rowChosen(int row);
+  void formChanged();
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  void arrange();
+
+  SamplesModel* m_model;
+  QTableView* m_table;
+  QListView* m_grid;
+  int m_pictureSize = 32;
+};
+
+}  // namespace loom

@@ -1,0 +1,127 @@
+#include "app/pages/settings/batch_equation.h"
+
+#include <QGridLayout>
+#include <QLabel>
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/controls/number_field.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kFieldHeight = 40, kFieldWidth = 112;
+
+QLabel* made(const char* kind, const QString& text = {}) {
+  auto* label = new QLabel(text);
+  label->setProperty("kind", kind);
+  return label;
+}
+
+}  // namespace
+
+BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(20, 14, 20, 14);
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(6);
+  const auto field = [this](const QString& name) {
+    auto* number = new NumberField(NumberField::Kind::integer);
+    number->setFixedSize(kFieldWidth, kFieldHeight);
+    number->setAccessibleName(name);
+    number->setLimits(1, 1e7);
+    const auto restyle = [number] {
+      QFont font = Theme::of(number).numberFont(FontRole::title);
+      number->setFont(font);
+    };
+    restyle();
+    connect(&Theme::of(this), &Theme::changed, number, restyle);
+    return number;
+  };
+  const auto sign = [this](const QString& text) {
+    auto* label = new QLabel(text);
+    const auto restyle = [label] { label->setFont(Theme::of(label).font(FontRole::title)); };
+    restyle();
+    connect(&Theme::of(this), &Theme::changed, label, restyle);
+    label->setAlignment(Qt::AlignCenter);
+    return label;
+  };
+  const auto column = [&](int at, const QString& title, QWidget* centre, QLabel*& hint) {
+    grid->addWidget(made("label", title), 0, at);
+    grid->addWidget(centre, 1, at);
+    hint = made("hint");
+    hint->setMinimumHeight(18);
+    grid->addWidget(hint, 2, at, 1, at == 6 ? 2 : 2, Qt::AlignTop);
+  };
+  m_perRankField = field(QStringLiteral("Samples per rank and pass"));
+  m_accumulationField = field(QStringLiteral("Accumulation"));
+  m_globalField = field(QStringLiteral("Global batch"));
+  m_ranksLabel = new QLabel;
+  m_ranksLabel->setFixedHeight(kFieldHeight);
+  m_ranksLabel->setMinimumWidth(44);
+  m_ranksLabel->setAlignment(Qt::AlignCenter);
+  const auto restyleRanks = [this] { m_ranksLabel->setFont(Theme::of(this).numberFont(FontRole::title)); };
+  restyleRanks();
+  connect(&Theme::of(this), &Theme::changed, m_ranksLabel, restyleRanks);
+  column(0, QStringLiteral("Per rank"), m_perRankField, m_perRankHint);
+  grid->addWidget(sign(QStringLiteral("×")), 1, 1);
+  column(2, QStringLiteral("Ranks"), m_ranksLabel, m_ranksHint);
+  grid->addWidget(sign(QStringLiteral("×")), 1, 3);
+  column(4, QStringLiteral("Accumulation"), m_accumulationField, m_accumulationHint);
+  grid->addWidget(sign(QStringLiteral("=")), 1, 5);
+  column(6, QStringLiteral("Global batch"), m_globalField, m_globalHint);
+  grid->setColumnStretch(7, 1);
+  connect(m_perRankField, &NumberField::valueChanged, this, &BatchEquation::perRankTyped);
+  connect(m_accumulationField, &NumberField::valueChanged, this, &BatchEquation::accumulationTyped);
+  connect(m_globalField, &NumberField::valueChanged, this, &BatchEquation::globalTyped);
+}
+
+void BatchEquation::setValues(std::int64_t globalBatch, std::int64_t accumulation, std::int64_t ranks) {
+  m_global = std::max<std::int64_t>(1, globalBatch);
+  m_accumulation = std::max<std::int64_t>(1, accumulation);
+  m_ranks = std::max<std::int64_t>(1, ranks);
+  m_globalField->setValue(static_cast<double>(m_global));
+  m_accumulationField->setValue(static_cast<double>(m_accumulation));
+  // What does not divide is rounded up: the last pass is then smaller.
+  m_perRankField->setValue(std::ceil(static_cast<double>(m_global) / static_cast<double>(m_accumulation * m_ranks)));
+  m_ranksLabel->setText(QString::number(m_ranks));
+  showNotes();
+}
+
+void BatchEquation::setNotes(const QString& perRank, const QString& globalBatch) {
+  m_perRankNote = perRank;
+  m_globalNote = globalBatch;
+  showNotes();
+}
+
+void BatchEquation::showNotes() {
+  m_perRankHint->setText(m_perRankNote);
+  m_ranksHint->setText(m_ranks == 1 ? QStringLiteral("this machine") : QString());
+  m_accumulationHint->setText(m_accumulation == 1 ? QStringLiteral("one pass a step") : QStringLiteral("passes a step"));
+  const std::int64_t pieces = m_accumulation * m_ranks, rest = m_global % pieces;
+  if (rest != 0)
+    m_globalHint->setText(QStringLiteral("%1 does not divide by %2: the last pass has fewer").arg(m_global).arg(pieces));
+  else
+    m_globalHint->setText(m_globalNote);
+  setStyleProperty(m_globalHint, "kind", rest != 0 ? "warning" : "hint");
+}
+
+void BatchEquation::perRankTyped(double value) {
+  const auto perRank = static_cast<std::int64_t>(value);
+  if (perRank >= 1) Q_EMIT edited(perRank * m_ranks * m_accumulation, m_accumulation);
+}
+
+void BatchEquation::accumulationTyped(double value) {
+  const auto passes = static_cast<std::int64_t>(value);
+  const std::int64_t perRank = (m_global + m_accumulation * m_ranks - 1) / (m_accumulation * m_ranks);
+  if (passes >= 1) Q_EMIT edited(perRank * m_ranks * passes, passes);
+}
+
+void BatchEquation::globalTyped(double value) {
+  const auto batch = static_cast<std::int64_t>(value);
+  if (batch >= 1) Q_EMIT edited(batch, m_accumulation);
+}
+
+}  // namespace loom

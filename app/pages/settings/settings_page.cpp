@@ -1,0 +1,318 @@
+#include "app/pages/settings/settings_page.h"
+
+#include <QAction>
+#include <QJsonArray>
+#include <QLabel>
+#include <QListWidget>
+#include <QPointer>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSplitter>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/data/known_columns.h"
+#include "app/pages/settings/batch_equation.h"
+#include "app/pages/settings/schedule_preview.h"
+#include "app/pages/settings/train_advice.h"
+#include "app/pages/settings/update_form.h"
+#include "engine/base/error.h"
+#include "engine/data/dataset.h"
+#include "engine/optimizers/optimizer.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/choice_field.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/document/project_document.h"
+#include "widgets/form/property_form.h"
+
+namespace loom {
+namespace {
+
+Values settingsOf(const Project& project) { return Values(settingsEntry(), project.training.settings); }
+
+double baseRateOf(const UpdateSpec& update) {
+  const bool named = update.optimizer.is_object() && update.optimizer.contains("name") && update.optimizer["name"].is_string();
+  const OptimizerDefinition* optimizer = findOptimizer(named ? update.optimizer["name"].get<std::string>() : "Momentum");
+  if (!optimizer) return 0;
+  try {
+    return Values(optimizer->entry, update.optimizer).real("learning_rate");
+  } catch (const Error&) {
+    return 0;  // no number there: the field says so
+  }
+}
+
+}  // namespace
+
+SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context, parent) {
+  makeActions();
+  makeLayout();
+  ProjectDocument* document = context.document;
+  connect(document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
+    if (change.training || change.datasets) refresh();
+  });
+  connect(document, &ProjectDocument::opened, this, &SettingsPage::refresh);
+  connect(document, &ProjectDocument::analysisChanged, this, &SettingsPage::refreshProblems);
+  connect(m_equation, &BatchEquation::edited, this, [document](qint64 batch, qint64 accumulation) {
+    // One gesture: typing a digit is one undo step with what it solves.
+    document->edit(QStringLiteral("change batch"),
+                   [batch, accumulation](Project& project) {
+                     Json& settings = project.training.settings;
+                     if (!settings.is_object()) settings = Json::object();
+                     settings["batch"] = batch;
+                     settings["accumulate"] = accumulation;
+                     settings = withoutDefaults(settingsEntry(), settings);
+                   },
+                   QStringLiteral("batch"));
+  });
+  connect(m_search, &QLineEdit::textChanged, this, &SettingsPage::applyFilter);
+  connect(m_differs, &QPushButton::toggled, this, &SettingsPage::applyFilter);
+  connect(m_list, &QListWidget::currentRowChanged, this, &SettingsPage::scrollTo);
+  connect(m_update, &UpdateForm::changedCountChanged, this, [this] { refreshPlan(); });
+  connect(m_updateChoice, &QComboBox::currentIndexChanged, this, [this](int index) {
+    if (index < 0) return;
+    m_index = static_cast<std::size_t>(index);
+    m_update->setUpdate(m_index);
+    refreshPlan();
+    refreshProblems();
+  });
+  refresh();
+}
+
+SettingsPage::~SettingsPage() = default;
+
+void SettingsPage::makeActions() {
+  const auto action = [this](const QString& text, const QKeySequence& key, auto work) {
+    auto* made = new QAction(text, this);
+    made->setShortcut(key);
+    connect(made, &QAction::triggered, this, work);
+    m_actions += made;
+  };
+  action(QStringLiteral("Search settings"), QKeySequence(QStringLiteral("/")), [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
+  action(QStringLiteral("Next section"), QKeySequence(QStringLiteral("Ctrl+Down")),
+         [this] { m_list->setCurrentRow(std::min(m_list->currentRow() + 1, m_list->count() - 1)); });
+  action(QStringLiteral("Previous section"), QKeySequence(QStringLiteral("Ctrl+Up")), [this] { m_list->setCurrentRow(std::max(m_list->currentRow() - 1, 0)); });
+  action(QStringLiteral("Only what differs from the default"), QKeySequence(QStringLiteral("Ctrl+D")), [this] { m_differs->toggle(); });
+}
+
+std::int64_t SettingsPage::batch() const {
+  try {
+    return std::max<std::int64_t>(1, settingsOf(context().document->project()).integer("batch"));
+  } catch (const Error&) {
+    return 1;
+  }
+}
+
+void SettingsPage::refresh() {
+  const Project& project = context().document->project();
+  const auto& updates = project.training.updates;
+  {
+    const QSignalBlocker quiet(m_updateChoice);
+    m_updateChoice->clear();
+    for (std::size_t i = 0; i < updates.size(); ++i)
+      m_updateChoice->addItem(QStringLiteral("%1. %2 on %3").arg(i + 1).arg(QString::fromStdString(updates[i].network), QString::fromStdString(updates[i].dataset)));
+    m_index = std::min(m_index, updates.empty() ? 0 : updates.size() - 1);
+    m_updateChoice->setCurrentIndex(static_cast<int>(m_index));
+  }
+  m_updateChoice->setVisible(updates.size() > 1);
+  m_update->setUpdate(m_index);
+  const Json given = project.training.settings.is_object() ? project.training.settings : Json::object();
+  for (Section& section : m_sections)
+    if (section.form) section.form->setGiven(given);
+  try {
+    const Values settings = settingsOf(project);
+    m_equation->setValues(settings.integer("batch"), settings.integer("accumulate"), 1);
+  } catch (const Error&) {
+    // Not numbers: the problems list names the place; the equation keeps what it had.
+  }
+  countRows();
+  refreshPlan();
+  refreshProblems();
+}
+
+void SettingsPage::refreshPlan() {
+  const Project& project = context().document->project();
+  double epochs = 0;
+  std::int64_t perEpoch = 0;
+  try {
+    epochs = settingsOf(project).real("epochs");
+    if (m_rows > 0) perEpoch = settingsOf(project).boolean("drop_last") ? std::max<std::int64_t>(1, m_rows / batch()) : (m_rows + batch() - 1) / batch();
+  } catch (const Error&) {
+  }
+  if (m_index < project.training.updates.size()) {
+    const UpdateSpec& update = project.training.updates[m_index];
+    m_preview->setPlan({baseRateOf(update), update.schedule, update.warmup, perEpoch, epochs});
+    m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0 ? QStringLiteral("= %L1 steps").arg(m_preview->warmupSteps()) : QString());
+  }
+  const QString unknown(QChar(0x2013));
+  const auto number = [&](std::int64_t value) { return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown; };
+  m_facts->setText(QStringLiteral("<table cellspacing=3><tr><td>Samples</td><td align=right>&nbsp;&nbsp;%1</td></tr><tr><td>Steps per epoch</td>"
+                                  "<td align=right>&nbsp;&nbsp;%2</td></tr><tr><td>Epochs</td><td align=right>&nbsp;&nbsp;%3</td></tr>"
+                                  "<tr><td>Steps in all</td><td align=right>&nbsp;&nbsp;%4</td></tr></table>")
+                       .arg(number(m_rows), number(perEpoch), QString::number(epochs, 'g', 6), perEpoch > 0 ? number(m_preview->steps()) : unknown));
+  m_equation->setNotes(QStringLiteral("samples in one pass"), m_rows > 0 ? QStringLiteral("%L1 samples an epoch").arg(m_rows) : QString());
+  int changed = m_update->changedCount();
+  for (const Section& section : m_sections)
+    if (section.form) changed += section.form->changedCount();
+  m_differs->setText(QStringLiteral("Differs from default  %1").arg(changed));
+  Q_EMIT statusChanged(QStringLiteral("%1 settings differ from the default").arg(changed));
+}
+
+void SettingsPage::refreshProblems() {
+  ProjectDocument& document = *context().document;
+  std::vector<Problem> mine;
+  for (const Problem& problem : document.problems())
+    if (problem.node.empty() && problem.field.rfind("training", 0) == 0) mine.push_back(problem);
+  m_update->setProblems(mine);
+  std::vector<FieldProblem> settings;
+  for (const Problem& problem : mine) {
+    const std::string key = problem.field.size() > 9 ? problem.field.substr(9) : "";
+    if (!settingsEntry().field(key)) continue;
+    FieldProblem field{problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning, key, problem.message, {}};
+    if (problem.remedy.kind == Remedy::Kind::setField) field.remedy = problem.remedy.value;
+    settings.push_back(std::move(field));
+  }
+  for (Section& section : m_sections)
+    if (section.form) {
+      std::vector<FieldProblem> own;
+      for (const FieldProblem& problem : settings)
+        if (section.form->row(problem.key)) own.push_back(problem);
+      section.form->setProblems(own);
+    }
+
+  std::vector<Advice> advice;
+  for (const Problem& problem : document.problems()) {
+    if (advice.size() >= 6) break;
+    Advice one{problem.severity == Severity::error ? Advice::Kind::error : Advice::Kind::warning, QString::fromStdString(problem.message), {}, {}};
+    if (problem.remedy.kind != Remedy::Kind::none) {
+      one.action = QString::fromStdString(problem.remedy.label);
+      one.act = [&document, problem] { document.applyRemedy(problem); };
+    }
+    advice.push_back(std::move(one));
+  }
+  if (document.problems().empty()) advice.push_back({Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
+  const std::int64_t samples = m_rows, size = batch();
+  if (samples > 0 && size > samples)
+    advice.push_back({Advice::Kind::warning, QStringLiteral("The batch is %L1, but there are only %L2 samples: every epoch is one step.").arg(size).arg(samples),
+                      QStringLiteral("Set batch to %1").arg(std::max<std::int64_t>(1, samples / 10)),
+                      [&document, samples] { document.setSetting("batch", std::max<std::int64_t>(1, samples / 10)); }});
+  else if (samples > 0 && samples % size != 0)
+    advice.push_back({Advice::Kind::fine, QStringLiteral("%L1 = %L2 × %L3 + %L4: the last step is weighted by its samples.")
+                                              .arg(samples).arg(samples / size).arg(size).arg(samples % size), {}, {}});
+  if (samples > 0 && m_preview->warmupSteps() > 0 && m_preview->warmupSteps() < 5)
+    advice.push_back({Advice::Kind::warning, QStringLiteral("The warm-up has only %1 steps: the rate jumps rather than grows.").arg(m_preview->warmupSteps()), {}, {}});
+  if (document.project().training.validation.empty())
+    advice.push_back({Advice::Kind::warning, QStringLiteral("There is no validation set: how well the network does on new samples will not be seen."),
+                      QStringLiteral("Open Data"), [this] { context().go({.page = QStringLiteral("data")}); }});
+  m_advice->setAdvice(advice);
+}
+
+void SettingsPage::countRows() {
+  const ProjectDocument& document = *context().document;
+  const auto& updates = document.project().training.updates;
+  const DatasetSpec* dataset = m_index < updates.size() ? document.project().dataset(updates[m_index].dataset) : nullptr;
+  if (!dataset) {
+    m_rows = -1;
+    m_rowsKey.clear();
+    return;
+  }
+  std::int64_t first = 0, count = -1;
+  try {
+    const Values values(datasetEntry(), dataset->extra);
+    if (values.has("first_row")) first = values.integer("first_row");
+    if (values.has("rows")) count = values.integer("rows");
+  } catch (const Error&) {
+  }
+  const QString path = datasetPath(document, *dataset), key = QStringLiteral("%1|%2|%3").arg(path).arg(first).arg(count);
+  if (key == m_rowsKey) return;
+  m_rowsKey = key;
+  m_rows = -1;
+  if (m_counter.joinable()) m_counter.join();
+  m_counter = std::jthread([this, csv = std::filesystem::path(path.toStdString()), first, count, key] {
+    std::int64_t rows = -1;
+    try {
+      if (cacheIsFresh(csv)) rows = selectRows(std::shared_ptr<const Dataset>(openDataset(csv)), first, count)->size();
+    } catch (const Error&) {
+      // Said by the Data page and by training itself.
+    }
+    QMetaObject::invokeMethod(this, [this, rows, key] {
+      if (key != m_rowsKey) return;
+      m_rows = rows;
+      if (rows < 0) m_rowsKey.clear();  // asked again when the page comes to the front: the cache may stand then
+      refreshPlan();
+      refreshProblems();
+    }, Qt::QueuedConnection);
+  });
+}
+
+void SettingsPage::activated() {
+  countRows();
+  refreshPlan();
+  refreshProblems();
+}
+
+bool SettingsPage::show(const Place& place) {
+  std::string field = place.field.toStdString();
+  if (field.rfind("training.", 0) == 0) field = field.substr(9);
+  // "training.1.optimizer..." names the second update of a list.
+  if (!field.empty() && std::isdigit(static_cast<unsigned char>(field[0]))) {
+    m_updateChoice->setCurrentIndex(std::atoi(field.c_str()));
+    field = field.substr(std::min(field.find('.') + 1, field.size()));
+  }
+  m_search->clear();
+  m_differs->setChecked(false);
+  if (m_update->focusField(field)) return true;
+  for (Section& section : m_sections)
+    if (section.form && section.form->focusField(field)) {
+      m_scroll->ensureWidgetVisible(section.form->row(field));
+      return true;
+    }
+  return field.empty();
+}
+
+QList<SearchHit> SettingsPage::search(const QString& query) {
+  QList<SearchHit> hits;
+  for (const Field& field : settingsEntry().fields) {
+    const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
+    if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
+    hits += {QStringLiteral("Settings"), label, key, {}, [this, key] { context().go({.page = QStringLiteral("settings"), .field = QStringLiteral("training.") + key}); }};
+  }
+  return hits;
+}
+
+void SettingsPage::applyFilter() {
+  const QString words = m_search->text();
+  const bool only = m_differs->isChecked();
+  m_update->setFilter(words, only);
+  int found = 0;
+  for (Section& section : m_sections) {
+    if (!section.form) continue;
+    section.form->setFilter(words, only);
+    section.widget->setVisible((words.isEmpty() && !only) || section.form->visibleCount() > 0);
+    found += section.form->visibleCount();
+  }
+  m_search->setCount(words.isEmpty() ? QString() : QString::number(found));
+}
+
+void SettingsPage::scrollTo(int section) {
+  if (section < 0 || section >= static_cast<int>(m_sections.size())) return;
+  const QWidget* widget = m_sections[section].widget;
+  const int top = widget->mapTo(m_scroll->widget(), QPoint(0, 0)).y();
+  m_scroll->verticalScrollBar()->setValue(std::max(0, top - 12));
+}
+
+QList<QWidget*> SettingsPage::areas() const { return {m_list, m_scroll, m_preview}; }
+
+QJsonObject SettingsPage::saveLayout() const {
+  QJsonArray sizes;
+  for (int size : m_splitter->sizes()) sizes.append(size);
+  return {{"splitter", sizes}};
+}
+
+void SettingsPage::restoreLayout(const QJsonObject& layout) {
+  QList<int> sizes;
+  for (const auto& size : layout["splitter"].toArray()) sizes += size.toInt();
+  if (sizes.size() == m_splitter->count()) m_splitter->setSizes(sizes);
+}
+
+}  // namespace loom

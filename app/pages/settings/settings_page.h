@@ -1,0 +1,78 @@
+#pragma once
+// What will this run do: batch, optimizer, schedule and every other setting of `training`, from the catalogue alone, beside the
+// learning rate over the whole run. What is typed holds at once; undo covers all.
+#include <thread>
+
+#include "app/page.h"
+
+class QLabel;
+class QListWidget;
+class QScrollArea;
+class QSplitter;
+class QVBoxLayout;
+
+namespace loom {
+
+class BatchEquation;
+class Button;
+class ChoiceField;
+class PropertyForm;
+class SchedulePreview;
+class SearchField;
+class TrainAdvice;
+class UpdateForm;
+
+class SettingsPage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit SettingsPage(AppContext& context, QWidget* parent = nullptr);
+  ~SettingsPage() override;
+
+  void activated() override;
+  bool show(const Place& place) override;
+  QList<QAction*> pageActions() const override { return m_actions; }
+  QList<SearchHit> search(const QString& query) override;
+  QList<QWidget*> areas() const override;
+  QJsonObject saveLayout() const override;
+  void restoreLayout(const QJsonObject& layout) override;
+
+ private:
+  QWidget* makeBar();
+  QWidget* makeForms();
+  QWidget* makePreview();
+  void makeActions();
+  void refresh();          // from the document
+  void refreshProblems();
+  void refreshPlan();      // steps, curve, facts
+  void countRows();        // in the background: only where the cache is fresh, so that nothing heavy begins by itself
+  void applyFilter();
+  void scrollTo(int section);
+  std::int64_t batch() const;
+  void makeLayout();
+
+  struct Section {
+    QString title;
+    QWidget* widget;
+    PropertyForm* form;  // null: the update's own
+  };
+  std::vector<Section> m_sections;
+  BatchEquation* m_equation;
+  QLabel* m_facts;
+  UpdateForm* m_update;
+  ChoiceField* m_updateChoice;
+  SchedulePreview* m_preview;
+  TrainAdvice* m_advice;
+  SearchField* m_search;
+  Button* m_differs;
+  QListWidget* m_list;
+  QScrollArea* m_scroll;
+  QSplitter* m_splitter;
+  QList<QAction*> m_actions;
+  std::size_t m_index = 0;
+  std::int64_t m_rows = -1;  // of the training set; -1 = not known yet
+  QString m_rowsKey;
+  std::jthread m_counter;
+};
+
+}  // namespace loom

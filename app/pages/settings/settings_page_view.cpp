@@ -1,0 +1,221 @@
+// The widgets of the Settings page; what they do stands in settings_page.cpp.
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <set>
+
+#include "app/pages/settings/batch_equation.h"
+#include "app/pages/settings/schedule_preview.h"
+#include "app/pages/settings/settings_page.h"
+#include "app/pages/settings/train_advice.h"
+#include "app/pages/settings/update_form.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/choice_field.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/document/project_document.h"
+#include "widgets/form/property_form.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+// Which settings stand under which heading; a key that is in none of these stands under the last.
+struct Group {
+  const char* title;
+  std::vector<std::string> keys;
+};
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> all = {
+      {"Length", {"epochs", "max_steps"}},
+      {"Regularisation", {"clip_norm"}},
+      {"Data and shuffle", {"shuffle", "drop_last"}},
+      {"Validation", {"validate_every", "monitor"}},
+      {"Checkpoints", {"checkpoint_every"}},
+      {"Precision", {"precision", "loss_scale"}},
+      {"Reproducibility", {"seed", "threads"}},
+  };
+  return all;
+}
+
+QFrame* panel() {
+  auto* frame = new QFrame;
+  frame->setProperty("kind", "panel");
+  return frame;
+}
+
+QLabel* label(const char* kind, const QString& text) {
+  auto* made = new QLabel(text);
+  made->setProperty("kind", kind);
+  return made;
+}
+
+QFrame* hairline() {
+  auto* line = new QFrame;
+  line->setProperty("kind", "hairline");
+  line->setFixedHeight(1);
+  return line;
+}
+
+}  // namespace
+
+QWidget* SettingsPage::makeBar() {
+  auto* bar = panel();
+  bar->setFixedHeight(Theme::of(this).size(Size::pageBar));
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(20, 0, 20, 0);
+  row->setSpacing(12);
+  auto* title = label("title", QStringLiteral("Settings"));
+  title->setFixedWidth(148);
+  m_search = new SearchField(QStringLiteral("Search settings"), QStringLiteral("/"));
+  m_search->setFixedWidth(240);
+  m_differs = new Button(QStringLiteral("Differs from default"), ButtonKind::outlined);
+  m_differs->setCheckable(true);
+  m_updateChoice = new ChoiceField;
+  m_updateChoice->setPrefix(QStringLiteral("Update"));
+  m_updateChoice->setMinimumWidth(220);
+  row->addWidget(title);
+  row->addWidget(m_search);
+  row->addWidget(m_differs);
+  row->addStretch();
+  row->addWidget(m_updateChoice);
+  return bar;
+}
+
+QWidget* SettingsPage::makeForms() {
+  auto* inside = new QWidget;
+  auto* column = new QVBoxLayout(inside);
+  column->setContentsMargins(20, 16, 20, 20);
+  column->setSpacing(20);
+  m_update = new UpdateForm(*context().document);
+  column->addWidget(m_update);
+  m_sections.push_back({QStringLiteral("Optimizer"), m_update->optimizerSection(), nullptr});
+  m_sections.push_back({QStringLiteral("Schedule"), m_update->scheduleSection(), nullptr});
+
+  std::set<std::string> placed{"batch", "accumulate"};  // the equation above edits these
+  std::vector<Group> shown = groups();
+  for (const Group& group : shown) placed.insert(group.keys.begin(), group.keys.end());
+  Group further{"Further", {}};
+  for (const Field& field : settingsEntry().fields)
+    if (!placed.count(field.key)) further.keys.push_back(field.key);
+  shown.push_back(further);
+  for (const Group& group : shown) {
+    std::vector<std::string> hidden;
+    bool any = false;
+    for (const Field& field : settingsEntry().fields) {
+      const bool mine = std::find(group.keys.begin(), group.keys.end(), field.key) != group.keys.end();
+      any |= mine;
+      if (!mine) hidden.push_back(field.key);
+    }
+    if (!any) continue;
+    auto* widget = new QWidget;
+    auto* rows = new QVBoxLayout(widget);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(8);
+    rows->addWidget(label("heading", QString::fromLatin1(group.title)));
+    auto* form = new PropertyForm(FormStyle::page);
+    form->setHidden(hidden);
+    form->setEntry(settingsEntry(), Json::object(), QString::fromLatin1(group.title));
+    rows->addWidget(form);
+    column->addWidget(widget);
+    m_sections.push_back({QString::fromLatin1(group.title), widget, form});
+    connect(form, &PropertyForm::edited, this,
+            [this](const QString& key, const Json& value) { context().document->setSetting(key.toStdString(), value); });
+    connect(form, &PropertyForm::changedCountChanged, this, [this] { refreshPlan(); });
+  }
+  column->addStretch();
+  m_scroll = new QScrollArea;
+  m_scroll->setWidget(inside);
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_scroll->setMinimumWidth(360);
+  inside->setMaximumWidth(556);
+  return m_scroll;
+}
+
+QWidget* SettingsPage::makePreview() {
+  auto* right = panel();
+  auto* column = new QVBoxLayout(right);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(20, 14, 20, 4);
+  head->setSpacing(8);
+  head->addWidget(label("heading", QStringLiteral("The whole run")));
+  head->addWidget(label("hint", QStringLiteral("learning rate, redrawn as you type")));
+  head->addStretch();
+  column->addLayout(head);
+  m_preview = new SchedulePreview;
+  auto* holder = new QHBoxLayout;
+  holder->setContentsMargins(8, 0, 8, 8);
+  holder->addWidget(m_preview);
+  column->addLayout(holder, 3);
+  column->addWidget(hairline());
+  m_advice = new TrainAdvice;
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(m_advice);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  column->addWidget(scroll, 2);
+  return right;
+}
+
+void SettingsPage::makeLayout() {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->setSpacing(0);
+  outer->addWidget(makeBar());
+
+  auto* band = panel();
+  auto* bandRow = new QHBoxLayout(band);
+  bandRow->setContentsMargins(0, 0, 20, 0);
+  m_equation = new BatchEquation;
+  m_facts = new QLabel;
+  m_facts->setTextFormat(Qt::RichText);
+  const auto restyle = [this] { m_facts->setFont(Theme::of(this).numberFont(FontRole::caption)); };
+  restyle();
+  connect(&Theme::of(this), &Theme::changed, m_facts, restyle);
+  bandRow->addWidget(m_equation, 1);
+  bandRow->addWidget(m_facts);
+
+  m_list = new QListWidget;
+  m_list->setFrameShape(QFrame::NoFrame);
+  m_list->setFixedWidth(168);
+  m_list->setAccessibleName(QStringLiteral("Sections"));
+  auto* forms = makeForms();
+  for (const Section& section : m_sections) m_list->addItem(section.title);
+  auto* listPanel = panel();
+  auto* listLayout = new QVBoxLayout(listPanel);
+  listLayout->setContentsMargins(8, 12, 8, 8);
+  listLayout->addWidget(m_list);
+
+  m_splitter = new QSplitter(Qt::Horizontal);
+  m_splitter->setChildrenCollapsible(false);
+  m_splitter->addWidget(forms);
+  m_splitter->addWidget(makePreview());
+  m_splitter->setStretchFactor(1, 1);
+  m_splitter->setSizes({516, 640});
+
+  auto* main = new QWidget;
+  auto* mainColumn = new QVBoxLayout(main);
+  mainColumn->setContentsMargins(0, 0, 0, 0);
+  mainColumn->setSpacing(0);
+  mainColumn->addWidget(band);
+  mainColumn->addWidget(m_splitter, 1);
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  row->addWidget(listPanel);
+  row->addWidget(main, 1);
+  outer->addLayout(row, 1);
+}
+
+}  // namespace loom

@@ -1,0 +1,185 @@
+#include "app/pages/settings/update_form.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include "engine/optimizers/optimizer.h"
+#include "engine/schedules/schedule.h"
+#include "widgets/controls/choice_field.h"
+#include "widgets/document/project_document.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+// The object without its name, for a form over the fields of the named entry.
+Json fieldsOf(const Json& named) {
+  Json fields = named.is_object() ? named : Json::object();
+  fields.erase("name");
+  return fields;
+}
+
+std::string nameOf(const Json& named, const std::string& otherwise) {
+  return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : otherwise;
+}
+
+Json withField(Json object, const QString& key, const Json& value) {
+  if (!object.is_object()) object = Json::object();
+  if (value.is_null()) object.erase(key.toStdString());
+  else object[key.toStdString()] = value;
+  return object;
+}
+
+QWidget* chooserRow(const QString& text, ChoiceField* field) {
+  auto* widget = new QWidget;
+  auto* row = new QHBoxLayout(widget);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  auto* label = new QLabel(text);
+  label->setProperty("kind", "label");
+  label->setFixedWidth(130);
+  label->setBuddy(field);
+  row->addSpacing(12);
+  row->addWidget(label);
+  field->setMinimumWidth(142);
+  field->setAccessibleName(text);
+  row->addWidget(field);
+  row->addStretch();
+  return widget;
+}
+
+QWidget* section(const QString& title, std::initializer_list<QWidget*> rows) {
+  auto* widget = new QWidget;
+  auto* column = new QVBoxLayout(widget);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* heading = new QLabel(title);
+  heading->setProperty("kind", "heading");
+  column->addWidget(heading);
+  for (QWidget* row : rows) column->addWidget(row);
+  return widget;
+}
+
+// Problems under training.PREFIX.key become those of the form's fields.
+std::vector<FieldProblem> fieldProblems(const std::vector<Problem>& problems, const std::string& prefix) {
+  std::vector<FieldProblem> found;
+  for (const Problem& problem : problems) {
+    if (problem.field.rfind(prefix, 0) != 0) continue;
+    FieldProblem field{problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning,
+                       problem.field.substr(prefix.size()), problem.message, {}};
+    if (problem.remedy.kind == Remedy::Kind::setField) field.remedy = problem.remedy.value;
+    found.push_back(std::move(field));
+  }
+  return found;
+}
+
+}  // namespace
+
+UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
+    : QWidget(parent), m_document(document), m_rule(new ChoiceField), m_schedule(new ChoiceField),
+      m_optimizerForm(new PropertyForm(FormStyle::page)), m_scheduleForm(new PropertyForm(FormStyle::page)),
+      m_warmupForm(new PropertyForm(FormStyle::page)) {
+  for (const OptimizerDefinition* optimizer : optimizerTable())
+    m_rule->addItem(QString::fromStdString(optimizer->entry.label), QString::fromStdString(optimizer->entry.id));
+  for (const ScheduleDefinition* schedule : scheduleTable())
+    m_schedule->addItem(QString::fromStdString(schedule->entry.label), QString::fromStdString(schedule->entry.id));
+  m_optimizerSection = section(QStringLiteral("Optimizer"), {chooserRow(QStringLiteral("Rule"), m_rule), m_optimizerForm});
+  m_scheduleSection = section(QStringLiteral("Schedule"), {m_warmupForm, chooserRow(QStringLiteral("Then"), m_schedule), m_scheduleForm});
+  m_warmupForm->setHeading({});
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(20);
+  column->addWidget(m_optimizerSection);
+  column->addWidget(m_scheduleSection);
+
+  connect(m_rule, &QComboBox::activated, this, [this](int at) {
+    // The rate and the decay of the old rule mean another thing in a new one, except where both have the field.
+    const std::string name = m_rule->itemData(at).toString().toStdString();
+    const OptimizerDefinition* chosen = findOptimizer(name);
+    const Json& old = m_document.project().training.updates[m_index].optimizer;
+    Json optimizer{{"name", name}};
+    for (const auto& [key, value] : fieldsOf(old).items())
+      if (chosen && chosen->entry.field(key) && (key == "weight_decay" || key == "momentum")) optimizer[key] = value;
+    m_document.setOptimizer(m_index, optimizer);
+  });
+  connect(m_schedule, &QComboBox::activated, this, [this](int at) {
+    m_document.setSchedule(m_index, Json{{"name", m_schedule->itemData(at).toString().toStdString()}});
+  });
+  connect(m_optimizerForm, &PropertyForm::edited, this, &UpdateForm::setOptimizerField);
+  connect(m_scheduleForm, &PropertyForm::edited, this, &UpdateForm::setScheduleField);
+  connect(m_warmupForm, &PropertyForm::edited, this, &UpdateForm::setWarmupField);
+  for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm})
+    connect(form, &PropertyForm::changedCountChanged, this, [this] { Q_EMIT changedCountChanged(); });
+}
+
+void UpdateForm::setUpdate(std::size_t index) {
+  m_index = index;
+  refresh();
+}
+
+void UpdateForm::refresh() {
+  const auto& updates = m_document.project().training.updates;
+  setEnabled(m_index < updates.size());
+  if (m_index >= updates.size()) return;
+  const UpdateSpec& update = updates[m_index];
+  const OptimizerDefinition* optimizer = findOptimizer(nameOf(update.optimizer, "Momentum"));
+  const ScheduleDefinition* schedule = findSchedule(nameOf(update.schedule, "Constant"));
+  m_rule->setCurrentIndex(optimizer ? m_rule->findData(QString::fromStdString(optimizer->entry.id)) : -1);
+  m_schedule->setCurrentIndex(schedule ? m_schedule->findData(QString::fromStdString(schedule->entry.id)) : -1);
+  const auto show = [this](PropertyForm* form, const Entry* entry, const Json& given, const char* what) {
+    if (!entry) form->clear();
+    else if (form->entry() != entry) form->setEntry(*entry, given, QStringLiteral("%1/%2").arg(what).arg(m_index));
+    else form->setGiven(given);
+  };
+  show(m_optimizerForm, optimizer ? &optimizer->entry : nullptr, fieldsOf(update.optimizer), "optimizer");
+  show(m_scheduleForm, schedule ? &schedule->entry : nullptr, fieldsOf(update.schedule), "schedule");
+  show(m_warmupForm, &warmupEntry(), update.warmup.is_object() ? update.warmup : Json::object(), "warmup");
+}
+
+void UpdateForm::setFilter(const QString& words, bool changedOnly) {
+  for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm}) form->setFilter(words, changedOnly);
+  m_optimizerSection->setVisible((words.isEmpty() && !changedOnly) || m_optimizerForm->visibleCount() > 0);
+  m_scheduleSection->setVisible((words.isEmpty() && !changedOnly) || m_scheduleForm->visibleCount() + m_warmupForm->visibleCount() > 0);
+}
+
+void UpdateForm::setProblems(const std::vector<Problem>& problems) {
+  const std::string prefix = m_document.project().training.updates.size() == 1 ? "training." : "training." + std::to_string(m_index) + ".";
+  m_optimizerForm->setProblems(fieldProblems(problems, prefix + "optimizer."));
+  m_scheduleForm->setProblems(fieldProblems(problems, prefix + "schedule."));
+  m_warmupForm->setProblems(fieldProblems(problems, prefix + "warmup."));
+}
+
+void UpdateForm::setWarmupHint(const QString& hint) {
+  m_warmupForm->setHint("epochs", hint);
+  m_warmupForm->setHint("steps", hint);
+}
+
+bool UpdateForm::focusField(const std::string& path) {
+  const auto dot = path.find('.');
+  const std::string group = path.substr(0, dot), key = dot == std::string::npos ? "" : path.substr(dot + 1);
+  if (group == "optimizer") return key == "name" || key.empty() ? (m_rule->setFocus(Qt::ShortcutFocusReason), true) : m_optimizerForm->focusField(key);
+  if (group == "schedule") return key == "name" || key.empty() ? (m_schedule->setFocus(Qt::ShortcutFocusReason), true) : m_scheduleForm->focusField(key);
+  if (group == "warmup") return m_warmupForm->focusField(key.empty() ? "epochs" : key);
+  return false;
+}
+
+int UpdateForm::changedCount() const { return m_optimizerForm->changedCount() + m_scheduleForm->changedCount() + m_warmupForm->changedCount(); }
+
+void UpdateForm::setOptimizerField(const QString& key, const Json& value) {
+  m_document.setOptimizer(m_index, withField(m_document.project().training.updates[m_index].optimizer, key, value));
+}
+
+void UpdateForm::setScheduleField(const QString& key, const Json& value) {
+  m_document.setSchedule(m_index, withField(m_document.project().training.updates[m_index].schedule, key, value));
+}
+
+void UpdateForm::setWarmupField(const QString& key, const Json& value) {
+  Json warmup = withField(m_document.project().training.updates[m_index].warmup, key, value);
+  // Epochs and steps are two ways to say one length: the one that is typed holds.
+  if (!value.is_null() && key == QLatin1String("epochs")) warmup.erase("steps");
+  if (!value.is_null() && key == QLatin1String("steps")) warmup.erase("epochs");
+  m_document.setWarmup(m_index, warmup.empty() ? Json() : warmup);
+}
+
+}  // namespace loom

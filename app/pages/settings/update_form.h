@@ -1,0 +1,48 @@
+#pragma once
+// How one update of the training learns: optimizer, schedule, warm-up, which parameters. Forms from the catalogue alone.
+#include <QWidget>
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/network/analysis.h"
+#include "widgets/form/property_form.h"
+
+class QVBoxLayout;
+
+namespace loom {
+
+class ChoiceField;
+class ProjectDocument;
+
+class UpdateForm : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit UpdateForm(ProjectDocument& document, QWidget* parent = nullptr);
+  void setUpdate(std::size_t index);
+  void refresh();                                         // from the document
+  void setFilter(const QString& words, bool changedOnly);
+  void setProblems(const std::vector<Problem>& problems);
+  void setWarmupHint(const QString& hint);
+  bool focusField(const std::string& path);               // "optimizer.learning_rate"
+  int changedCount() const;
+  QWidget* optimizerSection() const { return m_optimizerSection; }
+  QWidget* scheduleSection() const { return m_scheduleSection; }
+
+ Q_SIGNALS:
+  void changedCountChanged();
+
+ private:
+  void setOptimizerField(const QString& key, const Json& value);
+  void setScheduleField(const QString& key, const Json& value);
+  void setWarmupField(const QString& key, const Json& value);
+
+  ProjectDocument& m_document;
+  std::size_t m_index = 0;
+  QWidget *m_optimizerSection, *m_scheduleSection;
+  ChoiceField *m_rule, *m_schedule;
+  PropertyForm *m_optimizerForm, *m_scheduleForm, *m_warmupForm;
+};
+
+}  // namespace loom
