@@ -16,11 +16,14 @@
 
 namespace loom {
 
+class KnownColumnsKeeper;
+class KnownColumnsKeeper;
 class Launcher;
 class Preferences;
 class ProjectDocument;
 class RunStore;
 class Theme;
+class Workspace;
 
 // Where a thing stands, so that a click on a problem, a search hit or a notice can lead there. Empty fields say nothing.
 struct Place {
@@ -66,6 +69,9 @@ struct AppContext {
   Launcher* launcher = nullptr;
   Theme* theme = nullptr;
   Preferences* preferences = nullptr;
+  KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
+  Workspace* workspace = nullptr;              // for pages about runs
+  KnownColumnsKeeper* knownColumns = nullptr;               // learns what the datasets hold (app/pages/data/known_columns.h)
   std::function<void(const Place&)> go;                     // switches the page and selects the thing
   std::function<void(const Notice&)> notify;
   std::function<void(const QString&)> openProject;          // a path; asks nothing, saves the open one first
@@ -102,7 +108,7 @@ class Page : public QWidget {
 
   AppContext& context() const { return m_context; }
 
- signals:
+ Q_SIGNALS:
   // Words of the page for the status bar ("3 nodes selected").
   void statusChanged(const QString& text);
   // Replaces what this page last reported.

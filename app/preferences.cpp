@@ -1,0 +1,95 @@
+#include "app/preferences.h"
+
+#include <QCryptographicHash>
+#include <QJsonDocument>
+
+namespace loom {
+namespace {
+
+constexpr int kRecents = 20;
+
+}  // namespace
+
+Preferences::Preferences(const QString& file, QObject* parent) : QObject(parent), m_settings(file, QSettings::IniFormat) {}
+
+ThemeMode Preferences::themeMode() const {
+  const QString mode = m_settings.value("look/theme", "system").toString();
+  return mode == "light" ? ThemeMode::light : mode == "dark" ? ThemeMode::dark : ThemeMode::system;
+}
+
+void Preferences::setThemeMode(ThemeMode mode) {
+  m_settings.setValue("look/theme", mode == ThemeMode::light ? "light" : mode == ThemeMode::dark ? "dark" : "system");
+  Q_EMIT changed();
+}
+
+int Preferences::textSize() const { return qBound(90, m_settings.value("look/text_size", 100).toInt(), 150); }
+
+void Preferences::setTextSize(int percent) {
+  m_settings.setValue("look/text_size", percent);
+  Q_EMIT changed();
+}
+
+bool Preferences::reducedMotion() const { return m_settings.value("look/reduced_motion", false).toBool(); }
+
+void Preferences::setReducedMotion(bool reduced) {
+  m_settings.setValue("look/reduced_motion", reduced);
+  Q_EMIT changed();
+}
+
+bool Preferences::wheelZooms() const { return m_settings.value("canvas/wheel_zooms", true).toBool(); }
+
+void Preferences::setWheelZooms(bool zooms) {
+  m_settings.setValue("canvas/wheel_zooms", zooms);
+  Q_EMIT changed();
+}
+
+QList<RecentProject> Preferences::recentProjects() const {
+  QList<RecentProject> recents;
+  for (const QString& line : m_settings.value("recent").toStringList()) {
+    const qsizetype bar = line.indexOf('|');
+    if (bar > 0) recents << RecentProject{line.mid(bar + 1), QDateTime::fromSecsSinceEpoch(line.left(bar).toLongLong())};
+  }
+  return recents;
+}
+
+void Preferences::addRecentProject(const QString& path) {
+  QStringList lines{QString::number(QDateTime::currentSecsSinceEpoch()) + '|' + path};
+  for (const RecentProject& each : recentProjects())
+    if (each.path != path && lines.size() < kRecents)
+      lines << QString::number(each.opened.toSecsSinceEpoch()) + '|' + each.path;
+  m_settings.setValue("recent", lines);
+  Q_EMIT recentsChanged();
+}
+
+void Preferences::removeRecentProject(const QString& path) {
+  QStringList lines;
+  for (const RecentProject& each : recentProjects())
+    if (each.path != path) lines << QString::number(each.opened.toSecsSinceEpoch()) + '|' + each.path;
+  m_settings.setValue("recent", lines);
+  Q_EMIT recentsChanged();
+}
+
+QByteArray Preferences::windowGeometry() const { return m_settings.value("window/geometry").toByteArray(); }
+void Preferences::setWindowGeometry(const QByteArray& geometry) { m_settings.setValue("window/geometry", geometry); }
+
+QString Preferences::groupOf(const QString& project) const {
+  const QByteArray hash = QCryptographicHash::hash(project.toUtf8(), QCryptographicHash::Sha1).toHex().left(16);
+  return "projects/" + QString::fromLatin1(hash);
+}
+
+QJsonObject Preferences::layoutOf(const QString& project, const QString& page) const {
+  return QJsonDocument::fromJson(m_settings.value(groupOf(project) + "/layout_" + page).toByteArray()).object();
+}
+
+void Preferences::setLayoutOf(const QString& project, const QString& page, const QJsonObject& layout) {
+  const QString key = groupOf(project) + "/layout_" + page;
+  if (layout.isEmpty()) m_settings.remove(key);
+  else m_settings.setValue(key, QJsonDocument(layout).toJson(QJsonDocument::Compact));
+}
+
+void Preferences::resetLayout(const QString& project) { m_settings.remove(groupOf(project)); }
+
+QString Preferences::lastPageOf(const QString& project) const { return m_settings.value(groupOf(project) + "/page").toString(); }
+void Preferences::setLastPageOf(const QString& project, const QString& page) { m_settings.setValue(groupOf(project) + "/page", page); }
+
+}  // namespace loom

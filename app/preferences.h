@@ -1,0 +1,57 @@
+#pragma once
+// What a person chose and what the program remembers: the look, recent projects, and how each project's window stood. One INI
+// file; written when it changes.
+#include <QDateTime>
+#include <QJsonObject>
+#include <QObject>
+#include <QRect>
+#include <QSettings>
+#include <QString>
+
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+struct RecentProject {
+  QString path;
+  QDateTime opened;
+};
+
+class Preferences : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Preferences(const QString& file, QObject* parent = nullptr);
+
+  ThemeMode themeMode() const;
+  void setThemeMode(ThemeMode mode);
+  int textSize() const;            // percent
+  void setTextSize(int percent);
+  bool reducedMotion() const;
+  void setReducedMotion(bool reduced);
+  bool wheelZooms() const;         // on the canvas; false: the wheel scrolls, Ctrl+wheel zooms
+  void setWheelZooms(bool zooms);
+
+  QList<RecentProject> recentProjects() const;  // newest first
+  void addRecentProject(const QString& path);
+  void removeRecentProject(const QString& path);
+
+  // The window: frame, and for each project the page in front and what its pages want remembered.
+  QByteArray windowGeometry() const;
+  void setWindowGeometry(const QByteArray& geometry);
+  QJsonObject layoutOf(const QString& project, const QString& page) const;
+  void setLayoutOf(const QString& project, const QString& page, const QJsonObject& layout);
+  void resetLayout(const QString& project);
+  QString lastPageOf(const QString& project) const;
+  void setLastPageOf(const QString& project, const QString& page);
+
+ signals:
+  void changed();         // the look
+  void recentsChanged();
+
+ private:
+  QString groupOf(const QString& project) const;
+  QSettings m_settings;
+};
+
+}  // namespace loom

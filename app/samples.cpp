@@ -1,0 +1,87 @@
+#include "app/samples.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QDirIterator>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QStandardPaths>
+#include <algorithm>
+
+namespace loom {
+namespace {
+
+QString samplesFolder() {
+  const QString named = qEnvironmentVariable("GRADLOOM_SAMPLES");
+  const QString here = QCoreApplication::applicationDirPath();
+  for (const QString& place : {named, here + "/../share/gradloom/samples", here + "/../samples", here + "/../../samples"})
+    if (!place.isEmpty() && QFileInfo::exists(place + "/digits")) return QDir::cleanPath(place);
+  return named;
+}
+
+QString titleOf(const QString& name) {
+  QString title = name;
+  title.replace('_', ' ').replace('-', ' ');
+  return title.left(1).toUpper() + title.mid(1);
+}
+
+// The first sentence of the project's notes says what it is.
+QString summaryOf(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  const QString notes = QJsonDocument::fromJson(file.readAll()).object().value("notes").toString();
+  const qsizetype end = notes.indexOf(". ");
+  return (end < 0 ? notes : notes.left(end + 1)).simplified();
+}
+
+}  // namespace
+
+QList<Sample> samples() {
+  // A learner's way; what is not named here follows by name.
+  static const QStringList kOrder{"digits", "logistic", "logistic_regression", "binary", "binary_classifier", "regression",
+                                  "tabular_regression", "autoencoder", "residual", "residual_network"};
+  QList<Sample> found;
+  const QDir folder(samplesFolder());
+  if (folder.path().isEmpty() || !folder.exists()) return found;
+  QStringList names = folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
+  std::stable_sort(names.begin(), names.end(), [](const QString& a, const QString& b) {
+    const auto place = [](const QString& name) { const qsizetype at = kOrder.indexOf(name); return at < 0 ? kOrder.size() : at; };
+    return place(a) < place(b);
+  });
+  for (const QString& name : names) {
+    const QStringList projects = QDir(folder.filePath(name)).entryList({"*.loom"}, QDir::Files, QDir::Name);
+    if (projects.isEmpty()) continue;
+    const QString path = folder.filePath(name + '/' + projects.first());
+    found << Sample{path, titleOf(name), summaryOf(path)};
+  }
+  return found;
+}
+
+QString newProjectFolder(const QString& name) {
+  QString root = qEnvironmentVariable("GRADLOOM_PROJECTS");
+  if (root.isEmpty()) root = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + "/Gradloom";
+  QString folder = root + '/' + name;
+  for (int number = 2; QFileInfo::exists(folder); ++number) folder = root + '/' + name + '-' + QString::number(number);
+  QDir().mkpath(folder);
+  return folder;
+}
+
+QString copyProject(const QString& path, QString* reason) {
+  const QFileInfo project(path);
+  const QString from = project.absolutePath(), to = newProjectFolder(project.completeBaseName());
+  QDirIterator files(from, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
+  while (files.hasNext()) {
+    const QString file = files.next(), inside = QDir(from).relativeFilePath(file);
+    if (inside.startsWith("runs/") || inside.endsWith(".pack")) continue;
+    QDir().mkpath(QFileInfo(to + '/' + inside).absolutePath());
+    if (!QFile::copy(file, to + '/' + inside)) {
+      if (reason) *reason = QCoreApplication::translate("samples", "%1 cannot be copied to %2").arg(file, to);
+      return {};
+    }
+    QFile::setPermissions(to + '/' + inside, QFile::permissions(to + '/' + inside) | QFile::WriteOwner);
+  }
+  return to + '/' + project.fileName();
+}
+
+}  // namespace loom

@@ -1,0 +1,195 @@
+#include "app/workspace.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "app/pages/data/known_columns.h"
+#include "app/preferences.h"
+#include "app/samples.h"
+#include "engine/base/error.h"
+
+namespace loom {
+
+Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& preferences, QObject* parent)
+    : QObject(parent), m_store(std::make_unique<RunStore>(options.dataFolder)),
+      m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program})) {
+  m_context.store = m_store.get();
+  m_context.launcher = m_launcher.get();
+  m_context.theme = &theme;
+  m_context.preferences = &preferences;
+  m_context.workspace = this;
+}
+
+Workspace::~Workspace() = default;
+
+Outcome Workspace::leave() {
+  if (!m_document) return Outcome::done();
+  if (m_document->isModified()) {
+    if (const Outcome saved = save(); !saved) return saved;
+  }
+  return Outcome::done();
+}
+
+void Workspace::closeWithoutSaving() {
+  if (!m_document) return;
+  Q_EMIT projectClosing();
+  m_document->discardRecovery();
+  m_context.knownColumns = nullptr;
+  m_columns.reset();
+  m_context.document = nullptr;
+  m_document.reset();
+  m_currentRun.clear();
+}
+
+Outcome Workspace::closeProject() {
+  if (const Outcome left = leave(); !left) return left;
+  if (!m_document) return Outcome::done();
+  Q_EMIT projectClosing();
+  m_context.knownColumns = nullptr;
+  m_columns.reset();
+  m_context.document = nullptr;
+  m_document.reset();
+  m_currentRun.clear();
+  return Outcome::done();
+}
+
+void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
+  m_document = std::move(document);
+  m_context.document = m_document.get();
+  m_columns = std::make_unique<KnownColumnsKeeper>(*m_document);
+  m_context.knownColumns = m_columns.get();
+  if (!m_document->path().isEmpty()) {
+    m_context.preferences->addRecentProject(m_document->path());
+    m_launcher->scan(m_document->folder() + "/runs", m_document->path());
+  }
+  Q_EMIT projectOpened();
+}
+
+Outcome Workspace::openProject(const QString& given) {
+  QString path = QFileInfo(given).canonicalFilePath();
+  if (path.isEmpty()) return Outcome::refused(tr("%1 is not there.").arg(given));
+  if (QFileInfo(path).isDir()) {
+    const QStringList inside = QDir(path).entryList({"*.loom"}, QDir::Files, QDir::Name);
+    if (inside.isEmpty()) return Outcome::refused(tr("%1 holds no .loom file.").arg(path));
+    path += '/' + inside.first();
+  }
+  if (m_document && m_document->path() == path) return Outcome::done();
+  if (!QFileInfo(QFileInfo(path).absolutePath()).isWritable()) {
+    QString reason;
+    path = copyProject(path, &reason);
+    if (path.isEmpty()) return Outcome::refused(reason);
+  }
+  auto document = std::make_unique<ProjectDocument>();
+  if (const Outcome opened = document->open(path); !opened) return opened;
+  if (const Outcome left = closeProject(); !left) return left;
+  adopt(std::move(document));
+  return Outcome::done();
+}
+
+Outcome Workspace::newProject() {
+  if (const Outcome left = closeProject(); !left) return left;
+  auto document = std::make_unique<ProjectDocument>();
+  document->newProject();
+  adopt(std::move(document));
+  return Outcome::done();
+}
+
+Outcome Workspace::save() {
+  if (!m_document) return Outcome::done();
+  if (!m_document->path().isEmpty()) return m_document->save();
+  const QString name = m_document->name().isEmpty() ? QStringLiteral("untitled") : m_document->name().toLower().replace(' ', '-');
+  return saveAs(newProjectFolder(name) + '/' + name + ".loom");
+}
+
+Outcome Workspace::saveAs(const QString& path) {
+  const Outcome saved = m_document->saveAs(path);
+  if (saved) m_context.preferences->addRecentProject(m_document->path());
+  return saved;
+}
+
+int Workspace::errors() const {
+  if (!m_document) return 0;
+  const auto& problems = m_document->problems();
+  return static_cast<int>(std::count_if(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; }));
+}
+
+QString Workspace::freeRunName(const QString& wanted) const {
+  const QList<RunRecord> known = m_store->runs(m_document->path(), RunStore::Deleted::include);
+  const auto taken = [&](const QString& name) {
+    return std::any_of(known.begin(), known.end(), [&](const RunRecord& each) { return each.name == name; });
+  };
+  for (int number = 1;; ++number)
+    if (const QString name = wanted + '-' + QString::number(number); !taken(name)) return name;
+}
+
+Outcome Workspace::train(const TrainOptions& options) {
+  if (!m_document) return Outcome::refused(tr("Open a project first."));
+  if (const Outcome saved = save(); !saved) return saved;
+  if (const int count = errors())
+    return Outcome::refused(count == 1 ? tr("The project has an error; it is in the list of problems.")
+                                       : tr("The project has %1 errors; they are in the list of problems.").arg(count));
+  Job job{.id = makeRunId(m_document->path()),
+          .name = options.name.isEmpty() ? freeRunName(m_document->name()) : options.name,
+          .project = m_document->path(),
+          .snapshot = QByteArray::fromStdString(m_document->text()),
+          .dataFolder = m_document->folder(),
+          .overrides = options.overrides};
+  try {
+    m_launcher->submit(job);
+  } catch (const Error& error) {
+    return Outcome::refused(QString::fromStdString(error.what()));
+  }
+  setCurrentRun(job.id);
+  Q_EMIT submitted(job.id);
+  return Outcome::done();
+}
+
+Outcome Workspace::trainSeeds(int count) {
+  if (!m_document) return Outcome::refused(tr("Open a project first."));
+  const Json& settings = m_document->project().training.settings;
+  const std::int64_t seed = settings.contains("seed") && settings["seed"].is_number_integer() ? settings["seed"].get<std::int64_t>() : 1;
+  for (int i = 1; i <= count; ++i) {
+    const TrainOptions options{.name = freeRunName(m_document->name() + "-seed" + QString::number(seed + i)),
+                               .overrides = {QStringLiteral("training.seed=%1").arg(seed + i)}};
+    if (const Outcome started = train(options); !started) return started;
+  }
+  return Outcome::done();
+}
+
+Outcome Workspace::resumeLast() {
+  const QList<RunRecord> own = runs();
+  for (auto each = own.rbegin(); each != own.rend(); ++each) {
+    if (!Launcher::may(each->state, RunAction::resume)) continue;
+    m_launcher->resume(each->id);
+    setCurrentRun(each->id);
+    return Outcome::done();
+  }
+  return Outcome::refused(tr("No run of this project was stopped or failed: there is nothing to resume."));
+}
+
+QList<RunRecord> Workspace::runs() const {
+  return m_document && !m_document->path().isEmpty() ? m_store->runs(m_document->path()) : QList<RunRecord>();
+}
+
+const RunRecord* Workspace::liveRun() const {
+  const QList<RunRecord> own = runs();
+  for (auto each = own.rbegin(); each != own.rend(); ++each)
+    if (isLive(each->state)) return m_store->find(each->id);
+  return nullptr;
+}
+
+QString Workspace::currentRun() const {
+  if (m_store->find(m_currentRun) && m_store->find(m_currentRun)->deleted == 0) return m_currentRun;
+  if (const RunRecord* live = liveRun()) return live->id;
+  const QList<RunRecord> own = runs();
+  return own.isEmpty() ? QString() : own.back().id;
+}
+
+void Workspace::setCurrentRun(const QString& id) {
+  if (id == m_currentRun) return;
+  m_currentRun = id;
+  Q_EMIT currentRunChanged(id);
+}
+
+}  // namespace loom
