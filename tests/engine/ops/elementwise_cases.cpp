@@ -1,0 +1,42 @@
+#include "tests/engine/ops/case_families.h"
+
+namespace loom::cases {
+
+std::vector<OpCase> elementwiseCases() {
+  std::vector<OpCase> cases;
+  for (const char* function : {"relu", "selu", "gelu", "silu", "sigmoid", "tanh", "exp", "square", "negative", "absolute"})
+    cases.push_back({std::string("unary_") + function, "unary", {values({3, 5, 7}, -3, 3)}, {{"function", function}}});
+  for (const char* function : {"log", "sqrt"})
+    cases.push_back({std::string("unary_") + function, "unary", {values({3, 5, 7}, 0.2, 3)}, {{"function", function}}});
+  const std::vector<OpCase> others{
+      {"unary_leaky_relu", "unary", {values({3, 5, 7}, -3, 3)}, {{"function", "leaky_relu"}, {"alpha", 0.2}}},
+      {"unary_leaky_relu_negative", "unary", {values({3, 5, 7}, -3, 3)}, {{"function", "leaky_relu"}, {"alpha", -0.5}}},
+      {"unary_elu", "unary", {values({3, 5, 7}, -3, 3)}, {{"function", "elu"}, {"alpha", 1.5}}},
+      {"unary_elu_negative", "unary", {values({3, 5, 7}, -3, 3)}, {{"function", "elu"}, {"alpha", -0.5}}},
+      {"unary_gelu_tanh", "unary", {values({3, 5, 7}, -3, 3)}, {{"function", "gelu"}, {"approximate", true}}},
+      {"unary_relu_images", "unary", {values({2, 17, 5, 3}, -3, 3)}, {{"function", "relu"}}},
+      {"unary_scalar", "unary", {values({})}, {{"function", "tanh"}}},
+
+      {"binary_add", "binary", {values({3, 4, 5}), values({3, 4, 5})}, {{"function", "add"}}},
+      {"binary_add_channel", "binary", {values({3, 4, 5, 2}), values({1, 4, 1, 1})}, {{"function", "add"}}},
+      {"binary_subtract_row", "binary", {values({3, 4, 5}), values({1, 1, 5})}, {{"function", "subtract"}}},
+      {"binary_multiply", "binary", {values({3, 4, 5}), values({3, 4, 5})}, {{"function", "multiply"}}},
+      {"binary_multiply_sample", "binary", {values({3, 4, 5}), values({3, 1, 1})}, {{"function", "multiply"}}},
+      {"binary_multiply_gate", "binary", {values({2, 6, 3, 3}), values({2, 6, 1, 1})}, {{"function", "multiply"}}},
+      {"binary_divide", "binary", {values({3, 4, 5}), values({3, 4, 1}, 0.5, 2)}, {{"function", "divide"}}},
+      {"binary_maximum", "binary", {values({3, 4, 5}), values({3, 1, 5})}, {{"function", "maximum"}}},
+      {"binary_scalars", "binary", {values({}), values({})}, {{"function", "multiply"}}},
+
+      {"scale", "scale", {values({3, 5})}, {{"factor", -2.5}, {"offset", 0.75}}},
+      {"scale_offset_only", "scale", {values({3, 5})}, {{"factor", 1.0}, {"offset", 3.0}}},
+      {"scale_by", "scale_by", {values({3, 5}), values({})}, {}},
+      {"dropout", "dropout", {values({5, 3, 7}), step(), firstSample()}, {{"probability", 0.4}, {"stream", std::int64_t{123456789}}}},
+      {"dropout_none", "dropout", {values({5, 3}), step(), firstSample()}, {{"probability", 0.0}, {"stream", std::int64_t{-7}}}},
+      {"random_normal", "random", {step(), firstSample()}, {{"distribution", "normal"}, {"shape", Integers{3, 7}}, {"stream", std::int64_t{42}}}},
+      {"random_uniform", "random", {step(), firstSample()}, {{"distribution", "uniform"}, {"shape", Integers{3, 2, 3}}, {"stream", std::int64_t{43}}}},
+  };
+  cases.insert(cases.end(), others.begin(), others.end());
+  return cases;
+}
+
+}  // namespace loom::cases

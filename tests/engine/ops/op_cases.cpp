@@ -1,0 +1,133 @@
+#include "tests/engine/ops/op_cases.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "engine/base/error.h"
+#include "engine/base/philox.h"
+#include "engine/program/builder.h"
+#include "tests/engine/ops/case_families.h"
+
+namespace loom::cases {
+namespace {
+
+std::string nameOf(std::size_t input) { return "in" + std::to_string(input); }
+
+TensorId declare(ProgramBuilder& builder, const InputCase& input, std::size_t k) {
+  const Parameter parameter{.name = nameOf(k), .shape = input.shape};
+  switch (input.kind) {
+    case InputKind::values: return builder.parameter(parameter);
+    case InputKind::state: return builder.state(parameter);
+    case InputKind::given: return builder.input(nameOf(k), input.shape, DataType::f32);
+    case InputKind::labels: return builder.input(nameOf(k), input.shape, DataType::i32);
+    case InputKind::step: return builder.scalar(kStepScalar);
+    case InputKind::firstSample: return builder.scalar(kFirstSampleScalar);
+    case InputKind::absent: return kNoTensor;
+  }
+  return kNoTensor;
+}
+
+template <class T>
+void write(std::span<std::byte> to, const std::vector<double>& values) {
+  const std::vector<T> converted(values.begin(), values.end());
+  std::memcpy(to.data(), converted.data(), converted.size() * sizeof(T));
+}
+
+}  // namespace
+
+const std::vector<OpCase>& opCases() {
+  static const std::vector<OpCase> all = [] {
+    std::vector<OpCase> cases;
+    for (const auto& family : {convolutionCases(), productCases(), normalizationCases(), elementwiseCases(), shapeCases(), sequenceCases(), lossCases()})
+      cases.insert(cases.end(), family.begin(), family.end());
+    return cases;
+  }();
+  return all;
+}
+
+Program programOf(const OpCase& opCase, bool backward) {
+  ProgramBuilder builder(1, 1, true);
+  builder.setOrigin(opCase.name);
+  std::vector<TensorId> inputs;
+  for (std::size_t k = 0; k < opCase.inputs.size(); ++k) inputs.push_back(declare(builder, opCase.inputs[k], k));
+  const TensorId y = builder.add(opCase.op, inputs, opCase.attributes);
+  const TensorId projection = builder.input("projection", builder.shape(y), DataType::f32);
+  const TensorId product = builder.add("binary", {y, projection}, {{"function", "multiply"}});
+  builder.result("y", "output", y);
+  builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
+  if (backward) differentiate(builder);
+  return builder.take();
+}
+
+std::vector<double> valuesOf(const OpCase& opCase, std::size_t input, std::int64_t elements) {
+  const InputCase& spec = opCase.inputs[input];
+  const Philox random(17, opCase.name + "/" + nameOf(input));
+  std::vector<double> values(static_cast<std::size_t>(elements));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (spec.kind == InputKind::labels) values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(spec.high), i));
+    else values[i] = static_cast<float>(spec.low + (spec.high - spec.low) * random.uniform(i));
+  }
+  return values;
+}
+
+std::vector<double> projectionOf(const OpCase& opCase, std::int64_t elements) {
+  const Philox random(18, opCase.name);
+  std::vector<double> values(static_cast<std::size_t>(elements));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(2 * random.uniform(i) - 1);
+  return values;
+}
+
+void prepare(const OpCase& opCase, Evaluator& evaluator) {
+  const Program& program = evaluator.program();
+  for (std::size_t id = 0; id < program.tensors.size(); ++id) {
+    const Tensor& tensor = program.tensors[id];
+    ReferenceTensor& value = evaluator.value(static_cast<TensorId>(id));
+    for (std::size_t k = 0; k < opCase.inputs.size(); ++k)
+      if (tensor.name == nameOf(k) && tensor.role != TensorRole::parameterGradient) value.values = valuesOf(opCase, k, tensor.shape.elements());
+    if (tensor.name == "projection") value.values = projectionOf(opCase, tensor.shape.elements());
+    if (tensor.name == kStepScalar) value.values = {kStep};
+    if (tensor.name == kFirstSampleScalar) value.values = {kFirstSample};
+  }
+}
+
+Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options, bool backward) {
+  const Program program = programOf(opCase, backward);
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  const std::unique_ptr<Executable> executable = backend.compile(program, store, options);
+  for (std::size_t k = 0; k < opCase.inputs.size(); ++k) {
+    const InputCase& input = opCase.inputs[k];
+    const std::vector<double> values = valuesOf(opCase, k, input.shape.elements());
+    if (store.has(nameOf(k))) std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.begin());
+    else if (input.kind == InputKind::given) write<float>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::labels) write<std::int32_t>(executable->input(nameOf(k)), values);
+  }
+  const Shape y = program.tensor(program.results[0].tensor).shape;
+  write<float>(executable->input("projection"), projectionOf(opCase, y.elements()));
+  executable->run({.step = kStep, .firstSample = kFirstSample});
+
+  Outcome outcome;
+  outcome["y"].resize(static_cast<std::size_t>(y.elements()));
+  executable->readResult("y", outcome["y"]);
+  outcome["loss"] = {static_cast<float>(executable->scalarResult("loss"))};
+  for (const auto& entry : store.entries()) {
+    const std::span<const float> values = entry->parameter.isState ? entry->value : entry->gradient;
+    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(), values.end());
+  }
+  return outcome;
+}
+
+double relativeDistance(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(a[i]) != std::isfinite(b[i])) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(a[i])) continue;
+    difference += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
+    norm += double{b[i]} * b[i];
+  }
+  return std::sqrt(difference) / std::max(std::sqrt(norm), 1e-6 * std::sqrt(static_cast<double>(a.size())));
+}
+
+}  // namespace loom::cases

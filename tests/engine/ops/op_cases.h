@@ -1,0 +1,55 @@
+#pragma once
+// One list of cases over the op table: odd shapes, strides, dilation, groups, broadcasting, ... Every op's gradient is checked
+// on it by finite differences, and every backend runs it against the references (runCase on both, then compare).
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/program/backend.h"
+#include "engine/program/evaluator.h"
+
+namespace loom::cases {
+
+enum class InputKind {
+  values,  // f32, a parameter of the program, so that its gradient is compared too
+  state,   // f32, a state: no gradient; updated in place where the op does so
+  given,   // f32, an input of the program
+  labels,  // i32 in [0, high)
+  step, firstSample,
+  absent,
+};
+
+struct InputCase {
+  Shape shape;
+  InputKind kind = InputKind::values;
+  double low = -1, high = 1;  // uniform; labels: 0 to high - 1
+};
+
+struct OpCase {
+  std::string name;  // letters, digits and '_', unique: "convolution_groups"
+  std::string op;
+  std::vector<InputCase> inputs;
+  Attributes attributes;
+};
+
+inline constexpr std::int64_t kStep = 3, kFirstSample = 5;
+
+// Every op of the table stands in the program of at least one of these (gradient ops through the op that emits them).
+const std::vector<OpCase>& opCases();
+
+// Results: "y" (the op's first output), "loss" (rank 0: its projection on the input "projection"). With `backward`, the gradients of
+// all `values` inputs, which are the parameters "in0", "in1", ...; other inputs have the same names.
+Program programOf(const OpCase& opCase, bool backward);
+// The value of input k, or of the projection: a function of the case alone. Sized as asked for.
+std::vector<double> valuesOf(const OpCase& opCase, std::size_t input, std::int64_t elements);
+std::vector<double> projectionOf(const OpCase& opCase, std::int64_t elements);
+// Sets all of them in an evaluator of programOf().
+void prepare(const OpCase& opCase, Evaluator& evaluator);
+
+// By name: "y", "loss", "gradient of in0", "state in3".
+using Outcome = std::map<std::string, std::vector<float>>;
+Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options = {}, bool backward = true);
+// |a - b|_2 / max(|b|_2, 1e-6 sqrt(n)); infinite where sizes differ or only one is finite.
+double relativeDistance(const std::vector<float>& a, const std::vector<float>& b);
+
+}  // namespace loom::cases

@@ -1,0 +1,30 @@
+#include "tests/engine/ops/case_families.h"
+
+namespace loom::cases {
+
+std::vector<OpCase> shapeCases() {
+  return {
+      {"sum_to_channels", "sum_to", {values({3, 4, 5, 2})}, {{"shape", Integers{1, 4, 1, 1}}}},
+      {"sum_to_all", "sum_to", {values({3, 4, 5})}, {{"shape", Integers{1, 1, 1}}}},
+      {"sum_to_same", "sum_to", {values({3, 4})}, {{"shape", Integers{3, 4}}}},
+      {"broadcast_rows", "broadcast", {values({3, 1, 5})}, {{"shape", Integers{3, 4, 5}}}},
+      {"broadcast_all", "broadcast", {values({1, 1})}, {{"shape", Integers{3, 4}}}},
+      {"reduce_sum_all", "reduce", {values({3, 4, 5})}, {{"function", "sum"}}},
+      {"reduce_sum_middle", "reduce", {values({3, 4, 5})}, {{"function", "sum"}, {"axes", Integers{1}}, {"keep", false}}},
+      {"reduce_mean_ends", "reduce", {values({3, 4, 5})}, {{"function", "mean"}, {"axes", Integers{0, -1}}, {"keep", false}}},
+      {"reduce_mean_spatial_kept", "reduce", {values({3, 4, 5, 2})}, {{"function", "mean"}, {"axes", Integers{2, 3}}, {"keep", true}}},
+      {"softmax_last", "softmax", {values({3, 4, 7}, -3, 3)}, {{"axis", -1}}},
+      {"softmax_channels", "softmax", {values({3, 4, 2, 3}, -3, 3)}, {{"axis", 1}}},
+      {"concatenate_channels", "concatenate", {values({2, 3, 4}), values({2, 1, 4}), values({2, 5, 4})}, {{"axis", 1}}},
+      {"concatenate_last", "concatenate", {values({2, 3, 4}), values({2, 3, 1})}, {{"axis", -1}}},
+      {"concatenate_one", "concatenate", {values({2, 3})}, {{"axis", 1}}},
+      {"slice_channels", "slice", {values({2, 7, 3})}, {{"axis", 1}, {"start", 2}, {"length", 3}, {"step", 1}}},
+      {"slice_steps", "slice", {values({2, 3, 9})}, {{"axis", -1}, {"start", 1}, {"length", 3}, {"step", 3}}},
+      {"slice_gradient_alone", "slice_gradient", {values({2, 3})}, {{"axis", 1}, {"start", 1}, {"length", 3}, {"step", 2}, {"input_shape", Integers{2, 7}}}},
+      {"reshape", "reshape", {values({2, 3, 4})}, {{"shape", Integers{2, 12}}}},
+      {"transpose_images", "transpose", {values({2, 3, 4, 5})}, {{"axes", Integers{0, 2, 3, 1}}}},
+      {"transpose_cycle", "transpose", {values({2, 3, 4})}, {{"axes", Integers{2, 0, 1}}}},
+  };
+}
+
+}  // namespace loom::cases
