@@ -1,0 +1,12 @@
+#pragma once
+// Programs on this machine's processor: oneDNN for convolutions, own kernels for the rest, one pool of threads for both.
+#include <memory>
+
+#include "engine/program/backend.h"
+
+namespace loom {
+
+// `threads` = 0: as many as the affinity mask allows. f32 only.
+std::unique_ptr<Backend> makeCpuBackend(int threads = 0);
+
+}  // namespace loom

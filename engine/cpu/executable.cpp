@@ -1,0 +1,145 @@
+#include "engine/cpu/executable.h"
+
+#include <omp.h>
+#include <time.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/cpu/kernels/isa.h"
+
+namespace loom::cpu {
+namespace {
+
+double threadSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// oneDNN plans its primitives for the number of threads that OpenMP would use where they are made.
+class OneOpenMpThread {
+ public:
+  OneOpenMpThread() : m_before(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneOpenMpThread() { omp_set_num_threads(m_before); }
+
+ private:
+  int m_before;
+};
+
+}  // namespace
+
+CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool)
+    : m_program(std::move(program)), m_pool(std::move(pool)), m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr) {
+  const OneOpenMpThread scope;
+  store.ensure(m_program.parameters);
+  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size());
+  m_plan->lowerAll();
+  m_inputs.resize(m_program.tensors.size());
+  for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
+    const Tensor& tensor = m_program.tensors[i];
+    const auto id = static_cast<TensorId>(i);
+    if (tensor.role == TensorRole::input) m_inputs[i] = m_plan->read(id);
+    if (tensor.role != TensorRole::scalar) continue;
+    const int kind = tensor.name == kStepScalar ? 0 : tensor.name == kFirstSampleScalar ? 1 : tensor.name == kLossScaleScalar ? 2 : -1;
+    if (kind < 0) throwError(ErrorCode::internal, "the program reads a scalar '{}', but a step gives only step, first_sample and loss_scale", tensor.name);
+    m_scalars.push_back({m_plan->read(id), kind});
+  }
+  for (const NamedResult& result : m_program.results) m_results.push_back(m_plan->read(result.tensor));
+  m_compiled = m_plan->finish([this](std::size_t bytes) { return m_arena.allocate(bytes); });
+  m_profile.resize(m_compiled.stages.size() + 1);
+}
+
+std::span<std::byte> CpuExecutable::input(std::string_view name) {
+  const TensorId id = m_program.findTensor(name, TensorRole::input);
+  if (id == kNoTensor) throwError(ErrorCode::internal, "the program has no input '{}'", name);
+  const Tensor& tensor = m_program.tensor(id);
+  return {reinterpret_cast<std::byte*>(m_inputs[static_cast<std::size_t>(id)].get()),
+          static_cast<std::size_t>(tensor.shape.elements()) * bytesOf(tensor.type)};
+}
+
+void CpuExecutable::run(const StepOptions& options) {
+  m_step.options = options;
+  m_step.failed.store(false, std::memory_order_relaxed);
+  for (const Scalar& scalar : m_scalars) {
+    *scalar.at.get() = scalar.kind == 0   ? static_cast<float>(options.step)
+                       : scalar.kind == 1 ? static_cast<float>(options.firstSample)
+                                          : static_cast<float>(options.lossScale);
+  }
+  for (const auto& check : m_compiled.guards) check();
+  m_nextTask.store(0, std::memory_order_relaxed);
+  m_pool->run([](void* self, int index) { static_cast<CpuExecutable*>(self)->runOn(index); }, this);
+  if (m_step.failed.load(std::memory_order_acquire)) m_step.report();
+}
+
+void CpuExecutable::runOn(int index) {
+  const Worker worker{index, m_pool->size(), &m_pool->barrier(), &m_step};
+  const bool profiling = m_profiling && index == 0;
+  double before = profiling ? threadSeconds() : 0;
+  const auto lap = [&](std::size_t at) {
+    if (!profiling) return;
+    const double now = threadSeconds();
+    m_profile[at] += now - before;
+    before = now;
+  };
+  const auto tasks = static_cast<std::int64_t>(m_compiled.prologue.size());
+  for (std::int64_t task; (task = m_nextTask.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+    m_compiled.prologue[static_cast<std::size_t>(task)](worker);
+  }
+  lap(m_compiled.stages.size());
+  if (tasks > 0) worker.meet();
+  for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
+    if (profiling) before = threadSeconds();
+    m_compiled.stages[i].run(worker);
+    lap(i);
+    worker.meet();
+    // Every thread sees the same answer: it is set before the barrier by the stage that failed and by no later one.
+    if (m_step.failed.load(std::memory_order_acquire)) return;
+  }
+}
+
+const NamedResult& CpuExecutable::result(std::string_view name) const {
+  for (const NamedResult& result : m_program.results) {
+    if (result.name == name) return result;
+  }
+  throwError(ErrorCode::internal, "the program has no result '{}'", name);
+}
+
+double CpuExecutable::scalarResult(std::string_view name) const {
+  const NamedResult& found = result(name);
+  if (m_program.tensor(found.tensor).shape.elements() != 1) {
+    throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name, m_program.tensor(found.tensor).shape.toString());
+  }
+  return *m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
+}
+
+void CpuExecutable::readResult(std::string_view name, std::span<float> to) const {
+  const NamedResult& found = result(name);
+  const Tensor& tensor = m_program.tensor(found.tensor);
+  const auto elements = static_cast<std::size_t>(tensor.shape.elements());
+  if (to.size() != elements) throwError(ErrorCode::internal, "result '{}' has {} numbers, but there is room for {}", name, elements, to.size());
+  const float* from = m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
+  if (tensor.type == DataType::i32) {
+    std::copy_n(reinterpret_cast<const std::int32_t*>(from), elements, to.begin());
+  } else {
+    std::memcpy(to.data(), from, elements * sizeof(float));
+  }
+}
+
+Json CpuExecutable::describe() const {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
+    const Stage& stage = m_compiled.stages[i];
+    Json one = {{"kernel", stage.kernel}, {"implementation", stage.implementation}, {"layout", stage.layout}, {"origin", stage.origin}};
+    if (m_profiling) one["cpu_seconds"] = m_profile[i];
+    all.push_back(std::move(one));
+  }
+  Json answer = {{"backend", "cpu"}, {"isa", toString(isa())}, {"threads", m_pool->size()}, {"arena_bytes", m_compiled.arenaBytes},
+                 {"reorders", m_compiled.reorders}, {"weight_packs", m_compiled.prologue.size()}, {"operations", std::move(all)}};
+  if (m_profiling) answer["prologue_cpu_seconds"] = m_profile.back();
+  return answer;
+}
+
+}  // namespace loom::cpu

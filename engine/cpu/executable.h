@@ -1,0 +1,43 @@
+#pragma once
+// A compiled program: stages over one arena.
+#include <memory>
+
+#include "engine/cpu/arena.h"
+#include "engine/cpu/plan.h"
+
+namespace loom::cpu {
+
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool);
+
+  std::span<std::byte> input(std::string_view name) override;
+  void run(const StepOptions& options) override;
+  double scalarResult(std::string_view name) const override;
+  void readResult(std::string_view name, std::span<float> to) const override;
+  const Program& program() const override { return m_program; }
+  Json describe() const override;
+
+ private:
+  void runOn(int index);
+  const NamedResult& result(std::string_view name) const;
+
+  Program m_program;
+  std::shared_ptr<ThreadPool> m_pool;
+  Arena m_arena;
+  std::unique_ptr<Plan> m_plan;  // owns the addresses that stages read
+  Plan::Result m_compiled;
+  struct Scalar {
+    Ref<float> at;
+    int kind;  // 0 step, 1 first sample, 2 loss scale
+  };
+  std::vector<Scalar> m_scalars;
+  std::vector<Ref<float>> m_inputs;   // by tensor
+  std::vector<Ref<float>> m_results;  // by result
+  StepState m_step;
+  std::atomic<std::int64_t> m_nextTask{0};
+  std::vector<double> m_profile;  // CPU seconds of thread 0 by stage, with GRADLOOM_PROFILE set
+  bool m_profiling = false;
+};
+
+}  // namespace loom::cpu

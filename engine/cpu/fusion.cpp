@@ -1,0 +1,126 @@
+#include "engine/cpu/fusion.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace loom::cpu {
+namespace {
+
+bool isRelu(const Operation& operation, std::string_view op) {
+  return operation.op->name == op && operation.attributes.text("function") == "relu";
+}
+
+// Inputs that the kernel reads. Gradients of activations are computed from the output where that is enough.
+bool reads(const Operation& operation, std::size_t input) {
+  return !(input == 0 && isRelu(operation, "unary_gradient"));
+}
+
+class Planner {
+ public:
+  explicit Planner(const Program& program) : m_program(program) {
+    m_fusion.outputs.resize(program.operations.size());
+    m_fusion.consumers.resize(program.tensors.size());
+    m_producer.assign(program.tensors.size(), -1);
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+      const Operation& operation = program.operations[i];
+      for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
+        if (operation.inputs[k] != kNoTensor && reads(operation, k)) consumers(operation.inputs[k]).push_back(static_cast<int>(i));
+      }
+      for (TensorId id : operation.outputs) {
+        if (id != kNoTensor) m_producer[static_cast<std::size_t>(id)] = static_cast<int>(i);
+      }
+      m_fusion.outputs[i].output = operation.outputs.empty() ? kNoTensor : operation.outputs[0];
+    }
+    for (const NamedResult& result : program.results) consumers(result.tensor).push_back(-1);
+  }
+
+  Fusion plan() {
+    for (std::size_t i = 0; i < m_program.operations.size(); ++i) {
+      const Operation& operation = m_program.operations[i];
+      const std::string& name = operation.op->name;
+      if (m_fusion.outputs[i].skip) continue;
+      if (name == "convolution" || name == "matmul") takeRelu(i);
+      if (name == "binary" && operation.attributes.text("function") == "add" &&
+          m_program.tensor(operation.inputs[0]).shape == m_program.tensor(operation.inputs[1]).shape) {
+        takeRelu(i);
+      }
+      if (name == "batch_normalization" || name == "batch_normalization_inference") {
+        takeAddend(i);
+        takeRelu(i);
+      }
+      if (name == "batch_normalization_gradient") takeMask(i);
+      if (name == "max_pooling_gradient") takeReluGradient(i);
+    }
+    return std::move(m_fusion);
+  }
+
+ private:
+  std::vector<int>& consumers(TensorId id) { return m_fusion.consumers[static_cast<std::size_t>(id)]; }
+  const Operation& operation(int index) const { return m_program.operations[static_cast<std::size_t>(index)]; }
+  // The one operation that reads the tensor, -1 when there are others or none.
+  int only(TensorId id) {
+    const auto& all = consumers(id);
+    return all.size() == 1 && m_program.tensor(id).role == TensorRole::intermediate ? all[0] : -1;
+  }
+
+  void takeRelu(std::size_t i) {
+    FusedOutput& mine = m_fusion.outputs[i];
+    const int next = only(mine.output);
+    if (next < 0 || !isRelu(operation(next), "unary")) return;
+    mine.relu = true;
+    mine.output = operation(next).outputs[0];
+    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+  }
+
+  // y = normalise(x), sum = y + other: `other` must stand before the normalisation runs.
+  void takeAddend(std::size_t i) {
+    FusedOutput& mine = m_fusion.outputs[i];
+    const int next = only(mine.output);
+    if (next < 0 || operation(next).op->name != "binary" || operation(next).attributes.text("function") != "add") return;
+    const auto& inputs = operation(next).inputs;
+    const TensorId other = inputs[0] == mine.output ? inputs[1] : inputs[0];
+    if (other == mine.output || m_program.tensor(inputs[0]).shape != m_program.tensor(inputs[1]).shape) return;
+    const int maker = m_producer[static_cast<std::size_t>(other)];
+    if (maker >= static_cast<int>(i)) return;
+    // A tensor whose producer was itself fused into a later operation would not be there yet.
+    mine.addend = other;
+    mine.output = operation(next).outputs[0];
+    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+    consumers(other).push_back(static_cast<int>(i));
+  }
+
+  // dx of a ReLU that only a normalisation's gradient reads: the mask is applied while it is read.
+  void takeMask(std::size_t i) {
+    const Operation& gradient = operation(static_cast<int>(i));
+    const TensorId dy = gradient.inputs[1];
+    const int maker = m_producer[static_cast<std::size_t>(dy)];
+    if (maker < 0 || only(dy) != static_cast<int>(i) || !isRelu(operation(maker), "unary_gradient")) return;
+    FusedOutput& mine = m_fusion.outputs[i];
+    mine.mask = operation(maker).inputs[1];
+    mine.maskedFrom = operation(maker).inputs[2];
+    m_fusion.outputs[static_cast<std::size_t>(maker)].skip = true;
+    consumers(mine.mask).push_back(static_cast<int>(i));
+    consumers(mine.maskedFrom).push_back(static_cast<int>(i));
+  }
+
+  // A ReLU before a max pooling: its gradient is taken where the pooling's is written.
+  void takeReluGradient(std::size_t i) {
+    FusedOutput& mine = m_fusion.outputs[i];
+    const int next = only(mine.output);
+    if (next < 0 || !isRelu(operation(next), "unary_gradient")) return;
+    if (operation(next).inputs[2] != mine.output || operation(next).inputs[1] != operation(static_cast<int>(i)).inputs[0]) return;
+    mine.relu = true;
+    mine.output = operation(next).outputs[0];
+    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+  }
+
+  const Program& m_program;
+  Fusion m_fusion;
+  std::vector<int> m_producer;
+};
+
+}  // namespace
+
+Fusion planFusion(const Program& program) { return Planner(program).plan(); }
+
+}  // namespace loom::cpu

@@ -1,0 +1,230 @@
+#include "engine/cpu/kernels/batch_norm.h"
+
+#include <algorithm>
+
+#include "engine/cpu/kernels/simd.h"
+
+namespace loom::cpu {
+namespace {
+
+constexpr std::int64_t kRowBlock = 64;
+constexpr std::int64_t kWide = 64;  // channels that are kept in registers at once
+
+// Few channels: several rows are seen as one of 64 channels, so that sums do not wait for each other and constants stay in
+// registers. 1 where the number of channels does not divide 64.
+LOOM_INLINE std::int64_t foldOf(std::int64_t channels) { return channels < kWide && kWide % channels == 0 ? kWide / channels : 1; }
+
+LOOM_INLINE void spread(const float* from, std::int64_t channels, float* to) {
+  for (std::int64_t i = 0; i < kWide; ++i) to[i] = from[i % channels];
+}
+
+template <class F>
+LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_t channels, double* first, double* second, F f) {
+  for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
+    const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
+    for (std::int64_t c = 0; c < columns; c += kWide) {
+      alignas(64) float a[kWide], b[kWide];
+      const std::int64_t width = std::min(kWide, columns - c);
+      if (width == kWide) {
+        Vec sums[4] = {}, others[4] = {};
+        for (std::int64_t r = r0; r < r1; ++r) {
+#pragma GCC unroll 4
+          for (int v = 0; v < 4; ++v) f(r * columns + c + v * kLanes, c + v * kLanes, kLanes, sums[v], others[v]);
+        }
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) {
+          store(a + v * kLanes, sums[v]);
+          store(b + v * kLanes, others[v]);
+        }
+      } else {
+        for (std::int64_t v = 0; v < width; v += kLanes) {
+          Vec one{}, other{};
+          for (std::int64_t r = r0; r < r1; ++r) f(r * columns + c + v, c + v, std::min(kLanes, width - v), one, other);
+          store(a + v, one);
+          store(b + v, other);
+        }
+      }
+      for (std::int64_t i = 0; i < width; ++i) {
+        first[(c + i) % channels] += a[i];
+        second[(c + i) % channels] += b[i];
+      }
+    }
+  }
+}
+
+LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) { return count == kLanes ? load(p) : loadPart(p, count); }
+LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
+  if (count == kLanes) {
+    store(p, v);
+  } else {
+    storePart(p, v, count);
+  }
+}
+
+LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares) {
+  alignas(64) float wide[kWide];
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](const float* from, std::int64_t count, std::int64_t columns, const float* about) __attribute__((always_inline)) {
+    sumColumns(count, columns, channels, sums, squares,
+               [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec& a, Vec& b) __attribute__((always_inline)) {
+                 const Vec d = loadSome(from + at, n) - loadSome(about + c, n);
+                 a += d;
+                 b += d * d;
+               });
+  };
+  if (fold > 1) {
+    spread(shift, channels, wide);
+    over(x, whole, kWide, wide);
+    over(x + whole * kWide, rows - whole * fold, channels, shift);
+  } else {
+    over(x, rows, channels, shift);
+  }
+}
+
+LOOM_INLINE void addGradientSumsRangeBody(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
+                                          const float* mean, double* sums, double* products) {
+  alignas(64) float wide[kWide];
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about) __attribute__((always_inline)) {
+    const float *px = x + start, *pd = dy + start, *pm = mask == nullptr ? nullptr : mask + start;
+    if (mask != nullptr) {
+      sumColumns(count, columns, channels, sums, products,
+                 [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec& a, Vec& b) __attribute__((always_inline)) {
+                   const Vec g = loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{};
+                   a += g;
+                   b += g * (loadSome(px + at, n) - loadSome(about + c, n));
+                 });
+    } else {
+      sumColumns(count, columns, channels, sums, products,
+                 [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec& a, Vec& b) __attribute__((always_inline)) {
+                   const Vec g = loadSome(pd + at, n);
+                   a += g;
+                   b += g * (loadSome(px + at, n) - loadSome(about + c, n));
+                 });
+    }
+  };
+  if (fold > 1) {
+    spread(mean, channels, wide);
+    over(0, whole, kWide, wide);
+    over(whole * kWide, rows - whole * fold, channels, mean);
+  } else {
+    over(0, rows, channels, mean);
+  }
+}
+
+// Calls f(element, channel, count) over rows x columns.
+template <class F>
+LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
+  if (columns == kWide) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+      for (std::int64_t c = 0; c < kWide; c += kLanes) f(r * kWide + c, c, kLanes);
+    }
+    return;
+  }
+  const std::int64_t whole = columns / kLanes * kLanes;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < whole; c += kLanes) f(r * columns + c, c, kLanes);
+    if (whole < columns) f(r * columns + whole, whole, columns - whole);
+  }
+}
+
+LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
+                                    std::int64_t channels) {
+  alignas(64) float wide[3][kWide];
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* scale,
+                        const float* beta) __attribute__((always_inline)) {
+    const float *px = x + start, *pa = addend == nullptr ? nullptr : addend + start;
+    float* py = y + start;
+    const Vec floor = pass.relu ? Vec{} : splat(-__builtin_inff());
+    if (addend != nullptr) {
+      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+        const Vec v = (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n) + loadSome(pa + at, n);
+        storeSome(py + at, v < floor ? floor : v, n);
+      });
+    } else {
+      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+        const Vec v = (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
+        storeSome(py + at, v < floor ? floor : v, n);
+      });
+    }
+  };
+  if (fold > 1) {
+    spread(pass.mean, channels, wide[0]);
+    spread(pass.scale, channels, wide[1]);
+    spread(pass.beta, channels, wide[2]);
+    over(0, whole, kWide, wide[0], wide[1], wide[2]);
+    over(whole * kWide, rows - whole * fold, channels, pass.mean, pass.scale, pass.beta);
+  } else {
+    over(0, rows, channels, pass.mean, pass.scale, pass.beta);
+  }
+}
+
+LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
+                                            std::int64_t rows, std::int64_t channels) {
+  alignas(64) float wide[4][kWide];
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a, const float* b,
+                        const float* c0) __attribute__((always_inline)) {
+    const float *px = x + start, *pd = dy + start, *pm = mask == nullptr ? nullptr : mask + start;
+    float* to = dx + start;
+    const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+      storeSome(to + at,
+                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px + at, n) - loadSome(mean + c, n)) - loadSome(c0 + c, n), n);
+    };
+    if (mask != nullptr) {
+      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+        one(loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{}, at, c, n);
+      });
+    } else {
+      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+        one(loadSome(pd + at, n), at, c, n);
+      });
+    }
+  };
+  if (fold > 1) {
+    spread(pass.mean, channels, wide[0]);
+    spread(pass.a, channels, wide[1]);
+    spread(pass.b, channels, wide[2]);
+    spread(pass.c, channels, wide[3]);
+    over(0, whole, kWide, wide[0], wide[1], wide[2], wide[3]);
+    over(whole * kWide, rows - whole * fold, channels, pass.mean, pass.a, pass.b, pass.c);
+  } else {
+    over(0, rows, channels, pass.mean, pass.a, pass.b, pass.c);
+  }
+}
+
+LOOM_CPU_KERNEL(void, addMomentsRange,
+                (const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares),
+                (x, rows, channels, shift, sums, squares))
+LOOM_CPU_KERNEL(void, addGradientSumsRange,
+                (const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                 double* sums, double* products),
+                (x, dy, mask, rows, channels, mean, sums, products))
+LOOM_CPU_KERNEL(void, normaliseRange,
+                (const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows, std::int64_t channels),
+                (pass, x, addend, y, rows, channels))
+LOOM_CPU_KERNEL(void, normaliseGradientRange,
+                (const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx, std::int64_t rows,
+                 std::int64_t channels),
+                (pass, x, dy, mask, dx, rows, channels))
+
+}  // namespace
+
+void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares) {
+  addMomentsRange(x, rows, channels, shift, sums, squares);
+}
+void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows, std::int64_t channels) {
+  normaliseRange(pass, x, addend, y, rows, channels);
+}
+void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                     double* sums, double* products) {
+  addGradientSumsRange(x, dy, mask, rows, channels, mean, sums, products);
+}
+void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx, std::int64_t rows,
+                       std::int64_t channels) {
+  normaliseGradientRange(pass, x, dy, mask, dx, rows, channels);
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,26 @@
+#pragma once
+// One number in, one number out, over ranges; outputs may be the inputs themselves.
+#include <cstdint>
+
+#include "engine/ops/unary.h"
+
+namespace loom::cpu {
+
+void unary(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count);
+// `at` is x or y, as ops/unary.h says which the derivative is computed from.
+void unaryGradient(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy, float* dx, std::int64_t count);
+
+enum class BinaryFunction { add, subtract, multiply, divide, maximum };
+BinaryFunction binaryFunctionOf(const Attributes& attributes);
+void binary(BinaryFunction function, const float* a, const float* b, float* y, std::int64_t count);
+void binaryScalar(BinaryFunction function, const float* a, float b, float* y, std::int64_t count);
+// y = max(a + b, 0)
+void addRelu(const float* a, const float* b, float* y, std::int64_t count);
+// y = factor x + offset
+void scale(const float* x, float factor, float offset, float* y, std::int64_t count);
+
+// out[c] += sum over rows of x[r, c]; in blocks, so that the error does not grow with the number of rows.
+void sumRows(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out);
+double sumAll(const float* x, std::int64_t count);
+
+}  // namespace loom::cpu

@@ -1,0 +1,227 @@
+#include "engine/cpu/kernels/gemm.h"
+
+#include <algorithm>
+
+#include "engine/cpu/kernels/gemm_tile.h"
+#include "engine/cpu/stage.h"
+
+namespace loom::cpu {
+namespace {
+
+constexpr std::int64_t kStepBlock = 384;  // of K: one panel block (96 KiB) and the block of A stay in the level-2 cache
+constexpr std::int64_t kRowBlock = 96;
+
+struct TilePlace {
+  float* c;
+  std::int64_t ldc;
+  std::int64_t columns;  // valid ones
+  const float* bias;     // null, or at the tile's first column
+  bool add, last;
+  Activation activation;
+  float scale;
+};
+
+template <class V>
+LOOM_INLINE V activate(V value, Activation activation) {
+  if (activation == Activation::relu) return value > 0.0f ? value : (value == value ? V{} : value);
+  return value;
+}
+
+template <class V, int kRows, int kVectors>
+LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b, std::int64_t panel,
+                             std::int64_t steps, const TilePlace& place) {
+  typedef typename UnalignedOf<V>::type U;
+  constexpr int kWidth = kVectors * lanesOf<V>();
+  V sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = V{};
+  }
+  multiplyTile<V, kRows, kVectors>(sums, a, rowStride, stepStride, b, panel, steps);
+  if (place.scale != 1) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sums[r][v] *= place.scale;
+    }
+  }
+  if (place.columns == kWidth) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        U* to = reinterpret_cast<U*>(place.c + r * place.ldc + v * lanesOf<V>());
+        V value = sums[r][v];
+        if (place.add) value += *to;
+        if (place.last && place.bias != nullptr) value += *reinterpret_cast<const U*>(place.bias + v * lanesOf<V>());
+        if (place.last) value = activate(value, place.activation);
+        *to = value;
+      }
+    }
+    return;
+  }
+  alignas(64) float buffer[kRows * kWidth];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) *reinterpret_cast<U*>(buffer + r * kWidth + v * lanesOf<V>()) = sums[r][v];
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (std::int64_t i = 0; i < place.columns; ++i) {
+      float value = buffer[r * kWidth + i];
+      if (place.add) value += place.c[r * place.ldc + i];
+      if (place.last && place.bias != nullptr) value += place.bias[i];
+      if (place.last && place.activation == Activation::relu && value < 0) value = 0;
+      place.c[r * place.ldc + i] = value;
+    }
+  }
+}
+
+template <class T, int kVectors>
+LOOM_INLINE void computeRows(int rows, const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
+                             std::int64_t panel, std::int64_t steps, const TilePlace& place) {
+  typedef typename T::V V;
+  switch (rows) {
+    case 1: return computeTile<V, 1, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+    case 2: return computeTile<V, 2, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+    case 3: return computeTile<V, 3, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+    default: break;
+  }
+  if constexpr (T::kRows > 3) {
+    switch (rows) {
+      case 4: return computeTile<V, 4, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+      case 5: return computeTile<V, 5, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+      case 6: return computeTile<V, 6, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+      default: break;
+    }
+  }
+}
+
+// Rows [row, row + count) into tiles of at most kTile rows of nearly equal height, each as [k][rows], so that no tile is thin.
+LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count, int tiles, std::int64_t step, std::int64_t steps,
+                          float* to) {
+  for (int t = 0; t < tiles; ++t) {
+    const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
+    const float* from = a.data + (row + first) * a.rowStride + step * a.columnStride;
+    for (std::int64_t k = 0; k < steps; ++k) {
+      for (std::int64_t r = 0; r < height; ++r) to[k * height + r] = from[r * a.rowStride + k * a.columnStride];
+    }
+    to += height * steps;
+  }
+}
+
+template <class T>
+LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
+                          std::int64_t lastPanel, float* scratch) {
+  constexpr std::int64_t kWidth = T::kVectors * lanesOf<typename T::V>();
+  const bool packs = p.a.columnStride != 1;
+  for (std::int64_t row = firstRow; row < lastRow; row += kRowBlock) {
+    const std::int64_t rows = std::min(kRowBlock, lastRow - row);
+    const int tiles = static_cast<int>((rows + T::kRows - 1) / T::kRows);
+    for (std::int64_t step = 0; step < p.k; step += kStepBlock) {
+      const std::int64_t steps = std::min(kStepBlock, p.k - step);
+      if (packs) packRows(p.a, row, rows, tiles, step, steps, scratch);
+      for (std::int64_t panel = firstPanel; panel < lastPanel; ++panel) {
+        const float* b = p.packed + (panel * p.k + step) * kWidth;
+        TilePlace place;
+        place.ldc = p.ldc;
+        place.columns = std::min(kWidth, p.n - panel * kWidth);
+        place.bias = p.bias == nullptr ? nullptr : p.bias + panel * kWidth;
+        place.add = p.accumulate || step > 0;
+        place.last = step + steps == p.k;
+        place.activation = p.activation;
+        place.scale = p.scale;
+        for (int t = 0; t < tiles; ++t) {
+          const std::int64_t first = rows * t / tiles;
+          const int height = static_cast<int>(rows * (t + 1) / tiles - first);
+          place.c = p.c + (row + first) * p.ldc + panel * kWidth;
+          const float* a = packs ? scratch + first * steps : p.a.data + (row + first) * p.a.rowStride + step;
+          const std::int64_t rowStride = packs ? 1 : p.a.rowStride, stepStride = packs ? height : 1;
+          if (place.columns <= kWidth / T::kVectors) {
+            computeRows<T, 1>(height, a, rowStride, stepStride, b, kWidth, steps, place);
+          } else {
+            computeRows<T, T::kVectors>(height, a, rowStride, stepStride, b, kWidth, steps, place);
+          }
+        }
+      }
+    }
+  }
+}
+
+LOOM_TARGET_AVX512 void gemmAvx512(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1, float* s) {
+  gemmWith<TileAvx512>(p, r0, r1, p0, p1, s);
+}
+LOOM_TARGET_AVX2 void gemmAvx2(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1, float* s) {
+  gemmWith<TileAvx2>(p, r0, r1, p0, p1, s);
+}
+void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1, float* s) {
+  gemmWith<TileBaseline>(p, r0, r1, p0, p1, s);
+}
+
+// Four rows of B at a time where B's rows are contiguous; else a block of 16 columns is gathered.
+LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                                std::int64_t last, std::int64_t width) {
+  for (std::int64_t panel = first; panel < last; ++panel) {
+    float* to = packed + panel * k * width;
+    const std::int64_t columns = std::min(width, n - panel * width);
+    const float* from = b.data + panel * width * b.columnStride;
+    if (b.columnStride == 1 && columns == width) {
+      for (std::int64_t i = 0; i < k; ++i) {
+        for (std::int64_t j = 0; j < width; j += 16) store(to + i * width + j, load(from + i * b.rowStride + j));
+      }
+      continue;
+    }
+    constexpr std::int64_t kBlock = 16;
+    for (std::int64_t i0 = 0; i0 < k; i0 += kBlock) {
+      const std::int64_t i1 = std::min(k, i0 + kBlock);
+      for (std::int64_t j = 0; j < columns; ++j) {
+        for (std::int64_t i = i0; i < i1; ++i) to[i * width + j] = from[i * b.rowStride + j * b.columnStride];
+      }
+    }
+    if (columns < width) {
+      for (std::int64_t i = 0; i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, 0.0f);
+    }
+  }
+}
+LOOM_CPU_KERNEL(void, packPanelsOf,
+                (float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last, std::int64_t width),
+                (packed, b, k, n, first, last, width))
+
+}  // namespace
+
+std::int64_t panelWidth() { return isa() == Isa::avx512 ? 64 : 16; }
+
+std::int64_t gemmScratch() { return kRowBlock * kStepBlock; }
+
+void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last) {
+  packPanelsOf(packed, b, k, n, first, last, panelWidth());
+}
+
+void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel, std::int64_t lastPanel,
+          float* scratch) {
+  switch (isa()) {
+    case Isa::avx512: return gemmAvx512(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
+    case Isa::avx2: return gemmAvx2(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
+    case Isa::baseline: return gemmBaseline(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
+  }
+}
+
+GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n) {
+  const std::int64_t panels = panelsOf(n), tileRows = 6, tiles = (m + tileRows - 1) / tileRows;
+  std::int64_t bestColumns = 1, bestCost = INT64_MAX;
+  for (std::int64_t columns = worker.count; columns >= 1; --columns) {
+    if (worker.count % columns != 0) continue;
+    const std::int64_t rows = worker.count / columns;
+    const std::int64_t cost = ((panels + columns - 1) / columns) * ((tiles + rows - 1) / rows);
+    if (cost < bestCost) {
+      bestCost = cost;
+      bestColumns = columns;
+    }
+  }
+  const std::int64_t rows = worker.count / bestColumns, row = worker.index / bestColumns, column = worker.index % bestColumns;
+  return {std::min(m, tiles * row / rows * tileRows), std::min(m, tiles * (row + 1) / rows * tileRows), panels * column / bestColumns,
+          panels * (column + 1) / bestColumns};
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,49 @@
+#pragma once
+// Matrix products in f32 over packed B. B is packed once (weights: once a step) into panels of panelWidth() columns, each
+// panel K rows of contiguous numbers, the last one padded with zeros; A is read where it stands, or through scratch when its
+// rows are not contiguous. Single-threaded calls over parts of C: the caller divides the work.
+#include <cstdint>
+
+namespace loom::cpu {
+
+struct Worker;
+
+struct MatrixView {
+  const float* data = nullptr;
+  std::int64_t rowStride = 0, columnStride = 1;
+};
+
+std::int64_t panelWidth();
+inline std::int64_t panelsOf(std::int64_t columns) { return (columns + panelWidth() - 1) / panelWidth(); }
+inline std::int64_t packedFloats(std::int64_t k, std::int64_t columns) { return panelsOf(columns) * panelWidth() * k; }
+// Panels [first, last) of the K x N matrix b.
+void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last);
+
+enum class Activation { none, relu, gelu };
+
+// C (M x N, rows ldc apart) = activation(A B + bias), or C += A B when `accumulate` (no bias or activation then).
+struct GemmProblem {
+  std::int64_t m = 0, n = 0, k = 0;
+  MatrixView a;
+  const float* packed = nullptr;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+  const float* bias = nullptr;  // N
+  Activation activation = Activation::none;
+  bool accumulate = false;
+  float scale = 1;  // of A B
+};
+
+// Floats of scratch that gemm() needs a thread.
+std::int64_t gemmScratch();
+// Rows [firstRow, lastRow) and panels [firstPanel, lastPanel) of C.
+void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel, std::int64_t lastPanel,
+          float* scratch);
+
+// The part of C that a worker computes, so that all finish together.
+struct GemmShare {
+  std::int64_t firstRow, lastRow, firstPanel, lastPanel;
+};
+GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n);
+
+}  // namespace loom::cpu

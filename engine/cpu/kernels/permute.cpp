@@ -1,0 +1,95 @@
+#include "engine/cpu/kernels/permute.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/kernels/simd.h"
+
+namespace loom::cpu {
+namespace {
+
+constexpr std::int64_t kBlock = 32;
+
+// to[r * toStride + c] = from[r + c * fromStride]
+LOOM_INLINE void transposeBody(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
+                               std::int64_t columns) {
+  for (std::int64_t c0 = 0; c0 < columns; c0 += 16) {
+    const std::int64_t c1 = std::min(columns, c0 + 16);
+    if (c1 - c0 == 16) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const float* source = from + r + c0 * fromStride;
+        float* target = to + r * toStride + c0;
+        for (int c = 0; c < 16; ++c) target[c] = source[c * fromStride];
+      }
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = c0; c < c1; ++c) to[r * toStride + c] = from[r + c * fromStride];
+      }
+    }
+  }
+}
+LOOM_CPU_KERNEL(void, transpose,
+                (const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows, std::int64_t columns),
+                (from, fromStride, to, toStride, rows, columns))
+
+}  // namespace
+
+Permutation::Permutation(const Shape& source, const std::vector<int>& order) {
+  const int rank = static_cast<int>(source.rank());
+  std::vector<std::int64_t> strides(static_cast<std::size_t>(rank), 1);
+  for (int i = rank - 2; i >= 0; --i) strides[static_cast<std::size_t>(i)] = strides[static_cast<std::size_t>(i) + 1] * source[i + 1];
+  // The result's axes, those of extent 1 dropped and neighbours joined that are neighbours in the source too.
+  std::vector<Axis> axes;
+  for (int axis : order) {
+    const Axis next{source[axis], strides[static_cast<std::size_t>(axis)], 0};
+    if (next.extent == 1) continue;
+    if (!axes.empty() && axes.back().source == next.source * next.extent) {
+      axes.back() = {axes.back().extent * next.extent, next.source, 0};
+    } else {
+      axes.push_back(next);
+    }
+  }
+  std::int64_t stride = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    axes[i].target = stride;
+    stride *= axes[i].extent;
+  }
+  if (!axes.empty()) {
+    m_column = axes.back();
+    axes.pop_back();
+  }
+  if (m_column.source != 1) {
+    const auto row = std::find_if(axes.begin(), axes.end(), [](const Axis& axis) { return axis.source == 1; });
+    if (row != axes.end()) {
+      m_row = *row;
+      axes.erase(row);
+    }
+  }
+  m_outer = std::move(axes);
+  m_rowBlocks = (m_row.extent + kBlock - 1) / kBlock;
+  m_pieces = m_rowBlocks;
+  for (const Axis& axis : m_outer) m_pieces *= axis.extent;
+}
+
+void Permutation::run(const float* from, float* to, std::int64_t first, std::int64_t last) const {
+  for (std::int64_t piece = first; piece < last; ++piece) {
+    std::int64_t rest = piece;
+    const std::int64_t row = rest % m_rowBlocks * kBlock;
+    rest /= m_rowBlocks;
+    const float* source = from + row * m_row.source;
+    float* target = to + row * m_row.target;
+    for (std::size_t i = m_outer.size(); i-- > 0;) {
+      const std::int64_t at = rest % m_outer[i].extent;
+      rest /= m_outer[i].extent;
+      source += at * m_outer[i].source;
+      target += at * m_outer[i].target;
+    }
+    if (m_column.source == 1) {
+      std::memcpy(target, source, static_cast<std::size_t>(m_column.extent) * sizeof(float));
+    } else {
+      transpose(source, m_column.source, target, m_row.target, std::min(kBlock, m_row.extent - row), m_column.extent);
+    }
+  }
+}
+
+}  // namespace loom::cpu

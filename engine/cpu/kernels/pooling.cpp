@@ -1,0 +1,166 @@
+#include "engine/cpu/kernels/pooling.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/kernels/simd.h"
+
+namespace loom::cpu {
+namespace {
+
+struct Window {
+  std::int64_t from[3], to[3];  // of the input, clipped
+  std::int64_t inside;
+};
+
+// Calls f(sample's offset in x, window, offset in y) in the order of y.
+template <class F>
+LOOM_INLINE void forEachPlace(const PoolingGeometry& g, std::int64_t firstSample, std::int64_t lastSample, F f) {
+  const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
+  const std::int64_t sampleY = g.output[0] * g.output[1] * g.output[2] * g.channels;
+  for (std::int64_t n = firstSample; n < lastSample; ++n) {
+    std::int64_t y = n * sampleY;
+    std::int64_t at[3];
+    for (at[0] = 0; at[0] < g.output[0]; ++at[0]) {
+      for (at[1] = 0; at[1] < g.output[1]; ++at[1]) {
+        for (at[2] = 0; at[2] < g.output[2]; ++at[2]) {
+          Window w;
+          w.inside = 1;
+          for (int i = 0; i < 3; ++i) {
+            const auto k = static_cast<std::size_t>(i);
+            const std::int64_t start = at[i] * g.strides[k] - g.before[k];
+            w.from[i] = std::max<std::int64_t>(start, 0);
+            w.to[i] = std::min(start + g.kernel[k], g.input[k]);
+            w.inside *= std::max<std::int64_t>(w.to[i] - w.from[i], 0);
+          }
+          f(n * sampleX, w, y);
+          y += g.channels;
+        }
+      }
+    }
+  }
+}
+
+template <class F>
+LOOM_INLINE void forEachTap(const PoolingGeometry& g, const Window& w, F f) {
+  for (std::int64_t d = w.from[0]; d < w.to[0]; ++d) {
+    for (std::int64_t h = w.from[1]; h < w.to[1]; ++h) {
+      for (std::int64_t v = w.from[2]; v < w.to[2]; ++v) f(((d * g.input[1] + h) * g.input[2] + v) * g.channels);
+    }
+  }
+}
+
+LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) { return count == kLanes ? load(p) : loadPart(p, count); }
+LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
+  if (count == kLanes) {
+    store(p, v);
+  } else {
+    storePart(p, v, count);
+  }
+}
+
+LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, const float* x, float* y, std::int64_t first, std::int64_t last) {
+  forEachPlace(g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
+    for (std::int64_t c = 0; c < g.channels; c += kLanes) {
+      const std::int64_t n = std::min(kLanes, g.channels - c);
+      Vec best = splat(-__builtin_inff());
+      forEachTap(g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
+        const Vec v = loadSome(x + sample + tap + c, n);
+        best = v > best ? v : (v != v ? v : best);
+      });
+      storeSome(y + out + c, best, n);
+    }
+  });
+}
+
+LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, const float* x, const float* y, const float* dy, float* dx,
+                                             bool positiveOnly, std::int64_t first, std::int64_t last) {
+  bool exact = true;  // every element lies in exactly one window: written once, nothing to clear
+  for (std::size_t i = 0; i < 3; ++i) {
+    exact = exact && g.kernel[i] == g.strides[i] && g.before[i] == 0 && g.input[i] == g.output[i] * g.strides[i];
+  }
+  const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
+  if (!exact) std::memset(dx + first * sampleX, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
+  const Vec floor = splat(positiveOnly ? 0.0f : -__builtin_inff());
+  forEachPlace(g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
+    for (std::int64_t c = 0; c < g.channels; c += kLanes) {
+      const std::int64_t n = std::min(kLanes, g.channels - c);
+      const Vec top = loadSome(y + out + c, n);
+      // What is left to give: all of dy until the first element that equals the maximum (NaN equals NaN here).
+      Vec left = loadSome(dy + out + c, n);
+      left = positiveOnly ? (top > floor || top != top ? left : Vec{}) : left;
+      forEachTap(g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
+        const Vec v = loadSome(x + sample + tap + c, n);
+        const VecI hit = (v == top) | ((v != v) & (top != top));
+        const Vec mine = hit ? left : Vec{};
+        left = hit ? Vec{} : left;
+        float* to = dx + sample + tap + c;
+        storeSome(to, exact ? mine : loadSome(to, n) + mine, n);
+      });
+    }
+  });
+}
+
+LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includePadding, const float* x, float* y, std::int64_t first,
+                                         std::int64_t last) {
+  const std::int64_t whole = g.kernel[0] * g.kernel[1] * g.kernel[2];
+  forEachPlace(g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
+    const float share = 1.0f / static_cast<float>(includePadding ? whole : w.inside);
+    for (std::int64_t c = 0; c < g.channels; c += kLanes) {
+      const std::int64_t n = std::min(kLanes, g.channels - c);
+      Vec sum{};
+      forEachTap(g, w, [&](std::int64_t tap) __attribute__((always_inline)) { sum += loadSome(x + sample + tap + c, n); });
+      storeSome(y + out + c, sum * share, n);
+    }
+  });
+}
+
+LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool includePadding, const float* dy, float* dx,
+                                                 std::int64_t first, std::int64_t last) {
+  const std::int64_t whole = g.kernel[0] * g.kernel[1] * g.kernel[2];
+  const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
+  std::memset(dx + first * sampleX, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
+  forEachPlace(g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
+    const float share = 1.0f / static_cast<float>(includePadding ? whole : w.inside);
+    for (std::int64_t c = 0; c < g.channels; c += kLanes) {
+      const std::int64_t n = std::min(kLanes, g.channels - c);
+      const Vec mine = loadSome(dy + out + c, n) * share;
+      forEachTap(g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
+        float* to = dx + sample + tap + c;
+        storeSome(to, loadSome(to, n) + mine, n);
+      });
+    }
+  });
+}
+
+LOOM_CPU_KERNEL(void, maxPoolingRange, (const PoolingGeometry& g, const float* x, float* y, std::int64_t first, std::int64_t last),
+                (g, x, y, first, last))
+LOOM_CPU_KERNEL(void, maxPoolingGradientRange,
+                (const PoolingGeometry& g, const float* x, const float* y, const float* dy, float* dx, bool positiveOnly,
+                 std::int64_t first, std::int64_t last),
+                (g, x, y, dy, dx, positiveOnly, first, last))
+LOOM_CPU_KERNEL(void, averagePoolingRange,
+                (const PoolingGeometry& g, bool padding, const float* x, float* y, std::int64_t first, std::int64_t last),
+                (g, padding, x, y, first, last))
+LOOM_CPU_KERNEL(void, averagePoolingGradientRange,
+                (const PoolingGeometry& g, bool padding, const float* dy, float* dx, std::int64_t first, std::int64_t last),
+                (g, padding, dy, dx, first, last))
+
+}  // namespace
+
+void maxPooling(const PoolingGeometry& g, const float* x, float* y, std::int64_t first, std::int64_t last) {
+  maxPoolingRange(g, x, y, first, last);
+}
+void maxPoolingGradient(const PoolingGeometry& g, const float* x, const float* y, const float* dy, float* dx, bool positiveOnly,
+                        std::int64_t first, std::int64_t last) {
+  maxPoolingGradientRange(g, x, y, dy, dx, positiveOnly, first, last);
+}
+void averagePooling(const PoolingGeometry& g, bool includePadding, const float* x, float* y, std::int64_t first, std::int64_t last) {
+  averagePoolingRange(g, includePadding, x, y, first, last);
+}
+void averagePoolingGradient(const PoolingGeometry& g, bool includePadding, const float* dy, float* dx, std::int64_t first,
+                            std::int64_t last) {
+  averagePoolingGradientRange(g, includePadding, dy, dx, first, last);
+}
+
+}  // namespace loom::cpu

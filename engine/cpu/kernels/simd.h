@@ -1,0 +1,113 @@
+#pragma once
+// Sixteen floats at a time, in the compiler's vector extension: one zmm register, two ymm or four xmm, as the caller's target
+// allows. Everything is always inlined into a LOOM_CPU_KERNEL body.
+#include <cstdint>
+#include <cstring>
+
+#include "engine/cpu/kernels/isa.h"
+
+namespace loom::cpu {
+
+constexpr std::int64_t kLanes = 16;
+typedef float Vec __attribute__((vector_size(64)));
+typedef std::int32_t VecI __attribute__((vector_size(64)));
+typedef std::uint32_t VecU __attribute__((vector_size(64)));
+typedef float VecUnaligned __attribute__((vector_size(64), aligned(4), may_alias));
+
+LOOM_INLINE Vec load(const float* p) { return *reinterpret_cast<const VecUnaligned*>(p); }
+LOOM_INLINE void store(float* p, Vec v) { *reinterpret_cast<VecUnaligned*>(p) = v; }
+LOOM_INLINE Vec splat(float value) { return Vec{} + value; }
+// The last, partial vector of a row.
+LOOM_INLINE Vec loadPart(const float* p, std::int64_t count, float otherwise = 0) {
+  alignas(64) float buffer[kLanes];
+  for (std::int64_t i = 0; i < kLanes; ++i) buffer[i] = otherwise;
+  for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
+  return *reinterpret_cast<Vec*>(buffer);
+}
+LOOM_INLINE void storePart(float* p, Vec v, std::int64_t count) {
+  alignas(64) float buffer[kLanes];
+  *reinterpret_cast<Vec*>(buffer) = v;
+  for (std::int64_t i = 0; i < count; ++i) p[i] = buffer[i];
+}
+LOOM_INLINE float sum(Vec v) {
+  float total = 0;
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) v[i] += v[i + width];
+  }
+  total = v[0];
+  return total;
+}
+LOOM_INLINE float maximum(Vec v) {
+  float best = v[0];
+  for (int i = 1; i < kLanes; ++i) best = v[i] > best ? v[i] : best;
+  return best;
+}
+LOOM_INLINE Vec max(Vec a, Vec b) { return a > b ? a : b; }
+LOOM_INLINE Vec min(Vec a, Vec b) { return a < b ? a : b; }
+LOOM_INLINE Vec absolute(Vec a) { return a < 0.0f ? -a : a; }
+
+// e^x: x = n ln 2 + r, a polynomial of degree 6 for e^r (Cephes expf); about 1 ulp. NaN stays NaN, overflow is inf.
+LOOM_INLINE Vec exp(Vec x) {
+  const Vec bounded = min(max(x, splat(-87.336f)), splat(88.722f));
+  const Vec shifted = bounded * 1.44269504088896341f + 12582912.0f;
+  const Vec n = shifted - 12582912.0f;
+  Vec r = bounded - n * 0.693359375f;
+  r = r - n * -2.12194440e-4f;
+  Vec p = splat(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  // 2^n in two factors, because n may be 128.
+  const VecI whole = __builtin_convertvector(n, VecI);
+  const VecI half = whole >> 1;
+  const VecI low = (half + 127) << 23, high = (whole - half + 127) << 23;
+  const Vec y = p * (Vec)low * (Vec)high;
+  const Vec limited = x > 88.722f ? splat(__builtin_inff()) : (x < -103.0f ? splat(0.0f) : y);
+  return x == x ? limited : x;
+}
+
+LOOM_INLINE Vec sigmoid(Vec x) { return 1.0f / (1.0f + exp(-x)); }
+
+// A rational approximation (odd degree 13 over even degree 6, as in Eigen); a few ulp. NaN stays NaN.
+LOOM_INLINE Vec tanh(Vec x) {
+  const Vec b = min(max(x, splat(-7.90531110763549805f)), splat(7.90531110763549805f));
+  const Vec s = b * b;
+  Vec p = splat(-2.76076847742355e-16f);
+  p = p * s + 2.00018790482477e-13f;
+  p = p * s + -8.60467152213735e-11f;
+  p = p * s + 5.12229709037114e-08f;
+  p = p * s + 1.48572235717979e-05f;
+  p = p * s + 6.37261928875436e-04f;
+  p = p * s + 4.89352455891786e-03f;
+  Vec q = splat(1.19825839466702e-06f);
+  q = q * s + 1.18534705686654e-04f;
+  q = q * s + 2.26843463243900e-03f;
+  q = q * s + 4.89352518554385e-03f;
+  const Vec y = b * p / q;
+  return x == x ? y : x;
+}
+
+// The error function, rational (odd degree 13 over even degree 8), |error| below 2e-7.
+LOOM_INLINE Vec erf(Vec x) {
+  const Vec b = min(max(x, splat(-4.0f)), splat(4.0f));
+  const Vec s = b * b;
+  Vec p = splat(-2.72614225801306e-10f);
+  p = p * s + 2.77068142495902e-08f;
+  p = p * s + -2.10102402082508e-06f;
+  p = p * s + -5.69250639462346e-05f;
+  p = p * s + -7.34990630326855e-04f;
+  p = p * s + -2.95459980854025e-03f;
+  p = p * s + -1.60960333262415e-02f;
+  Vec q = splat(-1.45660718464996e-05f);
+  q = q * s + -2.13374055278905e-04f;
+  q = q * s + -1.68282697438203e-03f;
+  q = q * s + -7.37332916720468e-03f;
+  q = q * s + -1.42647390514189e-02f;
+  const Vec y = b * p / q;
+  return x == x ? y : x;
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,116 @@
+// unary, unary_gradient, binary, scale, scale_by: in whatever layout the inputs stand.
+#include "engine/cpu/kernels/elementwise.h"
+
+#include "engine/cpu/lowerings/broadcast.h"
+#include "engine/cpu/lowerings/lowerings.h"
+
+namespace loom::cpu {
+namespace {
+
+constexpr std::int64_t kGrain = 256;
+
+}  // namespace
+
+Layout commonLayout(const Plan& plan, std::span<const TensorId> inputs) {
+  const Shape& shape = plan.shape(inputs[0]);
+  for (TensorId id : inputs) {
+    if (id != kNoTensor && plan.shape(id).rank() == shape.rank() && !isPlain(plan.shape(id), plan.layoutOf(id))) return plan.layoutOf(id);
+  }
+  return plainLayout(shape.rank());
+}
+
+void lowerUnary(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const Layout layout = plan.layoutOf(x);
+  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  plan.mayOverwrite(y, x);
+  const UnaryFunction function = unaryFunctionOf(operation.attributes);
+  const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
+  const std::int64_t count = plan.shape(y).elements();
+  plan.stage("unary " + operation.attributes.text("function"), {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(count, kGrain);
+    unary(function, alpha, from.get() + first, to.get() + first, last - first);
+  });
+}
+
+void lowerUnaryGradient(Plan& plan, const Operation& operation) {
+  const DerivativeFrom derivative = unaryDerivativeFrom(operation.attributes);
+  const TensorId dy = operation.inputs[2], dx = operation.outputs[0];
+  const TensorId at = derivative == DerivativeFrom::input    ? operation.inputs[0]
+                      : derivative == DerivativeFrom::output ? operation.inputs[1]
+                                                             : dy;
+  const Layout layout = plan.layoutOf(at);
+  const auto from = plan.read(at, layout), gradient = plan.read(dy, layout), to = plan.write(dx, layout);
+  plan.mayOverwrite(dx, dy);
+  const UnaryFunction function = unaryFunctionOf(operation.attributes);
+  const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
+  const std::int64_t count = plan.shape(dx).elements();
+  plan.stage("unary_gradient " + operation.attributes.text("function"), {}, layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(count, kGrain);
+    unaryGradient(function, alpha, derivative == DerivativeFrom::output, from.get() + first, gradient.get() + first, to.get() + first,
+                  last - first);
+  });
+}
+
+void lowerBinary(Plan& plan, const Operation& operation) {
+  const TensorId a = operation.inputs[0], b = operation.inputs[1], y = plan.fused().output;
+  const Layout layout = commonLayout(plan, operation.inputs);
+  const auto left = plan.read(a, layout), right = plan.read(b, layout), to = plan.write(y, layout);
+  plan.mayOverwrite(y, a);
+  const BinaryFunction function = binaryFunctionOf(operation.attributes);
+  const std::int64_t count = plan.shape(y).elements();
+  const Broadcast broadcast = broadcastOver(physicalShape(plan.shape(a), layout), physicalShape(plan.shape(b), layout));
+  if (broadcast.kind == Broadcast::Kind::same) plan.mayOverwrite(y, b);
+  const bool relu = plan.fused().relu;
+  plan.stage("binary " + operation.attributes.text("function") + (relu ? " + relu" : ""), {}, layoutName(plan.shape(y), layout),
+             [=](const Worker& worker) {
+    if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
+      const auto [first, last] = worker.share(count, kGrain);
+      if (relu) {
+        addRelu(left.get() + first, right.get() + first, to.get() + first, last - first);
+      } else if (broadcast.kind == Broadcast::Kind::same) {
+        binary(function, left.get() + first, right.get() + first, to.get() + first, last - first);
+      } else {
+        binaryScalar(function, left.get() + first, *right.get(), to.get() + first, last - first);
+      }
+      return;
+    }
+    const auto [first, last] = worker.share(broadcast.rows);
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t at = row * broadcast.columns;
+      const float* other = right.get() + (broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row));
+      if (broadcast.kind == Broadcast::Kind::rows || broadcast.follows) {
+        binary(function, left.get() + at, other, to.get() + at, broadcast.columns);
+      } else {
+        binaryScalar(function, left.get() + at, *other, to.get() + at, broadcast.columns);
+      }
+    }
+  });
+}
+
+void lowerScale(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const Layout layout = plan.layoutOf(x);
+  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  plan.mayOverwrite(y, x);
+  const auto factor = static_cast<float>(operation.attributes.real("factor", 1)), offset = static_cast<float>(operation.attributes.real("offset", 0));
+  const std::int64_t count = plan.shape(y).elements();
+  plan.stage("scale", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(count, kGrain);
+    scale(from.get() + first, factor, offset, to.get() + first, last - first);
+  });
+}
+
+void lowerScaleBy(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const Layout layout = plan.layoutOf(x);
+  const auto from = plan.read(x, layout), by = plan.read(operation.inputs[1]), to = plan.write(y, layout);
+  plan.mayOverwrite(y, x);
+  const std::int64_t count = plan.shape(y).elements();
+  plan.stage("scale_by", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(count, kGrain);
+    scale(from.get() + first, *by.get(), 0, to.get() + first, last - first);
+  });
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,65 @@
+#include "engine/cpu/lowerings/lowerings.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace loom::cpu {
+namespace {
+
+struct Row {
+  std::string_view op;
+  Lowering lower;
+};
+
+constexpr Row kTable[] = {
+    {"convolution", lowerConvolution},
+    {"convolution_input_gradient", lowerConvolutionInputGradient},
+    {"convolution_weight_gradient", lowerConvolutionWeightGradient},
+    {"matmul", lowerMatmul},
+    {"bias_gradient", lowerBiasGradient},
+    {"max_pooling", lowerMaxPooling},
+    {"max_pooling_gradient", lowerMaxPoolingGradient},
+    {"average_pooling", lowerAveragePooling},
+    {"average_pooling_gradient", lowerAveragePoolingGradient},
+    {"batch_normalization", lowerBatchNormalization},
+    {"batch_normalization_inference", lowerBatchNormalizationInference},
+    {"batch_normalization_gradient", lowerBatchNormalizationGradient},
+    {"dropout", lowerDropout},
+    {"random", lowerRandom},
+    {"unary", lowerUnary},
+    {"unary_gradient", lowerUnaryGradient},
+    {"binary", lowerBinary},
+    {"scale", lowerScale},
+    {"scale_by", lowerScaleBy},
+    {"sum_to", lowerSumTo},
+    {"reduce", lowerReduce},
+    {"broadcast", lowerBroadcast},
+    {"softmax", lowerSoftmax},
+    {"softmax_gradient", lowerSoftmaxGradient},
+    {"concatenate", lowerConcatenate},
+    {"slice", lowerSlice},
+    {"slice_gradient", lowerSliceGradient},
+    {"reshape", lowerReshape},
+    {"transpose", lowerTranspose},
+    {"embedding", lowerEmbedding},
+    {"embedding_gradient", lowerEmbeddingGradient},
+    {"softmax_cross_entropy", lowerSoftmaxCrossEntropy},
+    {"softmax_cross_entropy_gradient", lowerSoftmaxCrossEntropyGradient},
+    {"binary_cross_entropy", lowerPointwiseLoss},
+    {"binary_cross_entropy_gradient", lowerPointwiseLossGradient},
+    {"mean_squared_error", lowerPointwiseLoss},
+    {"mean_squared_error_gradient", lowerPointwiseLossGradient},
+    {"huber", lowerPointwiseLoss},
+    {"huber_gradient", lowerPointwiseLossGradient},
+    {"top_k_accuracy", lowerTopKAccuracy},
+    {"binary_accuracy", lowerBinaryAccuracy},
+};
+
+}  // namespace
+
+Lowering findLowering(std::string_view op) {
+  const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const Row& row) { return row.op == op; });
+  return row == std::end(kTable) ? nullptr : row->lower;
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,112 @@
+// matmul and bias_gradient: own products over packed B. Weights are packed once a step, anything else before its product.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/gemm.h"
+#include "engine/cpu/lowerings/lowerings.h"
+
+namespace loom::cpu {
+namespace {
+
+constexpr std::int64_t kPackGrain = 1 << 15;  // floats of one packing task
+
+// A single product with b either packed ahead (a parameter) or in a stage of its own.
+Ref<float> packB(Plan& plan, TensorId id, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride, std::int64_t k,
+                 std::int64_t n) {
+  if (plan.tensor(id).role == TensorRole::parameter) {
+    const std::string key = "packed " + std::to_string(id) + " " + std::to_string(rowStride) + " " + std::to_string(columnStride);
+    return plan.packedWeight(key, packedFloats(k, n), [&](const Ref<float>& packed) {
+      const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
+      for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {
+        const std::int64_t end = std::min(panelsOf(n), panel + step);
+        plan.prologue([=](const Worker&) { packPanels(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end); });
+      }
+    });
+  }
+  const Ref<float> packed = plan.scratch(packedFloats(k, n));
+  plan.stage("pack", [=](const Worker& worker) {
+    const auto [first, last] = worker.share(panelsOf(n));
+    packPanels(packed.get(), {b.get(), rowStride, columnStride}, k, n, first, last);
+  });
+  return packed;
+}
+
+}  // namespace
+
+void lowerMatmul(Plan& plan, const Operation& operation) {
+  const TensorId a = operation.inputs[0], b = operation.inputs[1];
+  const TensorId bias = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
+  const TensorId y = plan.fused().output;
+  const bool transposeA = operation.attributes.boolean("transpose_a", false), transposeB = operation.attributes.boolean("transpose_b", false);
+  const Shape& shapeA = plan.shape(a);
+  const Shape& shapeB = plan.shape(b);
+  std::int64_t m = shapeA[transposeA ? -1 : -2];
+  const std::int64_t k = shapeA[transposeA ? -2 : -1], n = shapeB[transposeB ? -2 : -1];
+  std::int64_t matrices = 1;
+  for (std::size_t axis = 0; axis + 2 < shapeA.rank(); ++axis) matrices *= shapeA.extents()[axis];
+  const bool shared = shapeB.rank() == 2;
+  if (shared && !transposeA) {  // one tall matrix
+    m *= matrices;
+    matrices = 1;
+  }
+  const auto left = plan.read(a), right = plan.read(b), offsets = plan.readOptional(bias);
+  const auto target = plan.writeGradient(y);
+  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const Activation activation = plan.fused().relu ? Activation::relu : Activation::none;
+  const std::int64_t rowA = transposeA ? 1 : k, columnA = transposeA ? m : 1, rowB = transposeB ? 1 : n, columnB = transposeB ? k : 1;
+  const std::string kernel = fmt::format("matmul {}×{}×{}{}", m, n, k, plan.fused().relu ? " + relu" : "");
+  if (matrices == 1) {
+    const auto packed = packB(plan, b, right, rowB, columnB, k, n);
+    plan.stage(kernel, [=](const Worker& worker) {
+      const GemmShare share = shareOf(worker, m, n);
+      gemm({.m = m, .n = n, .k = k, .a = {left.get(), rowA, columnA}, .packed = packed.get(), .c = target.to.get(), .ldc = n,
+            .bias = offsets.get(), .activation = activation, .accumulate = target.adds(worker)},
+           share.firstRow, share.lastRow, share.firstPanel, share.lastPanel, scratch.get() + worker.index * gemmScratch());
+    });
+    return;
+  }
+  const std::int64_t packedSize = packedFloats(k, n);
+  const auto packed = plan.scratch(packedSize * plan.threads());
+  plan.stage(fmt::format("{} × {}", matrices, kernel), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(matrices);
+    float* mine = packed.get() + worker.index * packedSize;
+    for (std::int64_t i = first; i < last; ++i) {
+      if (i == first || !shared) packPanels(mine, {right.get() + (shared ? 0 : i * k * n), rowB, columnB}, k, n, 0, panelsOf(n));
+      gemm({.m = m, .n = n, .k = k, .a = {left.get() + i * m * k, rowA, columnA}, .packed = mine, .c = target.to.get() + i * m * n,
+            .ldc = n, .bias = offsets.get(), .activation = activation, .accumulate = target.adds(worker)},
+           0, m, 0, panelsOf(n), scratch.get() + worker.index * gemmScratch());
+    }
+  });
+}
+
+ChannelView channelView(const Plan& plan, TensorId id, std::int64_t axis) {
+  const Shape& shape = plan.shape(id);
+  if (axis < 0) axis += static_cast<std::int64_t>(shape.rank());
+  return {lastAxis(shape.rank(), static_cast<int>(axis)), shape.elements() / shape[axis], shape[axis]};
+}
+
+void lowerBiasGradient(Plan& plan, const Operation& operation) {
+  const TensorId dy = operation.inputs[0];
+  const ChannelView view = channelView(plan, dy, operation.attributes.integer("axis", 1));
+  const auto from = plan.read(dy, view.layout);
+  const auto target = plan.writeGradient(operation.outputs[0]);
+  const auto partial = plan.scratch(view.channels * plan.threads());
+  const std::int64_t channels = view.channels, rows = view.rows;
+  plan.stage("bias_gradient", {}, layoutName(plan.shape(dy), view.layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(rows);
+    float* mine = partial.get() + worker.index * channels;
+    std::fill_n(mine, channels, 0.0f);
+    sumRows(from.get() + first * channels, last - first, channels, channels, mine);
+    worker.meet();
+    const auto [from2, to2] = worker.share(channels, 16);
+    for (std::int64_t c = from2; c < to2; ++c) {
+      float total = 0;
+      for (int t = 0; t < worker.count; ++t) total += partial.get()[t * channels + c];
+      target.to.get()[c] = target.adds(worker) ? target.to.get()[c] + total : total;
+    }
+  });
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,120 @@
+// concatenate, slice, slice_gradient, reshape, transpose: the last two only rename memory.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/lowerings/lowerings.h"
+
+namespace loom::cpu {
+namespace {
+
+// A tensor in memory order as outer x extent x inner around one axis.
+struct Around {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+};
+
+Around around(const Shape& shape, const Layout& layout, std::int64_t axis) {
+  const Shape physical = physicalShape(shape, layout);
+  const int place = placeOf(layout, axis);
+  Around around;
+  for (int i = 0; i < static_cast<int>(physical.rank()); ++i) {
+    (i < place ? around.outer : i == place ? around.extent : around.inner) *= physical[i];
+  }
+  return around;
+}
+
+void copyFloats(float* to, const float* from, std::int64_t count) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+}  // namespace
+
+void lowerConcatenate(Plan& plan, const Operation& operation) {
+  const TensorId y = operation.outputs[0];
+  const std::int64_t axis = operation.attributes.integer("axis", 1);
+  const Layout layout = commonLayout(plan, operation.inputs);
+  struct Part {
+    Ref<float> from;
+    std::int64_t count, at;
+  };
+  std::vector<Part> parts;
+  const Around whole = around(plan.shape(y), layout, axis);
+  std::int64_t at = 0;
+  for (TensorId id : operation.inputs) {
+    const std::int64_t count = around(plan.shape(id), layout, axis).extent * whole.inner;
+    parts.push_back({plan.read(id, layout), count, at});
+    at += count;
+  }
+  const auto to = plan.write(y, layout);
+  plan.stage("concatenate", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+    if (whole.outer == 1) {
+      for (const Part& part : parts) {
+        const auto [first, last] = worker.share(part.count, 16);
+        copyFloats(to.get() + part.at + first, part.from.get() + first, last - first);
+      }
+      return;
+    }
+    const auto [first, last] = worker.share(whole.outer);
+    for (std::int64_t o = first; o < last; ++o) {
+      for (const Part& part : parts) {
+        copyFloats(to.get() + o * whole.extent * whole.inner + part.at, part.from.get() + o * part.count, part.count);
+      }
+    }
+  });
+}
+
+void lowerSlice(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const std::int64_t axis = operation.attributes.integer("axis", 1), start = operation.attributes.integer("start", 0),
+                     step = operation.attributes.integer("step", 1);
+  const Layout layout = plan.layoutOf(x);
+  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const Around large = around(plan.shape(x), layout, axis), small = around(plan.shape(y), layout, axis);
+  plan.stage("slice", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(large.outer * small.extent);
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t o = i / small.extent, k = i % small.extent;
+      copyFloats(to.get() + i * large.inner, from.get() + (o * large.extent + start + k * step) * large.inner, large.inner);
+    }
+  });
+}
+
+void lowerSliceGradient(Plan& plan, const Operation& operation) {
+  const TensorId dy = operation.inputs[0], dx = operation.outputs[0];
+  const std::int64_t axis = operation.attributes.integer("axis", 1), start = operation.attributes.integer("start", 0),
+                     step = operation.attributes.integer("step", 1);
+  const Layout layout = plan.layoutOf(dy);
+  const auto from = plan.read(dy, layout), to = plan.write(dx, layout);
+  const Around large = around(plan.shape(dx), layout, axis), small = around(plan.shape(dy), layout, axis);
+  plan.stage("slice_gradient", {}, layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(large.outer * large.extent);
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t o = i / large.extent, away = i % large.extent - start;
+      const std::int64_t k = away / step;
+      float* out = to.get() + i * large.inner;
+      if (away % step == 0 && k >= 0 && k < small.extent) {
+        copyFloats(out, from.get() + (o * small.extent + k) * large.inner, large.inner);
+      } else {
+        std::fill_n(out, large.inner, 0.0f);
+      }
+    }
+  });
+}
+
+void lowerReshape(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  plan.alias(y, plainLayout(plan.shape(y).rank()), x, plainLayout(plan.shape(x).rank()));
+}
+
+// Axis i of the result is axis axes[i] of x: the same memory under other names.
+void lowerTranspose(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const auto rank = static_cast<std::int64_t>(plan.shape(x).rank());
+  std::vector<int> nameOf(static_cast<std::size_t>(rank));
+  int name = 0;
+  for (std::int64_t axis : operation.attributes.integers("axes")) nameOf[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = name++;
+  Layout renamed;
+  for (int axis : plan.layoutOf(x)) renamed.push_back(nameOf[static_cast<std::size_t>(axis)]);
+  plan.alias(y, renamed, x, plan.layoutOf(x));
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,243 @@
+#include "engine/cpu/plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/base/error.h"
+#include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/kernels/permute.h"
+#include "engine/program/memory_plan.h"
+
+namespace loom::cpu {
+
+Plan::Plan(const Program& program, ParameterStore& store, int threads)
+    : m_program(program), m_store(store), m_threads(threads), m_fusion(planFusion(program)) {
+  prepareTensors();
+}
+
+// Everything that exists before the first stage: inputs, scalars, constants, and what the store owns.
+void Plan::prepareTensors() {
+  m_versions.resize(m_program.tensors.size());
+  for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
+    const Tensor& tensor = m_program.tensors[i];
+    const auto elements = static_cast<std::size_t>(tensor.shape.elements());
+    int buffer = -1;
+    switch (tensor.role) {
+      case TensorRole::parameter:
+      case TensorRole::state: buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor.name).value.data())); break;
+      case TensorRole::input:
+      case TensorRole::scalar:
+        buffer = newBuffer(elements * bytesOf(tensor.type));
+        m_buffers[static_cast<std::size_t>(buffer)].first = 0;
+        m_buffers[static_cast<std::size_t>(buffer)].last = static_cast<int>(m_program.operations.size());
+        break;
+      case TensorRole::constant: {
+        const double value = tensor.value;
+        const bool whole = tensor.type == DataType::i32;
+        filled(static_cast<std::int64_t>(elements), [elements, value, whole](float* to) {
+          if (whole) {
+            std::fill_n(reinterpret_cast<std::int32_t*>(to), elements, static_cast<std::int32_t>(value));
+          } else {
+            std::fill_n(to, elements, static_cast<float>(value));
+          }
+        });
+        buffer = static_cast<int>(m_buffers.size()) - 1;
+        break;
+      }
+      case TensorRole::parameterGradient:
+      case TensorRole::intermediate: break;
+    }
+    if (buffer >= 0) m_versions[i].push_back({plainLayout(tensor.shape.rank()), buffer});
+  }
+}
+
+int Plan::newBuffer(std::size_t bytes, std::byte* external) {
+  Buffer buffer;
+  buffer.bytes = (bytes + 63) / 64 * 64;
+  buffer.external = external;
+  m_buffers.push_back(buffer);
+  return static_cast<int>(m_buffers.size()) - 1;
+}
+
+int Plan::root(int buffer) const {
+  while (m_buffers[static_cast<std::size_t>(buffer)].mergedInto >= 0) buffer = m_buffers[static_cast<std::size_t>(buffer)].mergedInto;
+  return buffer;
+}
+
+Ref<float> Plan::use(int index) {
+  Buffer& buffer = m_buffers[static_cast<std::size_t>(index)];
+  if (buffer.first < 0) buffer.first = m_now;
+  buffer.last = std::max(buffer.last, m_now);
+  return {&buffer.address, 0};
+}
+
+const Layout& Plan::layoutOf(TensorId id) const {
+  const auto& versions = m_versions[static_cast<std::size_t>(id)];
+  if (versions.empty()) throwError(ErrorCode::internal, "tensor {} ('{}') is read before it is written", id, tensor(id).name);
+  return versions.front().layout;
+}
+
+Ref<float> Plan::read(TensorId id, const Layout& layout) {
+  const Layout from = layoutOf(id);
+  auto& versions = m_versions[static_cast<std::size_t>(id)];
+  for (const Version& version : versions) {
+    if (sameMemory(shape(id), version.layout, layout)) return use(version.buffer);
+  }
+  const Ref<float> source = use(versions.front().buffer);
+  const int copy = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(tensor(id).type));
+  versions.push_back({layout, copy});
+  const Ref<float> target = use(copy);
+  std::vector<int> order;
+  for (int axis : layout) order.push_back(placeOf(from, axis));
+  const Permutation permutation(physicalShape(shape(id), from), order);
+  stage("reorder", "own", layoutName(shape(id), from) + " to " + layoutName(shape(id), layout),
+        [source, target, permutation](const Worker& worker) {
+          const auto [first, last] = worker.share(permutation.pieces());
+          permutation.run(source.get(), target.get(), first, last);
+        });
+  ++m_reorders;
+  return target;
+}
+
+Ref<float> Plan::write(TensorId id, const Layout& layout) {
+  auto& versions = m_versions[static_cast<std::size_t>(id)];
+  const int buffer = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(tensor(id).type));
+  versions.assign(1, {layout, buffer});
+  if (tensor(id).role == TensorRole::parameterGradient) m_undelivered.push_back(id);
+  return use(buffer);
+}
+
+Plan::Target Plan::writeGradient(TensorId id) {
+  // Read again by another operation: it must be what this operation computed, not the sum over shards.
+  if (tensor(id).role != TensorRole::parameterGradient || !m_fusion.consumers[static_cast<std::size_t>(id)].empty()) {
+    return {write(id), false};
+  }
+  const int buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor(id).name).gradient.data()));
+  m_versions[static_cast<std::size_t>(id)].assign(1, {plainLayout(shape(id).rank()), buffer});
+  return {use(buffer), true};
+}
+
+void Plan::deliver(TensorId id) {
+  const Ref<float> from = read(id);
+  float* to = m_store.at(tensor(id).name).gradient.data();
+  const std::int64_t count = shape(id).elements();
+  stage("deliver gradient", [from, to, count](const Worker& worker) {
+    const auto [first, last] = worker.share(count, 16);
+    const float* source = from.get();
+    if (worker.step->options.accumulate) {
+      for (std::int64_t i = first; i < last; ++i) to[i] += source[i];
+    } else if (last > first) {
+      std::memcpy(to + first, source + first, static_cast<std::size_t>(last - first) * sizeof(float));
+    }
+  });
+}
+
+void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
+  read(from, fromLayout);
+  for (const Version& version : m_versions[static_cast<std::size_t>(from)]) {
+    if (!sameMemory(shape(from), version.layout, fromLayout)) continue;
+    m_versions[static_cast<std::size_t>(to)].assign(1, {layout, version.buffer});
+    break;
+  }
+  if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
+}
+
+void Plan::mayOverwrite(TensorId output, TensorId input) {
+  const auto& out = m_versions[static_cast<std::size_t>(output)];
+  if (out.empty() || out.front().buffer < 0) return;
+  for (const Version& version : m_versions[static_cast<std::size_t>(input)]) {
+    if (sameMemory(shape(input), version.layout, out.front().layout)) m_overwrites.emplace_back(out.front().buffer, version.buffer);
+  }
+}
+
+Ref<float> Plan::scratch(std::int64_t floats) {
+  return use(newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)));
+}
+
+Ref<float> Plan::persistent(std::int64_t floats) {
+  const int index = newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float));
+  m_buffers[static_cast<std::size_t>(index)].first = 0;
+  m_buffers[static_cast<std::size_t>(index)].last = static_cast<int>(m_program.operations.size());
+  return {&m_buffers[static_cast<std::size_t>(index)].address, 0};
+}
+
+Ref<float> Plan::shared(const std::string& key, std::int64_t floats) {
+  auto found = m_shared.find(key);
+  if (found == m_shared.end()) {
+    found = m_shared.emplace(key, newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float))).first;
+  }
+  return use(found->second);
+}
+
+Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats, const std::function<void(const Ref<float>&)>& make) {
+  const auto found = m_packed.find(key);
+  if (found != m_packed.end()) return found->second;
+  const Ref<float> packed = persistent(floats);
+  make(packed);
+  m_packed.emplace(key, packed);
+  return packed;
+}
+
+Ref<float> Plan::filled(std::int64_t floats, std::function<void(float*)> fill) {
+  const Ref<float> ref = persistent(floats);
+  onBind([ref, fill = std::move(fill)] { fill(ref.get()); });
+  return ref;
+}
+
+void Plan::stage(std::string kernel, std::string implementation, std::string layout, std::function<void(const Worker&)> run) {
+  if (implementation.empty()) implementation = std::string("own:") + toString(isa());
+  std::string origin;
+  if (m_now < static_cast<int>(m_program.operations.size())) origin = m_program.operations[static_cast<std::size_t>(m_now)].origin;
+  m_stages.push_back({std::move(kernel), std::move(implementation), std::move(layout), std::move(origin), std::move(run)});
+}
+
+void Plan::lowerAll() {
+  for (m_now = 0; m_now < static_cast<int>(m_program.operations.size()); ++m_now) {
+    const Operation& operation = m_program.operations[static_cast<std::size_t>(m_now)];
+    if (fused().skip) continue;
+    try {
+      const Lowering lower = findLowering(operation.op->name);
+      if (lower == nullptr) throwError(ErrorCode::internal, "the CPU backend knows no operation '{}'", operation.op->name);
+      lower(*this, operation);
+      for (TensorId id : std::exchange(m_undelivered, {})) deliver(id);
+    } catch (Error& error) {
+      if (!operation.origin.empty()) error.addContext("in layer '" + operation.origin + "'");
+      throw;
+    }
+  }
+  // Results are read after the step.
+  for (const NamedResult& result : m_program.results) read(result.tensor);
+}
+
+Plan::Result Plan::finish(const std::function<std::byte*(std::size_t)>& allocate) {
+  for (const auto& [output, input] : m_overwrites) {
+    const int to = root(input);
+    Buffer& out = m_buffers[static_cast<std::size_t>(output)];
+    Buffer& in = m_buffers[static_cast<std::size_t>(to)];
+    if (out.mergedInto >= 0 || output == to || in.external != nullptr || out.external != nullptr) continue;
+    if (in.last != out.first || in.bytes < out.bytes) continue;
+    out.mergedInto = to;
+    in.last = std::max(in.last, out.last);
+  }
+  std::vector<ArenaItem> items;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < m_buffers.size(); ++i) {
+    const Buffer& buffer = m_buffers[i];
+    if (buffer.external != nullptr || buffer.mergedInto >= 0 || buffer.bytes == 0 || buffer.first < 0) continue;
+    items.push_back({buffer.bytes, buffer.first, buffer.last});
+    owners.push_back(i);
+  }
+  const ArenaLayout arena = layOutArena(items);
+  std::byte* base = allocate(arena.bytes);
+  for (std::size_t k = 0; k < owners.size(); ++k) m_buffers[owners[k]].address = base + arena.offsets[k];
+  for (std::size_t i = 0; i < m_buffers.size(); ++i) {
+    Buffer& buffer = m_buffers[i];
+    if (buffer.external != nullptr) buffer.address = buffer.external;
+    if (buffer.mergedInto >= 0) buffer.address = m_buffers[static_cast<std::size_t>(root(static_cast<int>(i)))].address;
+  }
+  for (auto& call : m_onBind) call();
+  m_onBind.clear();
+  return {std::move(m_stages), std::move(m_prologue), std::move(m_guards), arena.bytes, m_reorders};
+}
+
+}  // namespace loom::cpu

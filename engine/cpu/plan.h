@@ -1,0 +1,129 @@
+#pragma once
+// Compilation in the making: lowerings ask it for their tensors' buffers and append stages; afterwards every buffer gets its
+// place in one arena from its lifetime. Time is the index of the program's operation being lowered.
+#include <deque>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cpu/fusion.h"
+#include "engine/cpu/layout.h"
+#include "engine/cpu/stage.h"
+#include "engine/program/backend.h"
+
+namespace loom::cpu {
+
+class Plan {
+ public:
+  Plan(const Program& program, ParameterStore& store, int threads);
+
+  const Program& program() const { return m_program; }
+  const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
+  const Shape& shape(TensorId id) const { return tensor(id).shape; }
+  int threads() const { return m_threads; }
+  const std::string& origin() const { return m_program.operations[static_cast<std::size_t>(m_now)].origin; }
+  const FusedOutput& fused() const { return m_fusion.outputs[static_cast<std::size_t>(m_now)]; }
+  const Fusion& fusion() const { return m_fusion; }
+
+  // The layout in which the tensor stands (first one made).
+  const Layout& layoutOf(TensorId id) const;
+  // Its numbers in this layout, plain when none is named; appends a reorder (once) where it stands in another.
+  Ref<float> read(TensorId id, const Layout& layout);
+  Ref<float> read(TensorId id) { return read(id, plainLayout(shape(id).rank())); }
+  IntRef readInts(TensorId id) { return read(id).as<std::int32_t>(); }
+  // kNoTensor answers an empty Ref.
+  Ref<float> readOptional(TensorId id) { return id == kNoTensor ? Ref<float>{} : read(id); }
+  // Room for the result. For a parameter's gradient: a buffer that is delivered to the store when the operation is lowered.
+  Ref<float> write(TensorId id, const Layout& layout);
+  Ref<float> write(TensorId id) { return write(id, plainLayout(shape(id).rank())); }
+  // For kernels that themselves add to or overwrite (StepOptions::accumulate) a parameter's gradient: the store's memory
+  // when `direct`, else an ordinary buffer that is always overwritten.
+  struct Target {
+    Ref<float> to;
+    bool direct = false;
+    bool adds(const Worker& worker) const { return direct && worker.step->options.accumulate; }
+  };
+  Target writeGradient(TensorId id);
+  // `to` is `from` seen with another shape or order of axes: no copy.
+  void alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout);
+  // The result may take the input's place when this operation is the last to read it.
+  void mayOverwrite(TensorId output, TensorId input);
+
+  Ref<float> scratch(std::int64_t floats);     // during this operation
+  Ref<float> persistent(std::int64_t floats);  // from the first stage to the last
+  // Memory that a forward operation leaves for its gradient, found again under any name.
+  Ref<float> shared(const std::string& key, std::int64_t floats);
+  bool hasShared(const std::string& key) const { return m_shared.count(key) != 0; }
+  // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it every step.
+  Ref<float> packedWeight(const std::string& key, std::int64_t floats, const std::function<void(const Ref<float>&)>& make);
+  // Every element set once, before the first step.
+  Ref<float> filled(std::int64_t floats, std::function<void(float*)> fill);
+
+  void stage(std::string kernel, std::string implementation, std::string layout, std::function<void(const Worker&)> run);
+  void stage(std::string kernel, std::function<void(const Worker&)> run) { stage(std::move(kernel), {}, {}, std::move(run)); }
+  // Runs before all stages of a step, on one thread each, shared out among them: weights into the kernels' layouts.
+  void prologue(std::function<void(const Worker&)> task) { m_prologue.push_back(std::move(task)); }
+  // Checks on the step's inputs before anything is written, on the caller's thread; throws what is wrong.
+  void guard(std::function<void()> check) { m_guards.push_back(std::move(check)); }
+  // Called once when addresses are known.
+  void onBind(std::function<void()> call) { m_onBind.push_back(std::move(call)); }
+  void countReorder() { ++m_reorders; }
+
+  // Lowers everything; throws Error with the operation's origin as context.
+  void lowerAll();
+
+  struct Result {
+    std::vector<Stage> stages;
+    std::vector<std::function<void(const Worker&)>> prologue;
+    std::vector<std::function<void()>> guards;
+    std::size_t arenaBytes = 0;
+    int reorders = 0;
+  };
+  // Lays out the arena through `allocate(bytes)`, binds, and hands over. The Plan must outlive the stages (it owns the slots).
+  Result finish(const std::function<std::byte*(std::size_t)>& allocate);
+
+ private:
+  struct Buffer {
+    std::size_t bytes = 0;
+    int first = -1, last = -1;
+    std::byte* external = nullptr;
+    int mergedInto = -1;
+    std::size_t offset = 0;
+    std::byte* address = nullptr;
+  };
+  struct Version {
+    Layout layout;
+    int buffer = -1;
+  };
+  int newBuffer(std::size_t bytes, std::byte* external = nullptr);
+  int root(int buffer) const;
+  Ref<float> use(int buffer);
+  void prepareTensors();
+  void deliver(TensorId id);
+
+  const Program& m_program;
+  ParameterStore& m_store;
+  int m_threads;
+  Fusion m_fusion;
+  int m_now = 0;
+  std::deque<Buffer> m_buffers;
+  std::vector<std::vector<Version>> m_versions;  // by tensor; the first is the one that was written
+  std::vector<std::pair<int, int>> m_overwrites;  // output buffer, input buffer
+  std::vector<TensorId> m_undelivered;
+  std::map<std::string, int> m_shared;
+  std::map<std::string, Ref<float>> m_packed;
+  std::vector<Stage> m_stages;
+  std::vector<std::function<void(const Worker&)>> m_prologue;
+  std::vector<std::function<void()>> m_guards;
+  std::vector<std::function<void()>> m_onBind;
+  int m_reorders = 0;
+};
+
+// One operation of the program into stages.
+using Lowering = void (*)(Plan& plan, const Operation& operation);
+// Null for an op that this backend does not know.
+Lowering findLowering(std::string_view op);
+
+}  // namespace loom::cpu

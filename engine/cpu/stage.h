@@ -1,0 +1,64 @@
+#pragma once
+// What an executable does in a step: a list of stages, each run by all threads of the pool together with a barrier behind it.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "engine/cpu/thread_pool.h"
+#include "engine/program/backend.h"
+
+namespace loom::cpu {
+
+// Where a buffer will stand once the arena is laid out: read at run time through one indirection.
+template <class T>
+struct Ref {
+  std::byte* const* slot = nullptr;
+  std::int64_t offset = 0;  // elements
+
+  explicit operator bool() const { return slot != nullptr; }
+  T* get() const { return slot == nullptr ? nullptr : reinterpret_cast<T*>(*slot) + offset; }
+  template <class U>
+  Ref<U> as() const {
+    return {slot, offset};
+  }
+  Ref at(std::int64_t elements) const { return {slot, offset + elements}; }
+};
+using FloatRef = Ref<float>;
+using IntRef = Ref<std::int32_t>;
+
+// The state of the step that runs. A stage that finds bad data sets the first fault (by row); the step then ends.
+struct StepState {
+  StepOptions options;
+  std::atomic<bool> failed{false};
+  std::function<void()> report;  // throws the Error; set before `failed`, by one thread
+};
+
+struct Worker {
+  int index = 0;
+  int count = 1;
+  Barrier* barrier = nullptr;
+  StepState* step = nullptr;
+
+  // This thread's part [first, last) of `total`, in multiples of `grain`.
+  std::pair<std::int64_t, std::int64_t> share(std::int64_t total, std::int64_t grain = 1) const {
+    const std::int64_t pieces = (total + grain - 1) / grain;
+    const std::int64_t first = pieces * index / count * grain, last = pieces * (index + 1) / count * grain;
+    return {first < total ? first : total, last < total ? last : total};
+  }
+  // All threads of this stage meet. A stage that calls it must do so on every thread, and must not throw.
+  void meet() const { barrier->wait(); }
+};
+
+struct Stage {
+  std::string kernel;          // "convolution"
+  std::string implementation;  // "brgconv:avx512_core", "own:avx512"
+  std::string layout;
+  std::string origin;
+  std::function<void(const Worker&)> run;
+  double seconds = 0;  // CPU time of thread 0 so far, where profiling is on
+};
+
+}  // namespace loom::cpu

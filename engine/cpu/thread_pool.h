@@ -1,0 +1,56 @@
+#pragma once
+// Threads that run one job together, the caller among them. A thread that waits spins for some ten microseconds and then
+// sleeps on a futex: barriers cost nothing on a quiet machine, and a busy one gets its cores back.
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace loom::cpu {
+
+// Waits until `word` differs from `old`; answers the new value.
+std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_t old);
+
+// All of `count` threads meet. Reusable at once.
+class Barrier {
+ public:
+  explicit Barrier(int count) : m_count(count) {}
+  void wait();
+
+ private:
+  const int m_count;
+  alignas(64) std::atomic<int> m_arrived{0};
+  alignas(64) std::atomic<std::uint32_t> m_phase{0};
+};
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return m_size; }
+  Barrier& barrier() { return m_barrier; }
+  // Calls job(context, index) on every thread, index 0 on the caller's; returns when all have ended. One job at a time:
+  // a second caller waits. The job must not throw. Allocates nothing.
+  void run(void (*job)(void* context, int index), void* context);
+
+ private:
+  void work(int index);
+  const int m_size;
+  Barrier m_barrier;  // for the job's own use
+  std::mutex m_mutex;
+  void (*m_job)(void*, int) = nullptr;
+  void* m_context = nullptr;
+  alignas(64) std::atomic<std::uint32_t> m_generation{0};
+  alignas(64) std::atomic<std::uint32_t> m_running{0};
+  std::atomic<bool> m_ending{false};
+  std::vector<std::thread> m_threads;
+};
+
+// As many as the affinity mask allows.
+int availableThreads();
+
+}  // namespace loom::cpu

@@ -1,0 +1,39 @@
+// Every op case on the CPU against the double-precision references, on several numbers of threads.
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include "engine/cpu/cpu_backend.h"
+#include "tests/engine/ops/op_cases.h"
+
+namespace loom {
+
+namespace cases {
+void PrintTo(const OpCase& opCase, std::ostream* to) { *to << opCase.name; }
+}  // namespace cases
+
+namespace {
+
+class CpuOp : public testing::TestWithParam<cases::OpCase> {};
+
+void compare(const cases::OpCase& opCase, int threads) {
+  static const auto cpu = makeCpuBackend();
+  static const auto reference = makeReferenceBackend();
+  const auto expected = cases::runCase(opCase, *reference);
+  const auto found = cases::runCase(opCase, *cpu, {.threads = threads});
+  ASSERT_EQ(expected.size(), found.size());
+  for (const auto& [name, values] : expected) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_LT(cases::relativeDistance(found.at(name), values), 1e-5) << name << " on " << threads << " threads";
+  }
+}
+
+TEST_P(CpuOp, equalsTheReferenceOnOneThread) { compare(GetParam(), 1); }
+// More threads than samples, than rows, than panels.
+TEST_P(CpuOp, equalsTheReferenceOnFiveThreads) { compare(GetParam(), 5); }
+
+INSTANTIATE_TEST_SUITE_P(Cases, CpuOp, testing::ValuesIn(cases::opCases()),
+                         [](const testing::TestParamInfo<cases::OpCase>& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace loom
