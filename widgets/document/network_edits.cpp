@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -21,13 +22,15 @@ std::string labelOf(const Port& port) { return port.label.empty() ? port.key : p
 
 // The way from `from` to `to` along wires, both included; empty when there is none.
 std::vector<std::string> way(const Network& network, const std::string& from, const std::string& to) {
+  std::unordered_multimap<std::string_view, const Edge*> leaving;  // asked for every pin while a wire is drawn
+  for (const Edge& edge : network.edges) leaving.emplace(edge.from.node, &edge);
   std::map<std::string, std::string> cameFrom{{from, {}}};
   std::deque<std::string> open{from};
   while (!open.empty() && !cameFrom.contains(to)) {
     const std::string here = open.front();
     open.pop_front();
-    for (const Edge& edge : network.edges)
-      if (edge.from.node == here && cameFrom.emplace(edge.to.node, here).second) open.push_back(edge.to.node);
+    for (auto [edge, end] = leaving.equal_range(here); edge != end; ++edge)
+      if (cameFrom.emplace(edge->second->to.node, here).second) open.push_back(edge->second->to.node);
   }
   std::vector<std::string> path;
   if (!cameFrom.contains(to)) return path;

@@ -1,0 +1,46 @@
+#pragma once
+// "Add a layer": a search field over a list, at the pointer. Finds by name, alias and summary (Dense finds Linear). Enter or a
+// click takes the row; Esc or a click elsewhere closes.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <QFrame>
+
+class QListWidget;
+
+namespace loom {
+
+class SearchField;
+struct LayerDefinition;
+
+class AddMenu : public QFrame {
+  Q_OBJECT
+ public:
+  explicit AddMenu(QWidget* canvas);
+
+  // `likely` are ids that come first while nothing is typed.
+  void popup(QPoint at, std::vector<const LayerDefinition*> layers, const std::vector<std::string>& likely,
+             std::function<void(const std::string&)> chosen);
+  bool isOpen() const { return isVisible(); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void fill();
+  void take();
+  void dismiss();
+
+  SearchField* m_search;
+  QListWidget* m_list;
+  std::vector<const LayerDefinition*> m_layers;
+  std::vector<std::string> m_likely;
+  std::function<void(const std::string&)> m_chosen;
+};
+
+// What most often follows a layer of this category, best first.
+std::vector<std::string> likelyAfter(const std::string& category);
+
+}  // namespace loom

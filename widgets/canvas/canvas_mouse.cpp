@@ -1,0 +1,287 @@
+// NetworkView: the mouse.
+#include <algorithm>
+#include <cmath>
+
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QDragEnterEvent>
+#include <QMenu>
+#include <QMimeData>
+#include <QScrollBar>
+#include <QWheelEvent>
+
+#include "widgets/canvas/add_menu.h"
+#include "widgets/canvas/network_view.h"
+#include "widgets/canvas/overlays.h"
+#include "widgets/document/card_geometry.h"
+#include "widgets/document/network_edits.h"
+#include "widgets/theme/icon.h"
+
+namespace loom {
+
+namespace {
+constexpr double kPinReach = 12, kWireReach = 7;  // device-independent pixels
+}
+
+void NetworkView::mousePressEvent(QMouseEvent* event) {
+  m_hint->clear();
+  m_pressed = event->position().toPoint();
+  m_pressedScene = mapToScene(m_pressed);
+  if (event->button() == Qt::MiddleButton || (event->button() == Qt::LeftButton && m_spaceHeld)) {
+    m_gesture = Gesture::pan;
+    m_spaceUsed = true;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+    return;
+  }
+  if (event->button() != Qt::LeftButton) return;
+  if (m_wiring && m_wiring->byKeys) endWire();
+  const double reach = std::min(kPinReach, kPinReach / zoom());
+  if (const auto pin = m_scene.pinAt(m_pressedScene, reach); pin && zoom() >= 0.4) {
+    beginWire(*pin);
+    return;
+  }
+  const bool add = event->modifiers() & (Qt::ShiftModifier | Qt::ControlModifier);
+  m_pressedNode = m_scene.nodeAt(m_pressedScene);
+  if (!m_pressedNode.empty()) {
+    Picked picked = m_scene.picked();
+    if (add) {
+      if (!picked.nodes.erase(m_pressedNode)) picked.nodes.insert(m_pressedNode);
+      m_scene.pick(std::move(picked));
+      m_gesture = Gesture::none;
+      return;
+    }
+    if (!picked.nodes.contains(m_pressedNode)) m_scene.pickNode(m_pressedNode);
+    m_gesture = Gesture::press;
+    return;
+  }
+  if (const auto wire = m_scene.wireAt(m_pressedScene, kWireReach / zoom())) {
+    Picked picked = add ? m_scene.picked() : Picked{};
+    picked.wires.insert(*wire);
+    m_scene.pick(std::move(picked));
+    return;
+  }
+  m_before = add ? m_scene.picked() : Picked{};
+  m_scene.pick(m_before);
+  m_gesture = Gesture::band;
+  m_band = QRectF(m_pressedScene, m_pressedScene);
+}
+
+void NetworkView::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF at = mapToScene(event->position().toPoint());
+  const QPoint moved = event->position().toPoint() - m_pressed;
+  switch (m_gesture) {
+    case Gesture::none: hover(event->position()); return;
+    case Gesture::press:
+      if (moved.manhattanLength() < QApplication::startDragDistance()) return;
+      beginMove();
+      [[fallthrough]];
+    case Gesture::move: moveBy(at - m_pressedScene); return;
+    case Gesture::band:
+      m_band = QRectF(m_pressedScene, at).normalized();
+      finishBand();
+      viewport()->update();
+      return;
+    case Gesture::wire: moveWire(at); return;
+    case Gesture::pan:
+      horizontalScrollBar()->setValue(horizontalScrollBar()->value() - moved.x());
+      verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
+      m_pressed = event->position().toPoint();
+      return;
+  }
+}
+
+void NetworkView::mouseReleaseEvent(QMouseEvent* event) {
+  const Gesture was = m_gesture;
+  m_gesture = Gesture::none;
+  switch (was) {
+    case Gesture::press:
+      if (m_scene.picked().nodes.size() > 1) m_scene.pickNode(m_pressedNode);  // a click among several means this one
+      break;
+    case Gesture::move: finishMove(); break;
+    case Gesture::band: viewport()->update(); break;
+    case Gesture::wire: dropWire(); break;
+    case Gesture::pan: viewport()->unsetCursor(); break;
+    case Gesture::none: break;
+  }
+  hover(event->position());
+}
+
+void NetworkView::mouseDoubleClickEvent(QMouseEvent* event) {
+  const std::string node = m_scene.nodeAt(mapToScene(event->position().toPoint()));
+  if (node.empty()) return mousePressEvent(event);
+  m_scene.pickNode(node);
+  Q_EMIT editRequested();
+}
+
+void NetworkView::hover(QPointF viewportAt) {
+  const QPointF at = mapToScene(viewportAt.toPoint());
+  const auto pin = zoom() >= 0.4 ? m_scene.pinAt(at, std::min(kPinReach, kPinReach / zoom())) : std::nullopt;
+  const std::string node = m_scene.nodeAt(at);
+  const auto wire = pin || !node.empty() ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
+  m_scene.setHovered(node, wire, pin);
+  viewport()->setCursor(m_spaceHeld ? Qt::OpenHandCursor : pin ? Qt::CrossCursor : Qt::ArrowCursor);
+  QString tip;
+  if (pin) {
+    const Node* owner = m_scene.network().find(pin->end.node);
+    const LayerDefinition* layer = owner == nullptr ? nullptr : findLayer(owner->layer);
+    const auto name = [&](const std::vector<Port>& ports) {
+      for (const Port& port : ports)
+        if (port.key == pin->end.port) tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
+    };
+    if (layer != nullptr) name(pin->output ? layer->entry.outputs : layer->entry.inputs);
+  }
+  viewport()->setToolTip(tip);
+}
+
+void NetworkView::wheelEvent(QWheelEvent* event) {
+  if (m_addMenu->isOpen()) return;
+  const double steps = event->angleDelta().y() / 120.0;
+  if (steps == 0) {
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() - event->angleDelta().x());
+    return;
+  }
+  if (event->modifiers() & Qt::ShiftModifier) {
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() - event->angleDelta().y());
+    return;
+  }
+  setZoom(zoom() * std::pow(1.15, steps), event->position());
+}
+
+// Moving cards: shown at once, one command at the end.
+
+void NetworkView::beginMove() {
+  m_gesture = Gesture::move;
+  m_movingFrom.clear();
+  for (const std::string& id : m_scene.pickedNodes()) {
+    const Node* node = m_scene.network().find(id);
+    m_movingFrom[id] = {node->x, node->y};
+  }
+}
+
+void NetworkView::moveBy(QPointF delta) {
+  // The pressed card lands on the grid; the others keep their distance to it.
+  const QPointF from = m_movingFrom[m_pressedNode];
+  const QPointF step = snapped(from + delta) - from;
+  std::map<std::string, QPointF> places;
+  for (const auto& [id, place] : m_movingFrom) places[id] = place + step;
+  m_scene.preview(places);
+  m_dropEdge.reset();
+  if (m_movingFrom.size() == 1) {
+    const auto& edges = m_scene.network().edges;
+    const bool wired = std::any_of(edges.begin(), edges.end(), [&](const Edge& e) { return e.from.node == m_pressedNode || e.to.node == m_pressedNode; });
+    const Node* node = m_scene.network().find(m_pressedNode);
+    if (!wired && node != nullptr) m_dropEdge = wireUnder(places.begin()->second, node->layer);
+  }
+  m_scene.setTarget(m_dropEdge);
+  placeOverlays();
+}
+
+void NetworkView::finishMove() {
+  std::map<std::string, QPointF> places;
+  for (const auto& [id, place] : m_movingFrom)
+    if (const CardItem* card = m_scene.card(id)) places[id] = card->pos();
+  m_scene.preview({});
+  m_scene.setTarget({});
+  ProjectDocument& document = m_scene.document();
+  if (m_dropEdge) document.insertInto(m_scene.networkName(), m_pressedNode, *m_dropEdge, places[m_pressedNode]);
+  else document.moveNodes(m_scene.networkName(), places);
+  m_dropEdge.reset();
+}
+
+void NetworkView::finishBand() {
+  Picked picked = m_before;
+  for (const std::string& id : m_scene.nodesIn(m_band)) picked.nodes.insert(id);
+  if (picked.nodes.empty())
+    for (const Edge& edge : m_scene.edgesIn(m_band)) picked.wires.insert(edge);
+  m_scene.pick(std::move(picked));
+}
+
+void NetworkView::cancelGesture() {
+  if (m_wiring) endWire();
+  if (m_gesture == Gesture::move) m_scene.preview({});
+  m_scene.setTarget({});
+  m_dropEdge.reset();
+  m_dropGhost.reset();
+  m_gesture = Gesture::none;
+  m_hint->clear();
+  viewport()->update();
+}
+
+// The wire into which a layer dropped here would go: one that it can stand in.
+std::optional<Edge> NetworkView::wireUnder(QPointF at, const std::string& name) const {
+  const LayerDefinition* layer = findLayer(name);
+  if (layer == nullptr || layer->entry.inputs.empty() || isTerminal(*layer)) return std::nullopt;
+  const QRectF card(at.x() - kCardWidth / 4, at.y() - kCardHeight / 2, kCardWidth / 2, kCardHeight);
+  const std::vector<Edge> edges = m_scene.edgesIn(card);
+  if (edges.empty()) return std::nullopt;
+  const auto nearest = m_scene.wireAt(at, 60);
+  return nearest && std::find(edges.begin(), edges.end(), *nearest) != edges.end() ? nearest : edges.front();
+}
+
+// From the palette.
+
+void NetworkView::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasFormat(QLatin1String(kLayerMime))) event->acceptProposedAction();
+  else event->ignore();
+}
+
+void NetworkView::dragMoveEvent(QDragMoveEvent* event) {
+  if (!event->mimeData()->hasFormat(QLatin1String(kLayerMime))) return event->ignore();
+  const std::string layer = event->mimeData()->data(QLatin1String(kLayerMime)).toStdString();
+  const QPointF at = snapped(mapToScene(event->position().toPoint()));
+  m_dropEdge = wireUnder(at, layer);
+  m_scene.setTarget(m_dropEdge);
+  m_dropGhost = QRectF(at.x() - kCardWidth / 2, at.y() - kCardHeight / 2, kCardWidth, kCardHeight);
+  viewport()->update();
+  event->acceptProposedAction();
+}
+
+void NetworkView::dragLeaveEvent(QDragLeaveEvent*) { cancelGesture(); }
+
+void NetworkView::dropEvent(QDropEvent* event) {
+  const std::string layer = event->mimeData()->data(QLatin1String(kLayerMime)).toStdString();
+  AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = mapToScene(event->position().toPoint())};
+  request.into = wireUnder(snapped(request.at), layer);
+  cancelGesture();
+  const std::string id = m_scene.document().addNode(request);
+  if (id.empty()) return event->ignore();
+  event->acceptProposedAction();
+  m_scene.pickNode(id);
+  setFocus(Qt::MouseFocusReason);
+}
+
+void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
+  const QPoint at = event->reason() == QContextMenuEvent::Mouse ? event->pos() : viewport()->rect().center();
+  const QPointF scene = mapToScene(at);
+  const std::string node = m_scene.nodeAt(scene);
+  if (!node.empty() && !m_scene.picked().nodes.contains(node)) m_scene.pickNode(node);
+  const auto wire = node.empty() ? m_scene.wireAt(scene, kWireReach / zoom()) : std::nullopt;
+  if (wire && !m_scene.picked().wires.contains(*wire)) m_scene.pick({{}, {*wire}});
+  QMenu menu(this);
+  const auto add = [&](const char* iconName, const QString& text, const QKeySequence& key, bool enabled, auto action) {
+    QAction* item = menu.addAction(icon(QString::fromLatin1(iconName)), text, this, action);
+    item->setShortcut(key);
+    item->setEnabled(enabled);
+  };
+  const bool nodes = !m_scene.picked().nodes.empty();
+  add("plus", tr("Add layer..."), QKeySequence(Qt::SHIFT | Qt::Key_A), true, [this, at] {
+    offerLayers(at, [](const LayerDefinition&) { return true; }, [this, at](const std::string& layer) {
+      const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = mapToScene(at)});
+      m_scene.pickNode(id);
+    });
+  });
+  menu.addSeparator();
+  add("rename", tr("Rename"), QKeySequence(Qt::Key_F2), nodes, [this] { Q_EMIT renameRequested(); });
+  add("wire", tr("Start a wire"), QKeySequence(Qt::Key_W), nodes, [this] { beginKeyWire(); });
+  add("copy", tr("Copy"), QKeySequence::Copy, nodes, [this] { copy(); });
+  add("copy", tr("Duplicate"), QKeySequence(Qt::CTRL | Qt::Key_D), nodes, [this] { duplicate(); });
+  add("paste", tr("Paste"), QKeySequence::Paste, true, [this] { paste(); });
+  menu.addSeparator();
+  add("arrange", tr("Arrange"), QKeySequence(Qt::CTRL | Qt::Key_L), true, [this] { arrange(); });
+  menu.addSeparator();
+  add("link", tr("Delete and heal"), QKeySequence(Qt::Key_Backspace), nodes, [this] { removeSelection(true); });
+  add("delete", tr("Delete"), QKeySequence(Qt::Key_Delete), !m_scene.picked().empty(), [this] { removeSelection(false); });
+  menu.exec(event->globalPos());
+}
+
+}  // namespace loom

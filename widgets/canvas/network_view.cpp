@@ -1,0 +1,211 @@
+#include "widgets/canvas/network_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <QPainter>
+#include <QScrollBar>
+
+#include "widgets/canvas/add_menu.h"
+#include "widgets/canvas/overlays.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+namespace {
+constexpr double kLeast = 0.1, kMost = 4.0, kDots = 24, kDotsFrom = 0.4;
+constexpr int kViewsKept = 30;
+}  // namespace
+
+NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&scene, parent), m_scene(scene) {
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setTransformationAnchor(NoAnchor);
+  setResizeAnchor(AnchorViewCenter);
+  setViewportUpdateMode(FullViewportUpdate);
+  setOptimizationFlag(DontAdjustForAntialiasing);
+  setRenderHint(QPainter::Antialiasing);
+  setMouseTracking(true);
+  viewport()->setMouseTracking(true);
+  setAcceptDrops(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAccessibleName(tr("Network canvas"));
+  m_hint = new CanvasHint(viewport());
+  m_bubble = new FaultBubble(*this);
+  m_map = new MiniMap(*this);
+  m_empty = new EmptyCanvas(viewport());
+  m_addMenu = new AddMenu(viewport());
+  connect(m_empty, &EmptyCanvas::startFromData, this, &NetworkView::startFromDataRequested);
+  connect(m_empty, &EmptyCanvas::openSample, this, &NetworkView::openSampleRequested);
+  connect(&scene, &NetworkScene::refreshed, this, [this] {
+    placeOverlays();
+    announce();
+  });
+  connect(&scene, &NetworkScene::picksChanged, this, [this] {
+    ++m_nudges;
+    announce();
+  });
+  connect(&scene, &NetworkScene::networkSwitched, this, [this] {
+    cancelGesture();
+    m_views.clear();
+    fit();
+  });
+  connect(&Theme::of(this), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+  placeOverlays();
+}
+
+NetworkView::~NetworkView() = default;
+
+QPointF NetworkView::middle() const { return mapToScene(viewport()->rect().center()); }
+
+void NetworkView::setZoom(double wanted, std::optional<QPointF> keep) {
+  const double zoom = std::clamp(wanted, kLeast, kMost);
+  const QPointF at = keep.value_or(QRectF(viewport()->rect()).center());
+  const QPointF fixed = mapToScene(at.toPoint());
+  setTransform(QTransform::fromScale(zoom, zoom));
+  const QPointF now = mapToScene(at.toPoint());
+  const QPointF centre = mapToScene(viewport()->rect().center()) + fixed - now;
+  centerOn(centre);
+  placeOverlays();
+  Q_EMIT zoomChanged(zoom);
+}
+
+void NetworkView::remember() {
+  m_views.emplace_back(middle(), zoom());
+  if (m_views.size() > kViewsKept) m_views.erase(m_views.begin());
+}
+
+void NetworkView::previousView() {
+  if (m_views.empty()) return;
+  const auto [centre, zoom] = m_views.back();
+  m_views.pop_back();
+  setZoom(zoom);
+  centerOn(centre);
+}
+
+void NetworkView::fit() {
+  const QRectF cards = m_scene.cardsRect();
+  if (cards.isNull()) {
+    setZoom(1);
+    centerOn(0, 0);
+    return;
+  }
+  remember();
+  const QRectF wanted = cards.adjusted(-72, -18, 36, 30);
+  const QSize room = viewport()->size();
+  setZoom(std::min({1.0, room.width() / wanted.width(), room.height() / wanted.height()}));
+  centerOn(wanted.center());
+}
+
+void NetworkView::fitSelection() {
+  if (m_scene.picked().nodes.empty()) return fit();
+  remember();
+  const QRectF wanted = m_scene.cardsRect(m_scene.picked().nodes).adjusted(-96, -60, 96, 60);
+  const QSize room = viewport()->size();
+  setZoom(std::min({1.6, room.width() / wanted.width(), room.height() / wanted.height()}));
+  centerOn(wanted.center());
+}
+
+void NetworkView::show(const std::string& node) {
+  const CardItem* card = m_scene.card(node);
+  if (card == nullptr) return;
+  m_scene.pickNode(node);
+  const QRect seen = viewport()->rect().adjusted(24, 24, -24, -24);
+  const QRect there = mapFromScene(card->sceneCard()).boundingRect();
+  if (seen.contains(there) && zoom() >= kDotsFrom) return;
+  remember();
+  if (zoom() < 0.7) setZoom(1);
+  centerOn(card->pos());
+}
+
+void NetworkView::setMapShown(bool shown) {
+  m_mapShown = shown;
+  placeOverlays();
+}
+
+void NetworkView::placeOverlays() {
+  const QRect room = viewport()->rect();
+  const bool empty = m_scene.network().nodes.empty();
+  m_empty->setVisible(empty);
+  m_empty->move(room.center() - m_empty->rect().center());
+  // The map is of use when there is more than is seen.
+  const QRectF seen = mapToScene(room).boundingRect();
+  const bool all = seen.contains(m_scene.cardsRect());
+  m_map->setVisible(m_mapShown && !empty && room.width() > 480 && room.height() > 320 && !(all && m_scene.network().nodes.size() < 4));
+  m_map->move(room.right() - m_map->width() - 2, room.bottom() - m_map->height() - 2);
+  m_map->update();
+  m_bubble->refresh();
+}
+
+void NetworkView::resizeEvent(QResizeEvent* event) {
+  QGraphicsView::resizeEvent(event);
+  placeOverlays();
+}
+
+void NetworkView::scrollContentsBy(int dx, int dy) {
+  QGraphicsView::scrollContentsBy(dx, dy);
+  placeOverlays();
+}
+
+void NetworkView::drawBackground(QPainter* painter, const QRectF& rect) {
+  const Theme& theme = Theme::of(this);
+  painter->fillRect(rect, theme.colour(Colour::canvas));
+  if (zoom() < kDotsFrom) return;
+  // Dots are one device-independent pixel at every zoom, so they are drawn in the viewport's own coordinates.
+  const double size = std::max(1.0, std::min(zoom(), 1.5));
+  QList<QPointF> dots;
+  for (double x = std::floor(rect.left() / kDots) * kDots; x <= rect.right(); x += kDots)
+    for (double y = std::floor(rect.top() / kDots) * kDots; y <= rect.bottom(); y += kDots) dots.append(QPointF(x, y));
+  QPen pen(theme.colour(Colour::dot), 2 * size / 1.0);
+  pen.setCosmetic(true);
+  pen.setCapStyle(Qt::RoundCap);
+  painter->setPen(pen);
+  painter->drawPoints(dots.constData(), static_cast<int>(dots.size()));
+}
+
+void NetworkView::drawForeground(QPainter* painter, const QRectF&) {
+  const Theme& theme = Theme::of(this);
+  if (m_gesture == Gesture::band) {
+    QPen pen(theme.colour(Colour::focus), 1);
+    pen.setCosmetic(true);
+    painter->setPen(pen);
+    painter->setBrush(theme.colour(Colour::focus, 0.08));
+    painter->drawRect(m_band);
+  }
+  if (m_dropGhost) {
+    painter->setPen(QPen(theme.colour(Colour::focus), 1.5, Qt::DashLine));
+    painter->setBrush(theme.colour(Colour::focus, 0.06));
+    painter->drawRoundedRect(*m_dropGhost, 8, 8);
+  }
+  if (m_wiring) {
+    const bool refused = !m_wiring->target && !m_scene.nodeAt(m_wiring->end).empty() && m_scene.nodeAt(m_wiring->end) != m_wiring->from.end.node;
+    painter->setPen(QPen(theme.colour(refused ? Colour::error : Colour::accentText), 2, m_wiring->target ? Qt::SolidLine : Qt::DashLine, Qt::RoundCap, Qt::RoundJoin));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawPath(wirePreview());
+    if (m_wiring->target) {
+      painter->setBrush(theme.colour(Colour::accentText));
+      painter->drawEllipse(m_wiring->target->at, 4, 4);
+    }
+  }
+  const std::vector<std::string> picked = m_scene.pickedNodes();
+  if (picked.size() > 1) {
+    QPen pen(theme.colour(Colour::focus, 0.5), 1, Qt::DashLine);
+    pen.setCosmetic(true);
+    painter->setPen(pen);
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRoundedRect(m_scene.cardsRect(m_scene.picked().nodes).adjusted(-10, -10, 10, 10), 10, 10);
+  }
+}
+
+// What a screen reader hears: the node in hand, else how much there is.
+void NetworkView::announce() {
+  const std::vector<std::string> picked = m_scene.pickedNodes();
+  const std::size_t nodes = m_scene.network().nodes.size();
+  QString words = tr("%n nodes", nullptr, static_cast<int>(nodes));
+  if (picked.size() == 1 && m_scene.card(picked.front()) != nullptr) words = m_scene.card(picked.front())->content().spoken;
+  if (picked.size() > 1) words = tr("%1 of %2 nodes selected").arg(picked.size()).arg(nodes);
+  if (accessibleDescription() != words) setAccessibleDescription(words);
+}
+
+}  // namespace loom

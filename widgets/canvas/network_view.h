@@ -1,0 +1,153 @@
+#pragma once
+// The canvas: looks at a NetworkScene and turns mouse and keys into edits of the document. All gestures are here; what they do
+// to the drawing is the document's business.
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <QGraphicsView>
+#include <QPointer>
+#include <QTimer>
+
+#include "widgets/canvas/network_scene.h"
+
+namespace loom {
+
+class AddMenu;
+class CanvasHint;
+class EmptyCanvas;
+class FaultBubble;
+class MiniMap;
+
+inline constexpr char kLayerMime[] = "application/x-gradloom-layer";  // the catalogue id of a layer, from the palette
+inline constexpr char kNodesMime[] = "application/x-gradloom-nodes";
+
+class NetworkView : public QGraphicsView {
+  Q_OBJECT
+ public:
+  explicit NetworkView(NetworkScene& scene, QWidget* parent = nullptr);
+  ~NetworkView() override;
+
+  NetworkScene& networkScene() const { return m_scene; }
+  double zoom() const { return transform().m11(); }
+  void setZoom(double zoom, std::optional<QPointF> keepAtViewport = {});
+  void zoomBy(double factor) { setZoom(zoom() * factor); }
+  void fit();           // all cards, at most 100 %
+  void fitSelection();
+  void show(const std::string& node);  // selects, and scrolls there unless it is in sight
+  void previousView();
+
+  // Adds a layer after the selected node, wired; else in the middle of what is seen. As the palette's double click does.
+  std::string addLayer(const std::string& layer);
+  void openAddMenu();   // at the pointer, or in the middle
+  void arrange();
+  void alignSelection(Qt::Edge edge);
+  void copy();
+  void cut();
+  void paste();
+  void duplicate();
+  void removeSelection(bool heal);
+  void selectAll();
+  void invertSelection();
+  void setMapShown(bool shown);
+  bool mapShown() const { return m_mapShown; }
+
+  AddMenu& addMenu() const { return *m_addMenu; }
+  CanvasHint& hint() const { return *m_hint; }
+  FaultBubble& faultBubble() const { return *m_bubble; }
+  EmptyCanvas& emptyCanvas() const { return *m_empty; }
+
+ Q_SIGNALS:
+  void zoomChanged(double zoom);
+  void editRequested();      // Enter: the first field of the selected node
+  void renameRequested();    // F2, double click
+  void paletteRequested();   // the key /
+  void startFromDataRequested();
+  void openSampleRequested();
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dragMoveEvent(QDragMoveEvent* event) override;
+  void dragLeaveEvent(QDragLeaveEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+  void drawBackground(QPainter* painter, const QRectF& rect) override;
+  void drawForeground(QPainter* painter, const QRectF& rect) override;
+  void focusInEvent(QFocusEvent* event) override;
+
+ private:
+  enum class Gesture { none, press, move, band, wire, pan };
+  // A wire on its way from a pin to the pointer, or by keys to one of `choices`.
+  struct Wiring {
+    PinHit from;
+    std::optional<Edge> taken;      // an existing wire whose end is in the hand
+    QPointF end;
+    std::optional<PinHit> target;
+    std::vector<PinHit> choices;    // by keys
+    std::size_t choice = 0;
+    bool byKeys = false;
+  };
+
+  void beginWire(const PinHit& pin);
+  void moveWire(QPointF at);
+  void dropWire();
+  void endWire();
+  void finishWire(const PinHit& target);
+  void beginKeyWire();
+  bool keyWire(QKeyEvent* event);
+  std::optional<PinHit> wireTarget(QPointF at) const;
+  Edge wireEdge(const PinHit& target) const;
+  QPainterPath wirePreview() const;
+
+  void beginMove();
+  void moveBy(QPointF delta);
+  void finishMove();
+  void finishBand();
+  void cancelGesture();
+  void hover(QPointF viewport);
+  bool walk(Qt::Key key);
+  void nudge(QPointF delta);
+  bool commandKey(QKeyEvent* event);
+  std::optional<Edge> wireUnder(QPointF at, const std::string& layer) const;
+
+  void offerLayers(QPoint viewport, const std::function<bool(const LayerDefinition&)>& fits,
+                   const std::function<void(const std::string&)>& chosen);
+  void remember();
+  void placeOverlays();
+  void announce();
+  QPointF middle() const;
+
+  NetworkScene& m_scene;
+  Gesture m_gesture = Gesture::none;
+  QPoint m_pressed;             // viewport
+  QPointF m_pressedScene;
+  std::string m_pressedNode;
+  Picked m_before;              // selection when a band began
+  QRectF m_band;
+  std::map<std::string, QPointF> m_movingFrom;
+  std::optional<Wiring> m_wiring;
+  std::optional<Edge> m_dropEdge;
+  std::optional<QRectF> m_dropGhost;
+  bool m_spaceHeld = false, m_spaceUsed = false, m_mapShown = true;
+  int m_nudges = 1, m_pastes = 0;
+  std::vector<std::pair<QPointF, double>> m_views;
+  AddMenu* m_addMenu;
+  CanvasHint* m_hint;
+  FaultBubble* m_bubble;
+  EmptyCanvas* m_empty;
+  MiniMap* m_map;
+};
+
+}  // namespace loom

@@ -1,0 +1,240 @@
+#include "widgets/canvas/overlays.h"
+
+#include <algorithm>
+
+#include <QHBoxLayout>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include "widgets/canvas/network_view.h"
+#include "widgets/controls/button.h"
+#include "widgets/theme/elevation.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/status.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+namespace {
+constexpr int kBubbleWidth = 260, kBubblePadding = 12;
+constexpr QSize kMapSize(130, 126);
+}  // namespace
+
+CanvasHint::CanvasHint(QWidget* canvas) : QLabel(canvas) {
+  setObjectName(QStringLiteral("canvasHint"));
+  setStyleProperty(this, "kind", QStringLiteral("tooltip"));
+  setMargin(8);
+  setWordWrap(true);
+  setMaximumWidth(320);
+  setAutoFillBackground(true);
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+  m_timer.setSingleShot(true);
+  connect(&m_timer, &QTimer::timeout, this, &QWidget::hide);
+  hide();
+}
+
+void CanvasHint::say(const QString& sentence, QPoint at, int milliseconds) {
+  if (sentence.isEmpty()) return clear();
+  setText(sentence);
+  setAccessibleName(sentence);
+  const Theme& theme = Theme::of(this);
+  setFont(theme.font(FontRole::label));
+  QPalette colours = palette();
+  colours.setColor(QPalette::Window, theme.colour(Colour::raised));
+  colours.setColor(QPalette::WindowText, theme.colour(Colour::text));
+  setPalette(colours);
+  setFrameShape(QFrame::Box);
+  const int wanted = std::min(320, fontMetrics().horizontalAdvance(sentence) + 24);
+  setFixedWidth(wanted);
+  setFixedHeight(heightForWidth(wanted));
+  const QRect room = parentWidget()->rect();
+  move(std::clamp(at.x() + 16, 0, std::max(0, room.width() - width())), std::clamp(at.y() + 16, 0, std::max(0, room.height() - height())));
+  show();
+  raise();
+  m_timer.start(milliseconds);
+}
+
+FaultBubble::FaultBubble(NetworkView& view) : QFrame(view.viewport()), m_view(view), m_rows(new QVBoxLayout(this)) {
+  const int margin = shadowMargin(Elevation::menu) + kBubblePadding;
+  m_rows->setContentsMargins(margin, margin, margin, margin);
+  m_rows->setSpacing(8);
+  setAccessibleName(tr("Problem"));
+  connect(&view.networkScene(), &NetworkScene::refreshed, this, &FaultBubble::refresh);
+  connect(&view.networkScene(), &NetworkScene::picksChanged, this, &FaultBubble::refresh);
+  connect(&view, &NetworkView::zoomChanged, this, &FaultBubble::refresh);
+  hide();
+}
+
+void FaultBubble::refresh() {
+  NetworkScene& scene = m_view.networkScene();
+  const auto troubled = [&](const std::string& id) { return scene.card(id) != nullptr && !(scene.card(id)->content().errors.isEmpty() && scene.card(id)->content().warnings.isEmpty()); };
+  std::string node;
+  if (scene.picked().nodes.size() == 1 && troubled(*scene.picked().nodes.begin())) node = *scene.picked().nodes.begin();
+  // While the pointer is on the bubble it stays with the node it speaks of.
+  if (!scene.hoveredNode().empty() && troubled(scene.hoveredNode())) node = scene.hoveredNode();
+  if (node.empty() && isVisible() && underMouse() && !m_problems.empty() && troubled(m_problems.front().node)) node = m_problems.front().node;
+  if (node.empty()) {
+    hide();
+    m_problems.clear();
+    return;
+  }
+  std::vector<Problem> mine;
+  for (const Problem& problem : scene.document().problems())
+    if (problem.network == scene.networkName() && problem.node == node) mine.push_back(problem);
+  const auto same = [](const Problem& a, const Problem& b) { return a.message == b.message && a.node == b.node && a.remedy.label == b.remedy.label; };
+  if (!isVisible() || !std::equal(mine.begin(), mine.end(), m_problems.begin(), m_problems.end(), same)) fill(mine);
+  if (mine.empty()) return hide();
+  const QRect card = m_view.mapFromScene(scene.card(node)->sceneCard()).boundingRect();
+  const int margin = shadowMargin(Elevation::menu);
+  const QRect room = parentWidget()->rect();
+  const bool right = card.right() + 12 + width() - 2 * margin <= room.width() || card.left() < width();
+  const int x = right ? card.right() + 14 - margin : card.left() - 14 - width() + margin;
+  move(std::clamp(x, -margin, std::max(-margin, room.width() - width() + margin)),
+       std::clamp(card.top() - margin, -margin, std::max(-margin, room.height() - height() + margin)));
+  show();
+  raise();
+}
+
+void FaultBubble::fill(const std::vector<Problem>& problems) {
+  m_problems = problems;
+  while (QLayoutItem* item = m_rows->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  const int inner = kBubbleWidth - 2 * kBubblePadding;
+  const Theme& theme = Theme::of(this);
+  for (std::size_t i = 0; i < problems.size() && i < 3; ++i) {
+    const Problem& problem = problems[i];
+    auto* sentence = new QLabel(QString::fromStdString(problem.message), this);
+    sentence->setWordWrap(true);
+    sentence->setFont(theme.font(i == 0 ? FontRole::label : FontRole::body));
+    sentence->setFixedWidth(inner);
+    sentence->setContentsMargins(24, 0, 0, 0);
+    m_rows->addWidget(sentence);
+    if (problem.remedy.kind == Remedy::Kind::none) continue;
+    auto* mend = new Button(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
+    connect(mend, &Button::clicked, this, [this, problem] {
+      const Outcome outcome = m_view.networkScene().document().applyRemedy(problem);
+      if (!outcome) m_view.hint().say(outcome.reason, pos());
+    });
+    m_rows->addWidget(mend);
+  }
+  const int margin = shadowMargin(Elevation::menu);
+  m_rows->activate();
+  setFixedWidth(kBubbleWidth + 2 * margin);
+  adjustSize();
+}
+
+void FaultBubble::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const double margin = shadowMargin(Elevation::menu);
+  const QRectF card = QRectF(rect()).adjusted(margin, margin, -margin, -margin);
+  paintCard(painter, card, theme.radius(Radius::card), Elevation::menu);
+  if (m_problems.empty()) return;
+  painter.setPen(QPen(theme.colour(m_problems.front().severity == Severity::error ? Colour::error : Colour::warning), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), theme.radius(Radius::card), theme.radius(Radius::card));
+  std::size_t shown = 0;
+  for (int i = 0; i < m_rows->count() && shown < m_problems.size(); ++i) {
+    const auto* label = qobject_cast<QLabel*>(m_rows->itemAt(i)->widget());
+    if (label == nullptr) continue;
+    const bool error = m_problems[shown++].severity == Severity::error;
+    paintStatus(painter, error ? Status::failed : Status::warning, QRectF(label->x(), label->y() + 1, 14, 14),
+                theme.colour(error ? Colour::error : Colour::warning));
+  }
+}
+
+MiniMap::MiniMap(NetworkView& view) : QWidget(view.viewport()), m_view(view) {
+  const int margin = shadowMargin(Elevation::node);
+  setFixedSize(kMapSize + QSize(2 * margin, 2 * margin));
+  setAccessibleName(tr("Map of the network"));
+  setCursor(Qt::PointingHandCursor);
+  connect(&view.networkScene(), &NetworkScene::refreshed, this, [this] { update(); });
+}
+
+QTransform MiniMap::toMap() const {
+  const int margin = shadowMargin(Elevation::node);
+  const QRectF room = QRectF(rect()).adjusted(margin + 8, margin + 8, -margin - 8, -margin - 8);
+  const QRectF seen = m_view.mapToScene(m_view.viewport()->rect()).boundingRect();
+  const QRectF world = m_view.networkScene().cardsRect().united(seen);
+  const double scale = std::min(room.width() / std::max(1.0, world.width()), room.height() / std::max(1.0, world.height()));
+  return QTransform::fromTranslate(room.center().x(), room.center().y()).scale(scale, scale).translate(-world.center().x(), -world.center().y());
+}
+
+void MiniMap::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  const NetworkScene& scene = m_view.networkScene();
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const int margin = shadowMargin(Elevation::node);
+  const QRectF card = QRectF(rect()).adjusted(margin, margin, -margin, -margin);
+  paintCard(painter, card, theme.radius(Radius::card), Elevation::node);
+  const QTransform map = toMap();
+  painter.setPen(Qt::NoPen);
+  for (const Node& node : scene.network().nodes) {
+    const CardItem* item = scene.card(node.id);
+    if (item == nullptr) continue;
+    const QRectF block = map.mapRect(item->sceneCard());
+    painter.setBrush(theme.layerColour(item->content().category));
+    painter.drawRoundedRect(block.adjusted(0, 0, 0, std::max(0.0, 2 - block.height())), 1.5, 1.5);
+  }
+  const QRectF seen = map.mapRect(m_view.mapToScene(m_view.viewport()->rect()).boundingRect()).intersected(card.adjusted(4, 4, -4, -4));
+  painter.setPen(QPen(theme.colour(Colour::focus), 1.5));
+  painter.setBrush(theme.colour(Colour::focus, 0.06));
+  painter.drawRoundedRect(seen, 3, 3);
+}
+
+void MiniMap::centre(QPointF at) { m_view.centerOn(toMap().inverted().map(at)); }
+void MiniMap::mousePressEvent(QMouseEvent* event) { centre(event->position()); }
+void MiniMap::mouseMoveEvent(QMouseEvent* event) { centre(event->position()); }
+
+EmptyCanvas::EmptyCanvas(QWidget* canvas) : QWidget(canvas) {
+  auto* start = new Button(tr("Start from data"), ButtonKind::tinted, this);
+  auto* sample = new Button(tr("Open a sample"), ButtonKind::plain, this);
+  connect(start, &Button::clicked, this, &EmptyCanvas::startFromData);
+  connect(sample, &Button::clicked, this, &EmptyCanvas::openSample);
+  auto* sentence = new QLabel(tr("Drag a layer here, or press Shift+A"), this);
+  sentence->setAlignment(Qt::AlignCenter);
+  setStyleProperty(sentence, "kind", QStringLiteral("label"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addStretch();
+  buttons->addWidget(start);
+  buttons->addWidget(sample);
+  buttons->addStretch();
+  auto* layout = new QVBoxLayout(this);
+  layout->addStretch();
+  layout->addWidget(sentence);
+  layout->addSpacing(12);
+  layout->addLayout(buttons);
+  resize(sizeHint());
+}
+
+void EmptyCanvas::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const struct {
+    const char* icon;
+    QString name;
+  } chain[] = {{"inputOutput", tr("Input")}, {"linear", tr("Linear")}, {"lossMetric", tr("Loss")}};
+  double y = 24;
+  const QColor faint = theme.colour(Colour::lineStrong);
+  painter.setFont(theme.font(FontRole::heading));
+  for (std::size_t i = 0; i < 3; ++i, y += 68) {
+    const QRectF card((width() - 216) / 2.0 + 0.5, y + 0.5, 215, 43);
+    painter.setPen(QPen(faint, 1, Qt::DashLine));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(card, 8, 8);
+    paintIcon(painter, QString::fromLatin1(chain[i].icon), QRectF(card.left() + 12, card.center().y() - 8, 16, 16), theme.colour(Colour::text3));
+    painter.setPen(theme.colour(Colour::text3));
+    painter.drawText(card.adjusted(41, 0, -10, 0), Qt::AlignVCenter | Qt::AlignLeft, chain[i].name);
+    painter.setPen(QPen(faint, 1.6));
+    if (i < 2) painter.drawLine(QPointF(card.center().x(), card.bottom() + 3), QPointF(card.center().x(), card.bottom() + 22));
+  }
+}
+
+}  // namespace loom

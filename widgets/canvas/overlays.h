@@ -1,0 +1,81 @@
+#pragma once
+// What lies over the canvas without being part of the drawing: a hint at the pointer, the sentence of a fault with its remedy,
+// the map, and what an empty canvas says.
+#include <functional>
+
+#include <QFrame>
+#include <QLabel>
+#include <QTimer>
+
+#include "engine/network/analysis.h"
+
+class QVBoxLayout;
+
+namespace loom {
+
+class Button;
+class NetworkView;
+
+// One sentence near the pointer: why a wire cannot go there. Goes by itself.
+class CanvasHint : public QLabel {
+  Q_OBJECT
+ public:
+  explicit CanvasHint(QWidget* canvas);
+  void say(const QString& sentence, QPoint at, int milliseconds = 4000);
+  void clear() { m_timer.stop(); hide(); }
+
+ private:
+  QTimer m_timer;
+};
+
+// The faults of one node beside it: sentence, disagreeing shapes, remedy as a button.
+class FaultBubble : public QFrame {
+  Q_OBJECT
+ public:
+  explicit FaultBubble(NetworkView& view);
+  void refresh();  // for the node that is hovered or selected alone
+  const std::vector<Problem>& problems() const { return m_problems; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void fill(const std::vector<Problem>& problems);
+  NetworkView& m_view;
+  QVBoxLayout* m_rows;
+  std::vector<Problem> m_problems;
+};
+
+// All cards as blocks, and the frame of what is seen; drag moves it.
+class MiniMap : public QWidget {
+  Q_OBJECT
+ public:
+  explicit MiniMap(NetworkView& view);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+
+ private:
+  QTransform toMap() const;
+  void centre(QPointF at);
+  NetworkView& m_view;
+};
+
+// A faint chain, one sentence, two buttons.
+class EmptyCanvas : public QWidget {
+  Q_OBJECT
+ public:
+  explicit EmptyCanvas(QWidget* canvas);
+  QSize sizeHint() const override { return {380, 330}; }
+
+ Q_SIGNALS:
+  void startFromData();
+  void openSample();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
+
+}  // namespace loom

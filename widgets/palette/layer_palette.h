@@ -1,0 +1,69 @@
+#pragma once
+// All layers by category: drag one to the canvas, double click or Enter adds it after what is selected there. Built from the
+// catalogue alone: a new layer stands here by itself.
+#include <set>
+#include <string>
+
+#include <QListWidget>
+#include <QWidget>
+
+class QLabel;
+
+namespace loom {
+
+class SearchField;
+
+// The list itself: headings with "6 more", rows with icons.
+class LayerList : public QListWidget {
+  Q_OBJECT
+ public:
+  explicit LayerList(QWidget* parent = nullptr);
+  void fill(const QString& query);
+  int found() const { return m_found; }
+  std::string currentLayer() const;
+
+ Q_SIGNALS:
+  void chosen(const QString& layer);
+  void typed(const QString& text);  // a letter while the list has the focus: it belongs in the search field
+  void leftUpwards();
+
+ protected:
+  QMimeData* mimeData(const QList<QListWidgetItem*>& items) const override;
+  void startDrag(Qt::DropActions actions) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  void addHeading(const std::string& category, int hidden);
+  void toggle(const QString& category);
+  std::set<QString> m_open;  // categories that show all
+  QString m_query;
+  int m_found = 0;
+};
+
+class LayerPalette : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LayerPalette(QWidget* parent = nullptr);
+  void focusSearch();
+  LayerList& list() const { return *m_list; }
+  SearchField& search() const { return *m_search; }
+
+ Q_SIGNALS:
+  void layerChosen(const QString& layer);  // double click, Enter
+  void leaving();                          // Esc: the keyboard goes back to the canvas
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void refill();
+  SearchField* m_search;
+  LayerList* m_list;
+  QLabel* m_count;
+};
+
+QString categoryTitle(const std::string& category);
+
+}  // namespace loom
