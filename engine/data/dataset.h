@@ -15,20 +15,24 @@
 namespace loom {
 
 enum class VariableKind { image, scalar, vector, matrix, wave };
+std::string_view toString(VariableKind kind);
 
 struct Variable {
   std::string name;     // "x"
-  std::string label;    // "image", as the header's text after the colon
+  std::string label;    // "image", as the header's text after the colon; of a vector that of its first element
   VariableKind kind = VariableKind::scalar;
   Shape shape;          // of one sample, as stored: image C x H x W, wave samples x channels, scalar {1}; may differ by row only
-                        // where `varying` (clips that crop and pad make equal)
+                        // where `varying` (clips that crop and pad make equal), in axis 0 only, and is then that of the longest
   bool varying = false;
   DataType type = DataType::f32;  // as stored: u8 images, f32 numbers
+  std::int64_t shortest = 0;      // varying: the smallest extent of axis 0; else shape[0]
+  std::vector<std::string> elementLabels;  // vectors: the header's text of each element
 };
 
 struct Schema {
   std::vector<Variable> variables;  // in column order
   const Variable* find(std::string_view name) const;
+  int indexOf(std::string_view name) const;  // -1 when there is none
 };
 
 class Dataset {
@@ -39,10 +43,15 @@ class Dataset {
   // Raw bytes of one variable of one row as stored, and its shape (that of the schema unless varying). Valid while the
   // dataset lives. Throws Error(badData) with row and column.
   virtual std::span<const std::byte> read(std::int64_t row, std::size_t variable, Shape* shape = nullptr) const = 0;
+  // Throws Error(badData) when what read() gave can no longer be trusted: the cache was cut short or its disk failed while
+  // it was in use. Cheap; the loader asks after every batch.
+  virtual void verify() const {}
+  // Of all samples in order (run.json's data facts): equal for equal samples wherever they came from. Empty when not known.
+  virtual std::string contentHash() const { return {}; }
 };
 
 struct CacheProgress {
-  std::int64_t rowsDone = 0, rowsTotal = 0;
+  std::int64_t rowsDone = 0, rowsTotal = 0;  // the total is an estimate until the CSV was read to its end
   double rowsPerSecond = 0;
 };
 
@@ -53,8 +62,19 @@ struct OpenOptions {
 };
 
 // Opens a CSV through its packed, memory-mapped cache, building it first where it is missing or older than what it was made
-// of. One builder at a time: others wait for it. Throws Error(badData, missingFile, diskFull) at the first fault, with line
-// and column; checkDataset() (check.h) reports all.
+// of. One builder at a time: others wait for it. A path that ends in ".pack" is opened as such a cache, without its sources.
+// Throws Error(badData, missingFile, diskFull) at the first fault, with line and column; checkDataset() (check.h) reports all.
 std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const OpenOptions& options = {});
+
+// Whether openDataset() would find the cache fresh, and where it lies: the editor asks before it shows a wait.
+bool cacheIsFresh(const std::filesystem::path& csv, const OpenOptions& options = {});
+std::filesystem::path cachePath(const std::filesystem::path& csv, const OpenOptions& options = {});
+
+// The schema from the header and the first row alone: opens at once however large the file. size() is not known then.
+Schema peekSchema(const std::filesystem::path& csv);
+
+// Rows [first, first + count) of a dataset; a negative `first` counts from the end, a negative `count` means all that follow.
+// Throws Error(badProject) where the range is empty or reaches beyond the end.
+std::shared_ptr<const Dataset> selectRows(std::shared_ptr<const Dataset> dataset, std::int64_t first, std::int64_t count = -1);
 
 }  // namespace loom

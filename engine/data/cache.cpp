@@ -1,0 +1,177 @@
+#include "engine/data/cache.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/base/philox.h"
+
+namespace loom {
+namespace {
+
+constexpr std::string_view kMagic = "LOOMKEY1";
+
+void appendNumber(std::string& out, std::uint64_t number) { out.append(reinterpret_cast<const char*>(&number), sizeof number); }
+
+struct KeyReader {
+  std::string_view text;
+  bool good = true;
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    if (text.size() < sizeof value) {
+      good = false;
+      return 0;
+    }
+    std::memcpy(&value, text.data(), sizeof value);
+    text.remove_prefix(sizeof value);
+    return value;
+  }
+  std::string_view string() {
+    const std::uint64_t size = number();
+    if (size > text.size()) {
+      good = false;
+      return {};
+    }
+    const std::string_view value = text.substr(0, size);
+    text.remove_prefix(size);
+    return value;
+  }
+};
+
+void appendFacts(std::string& out, std::string_view path, const FileFacts& facts) {
+  appendNumber(out, path.size());
+  out += path;
+  appendNumber(out, static_cast<std::uint64_t>(facts.size));
+  appendNumber(out, static_cast<std::uint64_t>(facts.time));
+}
+
+bool unchanged(const struct stat& status, const FileFacts& facts) {
+  return status.st_size == facts.size && status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec == facts.time;
+}
+
+std::filesystem::path userCache() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) return std::filesystem::path(folder) / "gradloom" / "data";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".cache" / "gradloom" / "data";
+  return std::filesystem::temp_directory_path() / "gradloom-data";
+}
+
+}  // namespace
+
+std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options) {
+  const std::string file = csv.filename().string();
+  std::error_code ignored;
+  const std::string whole = std::filesystem::weakly_canonical(std::filesystem::absolute(csv), ignored).string();
+  const std::string apart = fmt::format("{}-{:016x}", file, hashName(whole));
+  if (!options.cacheFolder.empty()) return {{options.cacheFolder, apart}};
+  return {{csv.parent_path() / ".gradloom-cache", file}, {userCache(), apart}};
+}
+
+FileFacts factsOf(const std::filesystem::path& csv) {
+  struct stat status{};
+  if (::stat(csv.c_str(), &status) != 0) throwErrno(errno, "read", csv);
+  return {csv.filename().string(), status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+CacheKey::CacheKey(const std::filesystem::path& csv, const FileFacts& facts) : m_text(kMagic) {
+  appendNumber(m_text, 0);  // size of the pack
+  appendNumber(m_text, 0);  // number of files
+  appendFacts(m_text, csv.filename().string(), facts);
+}
+
+void CacheKey::add(const std::vector<FileFacts>& files) {
+  for (const FileFacts& file : files) appendFacts(m_text, file.path, file);
+  m_files += files.size();
+}
+
+std::string CacheKey::finish(std::uint64_t packBytes) {
+  std::memcpy(m_text.data() + kMagic.size(), &packBytes, sizeof packBytes);
+  std::memcpy(m_text.data() + kMagic.size() + sizeof packBytes, &m_files, sizeof m_files);
+  return std::move(m_text);
+}
+
+bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int threads) {
+  struct stat packStatus{}, csvStatus{};
+  if (::stat(place.pack().c_str(), &packStatus) != 0 || ::stat(csv.c_str(), &csvStatus) != 0) return false;
+  std::string text;
+  try {
+    text = readFile(place.key(), std::size_t{1} << 34);
+  } catch (const Error&) {
+    return false;
+  }
+  KeyReader key{text};
+  if (!text.starts_with(kMagic)) return false;
+  key.text.remove_prefix(kMagic.size());
+  if (key.number() != static_cast<std::uint64_t>(packStatus.st_size)) return false;
+  const std::uint64_t count = key.number();
+  const std::string_view name = key.string();
+  FileFacts facts;
+  facts.size = static_cast<std::int64_t>(key.number());
+  facts.time = static_cast<std::int64_t>(key.number());
+  if (!key.good || name != csv.filename().string() || !unchanged(csvStatus, facts) || count > key.text.size()) return false;
+
+  struct Entry {
+    std::string_view path;
+    FileFacts facts;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Entry entry;
+    entry.path = key.string();
+    entry.facts.size = static_cast<std::int64_t>(key.number());
+    entry.facts.time = static_cast<std::int64_t>(key.number());
+    if (!key.good) return false;
+    entries.push_back(std::move(entry));
+  }
+  // Paths are looked up relative to the CSV's folder, which the kernel then need not walk to anew for every file.
+  const std::filesystem::path parent = csv.has_parent_path() ? csv.parent_path() : ".";
+  const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return false;
+  std::atomic<bool> fresh{true};
+  const auto look = [&](std::size_t begin, std::size_t end) {
+    std::string path;
+    for (std::size_t i = begin; i < end && fresh.load(std::memory_order_relaxed); ++i) {
+      struct stat status{};
+      path = entries[i].path;
+      if (::fstatat(folder, path.c_str(), &status, 0) != 0 || !unchanged(status, entries[i].facts)) fresh = false;
+    }
+  };
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t used = entries.size() < 2000 ? 1 : threads > 0 ? static_cast<std::size_t>(threads) : std::min<std::size_t>(cores, 16);
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < used; ++t) others.emplace_back(look, entries.size() * t / used, entries.size() * (t + 1) / used);
+  look(0, entries.size() / used);
+  for (std::thread& other : others) other.join();
+  ::close(folder);
+  return fresh;
+}
+
+BuilderLock::BuilderLock(const std::filesystem::path& file, const std::function<bool()>& keepWaiting) {
+  m_file = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (m_file < 0) throwErrno(errno, "write", file);
+  while (::flock(m_file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return;  // a file system without locks: renaming at the end still keeps readers safe
+    if (!keepWaiting()) {
+      ::close(m_file);
+      throwError(ErrorCode::stopped, "stopped while another process prepares the data");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+BuilderLock::~BuilderLock() {
+  if (m_file >= 0) ::close(m_file);
+}
+
+}  // namespace loom

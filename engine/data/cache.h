@@ -1,0 +1,55 @@
+#pragma once
+// Where a CSV's packed cache lies and whether it is fresh. Beside NAME.pack stands NAME.key: the paths, sizes and times of
+// everything that the pack was made of, so that the pack itself stays a function of the samples alone.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/data/row_parser.h"
+
+namespace loom {
+
+struct CachePlace {
+  std::filesystem::path folder;
+  std::string name;
+  std::filesystem::path pack() const { return folder / (name + ".pack"); }
+  std::filesystem::path key() const { return folder / (name + ".key"); }
+  std::filesystem::path lock() const { return folder / (name + ".lock"); }
+};
+
+// Candidates in the order in which they are tried: the folder asked for, or beside the CSV and then the user's cache folder.
+std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options);
+
+// What is known of the CSV itself now. Throws Error(missingFile).
+FileFacts factsOf(const std::filesystem::path& csv);
+
+class CacheKey {
+ public:
+  CacheKey(const std::filesystem::path& csv, const FileFacts& facts);
+  void add(const std::vector<FileFacts>& files);
+  // `packBytes` ties the key to the pack it was written for.
+  std::string finish(std::uint64_t packBytes);
+
+ private:
+  std::string m_text;
+  std::uint64_t m_files = 0;
+};
+
+// Whether the pack is there and everything that it was made of is as it was. Looks at every file (not into it), on `threads`.
+bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int threads);
+
+// Held by the one who builds; released by the destructor or the death of the process.
+class BuilderLock {
+ public:
+  // Waits; `keepWaiting` is asked ten times a second and false throws Error(stopped). A file system without locks gives none.
+  BuilderLock(const std::filesystem::path& file, const std::function<bool()>& keepWaiting);
+  ~BuilderLock();
+  BuilderLock(const BuilderLock&) = delete;
+  BuilderLock& operator=(const BuilderLock&) = delete;
+
+ private:
+  int m_file = -1;
+};
+
+}  // namespace loom

@@ -1,0 +1,41 @@
+#pragma once
+// A dataset's CSV from beginning to end: blocks are parsed (and their files decoded) by several threads and handed on in
+// order, so that what comes of it never depends on the number of threads. Memory is bounded by the number of threads.
+#include <filesystem>
+#include <functional>
+
+#include "engine/data/row_parser.h"
+
+namespace loom {
+
+struct ReadRows {
+  std::filesystem::path csv;
+  int threads = 0;            // 0 = cores
+  bool decodeFiles = true;
+  bool collect = false;       // true: faults are collected, at most `listed` of each kind by chunk; false: the first ends it as an Error
+  std::size_t listed = 100;
+};
+
+struct RowFaults {
+  std::vector<Fault> faults;
+  std::array<std::int64_t, kFaultKinds> counts{};
+  std::array<std::array<std::int64_t, 3>, kFaultKinds> bySeverity{};
+  void add(Fault fault, std::size_t listed);
+};
+
+struct RowConsumer {
+  // Once, before the first rows: what the header and the first row say.
+  std::function<void(const CsvHeader&, const RowParser&)> start;
+  // Runs on the threads, in any order: what may be computed from one chunk alone.
+  std::function<void(const RowParser&, RowChunk&)> prepare;
+  // On the calling thread, in the order of the file. `done` and `total` are bytes of the CSV.
+  std::function<void(RowChunk&, RowFaults&, std::int64_t done, std::int64_t total)> rows;
+};
+
+// Throws what the file, the data (unless `collect`) and the consumer throw. Answers the faults of the header and the file itself.
+RowFaults readRows(const ReadRows& request, const RowConsumer& consumer);
+
+// The Error that says the same as the fault: "train.csv line 812, column y: the cell is 'cat', but ...".
+Error toError(const Fault& fault, const std::filesystem::path& csv);
+
+}  // namespace loom

@@ -1,0 +1,75 @@
+#include "engine/data/dataset.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/data/csv_rows.h"
+
+namespace loom {
+namespace {
+
+class RowRange : public Dataset {
+ public:
+  RowRange(std::shared_ptr<const Dataset> whole, std::int64_t first, std::int64_t count)
+      : m_whole(std::move(whole)), m_first(first), m_count(count) {}
+  const Schema& schema() const override { return m_whole->schema(); }
+  std::int64_t size() const override { return m_count; }
+  std::span<const std::byte> read(std::int64_t row, std::size_t variable, Shape* shape) const override {
+    if (row < 0 || row >= m_count) throwError(ErrorCode::internal, "row {} was asked of a dataset with {} rows", row, m_count);
+    return m_whole->read(m_first + row, variable, shape);
+  }
+  void verify() const override { m_whole->verify(); }
+  std::string contentHash() const override {
+    const std::string whole = m_whole->contentHash();
+    return whole.empty() ? whole : fmt::format("{}[{}:{}]", whole, m_first, m_first + m_count);
+  }
+
+ private:
+  std::shared_ptr<const Dataset> m_whole;
+  std::int64_t m_first, m_count;
+};
+
+}  // namespace
+
+std::string_view toString(VariableKind kind) {
+  constexpr std::string_view names[] = {"image", "scalar", "vector", "matrix", "wave"};
+  return names[static_cast<int>(kind)];
+}
+
+int Schema::indexOf(std::string_view name) const {
+  const auto found = std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) { return variable.name == name; });
+  return found == variables.end() ? -1 : static_cast<int>(found - variables.begin());
+}
+
+const Variable* Schema::find(std::string_view name) const {
+  const int index = indexOf(name);
+  return index < 0 ? nullptr : &variables[static_cast<std::size_t>(index)];
+}
+
+Schema peekSchema(const std::filesystem::path& csv) {
+  CsvBlockReader reader(csv, 65536);
+  const FaultSink fail = [&](Fault fault) {
+    if (fault.severity == FaultSeverity::error) throw toError(fault, csv);
+  };
+  CsvBlock block;
+  if (!reader.next(block, 2)) throwError(ErrorCode::badData, "{} holds no header", csv.string());
+  std::size_t offset = 0;
+  std::int64_t lines = 0;
+  const CsvHeader header = parseHeader(takeHeader(block.text(), offset, lines, fail), fail);
+  RowParser parser(header, csv.parent_path());
+  parser.settle(block, offset, false, fail);
+  return parser.schema();
+}
+
+std::shared_ptr<const Dataset> selectRows(std::shared_ptr<const Dataset> dataset, std::int64_t first, std::int64_t count) {
+  const std::int64_t size = dataset->size();
+  const std::int64_t begin = first < 0 ? size + first : first;
+  const std::int64_t taken = count < 0 ? size - begin : count;
+  if (begin < 0 || begin > size || taken > size - begin)
+    throwError(ErrorCode::badProject, "rows {} to {} are wanted, but the dataset has {}; correct first_row and rows", begin, begin + taken, size);
+  if (taken <= 0) throwError(ErrorCode::badProject, "no row is left from row {} on: the dataset has {}; correct first_row and rows", begin, size);
+  if (begin == 0 && taken == size) return dataset;
+  return std::make_shared<RowRange>(std::move(dataset), begin, taken);
+}
+
+}  // namespace loom

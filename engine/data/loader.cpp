@@ -1,0 +1,273 @@
+#include "engine/data/loader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/data/prepare.h"
+#include "engine/data/shuffle.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kChunkBytes = 256 << 10;  // what a thread prepares between two looks at the lock, roughly
+
+struct Column {
+  LoaderColumn wanted;
+  std::size_t variable = 0;
+  Preparation preparation;
+  std::int64_t elements = 0;
+  std::size_t bytes = 0;  // of one sample
+};
+
+// A thread's own, so that a sample costs no allocation.
+struct Scratch {
+  std::vector<Shape> shapes;  // by column
+  std::vector<float> values;
+};
+
+// A batch being filled or read. Its memory is taken once.
+struct Slot {
+  Batch batch;
+  std::vector<std::unique_ptr<std::byte[]>> memory;  // by column
+  std::int64_t capacity = 0;                         // samples
+  std::int64_t claimed = 0, filled = 0;              // samples
+  std::exception_ptr failure;
+};
+
+class BackgroundLoader : public Loader {
+ public:
+  BackgroundLoader(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
+      : m_dataset(std::move(dataset)), m_options(std::move(options)), m_order(m_dataset->size(), false, 0, 0) {
+    check();
+    std::int64_t sampleBytes = 1;
+    for (const LoaderColumn& wanted : m_options.columns) {
+      m_columns.push_back(makeColumn(wanted));
+      sampleBytes += static_cast<std::int64_t>(m_columns.back().bytes);
+    }
+    m_chunk = std::clamp<std::int64_t>(kChunkBytes / sampleBytes, 1, 1024);
+    m_batch = m_options.batch;
+    m_epoch = m_options.epoch + m_options.sample / m_dataset->size();
+    m_sample = m_options.sample % m_dataset->size();
+    m_slots.resize(static_cast<std::size_t>(std::max(m_options.prefetch, 1)) + 1);
+    restart();
+    for (int i = 0; i < std::clamp(m_options.threads, 1, 256); ++i) m_threads.emplace_back([this] { run(); });
+  }
+
+  ~BackgroundLoader() override {
+    {
+      const std::lock_guard lock(m_mutex);
+      m_ending = true;
+    }
+    m_work.notify_all();
+    for (std::thread& thread : m_threads) thread.join();
+  }
+
+  const Batch& next() override {
+    const auto begin = std::chrono::steady_clock::now();
+    std::unique_lock lock(m_mutex);
+    if (m_handed) {  // the caller is done with the batch before
+      m_handed = false;
+      ++m_consumed;
+      place(m_produced);
+      m_work.notify_all();
+    }
+    Slot& slot = m_slots[m_consumed % m_slots.size()];
+    m_ready.wait(lock, [&] { return slot.failure || slot.filled == slot.batch.size; });
+    m_waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (slot.failure) std::rethrow_exception(slot.failure);
+    lock.unlock();
+    m_dataset->verify();
+    lock.lock();
+    m_handed = true;
+    m_epoch = slot.batch.epoch;
+    m_sample = slot.batch.first + slot.batch.size;
+    return slot.batch;
+  }
+
+  double waited() override {
+    const std::lock_guard lock(m_mutex);
+    return std::exchange(m_waited, 0);
+  }
+
+  void setBatch(std::int64_t batch) override {
+    if (batch < 1) throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", batch);
+    std::unique_lock lock(m_mutex);
+    if (batch == m_batch) return;
+    m_paused = true;  // what was prepared ahead is thrown away, but no thread may still be writing it
+    m_ready.wait(lock, [&] { return m_busy == 0; });
+    m_paused = false;
+    m_batch = batch;
+    // The batch that the caller holds stays valid until next(): its slot is the one that restart() leaves for last.
+    restart();
+    lock.unlock();
+    m_work.notify_all();
+  }
+
+ private:
+  void check() const {
+    if (m_options.batch < 1) throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", m_options.batch);
+    if (m_options.epoch < 0 || m_options.sample < 0) throwError(ErrorCode::badArgument, "epoch {} and sample {} are no place to begin", m_options.epoch, m_options.sample);
+    if (m_dataset->size() == 0) throwError(ErrorCode::badData, "the dataset has no samples");
+    if (m_options.dropLast && m_options.batch > m_dataset->size())
+      throwError(ErrorCode::badProject, "a batch has {} samples, but the dataset {}: no batch is left when the last one is dropped; take a smaller batch",
+                 m_options.batch, m_dataset->size());
+  }
+
+  Column makeColumn(const LoaderColumn& wanted) const {
+    const Schema& schema = m_dataset->schema();
+    const int index = schema.indexOf(wanted.variable);
+    if (index < 0) {
+      std::vector<std::string> names;
+      for (const Variable& variable : schema.variables) names.push_back(variable.name);
+      std::string all;
+      for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+      throwError(ErrorCode::badProject, "the network wants the variable '{}', but the dataset has {}", wanted.variable, all);
+    }
+    if (wanted.type != DataType::f32 && wanted.type != DataType::i32)
+      throwError(ErrorCode::internal, "batches hold f32 or i32, not {}", toString(wanted.type));
+    const auto place = static_cast<std::size_t>(index);
+    Column column{wanted, place, Preparation(schema.variables[place], m_options.prepare, m_options.random, m_options.seed), 0, 0};
+    column.elements = column.preparation.shape().elements();
+    if (column.elements != wanted.shape.elements())
+      throwError(ErrorCode::badProject, "the network's input for '{}' has the shape {} ({} numbers), but the dataset gives {} ({} numbers) after preparation",
+                 wanted.variable, wanted.shape.toString(), wanted.shape.elements(), column.preparation.shape().toString(), column.elements);
+    column.bytes = static_cast<std::size_t>(column.elements) * sizeof(float);
+    return column;
+  }
+
+  // From the consumer's position on. Under the lock or before the threads run.
+  void restart() {
+    m_nextEpoch = m_epoch;
+    m_nextFirst = m_sample;
+    m_produced = m_consumed + (m_handed ? 1 : 0);
+    const std::size_t last = m_consumed + m_slots.size();
+    while (m_produced < last) place(m_produced);
+  }
+
+  // Gives the batch `number` its place in the data. Under the lock.
+  void place(std::size_t number) {
+    Slot& slot = m_slots[number % m_slots.size()];
+    const std::int64_t size = m_dataset->size();
+    if (m_nextFirst >= size || (m_options.dropLast && size - m_nextFirst < m_batch && m_batch <= size)) {
+      ++m_nextEpoch;
+      m_nextFirst = 0;
+    }
+    Batch& batch = slot.batch;
+    batch.epoch = m_nextEpoch;
+    batch.first = m_nextFirst;
+    batch.size = std::min(m_batch, size - m_nextFirst);
+    m_nextFirst += batch.size;
+    batch.lastOfEpoch = m_nextFirst >= size || (m_options.dropLast && size - m_nextFirst < m_batch);
+    if (slot.capacity < batch.size) {
+      slot.memory.clear();
+      for (const Column& column : m_columns) slot.memory.push_back(std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(m_batch)));
+      slot.capacity = m_batch;
+    }
+    batch.rows.resize(static_cast<std::size_t>(batch.size));
+    batch.columns.resize(m_columns.size());
+    for (std::size_t c = 0; c < m_columns.size(); ++c) batch.columns[c] = {slot.memory[c].get(), m_columns[c].bytes * static_cast<std::size_t>(batch.size)};
+    slot.claimed = slot.filled = 0;
+    slot.failure = nullptr;
+    m_produced = number + 1;
+  }
+
+  // The oldest batch that has samples nobody prepares yet.
+  Slot* claimable() {
+    for (std::size_t number = m_consumed + (m_handed ? 1 : 0); number < m_produced; ++number) {
+      Slot& slot = m_slots[number % m_slots.size()];
+      if (!slot.failure && slot.claimed < slot.batch.size) return &slot;
+    }
+    return nullptr;
+  }
+
+  void run() {
+    Scratch scratch;
+    scratch.shapes.resize(m_columns.size());
+    std::unique_lock lock(m_mutex);
+    for (;;) {
+      Slot* slot = nullptr;
+      m_work.wait(lock, [&] { return m_ending || (!m_paused && (slot = claimable()) != nullptr); });
+      if (m_ending) return;
+      const std::int64_t begin = slot->claimed, end = std::min(begin + m_chunk, slot->batch.size);
+      slot->claimed = end;
+      if (m_orderEpoch != slot->batch.epoch || !m_orderKnown) {
+        m_order = EpochOrder(m_dataset->size(), m_options.shuffle, m_options.seed, slot->batch.epoch);
+        m_orderEpoch = slot->batch.epoch;
+        m_orderKnown = true;
+      }
+      const EpochOrder order = m_order;
+      ++m_busy;
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        for (std::int64_t i = begin; i < end; ++i) fill(*slot, i, order[slot->batch.first + i], scratch);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      --m_busy;
+      if (failure && !slot->failure) slot->failure = failure;
+      slot->filled += end - begin;
+      if (slot->failure || slot->filled == slot->batch.size || (m_paused && m_busy == 0)) m_ready.notify_all();
+    }
+  }
+
+  void fill(Slot& slot, std::int64_t at, std::int64_t row, Scratch& scratch) const {
+    slot.batch.rows[static_cast<std::size_t>(at)] = row;
+    for (std::size_t c = 0; c < m_columns.size(); ++c) {
+      const Column& column = m_columns[c];
+      Shape& shape = scratch.shapes[c];
+      const auto raw = m_dataset->read(row, column.variable, &shape);
+      std::byte* const to = slot.memory[c].get() + column.bytes * static_cast<std::size_t>(at);
+      if (column.wanted.type == DataType::f32) {
+        column.preparation.apply(raw, shape, row, slot.batch.epoch, {reinterpret_cast<float*>(to), static_cast<std::size_t>(column.elements)});
+        continue;
+      }
+      std::vector<float>& values = scratch.values;
+      values.resize(static_cast<std::size_t>(column.elements));
+      column.preparation.apply(raw, shape, row, slot.batch.epoch, values);
+      auto* const integers = reinterpret_cast<std::int32_t*>(to);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i] != std::floor(values[i]) || std::fabs(values[i]) > 2147483520.0f)
+          throwError(ErrorCode::badData, "row {} (from 0), column {}: the value is {}, but a whole number is needed as a label or index", row, column.wanted.variable, values[i]);
+        integers[i] = static_cast<std::int32_t>(values[i]);
+      }
+    }
+  }
+
+  const std::shared_ptr<const Dataset> m_dataset;
+  const LoaderOptions m_options;
+  std::vector<Column> m_columns;
+  std::int64_t m_chunk = 1;
+
+  std::mutex m_mutex;
+  std::condition_variable m_work, m_ready;
+  std::vector<Slot> m_slots;          // batch `number` lives in slot number % slots
+  std::size_t m_consumed = 0;         // the batch that next() gives, or gave while m_handed
+  std::size_t m_produced = 0;         // batches that have a place in the data
+  bool m_handed = false;
+  std::int64_t m_batch = 1;
+  std::int64_t m_epoch = 0, m_sample = 0;          // behind what was handed out
+  std::int64_t m_nextEpoch = 0, m_nextFirst = 0;   // of the next batch that gets a place
+  EpochOrder m_order;
+  std::int64_t m_orderEpoch = -1;
+  bool m_orderKnown = false;
+  double m_waited = 0;
+  int m_busy = 0;                     // threads that prepare now
+  bool m_paused = false, m_ending = false;
+  std::vector<std::thread> m_threads;
+};
+
+}  // namespace
+
+std::unique_ptr<Loader> makeLoader(std::shared_ptr<const Dataset> dataset, LoaderOptions options) {
+  return std::make_unique<BackgroundLoader>(std::move(dataset), std::move(options));
+}
+
+}  // namespace loom
