@@ -15,7 +15,8 @@ enum class Severity { error, warning };
 // What a button can do about a problem. The document (widgets/document) knows how to carry each out.
 struct Remedy {
   enum class Kind { none, setField, removeField, removeEdge, addEdge, renameLayer } kind = Kind::none;
-  std::string label;  // "Set channels to 32"
+  std::string label;  // "Set stride of conv_s to 2"
+  std::string node;   // setField, removeField, renameLayer: whose; empty = the problem's own
   std::string field;  // setField, removeField
   Json value;         // setField, renameLayer
   Edge edge;          // removeEdge, addEdge
@@ -50,6 +51,16 @@ struct Analysis {
 };
 
 Analysis analyse(const Network& network);
+
+// An Input that takes a variable of the dataset.
+struct DatasetInput {
+  std::string node;      // also the name of the program's input tensor
+  std::string variable;  // of the dataset
+  Shape shape;           // of one sample
+  DataType type = DataType::f32;  // i32 for labels and indices
+};
+// In file order; those of a sound network, and of an unsound one as far as their fields can be read.
+std::vector<DatasetInput> datasetInputs(const Network& network);
 
 struct LowerOptions {
   std::int64_t batch = 1;

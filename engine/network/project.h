@@ -17,10 +17,11 @@ struct DatasetSpec {
   std::string csv;                    // relative to the project file
   std::vector<Json> prepare;          // {"step": "Normalise", ...}: entries of engine/data's prepareTable()
   bool ownPrepare = false;            // false: a validation set takes the training set's (its random steps left out)
-  Json extra = Json::object();        // further fields of the dataset entry (see engine/data), defaults left out
+  Json extra = Json::object();        // further fields of datasetEntry() (first_row, rows), defaults left out
 };
 
-// One update rule; the simple form of `training` is a list of one.
+// One update rule; the simple form of `training` is a list of one. Where the file is silent, reading gives what defaultUpdate()
+// has: optimizer and schedule are never null in a project that was read.
 struct UpdateSpec {
   std::string network = "main";
   std::string dataset = "training";
@@ -32,11 +33,14 @@ struct UpdateSpec {
   int every = 1;                        // runs at steps divisible by this
 };
 
+// With the default optimizer and schedule: what a project without `training` has.
+UpdateSpec defaultUpdate();
+
 struct TrainingSpec {
-  std::vector<UpdateSpec> updates;
+  std::vector<UpdateSpec> updates;  // reading gives at least one
   std::string validation;         // dataset name, empty = none
   std::string validationNetwork;  // network that is evaluated; empty = the first update's
-  Json settings;  // epochs, batch, accumulate, precision, seed, clip_norm, ...: fields of settingsEntry()
+  Json settings = Json::object();  // epochs, batch, accumulate, precision, seed, clip_norm, ...: fields of settingsEntry()
 };
 
 struct Project {
@@ -50,19 +54,23 @@ struct Project {
   const DatasetSpec* dataset(std::string_view name) const;
 };
 
-// The fields of `training` beside the updates: one catalogue entry, several groups by Field::key prefix order (see .cpp).
+// The fields of `training` beside the updates, in the order in which a form shows them. Where `training` is a list, they stand
+// in its first element.
 const Entry& settingsEntry();
-const Entry& updateEntry();
-const Entry& datasetEntry();
+const Entry& validationEntry();  // `validation`, `validation_network`: kept in TrainingSpec's own members
+const Entry& updateEntry();      // network, dataset, parameters, decay_exclude, every; beside optimizer, schedule, warmup
+const Entry& datasetEntry();     // csv, first_row, rows; beside prepare
 
-// Never throws for what the file says: `problems` hold every fault with its place; parts that can be read are there.
+// Never throws for what the file says: `problems` hold every fault of form with its place; parts that can be read are there.
+// What the project in memory still shows (an unknown layer or field, a dangling wire, a circle) is checkProject()'s to tell.
+// Two nodes of one id: the second is read under a free one, and a problem says so.
 struct ReadProject {
   Project project;
   std::vector<Problem> problems;
   bool readable = false;  // false: not JSON, no object, or a newer version (the problem says which)
 };
 ReadProject readProject(std::string_view text, const std::string& name);
-// Throws Error (missingFile, badProject, newerVersion) with the first problem.
+// Throws Error (missingFile, badProject, newerVersion) with the first problem of form.
 Project loadProject(const std::filesystem::path& path);
 std::string writeProject(const Project& project);
 void saveProject(const Project& project, const std::filesystem::path& path);  // atomically

@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "engine/base/error.h"
+#include "engine/catalogue/text.h"
+#include "engine/data/loader.h"
+#include "engine/network/column_check.h"
+#include "engine/network/graph.h"
+#include "engine/network/node_analysis.h"
+#include "engine/network/pattern.h"
+#include "engine/network/project.h"
+#include "engine/optimizers/optimizer.h"
+#include "engine/schedules/schedule.h"
+
+namespace loom {
+namespace {
+
+const Entry* prepareEntry(std::string_view name) {
+  static const std::vector<const Entry*> entries = prepareEntries();
+  const std::string wanted = folded(name);
+  for (const Entry* entry : entries) {
+    if (folded(entry->id) == wanted) return entry;
+    for (const std::string& alias : entry->aliases)
+      if (folded(alias) == wanted) return entry;
+  }
+  return nullptr;
+}
+
+const Entry* optimizerEntry(std::string_view name) {
+  const OptimizerDefinition* found = findOptimizer(name);
+  return found ? &found->entry : nullptr;
+}
+
+const Entry* scheduleEntry(std::string_view name) {
+  const ScheduleDefinition* found = findSchedule(name);
+  return found ? &found->entry : nullptr;
+}
+
+template <class Table>
+std::vector<std::string> idsOf(const Table& table) {
+  std::vector<std::string> ids;
+  for (const auto* definition : table) ids.push_back(definition->entry.id);
+  return ids;
+}
+
+class ProjectChecker {
+ public:
+  ProjectChecker(const Project& project, const std::vector<KnownColumns>& columns) : m_project(project), m_columns(columns) {}
+
+  std::vector<Problem> run() {
+    checkNetworks();
+    checkSharing();
+    for (const DatasetSpec& dataset : m_project.datasets) checkDataset(dataset);
+    checkTraining();
+    std::stable_sort(m_problems.begin(), m_problems.end(), [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
+    return std::move(m_problems);
+  }
+
+ private:
+  void report(std::string field, std::string message, Json remedy = nullptr, Severity severity = Severity::error) {
+    Problem problem{.severity = severity, .field = field, .message = fmt::format("{}: {}", field, message)};
+    if (!remedy.is_null())
+      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set it to {}", remedy.is_string() ? remedy.get<std::string>() : shown(remedy)),
+                        .field = field, .value = std::move(remedy)};
+    m_problems.push_back(std::move(problem));
+  }
+
+  void checkValues(const std::string& path, const Entry& entry, const Json& given, const std::vector<std::string>& ignored = {}) {
+    for (FieldProblem& found : validate(entry, given, ignored)) {
+      const std::string field = found.key.empty() ? path : fmt::format("{}.{}", path, clipped(found.key));
+      const bool isError = found.severity == FieldProblem::Severity::error;
+      Problem problem{.severity = isError ? Severity::error : Severity::warning, .field = field, .message = fmt::format("{}: {}", path, found.message)};
+      if (found.remedy)
+        problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} to {}", found.key, shown(*found.remedy)), .field = field,
+                          .value = *found.remedy};
+      else if (!entry.field(found.key) || !isError)
+        problem.remedy = {.kind = Remedy::Kind::removeField, .label = fmt::format("Remove {}", clipped(found.key, 30)), .field = field};
+      m_problems.push_back(std::move(problem));
+    }
+  }
+
+  void checkNetworks() {
+    std::set<std::string_view> names;
+    for (const Network& network : m_project.networks) {
+      if (!names.insert(network.name).second)
+        report(fmt::format("networks.{}", network.name), "two networks are called so, but names must differ");
+      m_analyses.push_back(analyse(network, m_uses));
+      auto& found = m_analyses.back().problems;
+      m_problems.insert(m_problems.end(), found.begin(), found.end());
+    }
+  }
+
+  // `shares` names a node of this or another network: of the same layer, with parameters of its own.
+  void checkSharing() {
+    std::map<std::string_view, const Node*> byId;
+    for (const Network& network : m_project.networks)
+      for (const Node& node : network.nodes) byId.emplace(node.id, &node);
+    for (const Network& network : m_project.networks) {
+      for (const Node& node : network.nodes) {
+        if (node.shares.empty()) continue;
+        const auto found = byId.find(node.shares);
+        Problem problem{.network = network.name, .node = node.id, .field = "shares"};
+        if (found == byId.end()) {
+          std::vector<std::string> ids;
+          if (m_problems.size() < 50)
+            for (const auto& [id, other] : byId) ids.emplace_back(id);
+          const std::string near = nearest(node.shares, ids);
+          problem.message = fmt::format("{}: shares the parameters of '{}', but there is no such node{}", node.id, clipped(node.shares),
+                                        near.empty() ? "" : fmt::format(": did you mean '{}'?", near));
+        } else if (const Node& other = *found->second; findLayer(other.layer) != findLayer(node.layer)) {
+          problem.message = fmt::format("{}: is a {}, but shares the parameters of '{}', a {}: both must be of one layer", node.id, clipped(node.layer),
+                                        other.id, clipped(other.layer));
+        } else if (!other.shares.empty() && other.shares != other.id) {
+          problem.message = fmt::format("{}: shares the parameters of '{}', which has none of its own: it shares those of '{}'", node.id, other.id,
+                                        clipped(other.shares));
+        } else {
+          continue;
+        }
+        m_problems.push_back(std::move(problem));
+      }
+    }
+  }
+
+  void checkDataset(const DatasetSpec& dataset) {
+    const std::string path = "datasets." + dataset.name;
+    Json values = dataset.extra.is_object() ? dataset.extra : Json::object();
+    if (!dataset.csv.empty()) values["csv"] = dataset.csv;
+    checkValues(path, datasetEntry(), values);
+    for (std::size_t i = 0; i < dataset.prepare.size(); ++i) {
+      const Json& step = dataset.prepare[i];
+      const std::string place = fmt::format("{}.prepare[{}]", path, i);
+      const Json name = step.is_object() && step.contains("step") ? step["step"] : Json(nullptr);
+      if (!name.is_string()) {
+        report(place, fmt::format("is {}, but an object with a step is wanted", shown(step)));
+        continue;
+      }
+      const Entry* entry = prepareEntry(name.get<std::string>());
+      if (entry) {
+        checkValues(place, *entry, step, {"step"});
+        continue;
+      }
+      std::vector<std::string> ids;
+      for (const Entry* known : prepareEntries()) ids.push_back(known->id);
+      reportUnknown(place + ".step", "step", name.get<std::string>(), ids);
+    }
+  }
+
+  void reportUnknown(const std::string& field, std::string_view kind, const std::string& name, const std::vector<std::string>& known) {
+    const std::string near = nearest(name, known);
+    report(field,
+           near.empty() ? fmt::format("there is no {} '{}'{}", kind, clipped(name),
+                                      known.empty() ? std::string(": the project has none") : fmt::format("; known are {}", fmt::join(known, ", ")))
+                        : fmt::format("there is no {} '{}': did you mean '{}'?", kind, clipped(name), near),
+           near.empty() ? known.size() == 1 ? Json(known[0]) : Json(nullptr) : Json(near));
+  }
+
+  void checkNamed(const std::string& path, std::string_view kind, const Json& given, const Entry* (*find)(std::string_view),
+                  const std::vector<std::string>& known) {
+    if (given.is_null()) return;  // the default
+    if (!given.is_object() || !given.contains("name") || !given["name"].is_string())
+      return report(path, fmt::format("is {}, but an object with a name is wanted, such as {{\"name\": \"{}\"}}", shown(given), known.empty() ? "" : known[0]));
+    const std::string name = given["name"].get<std::string>();
+    if (const Entry* entry = find(name))
+      checkValues(path, *entry, given, {"name"});
+    else
+      reportUnknown(path + ".name", kind, name, known);
+  }
+
+  const Network* checkNetworkName(const std::string& path, const std::string& name) {
+    const Network* network = m_project.network(name);
+    std::vector<std::string> names;
+    for (const Network& known : m_project.networks) names.push_back(known.name);
+    if (!network) reportUnknown(path, "network", name, names);
+    return network;
+  }
+
+  const DatasetSpec* checkDatasetName(const std::string& path, const std::string& name) {
+    const DatasetSpec* dataset = m_project.dataset(name);
+    std::vector<std::string> names;
+    for (const DatasetSpec& known : m_project.datasets) names.push_back(known.name);
+    if (!dataset) reportUnknown(path, "dataset", name, names);
+    return dataset;
+  }
+
+  const Analysis& analysisOf(const Network& network) const {
+    return m_analyses[static_cast<std::size_t>(&network - m_project.networks.data())];
+  }
+
+  void checkTraining() {
+    const TrainingSpec& training = m_project.training;
+    if (training.updates.empty()) return;
+    const bool isList = training.updates.size() > 1;
+    for (std::size_t i = 0; i < training.updates.size(); ++i)
+      checkUpdate(training.updates[i], isList ? fmt::format("training[{}]", i) : "training");
+    const std::string path = isList ? "training[0]" : "training";
+    checkValues(path, settingsEntry(), training.settings);
+    checkTogether(path);
+    const std::string evaluated = training.validationNetwork.empty() ? training.updates[0].network : training.validationNetwork;
+    const Network* network = training.validationNetwork.empty() ? m_project.network(evaluated)
+                                                                : checkNetworkName(path + ".validation_network", evaluated);
+    if (!training.validation.empty() && checkDatasetName(path + ".validation", training.validation) && network)
+      checkColumns(*network, analysisOf(*network), columnsOf(training.validation), m_problems);
+    if (network) checkMonitor(path, *network);
+  }
+
+  const KnownColumns* columnsOf(const std::string& dataset) const {
+    for (const KnownColumns& columns : m_columns)
+      if (columns.dataset == dataset) return &columns;
+    return nullptr;
+  }
+
+  void checkUpdate(const UpdateSpec& update, const std::string& path) {
+    checkNamed(path + ".optimizer", "optimizer", update.optimizer, optimizerEntry, idsOf(optimizerTable()));
+    checkNamed(path + ".schedule", "schedule", update.schedule, scheduleEntry, idsOf(scheduleTable()));
+    if (!update.warmup.is_null()) checkValues(path + ".warmup", warmupEntry(), update.warmup);
+    if (update.every < 1) report(path + ".every", fmt::format("is {}, but at least 1 is possible", update.every), 1);
+    const Network* network = checkNetworkName(path + ".network", update.network);
+    if (!network) return;
+    const Analysis& analysis = analysisOf(*network);
+    const bool hasLoss = std::any_of(network->nodes.begin(), network->nodes.end(), [](const Node& node) {
+      const LayerDefinition* layer = findLayer(node.layer);
+      return layer && layer->entry.category == "lossMetric" && layer->entry.field("weight");
+    });
+    if (!hasLoss)
+      report(path + ".network", fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError", network->name));
+    checkPatterns(update, path, *network);
+    if (datasetInputs(*network).empty()) return;  // noise alone needs no dataset
+    if (checkDatasetName(path + ".dataset", update.dataset)) checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);
+  }
+
+  // A pattern that matches no weight is a slip: the update would train nothing, or decay what it should not.
+  void checkPatterns(const UpdateSpec& update, const std::string& path, const Network& network) {
+    if (!analysisOf(network).sound()) return;
+    std::vector<std::string> names;
+    for (const Parameter& parameter : lower(network, {.training = true}).parameters)
+      if (!parameter.isState) names.push_back(parameter.name);
+    const auto matches = [&](const std::string& pattern) {
+      return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return matchesPattern(pattern, name); });
+    };
+    if (names.empty()) report(path + ".network", fmt::format("network '{}' has no weights to train", network.name));
+    for (const std::string& pattern : update.parameters)
+      if (!matches(pattern))
+        report(path + ".parameters", fmt::format("the pattern '{}' matches no weight of network '{}'{}", clipped(pattern), network.name,
+                                                 names.empty() ? std::string() : fmt::format(", whose weights are called {} and so on", names[0])));
+    for (const std::string& pattern : update.decayExclude)
+      if (pattern != "bias" && pattern != "normalisation" && pattern != "weight" && !matches(pattern))
+        report(path + ".decay_exclude", fmt::format("the pattern '{}' matches no weight of network '{}'", clipped(pattern), network.name), nullptr,
+               Severity::warning);
+  }
+
+  // Settings that are each possible and together not.
+  void checkTogether(const std::string& path) {
+    const Values settings(settingsEntry(), m_project.training.settings);
+    try {
+      const std::int64_t batch = settings.integer("batch"), passes = settings.integer("accumulate");
+      if (passes > batch)
+        report(path + ".accumulate", fmt::format("is {}, but a batch of {} can be split into at most {} passes", passes, batch, batch), batch);
+      const double epochs = settings.real("epochs");
+      for (const UpdateSpec& update : m_project.training.updates) {
+        if (!update.warmup.is_object() || !update.warmup.contains("epochs") || !update.warmup["epochs"].is_number()) continue;
+        const double warmup = update.warmup["epochs"].get<double>();
+        if (warmup > epochs && epochs > 0)
+          report(path + ".warmup.epochs", fmt::format("is {}, but the run has only {} epochs: the full rate is never reached", shown(warmup), shown(epochs)),
+                 nullptr, Severity::warning);
+      }
+    } catch (const Error&) {
+      return;  // of a wrong type: reported with the fields
+    }
+  }
+
+  void checkMonitor(const std::string& path, const Network& network) {
+    try {
+      const std::string monitor = Values(settingsEntry(), m_project.training.settings).text("monitor");
+      if (monitor == "loss") return;
+      std::vector<std::string> results{"loss"};
+      for (const Node& node : network.nodes) {
+        const LayerDefinition* layer = findLayer(node.layer);
+        if (layer && layer->entry.category == "lossMetric") results.push_back(node.id);
+      }
+      if (std::find(results.begin(), results.end(), monitor) == results.end())
+        reportUnknown(path + ".monitor", "loss or metric", monitor, results);
+    } catch (const Error&) {
+      return;  // of a wrong type: reported with the fields
+    }
+  }
+
+  const Project& m_project;
+  const std::vector<KnownColumns>& m_columns;
+  std::vector<Analysis> m_analyses;
+  ParameterUses m_uses;
+  std::vector<Problem> m_problems;
+};
+
+}  // namespace
+
+std::vector<Problem> checkProject(const Project& project, const std::vector<KnownColumns>& columns) {
+  return ProjectChecker(project, columns).run();
+}
+
+}  // namespace loom

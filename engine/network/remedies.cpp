@@ -1,0 +1,150 @@
+#include "engine/network/remedies.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "engine/base/error.h"
+#include "engine/catalogue/text.h"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kFarthest = 24;  // layers between the fault and the field that is tried
+
+// From a layer with a field to try down to the wire that disagrees: each has one input, so that shapes can be run again.
+struct Path {
+  std::vector<std::size_t> nodes;  // the first is the one that is changed
+};
+
+bool isChain(const GraphNode& node) {
+  return node.layer && node.inputs.size() == 1 && node.inputs[0].size() == 1;
+}
+
+// The output's shape when the first node of the path had this value; empty rank-0 and false when a rule says no.
+bool tryValue(const Graph& graph, const std::vector<NodeFacts>& facts, const Path& path, const std::string& key, const Json& value, Shape& shape) {
+  shape = facts[path.nodes.front()].inputs[0];
+  for (std::size_t k = 0; k < path.nodes.size(); ++k) {
+    const GraphNode& node = graph.nodes()[path.nodes[k]];
+    Json changed = node.node->values;
+    if (k == 0) changed[key] = value;
+    if (k == 0 && !validate(node.layer->entry, changed).empty()) return false;
+    try {
+      shape = node.layer->shapes({node.node->id, Values(node.layer->entry, changed), {&shape, 1}})[0];
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Values of a field that may turn `is` into `wanted`.
+std::vector<Json> candidates(const Field& field, const Values& values, const Shape& is, const Shape& wanted) {
+  if (field.key == "channels" || field.key == "outputs") return {Json(wanted[field.key == "outputs" ? -1 : 0])};
+  if (field.key == "units") return {Json(wanted[-1])};
+  if (field.key == "padding") return {Json("same"), Json("valid")};
+  if (field.key == "stride" && is.rank() > 1 && wanted.rank() > 1 && values.has("stride")) {
+    const std::int64_t now = values.integers("stride")[0], ratio = std::max<std::int64_t>(1, (is[-1] + wanted[-1] / 2) / std::max<std::int64_t>(wanted[-1], 1));
+    std::vector<Json> all{Json(now * ratio)};
+    if (wanted[-1] > is[-1]) all.push_back(Json(std::max<std::int64_t>(1, now * is[-1] / wanted[-1])));
+    all.push_back(Json(1));
+    all.push_back(Json(2));
+    return all;
+  }
+  return {};
+}
+
+Remedy connect(const Graph& graph, std::size_t from, std::size_t to, std::size_t port) {
+  const GraphNode &source = graph.nodes()[from], &target = graph.nodes()[to];
+  const std::string& key = target.layer->entry.inputs[port].key;
+  const Edge edge{{source.node->id, source.layer->entry.outputs[0].key}, {target.node->id, key}};
+  return {.kind = Remedy::Kind::addEdge, .label = fmt::format("Wire {} to {}", source.node->id, endpointText(edge.to, target.layer, true)), .edge = edge};
+}
+
+}  // namespace
+
+// Walks up from the wire and tries the fields of each layer until the wire has the shape that is wanted.
+Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted) {
+  Path path;
+  std::size_t at = source.node;
+  while (path.nodes.size() < kFarthest && isChain(graph.nodes()[at]) && facts[at].known) {
+    path.nodes.insert(path.nodes.begin(), at);
+    const GraphNode& node = graph.nodes()[at];
+    for (const Field& field : node.layer->entry.fields) {
+      const Values values(node.layer->entry, node.node->values);
+      for (const Json& value : candidates(field, values, facts[source.node].outputs[source.port], wanted)) {
+        if (value == values.json(field.key)) continue;
+        Shape shape;
+        if (!tryValue(graph, facts, path, field.key, value, shape) || shape != wanted) continue;
+        return {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} of {} to {}", field.key, node.node->id, value.is_string() ? value.get<std::string>() : shown(value)),
+                .node = node.node->id, .field = field.key, .value = value};
+      }
+    }
+    at = node.inputs[0][0].node;
+  }
+  return {};
+}
+
+Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t node) {
+  // Inputs that must agree: one is made like another. Later wires are tried first: the shortcut is drawn after the main path.
+  std::vector<GraphSource> wires;
+  for (const auto& port : graph.nodes()[node].inputs) wires.insert(wires.end(), port.begin(), port.end());
+  const auto shapeOf = [&](const GraphSource& wire) -> const Shape& { return facts[wire.node].outputs[wire.port]; };
+  if (wires.size() < 2) return {};
+  for (std::size_t changed = wires.size(); changed-- > 0;) {
+    const Shape& wanted = shapeOf(wires[changed == 0 ? 1 : 0]);
+    if (shapeOf(wires[changed]) == wanted || wanted.rank() == 0) continue;
+    const Remedy remedy = findRemedyFor(graph, facts, wires[changed], wanted);
+    if (remedy.kind != Remedy::Kind::none) return remedy;
+  }
+  return {};
+}
+
+Remedy findWire(const Graph& graph, std::size_t node, std::size_t port) {
+  const bool wantsValues = graph.nodes()[node].layer->entry.inputs[port].type == PortType::values;
+  std::ptrdiff_t found = -1;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const GraphNode& from = graph.nodes()[i];
+    // Values: the end of a chain that was drawn before. Labels: an Input of that type, which may be used several times.
+    if (i == node || !from.layer || from.layer->entry.outputs.empty() || from.layer->entry.category == "lossMetric") continue;
+    if ((outputType(from, 0) == PortType::values) != wantsValues || (wantsValues && (!from.consumers.empty() || i > node))) continue;
+    if (found >= 0) return {};
+    found = static_cast<std::ptrdiff_t>(i);
+  }
+  if (found < 0) return {};
+  // The node's own results must not come back to it.
+  std::vector<std::size_t> ahead{node};
+  std::vector<char> seen(graph.nodes().size(), 0);
+  while (!ahead.empty()) {
+    const std::size_t at = ahead.back();
+    ahead.pop_back();
+    if (at == static_cast<std::size_t>(found)) return {};
+    if (std::exchange(seen[at], 1)) continue;
+    ahead.insert(ahead.end(), graph.nodes()[at].consumers.begin(), graph.nodes()[at].consumers.end());
+  }
+  return connect(graph, static_cast<std::size_t>(found), node, port);
+}
+
+void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& network, std::vector<Problem>& problems) {
+  const GraphNode& node = graph.nodes()[index];
+  const std::string& id = node.layer->entry.id;
+  if ((id != "SoftmaxCrossEntropy" && id != "BinaryCrossEntropy") || node.inputs[0].empty()) return;
+  const GraphNode& before = graph.nodes()[node.inputs[0][0].node];
+  if (!before.layer) return;
+  Problem problem{.severity = Severity::warning, .network = network, .node = node.node->id};
+  if (id == "SoftmaxCrossEntropy" && before.layer->entry.id == "Softmax") {
+    problem.message = fmt::format("{}: contains a softmax already, and {} before it is a second one: training will be slow; wire what comes before {} instead",
+                                  node.node->id, before.node->id, before.node->id);
+    problem.edge = graph.network().edges[node.inputs[0][0].edge];
+    problems.push_back(std::move(problem));
+  } else if (id == "BinaryCrossEntropy" && before.layer->entry.id == "Sigmoid" &&
+             Values(node.layer->entry, node.node->values).text("from") == "logits") {
+    problem.field = "from";
+    problem.message = fmt::format("{}: takes logits and contains a sigmoid, but {} before it is one already", node.node->id, before.node->id);
+    problem.remedy = {.kind = Remedy::Kind::setField, .label = "Set from to probabilities", .field = "from", .value = "probabilities"};
+    problems.push_back(std::move(problem));
+  }
+}
+
+}  // namespace loom
