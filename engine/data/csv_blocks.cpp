@@ -32,7 +32,7 @@ CsvBlockReader::CsvBlockReader(const std::filesystem::path& path, std::size_t bl
                  path.string());
     if (const auto kind = kindByContent(start.substr(0, 64)); !kind.empty())
       throwError(ErrorCode::badData, "{} is {}, but a CSV file is needed; save it as CSV (UTF-8)", path.string(), kind);
-    if (start.substr(0, 3) == "\xef\xbb\xbf") m_begin = 3;
+    if (start.substr(0, 3) == "\xef\xbb\xbf") m_given = m_begin = 3;
   } catch (...) {
     ::close(m_file);
     throw;
@@ -141,9 +141,9 @@ bool CsvBlockReader::next(CsvBlock& block, std::int64_t records) {
   if (block.buffer[end - 1] != '\n') block.buffer[block.size++] = '\n';
   block.buffer[block.size] = '\0';
   block.line = m_line;
-  block.number = m_number++;
   m_begin += end;
   m_given += static_cast<std::int64_t>(end);
+  block.end = m_given;
   m_line += block.lines;
   return true;
 }

@@ -16,7 +16,7 @@ struct CsvBlock {
   std::size_t size = 0;
   std::int64_t line = 1;     // of the file, where the block begins
   std::int64_t lines = 0;    // line breaks in it: no fewer than records
-  std::int64_t number = 0;   // 0, 1, 2 ... in the order of the file
+  std::int64_t end = 0;      // bytes of the file up to its end
   bool quotes = false;       // holds a '"' somewhere
   std::string_view text() const { return {buffer.data(), size}; }
 };
@@ -33,7 +33,6 @@ class CsvBlockReader {
   // for a record longer than kLongestRecord (no line breaks, or a quote that is never closed).
   bool next(CsvBlock& block, std::int64_t records = INT64_MAX);
 
-  std::int64_t bytesRead() const { return m_given; }  // of those handed out
   std::int64_t fileSize() const { return m_fileSize; }
 
   static constexpr std::size_t kLongestRecord = std::size_t{64} << 20;
@@ -48,7 +47,7 @@ class CsvBlockReader {
   std::vector<char> m_pending;  // read and not handed out: [m_begin, m_end)
   std::size_t m_begin = 0, m_end = 0;
   bool m_atEnd = false;
-  std::int64_t m_line = 1, m_number = 0, m_given = 0, m_fileSize = 0;
+  std::int64_t m_line = 1, m_given = 0, m_fileSize = 0;
 };
 
 }  // namespace loom

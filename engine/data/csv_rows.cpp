@@ -160,7 +160,6 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
   workers.submit(*items.back());
   inOrder.push_back(items.back().get());
   std::exception_ptr readFailure;
-  std::int64_t done = 0;
   for (bool more = true; more || !inOrder.empty();) {
     while (more && inOrder.size() < most) {
       Item* item = nullptr;
@@ -190,8 +189,7 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
     workers.finish(*item);
     inOrder.pop_front();
     if (item->failure) std::rethrow_exception(item->failure);
-    done = !more && inOrder.empty() ? reader.fileSize() : std::min(done + item->chunk.textBytes, reader.fileSize() - 1);
-    if (consumer.rows) consumer.rows(item->chunk, item->faults, done, reader.fileSize());
+    if (consumer.rows) consumer.rows(item->chunk, item->faults, item->block.end, reader.fileSize());
     spare.push_back(item);
   }
   if (readFailure) std::rethrow_exception(readFailure);

@@ -238,7 +238,6 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
   chunk.files.clear();
   chunk.lines.clear();
   chunk.bad.clear();
-  chunk.textBytes = static_cast<std::int64_t>(block.size - offset);
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
     chunk.columns[v].used = 0;
     chunk.columns[v].lengths.clear();

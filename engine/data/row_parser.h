@@ -44,7 +44,6 @@ struct RowChunk {
   std::vector<bool> bad;                 // rows with an error; their numbers are zero
   std::vector<std::uint64_t> inputHashes, rowHashes;  // left to RowConsumer::prepare
   std::int64_t rows = 0;
-  std::int64_t textBytes = 0;            // of the CSV
 };
 
 class RowParser {
