@@ -1,0 +1,129 @@
+// One walk over the program; what an operation's outputs are replaced by is seen by all that follow.
+#include <algorithm>
+#include <map>
+
+#include "engine/program/passes.h"
+
+namespace loom {
+namespace {
+
+class Simplification {
+ public:
+  explicit Simplification(Program& program) : m_program(program), m_replacement(program.tensors.size()), m_producer(program.tensors.size(), -1) {
+    for (std::size_t id = 0; id < m_replacement.size(); ++id) m_replacement[id] = static_cast<TensorId>(id);
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < m_program.operations.size(); ++i) {
+      Operation& operation = m_program.operations[i];
+      for (TensorId& id : operation.inputs) id = current(id);
+      for (TensorId id : operation.outputs) m_producer[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
+      if (isFixed(operation)) continue;
+      if (const TensorId same = sameAsInput(operation); same != kNoTensor) replace(operation.outputs[0], same);
+      else if (const Operation* earlier = computedBefore(i)) replaceAll(operation, *earlier);
+      else foldConstant(operation);
+    }
+    for (NamedResult& result : m_program.results) result.tensor = current(result.tensor);
+    eliminateDeadCode(m_program);
+  }
+
+ private:
+  TensorId current(TensorId id) const { return id == kNoTensor ? id : m_replacement[static_cast<std::size_t>(id)]; }
+  void replace(TensorId id, TensorId by) { m_replacement[static_cast<std::size_t>(id)] = by; }
+  const Shape& shape(TensorId id) const { return m_program.tensor(id).shape; }
+  bool isResult(TensorId id) const {
+    return std::any_of(m_program.results.begin(), m_program.results.end(), [&](const NamedResult& result) { return result.tensor == id; });
+  }
+
+  // Parameter gradients must be written by an operation, results must live in the program, states must change.
+  bool isFixed(const Operation& operation) const {
+    if (!operation.op->updates.empty()) return true;
+    return std::any_of(operation.outputs.begin(), operation.outputs.end(),
+                       [&](TensorId id) { return m_program.tensor(id).role != TensorRole::intermediate || isResult(id); });
+  }
+
+  TensorId sameAsInput(const Operation& operation) const {
+    const std::string& name = operation.op->name;
+    const Attributes& attributes = operation.attributes;
+    const TensorId x = operation.inputs[0], y = operation.outputs[0];
+    if (name == "scale" && attributes.real("factor", 1.0) == 1.0 && attributes.real("offset", 0.0) == 0.0) return x;
+    if (name == "dropout" && attributes.real("probability") == 0.0) return x;
+    if ((name == "reshape" || name == "sum_to" || name == "broadcast") && shape(x) == shape(y)) return x;
+    if (name == "reshape")  // of a reshape: straight from where that came from
+      if (const TensorId origin = inputOfProducer(x, "reshape"); origin != kNoTensor && shape(origin) == shape(y)) return origin;
+    if (name == "transpose") return undone(x, attributes);
+    return kNoTensor;
+  }
+
+  TensorId inputOfProducer(TensorId id, const char* op) const {
+    const std::int32_t producer = m_producer[static_cast<std::size_t>(id)];
+    if (producer < 0 || m_program.operations[static_cast<std::size_t>(producer)].op->name != op) return kNoTensor;
+    return m_program.operations[static_cast<std::size_t>(producer)].inputs[0];
+  }
+
+  static std::vector<std::int64_t> fromZero(const std::vector<std::int64_t>& axes) {
+    std::vector<std::int64_t> counted = axes;
+    for (std::int64_t& axis : counted)
+      if (axis < 0) axis += static_cast<std::int64_t>(axes.size());
+    return counted;
+  }
+
+  // What a transpose gives back: its input when it moves nothing, the input of a transpose that it undoes.
+  TensorId undone(TensorId x, const Attributes& attributes) const {
+    const std::vector<std::int64_t> axes = fromZero(attributes.integers("axes"));
+    if (std::is_sorted(axes.begin(), axes.end())) return x;
+    const TensorId origin = inputOfProducer(x, "transpose");
+    if (origin == kNoTensor) return kNoTensor;
+    const Operation& first = m_program.operations[static_cast<std::size_t>(m_producer[static_cast<std::size_t>(x)])];
+    const std::vector<std::int64_t> before = fromZero(first.attributes.integers("axes"));
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      if (before[static_cast<std::size_t>(axes[i])] != static_cast<std::int64_t>(i)) return kNoTensor;
+    return origin;
+  }
+
+  // Every op is a function of its inputs and attributes (noise too), so the same twice is one. Not what reads a state: that
+  // may change in between.
+  const Operation* computedBefore(std::size_t index) {
+    const Operation& operation = m_program.operations[index];
+    for (TensorId id : operation.inputs)
+      if (id != kNoTensor && m_program.tensor(id).role == TensorRole::state) return nullptr;
+    std::vector<std::size_t>& seen = m_seen[{operation.op, operation.inputs}];
+    for (std::size_t earlier : seen)
+      if (m_program.operations[earlier].attributes == operation.attributes) return &m_program.operations[earlier];
+    seen.push_back(index);
+    return nullptr;
+  }
+
+  void replaceAll(const Operation& operation, const Operation& by) {
+    for (std::size_t i = 0; i < operation.outputs.size(); ++i) replace(operation.outputs[i], current(by.outputs[i]));
+  }
+
+  void foldConstant(const Operation& operation) {
+    std::vector<ReferenceTensor> inputs;
+    for (TensorId id : operation.inputs) {
+      if (id == kNoTensor || m_program.tensor(id).role != TensorRole::constant) return;
+      inputs.push_back({shape(id), std::vector<double>(static_cast<std::size_t>(shape(id).elements()), m_program.tensor(id).value)});
+    }
+    if (inputs.empty() || operation.outputs.size() != 1) return;
+    std::vector<const ReferenceTensor*> pointers;
+    for (const ReferenceTensor& input : inputs) pointers.push_back(&input);
+    ReferenceTensor y{shape(operation.outputs[0]), std::vector<double>(static_cast<std::size_t>(shape(operation.outputs[0]).elements()), 0.0)};
+    operation.op->reference(pointers, {&y, 1}, operation.attributes);
+    if (y.values.empty() || std::any_of(y.values.begin(), y.values.end(), [&](double value) { return value != y.values[0]; })) return;
+    m_program.tensors.push_back({"constant", y.shape, DataType::f32, TensorRole::constant, y.values[0]});
+    m_replacement.push_back(static_cast<TensorId>(m_program.tensors.size() - 1));
+    m_producer.push_back(-1);
+    replace(operation.outputs[0], m_replacement.back());  // its operation is dead now
+  }
+
+  Program& m_program;
+  std::vector<TensorId> m_replacement;  // by TensorId
+  std::vector<std::int32_t> m_producer;
+  std::map<std::pair<const OpDefinition*, std::vector<TensorId>>, std::vector<std::size_t>> m_seen;
+};
+
+}  // namespace
+
+void simplify(Program& program) { Simplification(program).run(); }
+
+}  // namespace loom

@@ -1,0 +1,143 @@
+// The table as a whole: contracts hang together, every op is exercised, and what cannot be is refused with both numbers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "engine/base/error.h"
+#include "engine/program/builder.h"
+#include "tests/engine/ops/case_families.h"
+
+namespace loom::cases {
+namespace {
+
+TEST(OpTable, NamesAreUniqueAndFound) {
+  std::set<std::string> names;
+  for (const OpDefinition* op : opTable()) {
+    EXPECT_TRUE(names.insert(op->name).second) << op->name;
+    EXPECT_EQ(&findOp(op->name), op);
+  }
+  EXPECT_GE(names.size(), 50u);
+  EXPECT_THROW(findOp("convolutoin"), Error);
+}
+
+TEST(OpTable, EveryOpHasItsContract) {
+  for (const OpDefinition* op : opTable()) {
+    EXPECT_TRUE(op->infer) << op->name;
+    EXPECT_TRUE(op->reference) << op->name;
+    const OpSignature signature = signatureOf(*op);
+    EXPECT_FALSE(signature.inputs.empty()) << op->name;
+    EXPECT_FALSE(signature.outputs.empty()) << op->name;
+    for (int input : op->reusable) EXPECT_LT(input, static_cast<int>(signature.inputs.size())) << op->name;
+    for (int input : op->updates) EXPECT_LT(input, static_cast<int>(signature.inputs.size())) << op->name;
+  }
+}
+
+// The README's table is the contract that backends read: a row an op, with the same inputs and outputs.
+TEST(OpTable, ReadmeNamesEveryOpWithItsSignature) {
+  std::ifstream file(std::string(GRADLOOM_SOURCE_DIR) + "/engine/ops/README.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const OpDefinition* op : opTable()) {
+    const std::size_t row = text.find("| `" + op->name + "` |");
+    ASSERT_NE(row, std::string::npos) << op->name << " has no row";
+    const std::string line = text.substr(row, text.find('\n', row) - row);
+    if (signatureOf(*op).several) continue;  // "several -> y" reads better than "x... -> y"
+    EXPECT_THAT(line, testing::HasSubstr("| " + op->signature + " |"));
+  }
+}
+
+TEST(OpTable, EveryOpStandsInTheProgramOfACase) {
+  std::set<std::string> exercised, names;
+  for (const OpCase& opCase : opCases()) {
+    EXPECT_TRUE(names.insert(opCase.name).second) << "two cases named " << opCase.name;
+    for (const Operation& operation : programOf(opCase, true).operations) exercised.insert(operation.op->name);
+  }
+  for (const OpDefinition* op : opTable()) EXPECT_TRUE(exercised.contains(op->name)) << op->name << " lacks a case";
+}
+
+TEST(OpTable, DifferentiableOpsHaveACaseOfTheirOwn) {
+  std::set<std::string> own;
+  for (const OpCase& opCase : opCases()) own.insert(opCase.op);
+  for (const OpDefinition* op : opTable())
+    EXPECT_TRUE(!op->gradient || own.contains(op->name)) << op->name;
+}
+
+// A second run of the same step gives the same numbers, and the reference writes every output that it should.
+TEST(OpTable, ReferencesAreRepeatable) {
+  const std::unique_ptr<Backend> backend = makeReferenceBackend();
+  for (const OpCase& opCase : opCases()) EXPECT_EQ(runCase(opCase, *backend), runCase(opCase, *backend)) << opCase.name;
+}
+
+struct Refusal {
+  std::string op;
+  std::vector<InputCase> inputs;
+  Attributes attributes;
+  std::vector<std::string> says;
+};
+
+class OpRefusal : public testing::TestWithParam<Refusal> {};
+
+TEST_P(OpRefusal, NamesTheNumbers) {
+  const Refusal& refusal = GetParam();
+  try {
+    programOf({"refused", refusal.op, refusal.inputs, refusal.attributes}, false);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badProject) << error.what();
+    EXPECT_THAT(error.what(), testing::HasSubstr("in layer 'refused': "));
+    for (const std::string& words : refusal.says) EXPECT_THAT(error.what(), testing::HasSubstr(words));
+  }
+}
+
+std::vector<Refusal> refusals() {
+  const InputCase image = values({2, 3, 5, 7});
+  return {
+      {"convolution", {image, values({4, 2, 3, 3})}, {}, {"2 channels a group", "has 3"}},
+      {"convolution", {image, values({4, 3, 3})}, {}, {"has 3 axes", "needs 4"}},
+      {"convolution", {image, values({4, 3, 6, 3})}, {}, {"reaches over 6", "only 5"}},
+      {"convolution", {image, values({4, 1, 3, 3})}, {{"groups", 3}}, {"3 input channels and 4 output"}},
+      {"convolution", {image, values({4, 3, 3, 3}), values({5})}, {}, {"bias must be 4", "is 5"}},
+      {"convolution", {image, values({4, 3, 3, 3})}, {{"strides", Integers{1}}}, {"'strides' has 1", "2 are needed"}},
+      {"convolution", {image, values({4, 3, 3, 3})}, {{"strides", Integers{1, 0}}}, {"'strides' holds 0", "at least 1"}},
+      {"convolution", {image}, {}, {"lacks its input 'w'"}},
+      {"convolution", {image, values({4, 3, 3, 3}), values({4}), values({4})}, {}, {"takes 3 inputs", "4 are given"}},
+      {"convolution_input_gradient", {values({2, 4, 3, 5}), values({4, 3, 3, 3})}, {{"input_shape", Integers{6, 7}}}, {"2×4×4×5", "2×4×3×5"}},
+      {"matmul", {values({3, 5}), values({4, 5})}, {}, {"5 and 4"}},
+      {"matmul", {values({2, 3, 5}), values({3, 5, 4})}, {}, {"axis 0 has 2 and 3"}},
+      {"matmul", {values({3, 5}), values({5, 4}), values({3})}, {}, {"must be 4", "is 3"}},
+      {"max_pooling", {image}, {{"kernel", Integers{6, 2}}}, {"window is 6", "only 5"}},
+      {"max_pooling", {image}, {{"kernel", Integers{2, 2}}, {"padding", Integers{2, 0, 0, 0}}}, {"padding 2", "which is 2"}},
+      {"batch_normalization", {image, values({4}), values({3}), state({3}), state({3})}, {}, {"must be 3", "is 4"}},
+      {"layer_normalization", {image, values({5})}, {{"axes", 1}}, {"must be 7", "is 5"}},
+      {"layer_normalization", {image}, {{"axes", 5}}, {"last 5 axes", "1 to 4"}},
+      {"dropout", {image, step(), firstSample()}, {{"probability", 1.0}, {"stream", 1}}, {"is 1", "less than 1"}},
+      {"unary", {image}, {{"function", "rleu"}}, {"'rleu'"}},
+      {"binary", {values({3, 4}), values({3, 5})}, {{"function", "add"}}, {"3×5", "3×4", "equal or 1"}},
+      {"binary", {values({3, 4}), values({4})}, {{"function", "add"}}, {"is 4", "3×4"}},
+      {"binary", {values({3, 1}), values({3, 4})}, {{"function", "add"}}, {"3×4", "3×1"}},
+      {"binary", {values({3}), labels({3}, 2)}, {{"function", "add"}}, {"b must hold f32", "i32"}},
+      {"reshape", {values({2, 3})}, {{"shape", Integers{2, 4}}}, {"6 values", "holds 8"}},
+      {"transpose", {values({2, 3})}, {{"axes", Integers{0, 0}}}, {"one of them twice"}},
+      {"slice", {values({2, 5})}, {{"axis", 1}, {"start", 2}, {"length", 3}, {"step", 2}}, {"ends at 6", "has 5", "0 to 4"}},
+      {"concatenate", {values({2, 3, 4}), values({2, 3, 5})}, {{"axis", 1}}, {"2×3×5", "2×3×4"}},
+      {"reduce", {values({2, 3})}, {{"function", "sum"}, {"axes", Integers{2}}}, {"axis 2", "2 axes"}},
+      {"embedding", {values({2, 3}), values({4, 5})}, {}, {"i32"}},
+      {"lstm", {values({2, 4, 3}), values({20, 4}), values({20, 5})}, {}, {"20×3", "20×4"}},
+      {"gru", {values({2, 4, 3}), values({15, 3}), values({16, 5})}, {}, {"15×5", "16×5"}},
+      {"attention", {values({2, 5, 6}), values({2, 5, 6}), values({2, 5, 6})}, {{"heads", 4}}, {"6 channels", "4 heads"}},
+      {"attention", {values({2, 5, 6}), values({2, 4, 6}), values({2, 4, 6})}, {{"causal", true}}, {"5 and 4"}},
+      {"softmax_cross_entropy", {values({5, 7}), labels({4}, 7)}, {}, {"labels are 4", "5×7"}},
+      {"softmax_cross_entropy", {values({5, 1}), labels({5}, 1)}, {}, {"1 class", "at least 2"}},
+      {"softmax_cross_entropy", {values({5, 7}), labels({5}, 7)}, {{"smoothing", 1.0}}, {"is 1", "less than 1"}},
+      {"mean_squared_error", {values({5, 3}), values({5, 2})}, {}, {"5×3", "5×2"}},
+      {"huber", {values({5}), values({5})}, {{"delta", 0.0}}, {"delta is 0"}},
+      {"top_k_accuracy", {values({5, 3}), labels({5}, 3)}, {{"k", 4}}, {"top-4", "1 to 3"}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, OpRefusal, testing::ValuesIn(refusals()),
+                         [](const auto& info) { return info.param.op + "_" + std::to_string(info.index); });
+
+}  // namespace
+}  // namespace loom::cases
