@@ -55,6 +55,10 @@ class Plan {
   Ref<float> persistent(std::int64_t floats);  // from the first stage to the last
   // Memory that a forward operation leaves for its gradient, found again under any name.
   Ref<float> shared(const std::string& key, std::int64_t floats);
+  // Whether anything reads this output: gradients that nobody asked for are not computed.
+  bool wanted(TensorId id) const {
+    return id != kNoTensor && (tensor(id).role == TensorRole::parameterGradient || !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
+  }
   bool hasShared(const std::string& key) const { return m_shared.count(key) != 0; }
   // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it every step.
   Ref<float> packedWeight(const std::string& key, std::int64_t floats, const std::function<void(const Ref<float>&)>& make);

@@ -8,7 +8,7 @@
 namespace loom::cpu {
 namespace {
 
-constexpr std::int64_t kStepBlock = 384;  // of K: one panel block (96 KiB) and the block of A stay in the level-2 cache
+constexpr std::int64_t kStepBlock = 512;  // of K: one panel block (128 KiB) and the block of A stay in the level-2 cache
 constexpr std::int64_t kRowBlock = 96;
 
 struct TilePlace {

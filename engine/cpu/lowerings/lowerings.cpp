@@ -53,6 +53,16 @@ constexpr Row kTable[] = {
     {"huber_gradient", lowerPointwiseLossGradient},
     {"top_k_accuracy", lowerTopKAccuracy},
     {"binary_accuracy", lowerBinaryAccuracy},
+    {"layer_normalization", lowerLayerNormalization},
+    {"layer_normalization_gradient", lowerLayerNormalizationGradient},
+    {"local_response_normalization", lowerLocalResponseNormalization},
+    {"local_response_normalization_gradient", lowerLocalResponseNormalizationGradient},
+    {"lstm", lowerLstm},
+    {"lstm_gradient", lowerLstmGradient},
+    {"gru", lowerGru},
+    {"gru_gradient", lowerGruGradient},
+    {"attention", lowerAttention},
+    {"attention_gradient", lowerAttentionGradient},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// matmul and bias_gradient: own products over packed B. Weights are packed once a step, anything else before its product.
+// matmul and bias_gradient.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -6,35 +6,9 @@
 #include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gemm.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/cpu/lowerings/product.h"
 
 namespace loom::cpu {
-namespace {
-
-constexpr std::int64_t kPackGrain = 1 << 15;  // floats of one packing task
-
-// A single product with b either packed ahead (a parameter) or in a stage of its own.
-Ref<float> packB(Plan& plan, TensorId id, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride, std::int64_t k,
-                 std::int64_t n) {
-  if (plan.tensor(id).role == TensorRole::parameter) {
-    const std::string key = "packed " + std::to_string(id) + " " + std::to_string(rowStride) + " " + std::to_string(columnStride);
-    return plan.packedWeight(key, packedFloats(k, n), [&](const Ref<float>& packed) {
-      const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
-      for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {
-        const std::int64_t end = std::min(panelsOf(n), panel + step);
-        plan.prologue([=](const Worker&) { packPanels(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end); });
-      }
-    });
-  }
-  const Ref<float> packed = plan.scratch(packedFloats(k, n));
-  plan.stage("pack", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(panelsOf(n));
-    packPanels(packed.get(), {b.get(), rowStride, columnStride}, k, n, first, last);
-  });
-  return packed;
-}
-
-}  // namespace
-
 void lowerMatmul(Plan& plan, const Operation& operation) {
   const TensorId a = operation.inputs[0], b = operation.inputs[1];
   const TensorId bias = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
@@ -53,20 +27,16 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
   }
   const auto left = plan.read(a), right = plan.read(b), offsets = plan.readOptional(bias);
   const auto target = plan.writeGradient(y);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const Activation activation = plan.fused().relu ? Activation::relu : Activation::none;
   const std::int64_t rowA = transposeA ? 1 : k, columnA = transposeA ? m : 1, rowB = transposeB ? 1 : n, columnB = transposeB ? k : 1;
   const std::string kernel = fmt::format("matmul {}×{}×{}{}", m, n, k, plan.fused().relu ? " + relu" : "");
   if (matrices == 1) {
-    const auto packed = packB(plan, b, right, rowB, columnB, k, n);
-    plan.stage(kernel, [=](const Worker& worker) {
-      const GemmShare share = shareOf(worker, m, n);
-      gemm({.m = m, .n = n, .k = k, .a = {left.get(), rowA, columnA}, .packed = packed.get(), .c = target.to.get(), .ldc = n,
-            .bias = offsets.get(), .activation = activation, .accumulate = target.adds(worker)},
-           share.firstRow, share.lastRow, share.firstPanel, share.lastPanel, scratch.get() + worker.index * gemmScratch());
-    });
+    emitProduct(plan, {.name = kernel, .m = m, .n = n, .k = k, .a = left, .rowA = rowA, .columnA = columnA, .b = right, .rowB = rowB,
+                       .columnB = columnB, .weight = b, .bias = offsets, .activation = activation},
+                target);
     return;
   }
+  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t packedSize = packedFloats(k, n);
   const auto packed = plan.scratch(packedSize * plan.threads());
   plan.stage(fmt::format("{} × {}", matrices, kernel), [=](const Worker& worker) {

@@ -1,0 +1,111 @@
+#include "engine/cpu/kernels/layer_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/cpu/kernels/simd.h"
+
+namespace loom::cpu {
+namespace {
+
+LOOM_INLINE Vec loadSome(const float* p, std::int64_t count, float otherwise = 0) {
+  return count >= kLanes ? load(p) : loadPart(p, count, otherwise);
+}
+LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
+  if (count >= kLanes) {
+    store(p, v);
+  } else {
+    storePart(p, v, count);
+  }
+}
+
+LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y,
+                                    float* mean, float* inverse) {
+  Vec total{};
+  for (std::int64_t i = 0; i < count; i += kLanes) total += loadSome(x + i, count - i);
+  const float m = sum(total) / static_cast<float>(count);
+  Vec squares{};
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    const Vec d = loadSome(x + i, count - i, m) - m;
+    squares += d * d;
+  }
+  const float r = 1 / std::sqrt(sum(squares) / static_cast<float>(count) + epsilon);
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    Vec h = (loadSome(x + i, count - i) - m) * r;
+    if (gamma != nullptr) h *= loadSome(gamma + i, count - i);
+    if (beta != nullptr) h += loadSome(beta + i, count - i);
+    storeSome(y + i, h, count - i);
+  }
+  *mean = m;
+  *inverse = r;
+}
+
+LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, const float* gamma, float mean, float inverse,
+                                            std::int64_t count, float* dx, float* dgamma, float* dbeta) {
+  Vec sumG{}, sumGH{};
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    const std::int64_t n = count - i;
+    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n, mean) - mean) * inverse;
+    storeSome(dgamma + i, loadSome(dgamma + i, n) + d * h, n);
+    storeSome(dbeta + i, loadSome(dbeta + i, n) + d, n);
+    const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+    sumG += g;
+    sumGH += g * h;
+  }
+  const float meanG = sum(sumG) / static_cast<float>(count), meanGH = sum(sumGH) / static_cast<float>(count);
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    const std::int64_t n = count - i;
+    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n) - mean) * inverse;
+    const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+    storeSome(dx + i, inverse * (g - meanG - h * meanGH), n);
+  }
+}
+
+LOOM_CPU_KERNEL(void, layerNormRowOf,
+                (const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y, float* mean,
+                 float* inverse),
+                (x, gamma, beta, epsilon, count, y, mean, inverse))
+LOOM_CPU_KERNEL(void, layerNormGradientRowOf,
+                (const float* x, const float* dy, const float* gamma, float mean, float inverse, std::int64_t count, float* dx,
+                 float* dgamma, float* dbeta),
+                (x, dy, gamma, mean, inverse, count, dx, dgamma, dbeta))
+
+float denominator(const ResponseWindow& w, const float* x, std::int64_t c, std::int64_t channels) {
+  const std::int64_t first = std::max<std::int64_t>(0, c - w.size / 2), last = std::min(channels - 1, c + (w.size - 1) / 2);
+  float squares = 0;
+  for (std::int64_t j = first; j <= last; ++j) squares += x[j] * x[j];
+  return w.k + w.alpha / static_cast<float>(w.size) * squares;
+}
+
+}  // namespace
+
+void layerNormRow(const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y, float* mean,
+                  float* inverse) {
+  layerNormRowOf(x, gamma, beta, epsilon, count, y, mean, inverse);
+}
+void layerNormGradientRow(const float* x, const float* dy, const float* gamma, float mean, float inverse, std::int64_t count, float* dx,
+                          float* dgamma, float* dbeta) {
+  layerNormGradientRowOf(x, dy, gamma, mean, inverse, count, dx, dgamma, dbeta);
+}
+
+void responseNormRow(const ResponseWindow& window, const float* x, float* y, std::int64_t channels) {
+  for (std::int64_t c = 0; c < channels; ++c) y[c] = x[c] * std::pow(denominator(window, x, c, channels), -window.beta);
+}
+
+// dx_i = dy_i d_i^-beta - 2 alpha beta / size x_i sum over c with i in their window of t_c, t_c = dy_c x_c d_c^(-beta - 1)
+void responseNormGradientRow(const ResponseWindow& window, const float* x, const float* dy, float* dx, std::int64_t channels, float* scratch) {
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const float d = denominator(window, x, c, channels), power = std::pow(d, -window.beta);
+    scratch[c] = dy[c] * x[c] * power / d;
+    scratch[channels + c] = dy[c] * power;
+  }
+  const float factor = 2 * window.alpha * window.beta / static_cast<float>(window.size);
+  for (std::int64_t i = 0; i < channels; ++i) {
+    const std::int64_t first = std::max<std::int64_t>(0, i - (window.size - 1) / 2), last = std::min(channels - 1, i + window.size / 2);
+    float total = 0;
+    for (std::int64_t c = first; c <= last; ++c) total += scratch[c];
+    dx[i] = scratch[channels + i] - factor * x[i] * total;
+  }
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,30 @@
+#pragma once
+// One matrix product as stages: B packed ahead of the step where it is a parameter, in a stage of its own otherwise.
+#include <string>
+
+#include "engine/cpu/kernels/gemm.h"
+#include "engine/cpu/plan.h"
+
+namespace loom::cpu {
+
+// C (m x n) = activation(A B + bias). Strides are in elements, so that a transposed matrix needs no copy.
+struct Product {
+  std::string name;
+  std::int64_t m = 0, n = 0, k = 0;
+  Ref<float> a;
+  std::int64_t rowA = 0, columnA = 1;
+  Ref<float> b;
+  std::int64_t rowB = 0, columnB = 1;
+  TensorId weight = kNoTensor;  // whose memory b is; packed once a step where it is a parameter
+  Ref<float> bias = {};
+  Activation activation = Activation::none;
+  std::int64_t ldc = 0;  // 0 = n
+};
+
+void emitProduct(Plan& plan, const Product& product, const Plan::Target& target);
+
+// b (k x n) in panels, from the prologue on where `weight` is a parameter, else from this place of the program on.
+Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride, std::int64_t k,
+                   std::int64_t n);
+
+}  // namespace loom::cpu

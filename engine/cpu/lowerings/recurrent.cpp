@@ -1,0 +1,86 @@
+#include "engine/cpu/lowerings/recurrent.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/kernels/elementwise.h"
+
+namespace loom::cpu {
+
+RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state) {
+  const Shape& x = plan.shape(operation.inputs[0]);
+  return {x[0], x[1], x[2], plan.shape(operation.inputs[2])[1], gates, state, operation.attributes.boolean("reverse", false)};
+}
+
+void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias, const Ref<float>& state) {
+  emitProduct(plan, {.name = "recurrent input side", .m = s.batch * s.time, .n = s.gates * s.hidden, .k = s.channels, .a = plan.read(x),
+                     .rowA = s.channels, .b = plan.read(wInput), .rowB = 1, .columnB = s.channels, .weight = wInput, .bias = bias,
+                     .ldc = s.state * s.hidden},
+              {state, false});
+}
+
+Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
+  const auto weights = plan.read(wHidden);
+  const std::int64_t size = packedFloats(s.hidden, s.hidden);
+  const auto packGate = [=](const Ref<float>& packed, std::int64_t gate) {
+    packPanels(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden, s.hidden, 0, panelsOf(s.hidden));
+  };
+  if (plan.tensor(wHidden).role == TensorRole::parameter) {
+    return plan.packedWeight("hidden by gate " + std::to_string(wHidden), size * s.gates, [&](const Ref<float>& packed) {
+      for (std::int64_t gate = 0; gate < s.gates; ++gate) plan.prologue([=](const Worker&) { packGate(packed, gate); });
+    });
+  }
+  const auto packed = plan.scratch(size * s.gates);
+  plan.stage("pack", [=](const Worker& worker) {
+    const auto [first, last] = worker.share(s.gates);
+    for (std::int64_t gate = first; gate < last; ++gate) packGate(packed, gate);
+  });
+  return packed;
+}
+
+Ref<float> packHidden(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
+  return packedB(plan, wHidden, plan.read(wHidden), s.hidden, 1, s.gates * s.hidden, s.hidden);
+}
+
+Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& s, const Ref<float>& y, const Ref<float>& h0) {
+  const auto shifted = plan.scratch(s.batch * s.time * s.hidden);
+  plan.stage("recurrent shift", [=](const Worker& worker) {
+    const auto [first, last] = worker.share(s.batch);
+    const auto bytes = static_cast<std::size_t>(s.hidden) * sizeof(float);
+    for (std::int64_t n = first; n < last; ++n) {
+      float* rows = shifted.get() + n * s.time * s.hidden;
+      if (h0) {
+        std::memcpy(rows + s.offset(0, s.hidden), h0.get() + n * s.hidden, bytes);
+      } else {
+        std::memset(rows + s.offset(0, s.hidden), 0, bytes);
+      }
+      for (std::int64_t step = 1; step < s.time; ++step) {
+        std::memcpy(rows + s.offset(step, s.hidden), y.get() + n * s.time * s.hidden + s.offset(step - 1, s.hidden), bytes);
+      }
+    }
+  });
+  return shifted;
+}
+
+void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const Ref<float>& da, const Ref<float>& in,
+                        std::int64_t width, TensorId dw) {
+  if (!plan.wanted(dw)) return;
+  const std::int64_t rows = s.gates * s.hidden;
+  emitProduct(plan, {.name = name, .m = rows, .n = width, .k = s.batch * s.time, .a = da, .rowA = 1, .columnA = rows, .b = in, .rowB = width},
+              plan.writeGradient(dw));
+}
+
+void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& s, const Ref<float>& da, TensorId db) {
+  if (!plan.wanted(db)) return;
+  const auto target = plan.writeGradient(db);
+  const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
+  // Each thread some columns: no partial sums.
+  plan.stage("recurrent bias gradient", [=](const Worker& worker) {
+    const auto [first, last] = worker.share(width, 16);
+    if (first == last) return;
+    if (!target.adds(worker)) std::fill(target.to.get() + first, target.to.get() + last, 0.0f);
+    sumRows(da.get() + first, rows, last - first, width, target.to.get() + first);
+  });
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,40 @@
+#pragma once
+// What lstm and gru share: products of the input side over all frames at once, then the loop over time in which each thread
+// owns some units, its part of the hidden weights stays in its cache, and all meet once a frame.
+#include "engine/cpu/lowerings/lowerings.h"
+#include "engine/cpu/lowerings/product.h"
+
+namespace loom::cpu {
+
+struct RecurrentShape {
+  std::int64_t batch, time, channels, hidden, gates, state;  // gates and parts of a state row
+  bool reverse;
+
+  // Frame of the step in the order of computation.
+  std::int64_t at(std::int64_t step) const { return reverse ? time - 1 - step : step; }
+  // Floats from a sample's first row to frame `step`, in a tensor with rows of `width`.
+  std::int64_t offset(std::int64_t step, std::int64_t width) const { return at(step) * width; }
+};
+RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state);
+
+// state[:, gates 0 ... gates) = x W^T + b, over all frames.
+void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias, const Ref<float>& state);
+
+// U^T of each gate by itself (hidden x hidden), packed: gate g at g * packedFloats(hidden, hidden).
+Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
+// U itself (gates hidden x hidden), for the way back.
+Ref<float> packHidden(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
+
+// h of the frame before for every row of y (h0 or 0 at the first), as one matrix.
+Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& shape, const Ref<float>& y, const Ref<float>& h0);
+
+// dW = da^T in, summed over all rows; and db = sum of da. Targets that nobody wants are left out.
+void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const Ref<float>& da, const Ref<float>& in,
+                        std::int64_t width, TensorId dw);
+void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const Ref<float>& da, TensorId db);
+
+inline TensorId inputOr(const Operation& operation, std::size_t index) {
+  return index < operation.inputs.size() ? operation.inputs[index] : kNoTensor;
+}
+
+}  // namespace loom::cpu
