@@ -1,16 +1,12 @@
 #include "engine/schedules/schedule.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/base/error.h"
+#include "engine/catalogue/text.h"
 
 namespace loom {
 namespace {
-
-bool sameWord(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 // With `from` = 0 the ramp begins one step in, (t + 1) / N: a first step at rate 0 would move nothing (as nnabla). Otherwise it
 // begins at `from` itself and reaches 1 after N steps (as Goyal et al.).
@@ -38,10 +34,11 @@ void requireSound(const Entry& entry, const Json& given, const std::vector<std::
 }  // namespace
 
 const ScheduleDefinition* findSchedule(std::string_view name) {
+  const std::string wanted = folded(name);
   for (const ScheduleDefinition* definition : scheduleTable()) {
-    if (sameWord(definition->entry.id, name)) return definition;
+    if (folded(definition->entry.id) == wanted) return definition;
     for (const std::string& alias : definition->entry.aliases)
-      if (sameWord(alias, name)) return definition;
+      if (folded(alias) == wanted) return definition;
   }
   return nullptr;
 }

@@ -1,0 +1,28 @@
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/loom/verbs.h"
+#include "engine/program/backend.h"
+#ifdef GRADLOOM_HAS_CPU
+#include "engine/cpu/cpu_backend.h"
+#endif
+
+namespace loom {
+
+std::unique_ptr<Backend> makeBackend(const std::string& device, int threads) {
+  if (device == "reference") return makeReferenceBackend();
+#ifdef GRADLOOM_HAS_CPU
+  if (device == "cpu" || device == "auto") return makeCpuBackend(threads);
+#else
+  (void)threads;
+  if (device == "cpu" || device == "auto")
+    throwError(ErrorCode::device, "this loom was built without the CPU backend; --device reference computes everything, slowly");
+#endif
+  if (device == "cuda")
+    throwError(ErrorCode::device, "this loom has no CUDA module; --device cpu trains on the processor");
+  throwError(ErrorCode::badArgument, "unknown device '{}'; auto, cpu, cuda and reference are known", device);
+}
+
+std::string versionText() { return "loom " GRADLOOM_VERSION; }
+
+}  // namespace loom

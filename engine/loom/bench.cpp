@@ -1,0 +1,27 @@
+// bench: the workloads of engine/loom/bench behind arguments.
+#include <CLI/CLI.hpp>
+
+#include "engine/loom/verbs.h"
+#ifdef GRADLOOM_HAS_BENCH
+#include "engine/loom/bench/bench.h"
+#endif
+
+namespace loom {
+
+void addBench(CLI::App& app, Session& session) {
+#ifdef GRADLOOM_HAS_BENCH
+  auto given = std::make_shared<BenchArguments>();
+  CLI::App* verb = app.add_subcommand("bench", "Training speed on fixed workloads; one JSON line each");
+  verb->add_option("NAME", given->names, "Which; none = all");
+  verb->add_option("--device", given->device, "cpu, cuda or reference");
+  verb->add_option("--precision", given->precision, "f32 or bf16");
+  verb->add_option("--seconds", given->seconds, "How long to measure each");
+  verb->add_option("--threads", given->threads, "0 = all that this process may use");
+  verb->callback([&session, given] { session.chosen = [given] { return runBench(*given); }; });
+#else
+  (void)app;
+  (void)session;
+#endif
+}
+
+}  // namespace loom

@@ -1,0 +1,81 @@
+#include "engine/loom/console.h"
+
+#include <ctime>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+namespace loom {
+namespace {
+
+// Columns that UTF-8 text takes: its characters (ours are all one column wide).
+std::size_t columnsOf(const std::string& text) {
+  std::size_t columns = 0;
+  for (const char c : text) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return columns;
+}
+
+std::string clippedTo(const std::string& text, std::size_t columns) {
+  if (columnsOf(text) <= columns) return text;
+  std::size_t end = 0;
+  for (std::size_t taken = 0; end < text.size() && taken + 1 < columns; ++taken) {
+    ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  }
+  return text.substr(0, end) + "…";
+}
+
+}  // namespace
+
+Console::Console() {
+  const char* kind = std::getenv("TERM");
+  m_terminal = ::isatty(STDOUT_FILENO) && kind && std::string_view(kind) != "dumb";
+}
+
+Console::~Console() {
+  clearLive();
+  if (m_log) std::fclose(m_log);
+}
+
+void Console::logInto(const RunFolder& folder) {
+  struct stat out{}, log{};
+  const std::string path = folder.logFile().string();
+  if (::stat(path.c_str(), &log) == 0 && ::fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == log.st_dev && out.st_ino == log.st_ino) return;
+  m_log = std::fopen(path.c_str(), "ae");  // a log that cannot be written is no reason not to train
+}
+
+int Console::width() const {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void Console::clearLive() {
+  if (!m_drawn) return;
+  fmt::print("\r\033[K");
+  std::fflush(stdout);
+  m_drawn = false;
+}
+
+void Console::line(const std::string& text) {
+  clearLive();
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+  if (!m_log) return;
+  char time[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::strftime(time, sizeof time, "%F %T", ::localtime_r(&now, &parts));
+  fmt::print(m_log, "{}  {}\n", time, text);
+  std::fflush(m_log);
+}
+
+void Console::live(const std::string& text) {
+  if (!m_terminal) return;
+  fmt::print("\r\033[K{}", clippedTo(text, static_cast<std::size_t>(width())));
+  std::fflush(stdout);
+  m_drawn = true;
+}
+
+}  // namespace loom

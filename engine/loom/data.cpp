@@ -1,0 +1,154 @@
+// data import, data check, data stats: the functions of engine/data behind arguments.
+#include <chrono>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/base/error.h"
+#include "engine/data/check.h"
+#include "engine/data/import.h"
+#include "engine/data/stats.h"
+#include "engine/loom/console.h"
+#include "engine/loom/verbs.h"
+#include "engine/run/exit_code.h"
+
+namespace loom {
+namespace {
+
+struct DataArguments {
+  std::string csv, against, images, labels, folder, out;
+  std::vector<std::string> batches, classes;
+  bool json = false;
+  std::int64_t rows = 0;
+};
+
+// Draws "done of total" a few times a second, and asks to stop when a signal came.
+std::function<bool(std::int64_t, std::int64_t)> counting(Console& console, const std::atomic<bool>& stop, std::string what) {
+  return [&console, &stop, what = std::move(what), last = std::chrono::steady_clock::now()](std::int64_t done, std::int64_t total) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last > std::chrono::milliseconds(100)) {
+      last = now;
+      console.live(total > 0 ? fmt::format("{} {} of {} ({:.0f} %)", what, done, total, 100.0 * static_cast<double>(done) / static_cast<double>(total))
+                             : fmt::format("{} {}", what, done));
+    }
+    return !stop.load(std::memory_order_relaxed);
+  };
+}
+
+std::function<bool(const CacheProgress&)> counting(const std::function<bool(std::int64_t, std::int64_t)>& count) {
+  return [count](const CacheProgress& progress) { return count(progress.rowsDone, progress.rowsTotal); };
+}
+
+int tellImport(Console& console, const ImportResult& result) {
+  console.line(fmt::format("{} rows in {}", result.rows, result.csv.string()));
+  if (!result.classes.empty()) console.line(fmt::format("{} classes: {} ... {}", result.classes.size(), result.classes.front(), result.classes.back()));
+  return kExitDone;
+}
+
+int check(const DataArguments& given, const std::atomic<bool>& stop) {
+  Console console;
+  CheckOptions options{.other = given.against, .progress = counting(counting(console, stop, "row"))};
+  for (const std::string& pair : given.classes) {
+    const std::size_t equals = pair.find('=');
+    std::int64_t count = 0;
+    if (equals != std::string::npos) count = std::strtoll(pair.c_str() + equals + 1, nullptr, 10);
+    if (count < 1) throwError(ErrorCode::badArgument, "--classes {}: VARIABLE=COUNT is wanted, such as y=10", pair);
+    options.classes[pair.substr(0, equals)] = count;
+  }
+  const CheckReport report = checkDataset(given.csv, options);
+  if (given.json) {
+    fmt::print("{}\n", report.toJson().dump(2));
+  } else {
+    for (const Fault& fault : report.faults) console.line(fmt::format("{:<8} {}", toString(fault.severity), fault.message()));
+    for (std::size_t kind = 0; kind < kFaultKinds; ++kind) {
+      std::int64_t listed = 0;
+      for (const Fault& fault : report.faults) listed += static_cast<std::size_t>(fault.kind) == kind;
+      if (report.counts[kind] > listed)
+        console.line(fmt::format("         ... and {} more: {}", report.counts[kind] - listed, toString(static_cast<FaultKind>(kind))));
+    }
+    console.line(fmt::format("{} rows: {} errors, {} warnings", report.rows, report.errors, report.warnings));
+  }
+  return report.ok() ? kExitDone : exitCode(ErrorCode::badData);
+}
+
+int stats(const DataArguments& given, const std::atomic<bool>& stop) {
+  Console console;
+  const auto dataset = openDataset(given.csv, {.progress = counting(counting(console, stop, "preparing row"))});
+  const auto measured = measure(*dataset, {.rows = given.rows, .progress = counting(console, stop, "measuring row")});
+  if (given.json) {
+    Json all = Json::array();
+    for (const VariableStats& one : measured) all.push_back(toJson(one));
+    fmt::print("{}\n", Json({{"rows", dataset->size()}, {"variables", all}}).dump(2));
+    return kExitDone;
+  }
+  console.line(fmt::format("{} rows", dataset->size()));
+  for (const VariableStats& one : measured) {
+    const Variable* variable = dataset->schema().find(one.variable);
+    console.line(fmt::format("{} ({} {}): mean {:.6g}, deviation {:.6g}, from {:.6g} to {:.6g}", one.variable,
+                             variable ? toString(variable->kind) : "", variable ? variable->shape.toString() : "", one.all.mean, one.all.deviation,
+                             one.all.low, one.all.high));
+    if (one.channels.size() > 1 && one.channels.size() <= 16)
+      for (std::size_t i = 0; i < one.channels.size(); ++i)
+        console.line(fmt::format("  [{}] mean {:.6g}, deviation {:.6g}", i, one.channels[i].mean, one.channels[i].deviation));
+    if (!one.classes.empty() && one.classes.size() <= 100)
+      for (std::size_t i = 0; i < one.classes.size(); ++i) console.line(fmt::format("  class {}: {} samples", i, one.classes[i]));
+  }
+  return kExitDone;
+}
+
+void addImport(CLI::App& data, Session& session) {
+  CLI::App* verb = data.add_subcommand("import", "From another format to a CSV with its files");
+  verb->require_subcommand(1);
+  auto given = std::make_shared<DataArguments>();
+  const auto out = [given](CLI::App* format) { format->add_option("--out", given->out, "Folder to make")->required(); };
+  CLI::App* idx = verb->add_subcommand("idx", "IDX files, as MNIST comes in, plain or .gz");
+  idx->add_option("IMAGES", given->images)->required();
+  idx->add_option("LABELS", given->labels)->required();
+  out(idx);
+  idx->callback([&session, given] {
+    session.chosen = [&session, given] {
+      Console console;
+      return tellImport(console, importIdx(given->images, given->labels, given->out, {.progress = counting(console, session.stop, "image")}));
+    };
+  });
+  CLI::App* cifar = verb->add_subcommand("cifar", "CIFAR-10 or CIFAR-100 binary batches, in the order given");
+  cifar->add_option("BATCH", given->batches)->required();
+  out(cifar);
+  cifar->callback([&session, given] {
+    session.chosen = [&session, given] {
+      Console console;
+      const std::vector<std::filesystem::path> batches(given->batches.begin(), given->batches.end());
+      return tellImport(console, importCifar(batches, given->out, {.progress = counting(console, session.stop, "image")}));
+    };
+  });
+  CLI::App* folder = verb->add_subcommand("folder", "A folder whose sub-folders are the classes");
+  folder->add_option("FOLDER", given->folder)->required();
+  out(folder);
+  folder->callback([&session, given] {
+    session.chosen = [&session, given] {
+      Console console;
+      return tellImport(console, importFolder(given->folder, given->out, {.progress = counting(console, session.stop, "file")}));
+    };
+  });
+}
+
+}  // namespace
+
+void addData(CLI::App& app, Session& session) {
+  CLI::App* data = app.add_subcommand("data", "Datasets: import, check, stats");
+  data->require_subcommand(1);
+  addImport(*data, session);
+  auto given = std::make_shared<DataArguments>();
+  CLI::App* checking = data->add_subcommand("check", "Every fault of a CSV dataset, with line, column and remedy");
+  checking->add_option("CSV", given->csv)->required();
+  checking->add_option("--against", given->against, "Another dataset that must not hold the same samples")->type_name("CSV");
+  checking->add_option("--classes", given->classes, "How many classes a label has: y=10")->type_name("VARIABLE=COUNT")->expected(1, -1);
+  checking->add_flag("--json", given->json, "One JSON object");
+  checking->callback([&session, given] { session.chosen = [&session, given] { return check(*given, session.stop); }; });
+  CLI::App* measuring = data->add_subcommand("stats", "Mean, deviation, extremes and classes of each variable");
+  measuring->add_option("CSV", given->csv)->required();
+  measuring->add_option("--rows", given->rows, "Measure so many, spread evenly; 0 = all");
+  measuring->add_flag("--json", given->json, "One JSON object");
+  measuring->callback([&session, given] { session.chosen = [&session, given] { return stats(*given, session.stop); }; });
+}
+
+}  // namespace loom

@@ -1,0 +1,119 @@
+// check, plan, catalogue: what can be said of a project without training it.
+#include <CLI/CLI.hpp>
+
+#include "engine/base/error.h"
+#include "engine/data/dataset.h"
+#include "engine/data/loader.h"
+#include "engine/loom/project_arguments.h"
+#include "engine/loom/verbs.h"
+#include "engine/network/analysis.h"
+#include "engine/optimizers/optimizer.h"
+#include "engine/run/exit_code.h"
+#include "engine/schedules/schedule.h"
+#ifdef GRADLOOM_HAS_PLANNER
+#include "engine/loom/plan_text.h"
+#endif
+
+namespace loom {
+namespace {
+
+struct ProjectArguments {
+  std::string project, category;
+  std::vector<std::string> settings;
+  std::string device = "auto";
+  bool json = false;
+};
+
+int check(const ProjectArguments& given) {
+  const LoadedProject loaded = loadForTraining(given.project, given.settings);
+  for (const std::string& warning : loaded.warnings) fmt::print("warning: {}\n", warning);
+  const std::filesystem::path folder = std::filesystem::absolute(given.project).parent_path();
+  for (const DatasetSpec& dataset : loaded.project.datasets) {
+    if (dataset.csv.empty()) continue;
+    const std::filesystem::path csv = folder / dataset.csv;
+    if (!std::filesystem::exists(csv))
+      throwError(ErrorCode::missingFile, "dataset '{}': there is no file {}; set its \"csv\"", dataset.name, csv.string());
+  }
+  for (const Network& network : loaded.project.networks) {
+    const Analysis analysis = analyse(network);
+    fmt::print("network {}: {} nodes, {} parameters, {:.3g} multiply-adds a sample\n", network.name, network.nodes.size(), analysis.parameters,
+               analysis.multiplyAdds);
+  }
+  fmt::print("no fault found{}\n", loaded.warnings.empty() ? "" : fmt::format("; {} warnings", loaded.warnings.size()));
+  return kExitDone;
+}
+
+// Each kind of choosable thing with its entries, in the order of the palette.
+std::vector<std::pair<std::string, std::vector<const Entry*>>> catalogue() {
+  std::vector<std::pair<std::string, std::vector<const Entry*>>> kinds;
+  kinds.emplace_back("layers", std::vector<const Entry*>());
+  for (const LayerDefinition* layer : layerTable()) kinds.back().second.push_back(&layer->entry);
+  kinds.emplace_back("optimizers", std::vector<const Entry*>());
+  for (const OptimizerDefinition* optimizer : optimizerTable()) kinds.back().second.push_back(&optimizer->entry);
+  kinds.emplace_back("schedules", std::vector<const Entry*>());
+  for (const ScheduleDefinition* schedule : scheduleTable()) kinds.back().second.push_back(&schedule->entry);
+  kinds.emplace_back("warmup", std::vector<const Entry*>{&warmupEntry()});
+  kinds.emplace_back("prepare", prepareEntries());
+  kinds.emplace_back("settings", std::vector<const Entry*>{&settingsEntry(), &updateEntry(), &datasetEntry()});
+  return kinds;
+}
+
+int printCatalogue(const ProjectArguments& given) {
+  Json all = Json::object();
+  for (const auto& [kind, entries] : catalogue()) {
+    if (!given.json) fmt::print("{}\n", kind);
+    for (const Entry* entry : entries) {
+      if (given.json) {
+        all[kind].push_back(toJson(*entry));
+        continue;
+      }
+      fmt::print("  {:<28} {}\n", entry->id, entry->summary);
+      for (const Field& field : entry->fields)
+        fmt::print("      {:<24} {}\n", field.key, field.defaultValue.is_null() ? (field.optional ? "(absent)" : "(required)") : field.defaultValue.dump());
+    }
+  }
+  if (given.json) fmt::print("{}\n", all.dump(2));
+  return kExitDone;
+}
+
+CLI::App* addProjectVerb(CLI::App& app, const char* name, const char* help, const std::shared_ptr<ProjectArguments>& given) {
+  CLI::App* verb = app.add_subcommand(name, help);
+  verb->add_option("PROJECT", given->project, "The .loom file")->required();
+  verb->add_option("--set", given->settings, "As of loom train")->type_name("KEY=VALUE")->expected(1, -1);
+  return verb;
+}
+
+}  // namespace
+
+void addCheck(CLI::App& app, Session& session) {
+  auto given = std::make_shared<ProjectArguments>();
+  addProjectVerb(app, "check", "Every fault of a project, without training it", given)->callback([&session, given] {
+    session.chosen = [given] { return check(*given); };
+  });
+}
+
+void addPlan(CLI::App& app, Session& session) {
+#ifdef GRADLOOM_HAS_PLANNER
+  auto given = std::make_shared<ProjectArguments>();
+  CLI::App* verb = addProjectVerb(app, "plan", "What a run will cost before it starts", given);
+  verb->add_flag("--json", given->json, "One JSON object");
+  verb->callback([&session, given] {
+    session.chosen = [given] {
+      fmt::print("{}", planText(loadForTraining(given->project, given->settings).project, std::filesystem::absolute(given->project).parent_path(), given->json));
+      return kExitDone;
+    };
+  });
+#else
+  (void)app;
+  (void)session;
+#endif
+}
+
+void addCatalogue(CLI::App& app, Session& session) {
+  auto given = std::make_shared<ProjectArguments>();
+  CLI::App* verb = app.add_subcommand("catalogue", "All layers, optimizers, schedules, preparation steps and settings");
+  verb->add_flag("--json", given->json, "One JSON object with every entry whole");
+  verb->callback([&session, given] { session.chosen = [given] { return printCatalogue(*given); }; });
+}
+
+}  // namespace loom

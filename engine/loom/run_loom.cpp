@@ -1,0 +1,66 @@
+#include <cstdio>
+#include <new>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/base/error.h"
+#include "engine/loom/verbs.h"
+#include "engine/run/exit_code.h"
+
+namespace loom {
+namespace {
+
+// One clear block: what kind of fault, and what to do about it.
+int fail(const Error& error) {
+  const bool terminal = ::isatty(STDERR_FILENO);
+  const std::string kind(toString(error.code()));
+  std::fflush(stdout);
+  if (error.code() == ErrorCode::stopped) fmt::print(stderr, "\nloom: {}\n", error.what());
+  else fmt::print(stderr, "\n{}loom: {}:{} {}\n", terminal ? "\033[1;31m" : "", kind, terminal ? "\033[0m" : "", error.what());
+  return exitCode(error.code());
+}
+
+}  // namespace
+
+int runLoom(int count, const char* const* arguments, const std::atomic<bool>& stop) {
+  CLI::App app{"Gradloom's training engine: trains what a .loom file draws.", "loom"};
+  Session session{.stop = stop, .chosen = {}};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", versionText());
+  addTrain(app, session);
+  addEvaluate(app, session);
+  addPredict(app, session);
+  addCheck(app, session);
+  addPlan(app, session);
+  addCatalogue(app, session);
+  addData(app, session);
+  addBench(app, session);
+  addDoctor(app, session);
+  app.add_subcommand("version", "The versions of loom and of the libraries it uses")->callback([&session] {
+    session.chosen = [] {
+      fmt::print("{}\n", versionText());
+      return kExitDone;
+    };
+  });
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& fault) {
+    if (fault.get_exit_code() == 0) return app.exit(fault);  // --help and --version
+    app.exit(fault, std::cout, std::cerr);
+    return exitCode(ErrorCode::badArgument);
+  }
+  try {
+    const int code = session.chosen ? session.chosen() : exitCode(ErrorCode::badArgument);
+    if (std::fflush(stdout) != 0 && errno == ENOSPC) throwError(ErrorCode::diskFull, "the output could not be written: the disk is full");
+    return code;
+  } catch (const Error& error) {
+    return fail(error);
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorCode::device, "there is not enough memory"));
+  } catch (const std::exception& fault) {
+    return fail(Error(ErrorCode::internal, fault.what()));
+  }
+}
+
+}  // namespace loom

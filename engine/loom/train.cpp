@@ -1,0 +1,115 @@
+#include <chrono>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/base/error.h"
+#include "engine/loom/console.h"
+#include "engine/loom/project_arguments.h"
+#include "engine/loom/verbs.h"
+#include "engine/run/exit_code.h"
+#include "engine/training/run_description.h"
+#include "engine/training/trainer.h"
+
+namespace loom {
+namespace {
+
+struct TrainArguments {
+  std::string project, run, resume, device = "auto", precision;
+  std::vector<std::string> settings;
+  int threads = -1;
+};
+
+// PROJECT's folder/runs/NAME-001, -002, ...: the first that is free, made here so that two starts never share one.
+std::filesystem::path freshRunFolder(const std::filesystem::path& project) {
+  const std::filesystem::path runs = std::filesystem::absolute(project).parent_path() / "runs";
+  std::error_code fault;
+  std::filesystem::create_directories(runs, fault);
+  for (int number = 1; !fault && number < 1000000; ++number) {
+    const std::filesystem::path folder = runs / fmt::format("{}-{:03}", project.stem().string(), number);
+    if (std::filesystem::create_directory(folder, fault)) return folder;
+  }
+  throwError(ErrorCode::inputOutput, "cannot make a run folder in {}: {}; choose one with --run", runs.string(), fault.message());
+}
+
+TrainerOptions optionsFor(const TrainArguments& given, Console& console) {
+  std::vector<std::string> settings = given.settings;
+  if (!given.precision.empty()) settings.push_back("precision=" + given.precision);
+  if (given.threads >= 0) settings.push_back(fmt::format("threads={}", given.threads));
+  TrainerOptions options;
+  options.resume = !given.resume.empty();
+  if (options.resume) options.run.path = std::filesystem::absolute(given.resume);
+  LoadedProject loaded;
+  if (options.resume && std::filesystem::exists(options.run.runFile())) {
+    // The run's own copy is what it was begun with, whatever became of the file since.
+    RunDescription description = readRunDescription(options.run);
+    options.folder = description.folder;
+    options.projectFile = description.projectFile;
+    loaded = checkedProject(parseJson(writeProject(description.project), options.run.runFile().string()), "the run's project", settings);
+    options.changed = !settings.empty();
+  } else {
+    if (given.project.empty())
+      throwError(ErrorCode::badArgument, "{}",
+                 options.resume ? "the run has no run.json yet; name its PROJECT as well" : "name the PROJECT to train, a .loom file");
+    loaded = loadForTraining(given.project, settings);
+    options.projectFile = std::filesystem::absolute(given.project);
+    options.folder = options.projectFile.parent_path();
+  }
+  for (const std::string& warning : loaded.warnings) console.line("warning: " + warning);
+  options.project = std::move(loaded.project);
+  if (!options.resume) options.run.path = given.run.empty() ? freshRunFolder(given.project) : std::filesystem::absolute(given.run);
+  options.versions = {{"gradloom", versionText()}};
+  return options;
+}
+
+std::string shownPath(const std::filesystem::path& path) {
+  const std::filesystem::path near = std::filesystem::proximate(path);
+  return near.native().size() < path.native().size() ? near.string() : path.string();
+}
+
+int train(const TrainArguments& given, const std::atomic<bool>& stop) {
+  Console console;
+  Progress progress(console);
+  TrainerOptions options = optionsFor(given, console);
+  const Json settings = options.project.training.settings;
+  const auto backend = makeBackend(given.device, settings.value("threads", 0));
+  const RunFolder run = options.run;
+  bool logged = false;
+  options.stop = &stop;
+  options.observer = [&](const Event& event) {
+    if (!logged) {  // the folder exists and is ours by now
+      console.logInto(run);
+      console.line("run       " + shownPath(run.path));
+      logged = true;
+    }
+    progress(event);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const TrainResult result = train(*backend, std::move(options));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  console.line(fmt::format("{} after {} steps (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done", result.step, result.epoch, seconds));
+  if (result.best) console.line(fmt::format("best      {} {:.5f} at epoch {:g}", result.best->metric, result.best->value, result.best->epoch));
+  console.line("curves    " + shownPath(run.eventsFile()));
+  const bool best = !result.bestCheckpoint.empty();
+  if (best || !result.lastCheckpoint.empty())
+    console.line(fmt::format("model     {}{}", shownPath(best ? result.bestCheckpoint : result.lastCheckpoint), best ? "  (best)" : ""));
+  if (result.stopped) console.line("go on     loom train --resume " + shownPath(run.path));
+  return result.stopped ? exitCode(ErrorCode::stopped) : kExitDone;
+}
+
+}  // namespace
+
+void addTrain(CLI::App& app, Session& session) {
+  auto given = std::make_shared<TrainArguments>();
+  CLI::App* verb = app.add_subcommand("train", "Train a project, into a run folder");
+  verb->add_option("PROJECT", given->project, "The .loom file; may be left out with --resume");
+  verb->add_option("--run", given->run, "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN");
+  verb->add_option("--set", given->settings, "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")->type_name("KEY=VALUE")->expected(1, -1);
+  verb->add_option("--device", given->device, "auto, cpu, cuda or reference (slow, in double precision)")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
+  verb->add_option("--precision", given->precision, "f32, bf16 or f16")->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  verb->add_option("--threads", given->threads, "How many; 0 = all that this process may use");
+  verb->add_option("--resume", given->resume, "Go on with this run from its newest checkpoint")->type_name("RUN");
+  verb->callback([&session, given] { session.chosen = [&session, given] { return train(*given, session.stop); }; });
+}
+
+}  // namespace loom

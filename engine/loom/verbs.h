@@ -1,0 +1,41 @@
+#pragma once
+// The verbs of `loom`, each in its file: it declares its arguments and what runs when it is chosen. A verb answers an exit
+// code or throws Error, whose code becomes one (engine/run/exit_code.h).
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace loom {
+
+class Backend;
+
+// What a verb may use.
+struct Session {
+  const std::atomic<bool>& stop;   // true after SIGINT or SIGTERM
+  std::function<int()> chosen;     // set by the verb that the command line names
+};
+
+void addTrain(CLI::App& app, Session& session);
+void addEvaluate(CLI::App& app, Session& session);
+void addPredict(CLI::App& app, Session& session);
+void addCheck(CLI::App& app, Session& session);
+void addPlan(CLI::App& app, Session& session);
+void addCatalogue(CLI::App& app, Session& session);
+void addData(CLI::App& app, Session& session);
+void addBench(CLI::App& app, Session& session);
+void addDoctor(CLI::App& app, Session& session);
+
+// Runs a whole command line; what main() does after it has set up the process.
+int runLoom(int count, const char* const* arguments, const std::atomic<bool>& stop);
+
+// "auto", "cpu", "cuda", "reference". Throws Error(device) for what this machine or build lacks.
+std::unique_ptr<Backend> makeBackend(const std::string& device, int threads);
+
+std::string versionText();
+
+}  // namespace loom

@@ -1,0 +1,75 @@
+#pragma once
+// The state of a run in one file, checkpoints/step-00000128.safetensors: weights and states under their names, optimizer slots as
+// "conv1/weight#momentum", and the position in the data and the run as JSON in the metadata. last.json and best.json name the
+// newest and the best one: {"file", "step", "metric", "value"}.
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/base/json.h"
+#include "engine/program/parameter_store.h"
+#include "engine/run/run_folder.h"
+#include "engine/run/safetensors.h"
+
+namespace loom {
+
+inline constexpr int kCheckpointVersion = 1;
+
+// A copy of the store at one step: training goes on while it waits to be written.
+struct Snapshot {
+  struct Tensor {
+    std::string name;
+    Shape shape;
+    std::vector<float> values;
+  };
+  std::int64_t step = 0;
+  std::vector<Tensor> tensors;
+  Json position;  // what the trainer needs to go on: see Position in position.h
+};
+
+Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json position);
+
+class Checkpoint {
+ public:
+  // Throws Error(badData) unless the file is whole, Error(newerVersion) when a newer Gradloom wrote it.
+  explicit Checkpoint(const std::filesystem::path& path);
+  const Json& position() const { return m_position; }
+  std::int64_t step() const { return m_position.value("step", std::int64_t{0}); }
+  // Fills everything that the store holds. Weights and states must be there in the right shape (Error(badData) names the first
+  // that is not); answers the slots that the file lacks, which stay as they are.
+  std::vector<std::string> restore(ParameterStore& store) const;
+
+ private:
+  std::filesystem::path m_path;
+  TensorFile m_file;
+  Json m_position;
+};
+
+enum class Which { last, best };
+
+// The checkpoint that last.json or best.json names, if it is whole; else, for `last`, the newest whole one in the folder. Files
+// that are not whole are passed over and told in `refused`. Nothing when there is none.
+std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which, std::vector<std::string>* refused = nullptr);
+
+// Writes checkpoints and removes what nothing names any more: the last, the best and those to keep stay.
+class CheckpointKeeper {
+ public:
+  explicit CheckpointKeeper(const RunFolder& folder);
+  struct Written {
+    std::string file;  // relative to the run's folder
+    std::int64_t step;
+    bool best;
+  };
+  // `bestOf`: {"metric", "value", ...} when this is the best one so far. `keep`: it is never removed.
+  Written write(const Snapshot& snapshot, bool last, const std::optional<Json>& bestOf, bool keep);
+
+ private:
+  void removeUnnamed();
+  RunFolder m_folder;
+  std::string m_last, m_best;
+  std::set<std::string> m_kept;
+};
+
+}  // namespace loom

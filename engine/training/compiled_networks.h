@@ -1,0 +1,44 @@
+#pragma once
+// Executables by (network, phase, batch, update), made when first asked for and kept: a smaller last batch, validation, or a batch
+// that changes costs one compilation and nothing afterwards.
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "engine/network/network.h"
+#include "engine/program/backend.h"
+
+namespace loom {
+
+enum class Phase { training, evaluation };
+
+struct CompileRequest {
+  const Network* network = nullptr;  // kept by address: must outlive the cache
+  Phase phase = Phase::training;
+  std::int64_t batch = 1;
+  int update = 0;                                       // which update's gradients; tells requests of one network apart
+  std::function<bool(const Parameter&)> wanted;         // training: parameters that get a gradient; null = all
+};
+
+class CompiledNetworks {
+ public:
+  CompiledNetworks(Backend& backend, ParameterStore& store, const CompileOptions& options, std::uint64_t seed)
+      : m_backend(backend), m_store(store), m_options(options), m_seed(seed) {}
+
+  // The program of a request as it is compiled. Throws Error(badProject).
+  Program program(const CompileRequest& request) const;
+  // Throws what lowering and the backend throw, with the network's name.
+  Executable& get(const CompileRequest& request);
+  std::size_t size() const { return m_made.size(); }
+
+ private:
+  using Key = std::tuple<const Network*, Phase, std::int64_t, int>;
+  Backend& m_backend;
+  ParameterStore& m_store;
+  CompileOptions m_options;
+  std::uint64_t m_seed;
+  std::map<Key, std::unique_ptr<Executable>> m_made;
+};
+
+}  // namespace loom

@@ -1,0 +1,112 @@
+#include "engine/training/feed.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/base/error.h"
+
+namespace loom {
+namespace {
+
+std::string namesOf(const Schema& schema) {
+  std::string names;
+  for (const Variable& variable : schema.variables) names += (names.empty() ? "" : ", ") + variable.name;
+  return names;
+}
+
+}  // namespace
+
+Feed::Feed(std::shared_ptr<const Dataset> dataset, FeedOptions options)
+    : m_dataset(std::move(dataset)), m_options(std::move(options)) {
+  if (m_dataset->size() < 1) throwError(ErrorCode::badData, "dataset '{}' has no rows", m_options.name);
+}
+
+std::string Feed::variableOf(const Network& network, const std::string& input) {
+  const Node* node = network.find(input);
+  if (node && node->values.is_object())
+    if (const auto found = node->values.find("variable"); found != node->values.end() && found->is_string())
+      return found->get<std::string>();
+  return input;
+}
+
+std::vector<Feed::Binding> Feed::bind(const Network& network, const Program& program) {
+  std::vector<Binding> bindings;
+  const Schema& schema = m_dataset->schema();
+  for (const Tensor& tensor : program.tensors) {
+    if (tensor.role != TensorRole::input) continue;
+    LoaderColumn column{.variable = variableOf(network, tensor.name), .shape = tensor.shape.withoutFirst(), .type = tensor.type};
+    const Variable* variable = schema.find(column.variable);
+    if (!variable)
+      throwError(ErrorCode::badData,
+                 "network '{}': the input '{}' takes the variable '{}', but dataset '{}' has {}; set the input's field \"variable\" to one "
+                 "of these",
+                 network.name, tensor.name, column.variable, m_options.name, namesOf(schema));
+    const Shape prepared = preparedShape(*variable, m_options.prepare);
+    if (prepared.elements() != column.shape.elements())
+      throwError(ErrorCode::badData,
+                 "network '{}': the input '{}' is {} ({} values), but the variable '{}' of dataset '{}' is {} ({} values) after preparation",
+                 network.name, tensor.name, column.shape.toString(), column.shape.elements(), column.variable, m_options.name,
+                 prepared.toString(), prepared.elements());
+    const auto same = [&column](const LoaderColumn& other) {
+      return other.variable == column.variable && other.shape == column.shape && other.type == column.type;
+    };
+    auto place = std::find_if(m_columns.begin(), m_columns.end(), same);
+    if (place == m_columns.end()) place = m_columns.insert(m_columns.end(), column);
+    bindings.push_back({.input = tensor.name,
+                        .column = static_cast<std::size_t>(place - m_columns.begin()),
+                        .bytesPerSample = static_cast<std::size_t>(column.shape.elements()) * bytesOf(column.type)});
+  }
+  return bindings;
+}
+
+void Feed::start(std::int64_t epoch, std::int64_t sample) {
+  m_epoch = epoch;
+  m_sample = sample;
+  m_loader = makeLoader(m_dataset, {.columns = m_columns,
+                                    .prepare = m_options.prepare,
+                                    .batch = m_options.batch,
+                                    .shuffle = m_options.shuffle,
+                                    .random = m_options.random,
+                                    .dropLast = m_options.dropLast,
+                                    .seed = m_options.seed,
+                                    .epoch = epoch,
+                                    .sample = sample,
+                                    .threads = m_options.threads});
+}
+
+const Batch& Feed::next() {
+  try {
+    m_batch = &m_loader->next();
+  } catch (Error& error) {
+    error.addContext("in dataset '" + m_options.name + "'");
+    throw;
+  }
+  m_epoch = m_batch->lastOfEpoch ? m_batch->epoch + 1 : m_batch->epoch;
+  m_sample = m_batch->lastOfEpoch ? 0 : m_batch->first + m_batch->size;
+  return *m_batch;
+}
+
+void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first, std::int64_t count) const {
+  for (const Binding& binding : bindings) {
+    const std::span<std::byte> to = executable.input(binding.input);
+    const std::span<const std::byte> from = m_batch->columns[binding.column];
+    const std::size_t bytes = static_cast<std::size_t>(count) * binding.bytesPerSample;
+    const std::size_t offset = static_cast<std::size_t>(first) * binding.bytesPerSample;
+    if (to.size() != bytes || offset + bytes > from.size())
+      throwError(ErrorCode::internal, "input '{}' takes {} bytes, but {} of {} are given", binding.input, to.size(), bytes, from.size());
+    std::memcpy(to.data(), from.data() + offset, bytes);
+  }
+}
+
+std::int64_t Feed::samplesPerEpoch() const {
+  return m_options.dropLast ? size() / m_options.batch * m_options.batch : size();
+}
+
+std::int64_t Feed::stepsPerEpoch() const { return (samplesPerEpoch() + m_options.batch - 1) / m_options.batch; }
+
+void Feed::setBatch(std::int64_t batch) {
+  m_options.batch = batch;
+  if (m_loader) m_loader->setBatch(batch);
+}
+
+}  // namespace loom

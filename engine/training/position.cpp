@@ -1,0 +1,66 @@
+#include "engine/training/position.h"
+
+#include "engine/base/error.h"
+#include "engine/training/checkpoint.h"
+
+namespace loom {
+
+Json BestSoFar::toJson() const { return {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}}; }
+
+Json Position::toJson() const {
+  Json places = Json::object();
+  for (const auto& [name, place] : datasets) places[name] = {{"epoch", place.epoch}, {"sample", place.sample}};
+  Json counts = Json::array();
+  for (const UpdatePlace& update : updates) {
+    Json one = {{"count", update.count}};
+    if (update.rate) one["learning_rate"] = {{"value", update.rate->value}, {"at", update.rate->at}};
+    counts.push_back(std::move(one));
+  }
+  Json json = {{"version", kCheckpointVersion},
+               {"step", step},
+               {"schedule_step", scheduleStep},
+               {"samples", samples},
+               {"epoch", epoch},
+               {"validation_due", validationDue},
+               {"next_validation", nextValidation},
+               {"next_kept", nextKept},
+               {"means", means.toJson()},
+               {"datasets", std::move(places)},
+               {"updates", std::move(counts)},
+               {"batch", batch}};
+  if (best) json["best"] = best->toJson();
+  return json;
+}
+
+Position Position::fromJson(const Json& json) {
+  try {
+    Position position;
+    position.step = json.at("step").get<std::int64_t>();
+    position.scheduleStep = json.at("schedule_step").get<double>();
+    position.samples = json.at("samples").get<std::int64_t>();
+    position.epoch = json.at("epoch").get<double>();
+    position.validationDue = json.at("validation_due").get<bool>();
+    position.nextValidation = json.at("next_validation").get<double>();
+    position.nextKept = json.at("next_kept").get<double>();
+    position.means = Means::fromJson(json.at("means"));
+    for (const auto& [name, place] : json.at("datasets").items())
+      position.datasets[name] = {place.at("epoch").get<std::int64_t>(), place.at("sample").get<std::int64_t>()};
+    for (const Json& update : json.at("updates")) {
+      UpdatePlace place{.count = update.at("count").get<std::int64_t>()};
+      if (update.contains("learning_rate"))
+        place.rate = {update["learning_rate"].at("value").get<double>(), update["learning_rate"].at("at").get<double>()};
+      position.updates.push_back(place);
+    }
+    position.batch = json.at("batch").get<std::int64_t>();
+    if (json.contains("best"))
+      position.best = BestSoFar{.metric = json["best"].at("metric").get<std::string>(),
+                                .value = numberFromJson(json["best"].at("value")),
+                                .epoch = json["best"].at("epoch").get<double>(),
+                                .step = json["best"].at("step").get<std::int64_t>()};
+    return position;
+  } catch (const Json::exception& fault) {
+    throwError(ErrorCode::badData, "the checkpoint's training state cannot be read ({}); choose another one of this run", fault.what());
+  }
+}
+
+}  // namespace loom

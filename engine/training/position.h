@@ -1,0 +1,55 @@
+#pragma once
+// Where a run stands between two steps: all that a resumed run needs beside the tensors to go on as if it had never stopped.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/json.h"
+#include "engine/training/means.h"
+
+namespace loom {
+
+// A learning rate that a person set while training: it holds from schedule step `at` on, and the schedule without its warm-up
+// goes on from there: rate(t) = value · factor(t) / factor(at).
+struct RateOverride {
+  double value = 0;
+  double at = 0;
+};
+
+struct BestSoFar {
+  std::string metric;  // "loss" or a metric's name
+  double value = 0;
+  double epoch = 0;
+  std::int64_t step = 0;
+  Json toJson() const;
+};
+
+struct Position {
+  std::int64_t step = 0;      // updates of the weights done
+  double scheduleStep = 0;    // the same, in steps of the batch that the settings name
+  std::int64_t samples = 0;   // of the first update's dataset, over all epochs
+  double epoch = 0;           // epochs done, fractional
+  bool validationDue = false; // an epoch ended, but its validation was not finished
+  double nextValidation = 0;  // epoch at which validation is due
+  double nextKept = 0;        // epoch at which a checkpoint that is kept is due
+  Means means;                // of this epoch so far
+  std::optional<BestSoFar> best;
+  struct DatasetPlace {
+    std::int64_t epoch = 0, sample = 0;
+    bool operator==(const DatasetPlace&) const = default;
+  };
+  std::map<std::string, DatasetPlace> datasets;
+  struct UpdatePlace {
+    std::int64_t count = 0;  // updates done
+    std::optional<RateOverride> rate;
+  };
+  std::vector<UpdatePlace> updates;
+  std::int64_t batch = 0;     // a batch that was changed while training; 0 = that of the settings
+
+  Json toJson() const;
+  // Throws Error(badData) for what toJson() did not write.
+  static Position fromJson(const Json& json);
+};
+
+}  // namespace loom

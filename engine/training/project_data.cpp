@@ -1,0 +1,66 @@
+#include "engine/training/project_data.h"
+
+#include <chrono>
+
+#include "engine/base/error.h"
+#include "engine/data/stats.h"
+
+namespace loom {
+
+const OpenedDataset& ProjectData::open(const std::string& name, const std::string& trained) {
+  if (const auto found = m_opened.find(name); found != m_opened.end()) return found->second;
+  const DatasetSpec* spec = m_project.dataset(name);
+  if (!spec) {
+    std::vector<std::string> known;
+    for (const DatasetSpec& one : m_project.datasets) known.push_back(one.name);
+    const std::string near = nearest(name, known);
+    throwError(ErrorCode::badProject, "there is no dataset '{}' in the project{}", name,
+               near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near));
+  }
+  try {
+    if (spec->csv.empty()) throwError(ErrorCode::badProject, "no CSV is attached; set its field \"csv\"");
+    OpenedDataset opened{.name = name, .csv = std::filesystem::weakly_canonical(m_options.folder / spec->csv)};
+    OpenOptions options{.threads = m_options.threads};
+    options.progress = [this, &name](const CacheProgress& progress) {
+      if (m_options.progress) m_options.progress(name, progress);
+      return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
+    };
+    opened.data = openDataset(opened.csv, options);
+    const Values values(datasetEntry(), spec->extra);
+    const std::int64_t first = values.integer("first_row");
+    const std::int64_t rows = values.has("rows") ? values.integer("rows") : -1;
+    if (first != 0 || rows >= 0) opened.data = selectRows(opened.data, first, rows);
+    opened.prepare = resolve(*spec, *opened.data, trained);
+    return m_opened.emplace(name, std::move(opened)).first->second;
+  } catch (Error& error) {
+    error.addContext("in dataset '" + name + "'");
+    throw;
+  }
+}
+
+std::vector<Json> ProjectData::resolve(const DatasetSpec& spec, const Dataset& data, const std::string& trained) {
+  if (const auto known = m_options.prepared.find(spec.name); known != m_options.prepared.end()) return known->second;
+  if (!spec.ownPrepare && !trained.empty() && trained != spec.name) {
+    if (const auto known = m_options.prepared.find(trained); known != m_options.prepared.end()) return known->second;
+    return open(trained).prepare;
+  }
+  return measurePrepare(data, spec.prepare);
+}
+
+Json ProjectData::facts() const {
+  Json facts = Json::object();
+  for (const auto& [name, opened] : m_opened) {
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(opened.csv, none);
+    const auto time = std::filesystem::last_write_time(opened.csv, none);
+    const auto seconds = std::chrono::duration<double>(std::chrono::file_clock::to_sys(time).time_since_epoch()).count();
+    facts[name] = {{"csv", opened.csv.string()},
+                   {"rows", opened.data->size()},
+                   {"bytes", bytes},
+                   {"modified", seconds},
+                   {"prepare", opened.prepare}};
+  }
+  return facts;
+}
+
+}  // namespace loom

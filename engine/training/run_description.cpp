@@ -1,0 +1,68 @@
+#include "engine/training/run_description.h"
+
+#include <chrono>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/training/settings.h"
+
+namespace loom {
+namespace {
+constexpr int kRunVersion = 1;
+}
+
+std::string hostName() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+void writeRunDescription(const RunFolder& folder, const RunDescription& description) {
+  const Json settings = resolvedSettings(description.project.training.settings);
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const Json json = {{"run", kRunVersion},
+                     {"name", folder.path.filename().string()},
+                     {"created", now},
+                     {"project_file", description.projectFile.string()},
+                     {"project_folder", description.folder.string()},
+                     {"project", parseJson(writeProject(description.project), "the project")},
+                     {"settings", settings},
+                     {"datasets", description.facts},
+                     {"seed", settings.value("seed", Json())},
+                     {"ranks", 1},
+                     {"hosts", {hostName()}},
+                     {"device", description.device},
+                     {"precision", description.precision},
+                     {"versions", description.versions}};
+  writeFileAtomically(folder.runFile(), formatJson(json));
+}
+
+RunDescription readRunDescription(const RunFolder& folder) {
+  const std::string name = folder.runFile().string();
+  if (!std::filesystem::exists(folder.runFile()))
+    throwError(ErrorCode::missingFile, "{} is no run: it has no run.json; name the folder that `loom train` wrote", folder.path.string());
+  const Json json = parseJson(readFile(folder.runFile(), std::size_t{256} << 20), name);
+  try {
+    if (const int version = json.at("run").get<int>(); version > kRunVersion)
+      throwError(ErrorCode::newerVersion, "{} was written by a newer Gradloom (version {}; this one reads up to {})", name, version,
+                 kRunVersion);
+    RunDescription description{.projectFile = json.at("project_file").get<std::string>(),
+                               .folder = json.at("project_folder").get<std::string>(),
+                               .facts = json.at("datasets"),
+                               .device = json.at("device").get<std::string>(),
+                               .precision = json.at("precision").get<std::string>(),
+                               .versions = json.value("versions", Json::object())};
+    ReadProject read = readProject(json.at("project").dump(), name + " (its project)");
+    for (const Problem& problem : read.problems)
+      if (problem.severity == Severity::error) throwError(ErrorCode::badProject, "{}: {}", name, problem.message);
+    description.project = std::move(read.project);
+    for (const auto& [dataset, facts] : description.facts.items())
+      description.prepared[dataset] = facts.at("prepare").get<std::vector<Json>>();
+    return description;
+  } catch (const Json::exception& fault) {
+    throwError(ErrorCode::badData, "{} is no description of a run ({})", name, fault.what());
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <cmath>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+#include "engine/metrics/metric.h"
+#include "engine/training/run_description.h"
+#include "engine/training/training_session.h"
+
+namespace loom {
+namespace {
+
+CompileOptions compileOptionsOf(const TrainSettings& settings) {
+  return {.precision = settings.precision, .threads = settings.threads};
+}
+
+}  // namespace
+
+TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, EventWriter& events, std::int64_t& step)
+    : m_backend(backend),
+      m_options(std::move(options)),
+      m_events(events),
+      m_step(step),
+      m_settings(readSettings(m_options.project.training.settings)),
+      m_compile(compileOptionsOf(m_settings)),
+      m_data(m_options.project,
+             {.folder = m_options.folder,
+              .stop = m_options.stop,
+              .progress =
+                  [this, last = Clock::now() - std::chrono::hours(1)](const std::string& name, const CacheProgress& progress) mutable {
+                    if (Clock::now() - last < std::chrono::milliseconds(500)) return;
+                    last = Clock::now();
+                    tell("preparing", {{"dataset", name},
+                                       {"rows", progress.rowsDone},
+                                       {"rows_total", progress.rowsTotal},
+                                       {"rows_per_second", progress.rowsPerSecond}});
+                  }}),
+      m_store(m_settings.seed),
+      m_networks(backend, m_store, m_compile, m_settings.seed) {
+  if (m_options.project.training.updates.empty())
+    throwError(ErrorCode::badProject, "the project has nothing to train: give it a \"training\" with a network, a dataset and an optimizer");
+  m_control = std::make_unique<ControlReader>(m_options.run, events.attempt() == 1 ? ControlReader::From::start : ControlReader::From::end);
+  m_keeper = std::make_unique<CheckpointKeeper>(m_options.run);
+  makeUpdates();
+  makeEvaluation();
+  chooseMonitor();
+  resume();
+  describe();
+}
+
+Feed& TrainingSession::feedOf(const std::string& dataset, const std::string& trained) {
+  if (const auto found = m_feeds.find(dataset); found != m_feeds.end()) return *found->second;
+  const OpenedDataset& opened = m_data.open(dataset, trained);
+  auto feed = std::make_unique<Feed>(opened.data, FeedOptions{.name = dataset,
+                                                              .prepare = opened.prepare,
+                                                              .batch = m_settings.batch,
+                                                              .shuffle = m_settings.shuffle,
+                                                              .random = true,
+                                                              .dropLast = m_settings.dropLast && opened.data->size() >= m_settings.batch,
+                                                              .seed = m_settings.seed,
+                                                              .threads = m_settings.threads > 0 ? m_settings.threads : 2});
+  return *m_feeds.emplace(dataset, std::move(feed)).first->second;
+}
+
+void TrainingSession::makeUpdates() {
+  const TrainingSpec& training = m_options.project.training;
+  for (std::size_t i = 0; i < training.updates.size(); ++i) {
+    const UpdateSpec& spec = training.updates[i];
+    const Network* network = m_options.project.network(spec.network);
+    if (!network) throwError(ErrorCode::badProject, "training: update {} names the network '{}', which the project lacks", i + 1, spec.network);
+    if (spec.every < 1) throwError(ErrorCode::badProject, "training: update {} is to run every {} steps; at least 1 is wanted", i + 1, spec.every);
+    m_updates.push_back(std::make_unique<UpdateRunner>(UpdateParts{.spec = spec,
+                                                                   .index = static_cast<int>(i),
+                                                                   .network = *network,
+                                                                   .feed = feedOf(spec.dataset, {}),
+                                                                   .networks = m_networks,
+                                                                   .store = m_store,
+                                                                   .backend = m_backend,
+                                                                   .settings = m_settings,
+                                                                   .compile = m_compile}));
+  }
+  // An epoch is one pass over the data of the first update that runs at every step.
+  const auto always = std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });
+  m_primary = &(always == m_updates.end() ? m_updates.front() : *always)->feed();
+}
+
+void TrainingSession::makeEvaluation() {
+  const TrainingSpec& training = m_options.project.training;
+  if (training.validation.empty() || m_settings.validateEvery <= 0) return;
+  const std::string name = training.validationNetwork.empty() ? training.updates.front().network : training.validationNetwork;
+  const Network* network = m_options.project.network(name);
+  if (!network) throwError(ErrorCode::badProject, "training: the network '{}' that is to be validated is not in the project", name);
+  const OpenedDataset& opened = m_data.open(training.validation, training.updates.front().dataset);
+  m_evaluation = std::make_unique<Evaluation>(
+      m_networks, *network,
+      std::make_unique<Feed>(opened.data, FeedOptions{.name = training.validation,
+                                                      .prepare = opened.prepare,
+                                                      .batch = m_settings.shard(),
+                                                      .shuffle = false,
+                                                      .random = false,
+                                                      .seed = m_settings.seed}));
+}
+
+void TrainingSession::chooseMonitor() {
+  if (m_settings.monitor == "loss") return;
+  const Network& network = m_evaluation ? m_evaluation->network() : m_updates.front()->network();
+  const Program& program = m_evaluation ? m_evaluation->program() : m_updates.front()->executable().program();
+  std::string known = "\"loss\"";
+  for (const NamedResult& result : program.results) {
+    if (result.kind == "metric") known += ", \"" + result.name + "\"";
+    if (result.kind == "output" || result.name != m_settings.monitor) continue;
+    const Node* node = network.find(result.name);
+    m_higherIsBetter = result.kind == "metric" && node && goalOf(node->layer) == Goal::higher;
+    return;
+  }
+  throwError(ErrorCode::badProject, "training.monitor: network '{}' measures no '{}'; it measures {}", network.name, m_settings.monitor, known);
+}
+
+void TrainingSession::resume() {
+  m_position.updates.resize(m_updates.size());
+  m_position.nextValidation = m_settings.validateEvery;
+  m_position.nextKept = m_settings.checkpointEvery.value_or(0);
+  if (m_options.resume) {
+    std::vector<std::string> refused;
+    const auto path = findCheckpoint(m_options.run, Which::last, &refused);
+    for (const std::string& reason : refused) tell("warning", {{"message", reason}, {"code", "checkpoint"}});
+    if (path) {
+      const Checkpoint checkpoint(*path);
+      for (const std::string& slot : checkpoint.restore(m_store))
+        tell("warning", {{"message", "the checkpoint has no optimizer state '" + slot + "'; it begins at 0"}, {"code", "checkpoint"}});
+      m_position = Position::fromJson(checkpoint.position());
+      m_position.updates.resize(m_updates.size());
+      m_writtenStep = m_position.step;
+      m_lastCheckpoint = *path;
+      if (const auto best = findCheckpoint(m_options.run, Which::best)) m_bestCheckpoint = *best;
+    } else {
+      tell("warning", {{"message", "the run has no checkpoint yet: it begins anew"}, {"code", "checkpoint"}});
+    }
+  }
+  m_step = m_position.step;
+  for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
+  const std::int64_t perEpoch = m_primary->stepsPerEpoch();
+  m_stepsTotal = static_cast<std::int64_t>(std::ceil(m_settings.epochs * static_cast<double>(perEpoch) - 1e-6));
+  if (m_settings.maxSteps) m_stepsTotal = std::min(m_stepsTotal, *m_settings.maxSteps);
+  m_stepsTotal = std::max<std::int64_t>(m_stepsTotal, 1);
+  for (const auto& update : m_updates) update->setSpan({.steps = m_stepsTotal, .stepsPerEpoch = perEpoch});
+  for (auto& [name, feed] : m_feeds) {
+    if (m_position.batch > 0) feed->setBatch(m_position.batch);
+    const auto place = m_position.datasets.find(name);
+    if (place == m_position.datasets.end()) feed->start(0, 0);
+    else feed->start(place->second.epoch, place->second.sample);
+  }
+}
+
+void TrainingSession::describe() {
+  if (!m_options.resume || m_options.changed || !std::filesystem::exists(m_options.run.runFile()))
+    writeRunDescription(m_options.run, {.project = m_options.project,
+                                        .projectFile = m_options.projectFile,
+                                        .folder = std::filesystem::absolute(m_options.folder),
+                                        .facts = m_data.facts(),
+                                        .device = m_backend.name(),
+                                        .precision = std::string(toString(m_settings.precision)),
+                                        .versions = m_options.versions});
+  Json started = {{"attempt", m_events.attempt()}};
+  if (m_writtenStep >= 0) started["resumed_from"] = m_position.step;
+  started.update({{"steps_total", m_stepsTotal},
+                  {"steps_per_epoch", m_primary->stepsPerEpoch()},
+                  {"epochs", m_settings.epochs},
+                  {"samples", m_primary->size()},
+                  {"batch", m_settings.batch},
+                  {"parameters", m_store.parameterCount()},
+                  {"device", m_backend.name()},
+                  {"precision", std::string(toString(m_settings.precision))},
+                  {"pid", ::getpid()},
+                  {"host", hostName()}});
+  tell("started", started);
+  tellPlan();
+}
+
+void TrainingSession::tellPlan() {
+  Json updates = Json::array();
+  for (const auto& update : m_updates) {
+    const Json plan = update->executable().describe();
+    updates.push_back({{"network", update->network().name},
+                       {"parameters", update->update().parameters().size()},
+                       {"without_decay", update->update().undecayed()},
+                       {"operations", plan.contains("operations") ? plan["operations"].size() : 0},
+                       {"reorders", plan.value("reorders", Json())},
+                       {"arena_bytes", plan.value("arena_bytes", Json())}});
+  }
+  tell("plan", {{"updates", std::move(updates)}});
+}
+
+}  // namespace loom

@@ -1,0 +1,45 @@
+#include "engine/training/settings.h"
+
+#include "engine/base/error.h"
+#include "engine/network/project.h"
+
+namespace loom {
+
+TrainSettings readSettings(const Json& settings) {
+  const Entry& entry = settingsEntry();
+  for (const FieldProblem& problem : validate(entry, settings))
+    if (problem.severity == FieldProblem::Severity::error) throwError(ErrorCode::badProject, "training: {}", problem.message);
+  const Values values(entry, settings);
+  const auto optionalReal = [&values](const char* key) {
+    return values.has(key) ? std::optional<double>(values.real(key)) : std::nullopt;
+  };
+  TrainSettings read{.epochs = values.real("epochs"),
+                     .batch = values.integer("batch"),
+                     .accumulate = values.integer("accumulate"),
+                     .seed = static_cast<std::uint64_t>(values.integer("seed")),
+                     .clipNorm = optionalReal("clip_norm"),
+                     .shuffle = values.boolean("shuffle"),
+                     .dropLast = values.boolean("drop_last"),
+                     .validateEvery = values.real("validate_every"),
+                     .monitor = values.text("monitor"),
+                     .checkpointEvery = optionalReal("checkpoint_every"),
+                     .threads = static_cast<int>(values.integer("threads"))};
+  if (values.has("max_steps")) read.maxSteps = values.integer("max_steps");
+  const std::string precision = values.text("precision");
+  read.precision = precision == "bf16" ? DataType::bf16 : precision == "f16" ? DataType::f16 : DataType::f32;
+  if (read.accumulate > read.batch)
+    throwError(ErrorCode::badProject, "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,
+               read.batch, read.batch);
+  return read;
+}
+
+Json resolvedSettings(const Json& settings) {
+  Json resolved = Json::object();
+  for (const Field& field : settingsEntry().fields) {
+    const auto given = settings.find(field.key);
+    resolved[field.key] = given != settings.end() ? *given : field.defaultValue;
+  }
+  return resolved;
+}
+
+}  // namespace loom

@@ -1,0 +1,35 @@
+#pragma once
+// The settings of `training` as numbers, read through the catalogue's entry, which alone knows the defaults.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/base/data_type.h"
+#include "engine/base/json.h"
+
+namespace loom {
+
+struct TrainSettings {
+  double epochs = 0;
+  std::optional<std::int64_t> maxSteps;
+  std::int64_t batch = 0;       // samples of a step over all accumulation passes
+  std::int64_t accumulate = 0;  // passes of a step
+  DataType precision = DataType::f32;
+  std::uint64_t seed = 0;
+  std::optional<double> clipNorm;
+  bool shuffle = true;
+  bool dropLast = false;
+  double validateEvery = 0;              // epochs; 0 = never
+  std::string monitor;                   // what "best" means: "loss" or a metric's node
+  std::optional<double> checkpointEvery; // epochs; such checkpoints are kept for good
+  int threads = 0;
+
+  std::int64_t shard() const { return (batch + accumulate - 1) / accumulate; }  // samples computed at once
+};
+
+// Throws Error(badProject) for the first value that cannot be.
+TrainSettings readSettings(const Json& settings);
+// Every field with its value, given or default: as run.json and the table of runs hold it.
+Json resolvedSettings(const Json& settings);
+
+}  // namespace loom

@@ -1,0 +1,258 @@
+#include "engine/training/training_session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+
+namespace loom {
+namespace {
+
+constexpr double kWholeEpoch = 1e-9;  // tolerance for fractions of epochs that were added up
+
+double milliseconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+// A tenth of a microsecond is below what a clock can tell here, and half the bytes of the event.
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+}  // namespace
+
+TrainResult TrainingSession::run() {
+  while (m_pause != Pause::now) {
+    obey(m_control->read());
+    if (stopWanted() && m_pause != Pause::now) {
+      m_pause = Pause::now;
+      tell("control", {{"command", "stop"}, {"step", m_step}, {"signal", true}});
+    }
+    if (m_pause == Pause::now) break;
+    if (m_position.validationDue && !validate()) break;  // a signal came; the next attempt validates first
+    if (finished()) break;
+    trainStep();
+  }
+  const bool done = finished() && !m_position.validationDue;
+  if (m_writtenStep != m_step || m_pendingBest || !done) writeCheckpoint(false);
+  Json last = {{"reason", done ? "done" : "stopped"}, {"step", m_step}, {"epoch", m_position.epoch}};
+  if (m_position.best) last["best"] = m_position.best->toJson();
+  tell("finished", last);
+  return {.stopped = !done,
+          .step = m_step,
+          .epoch = m_position.epoch,
+          .best = m_position.best,
+          .lastCheckpoint = m_lastCheckpoint,
+          .bestCheckpoint = m_bestCheckpoint};
+}
+
+bool TrainingSession::finished() const {
+  return m_position.epoch >= m_settings.epochs - kWholeEpoch || (m_settings.maxSteps && m_step >= *m_settings.maxSteps);
+}
+
+void TrainingSession::trainStep() {
+  const auto begin = Clock::now();
+  std::vector<Feed*> fed;
+  double rate = 0, gradientNorm = 0;
+  std::string diverged;
+  Measured measured = m_firstMeasured;
+  measured.metrics.resize(m_ownMetrics);
+  for (std::size_t i = 0; i < m_updates.size() && diverged.empty(); ++i) {
+    UpdateRunner& update = *m_updates[i];
+    if (!update.due(m_step)) continue;
+    if (std::find(fed.begin(), fed.end(), &update.feed()) == fed.end()) {
+      update.feed().next();
+      fed.push_back(&update.feed());
+    }
+    m_sound = false;
+    const double ownRate = update.learningRate(m_position.scheduleStep);
+    UpdateRunner::Outcome outcome = update.run(m_step, ownRate);
+    if (!outcome.diverged.empty()) diverged = fmt::format("in network '{}' {}", update.network().name, outcome.diverged);
+    if (i == 0) {
+      rate = ownRate;
+      gradientNorm = outcome.gradientNorm;
+      measured = m_firstMeasured = std::move(outcome.measured);
+      m_ownMetrics = measured.metrics.size();
+      continue;
+    }
+    // Those of further updates stand under their network's name, and only at the steps at which they ran.
+    const std::string prefix = update.network().name + "/";
+    measured.metrics.emplace_back(prefix + "loss", outcome.measured.loss);
+    for (const auto& [name, value] : outcome.measured.metrics) measured.metrics.emplace_back(prefix + name, value);
+  }
+  m_position.step = ++m_step;
+  const bool primaryFed = std::find(fed.begin(), fed.end(), m_primary) != fed.end();
+  if (primaryFed) {
+    const Batch& batch = m_primary->current();
+    measured.samples = static_cast<double>(batch.size);
+    m_position.samples += batch.size;
+    m_position.scheduleStep += static_cast<double>(m_primary->batch()) / static_cast<double>(m_settings.batch);
+    m_position.epoch = static_cast<double>(batch.epoch) + (batch.lastOfEpoch ? 1 : static_cast<double>(batch.first + batch.size) /
+                                                                                       static_cast<double>(m_primary->samplesPerEpoch()));
+  }
+  tellStep(measured, rate, gradientNorm, begin);
+  if (!diverged.empty()) {
+    saveBestBeforeDivergence();
+    throwError(ErrorCode::diverged,
+               "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, a warm-up or "
+               "clip_norm may help, and the checkpoints of earlier steps are whole",
+               m_step, m_position.epoch, diverged);
+  }
+  m_position.means.add(measured);
+  m_sound = true;
+  afterStep(primaryFed && m_primary->current().lastOfEpoch);
+}
+
+void TrainingSession::afterStep(bool epochEnded) {
+  if (epochEnded || finished()) endEpoch();
+  const double every = m_settings.validateEvery;
+  const bool planned = m_position.epoch >= m_position.nextValidation - kWholeEpoch;
+  if (m_evaluation && (planned || finished())) {
+    while (m_position.nextValidation <= m_position.epoch + kWholeEpoch) m_position.nextValidation += every;
+    m_position.validationDue = true;
+    if (!validate()) return;
+  }
+  checkpointIfDue(epochEnded);
+  if (epochEnded && m_pause == Pause::afterEpoch) m_pause = Pause::now;
+}
+
+void TrainingSession::endEpoch() {
+  const Measured means = m_position.means.value();
+  m_position.means.clear();
+  tell("epoch", {{"step", m_step}, {"epoch", m_position.epoch}, {"loss", numberToJson(means.loss)}, {"metrics", metricsJson(means)}});
+  if (!m_evaluation) considerBest(means);
+}
+
+bool TrainingSession::validate() {
+  const auto begin = Clock::now();
+  const std::optional<Measured> measured = m_evaluation->run(m_options.stop);
+  if (!measured) return false;
+  m_position.validationDue = false;
+  tell("validation", {{"step", m_step},
+                      {"epoch", m_position.epoch},
+                      {"loss", numberToJson(measured->loss)},
+                      {"metrics", metricsJson(*measured)},
+                      {"samples", measured->samples},
+                      {"ms", rounded(milliseconds(Clock::now() - begin))}});
+  considerBest(*measured);
+  return true;
+}
+
+void TrainingSession::considerBest(const Measured& measured) {
+  double value = measured.loss;
+  for (const auto& [name, metric] : measured.metrics)
+    if (name == m_settings.monitor) value = metric;
+  if (!std::isfinite(value)) return;
+  if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value)) return;
+  m_position.best = BestSoFar{.metric = m_settings.monitor, .value = value, .epoch = m_position.epoch, .step = m_step};
+  m_pendingBest = takeSnapshot(m_store, m_step, position().toJson());
+}
+
+void TrainingSession::checkpointIfDue(bool epochEnded) {
+  const double since = std::chrono::duration<double>(Clock::now() - m_lastWrite).count();
+  bool keep = false;
+  if (m_settings.checkpointEvery && *m_settings.checkpointEvery > 0 && m_position.epoch >= m_position.nextKept - kWholeEpoch) {
+    keep = true;
+    while (m_position.nextKept <= m_position.epoch + kWholeEpoch) m_position.nextKept += *m_settings.checkpointEvery;
+  }
+  if (keep || (epochEnded && since >= m_options.checkpointSeconds) || since >= m_options.longEpochSeconds) writeCheckpoint(keep);
+}
+
+void TrainingSession::writeCheckpoint(bool keep) {
+  if (m_pendingBest && m_pendingBest->step != m_step) {
+    tellCheckpoint(m_keeper->write(*m_pendingBest, false, m_position.best->toJson(), false));
+    m_pendingBest.reset();
+  }
+  const std::optional<Json> bestOf = m_pendingBest ? std::optional<Json>(m_position.best->toJson()) : std::nullopt;
+  // The position of now, not of when the best was seen: a validation may have been counted in between.
+  tellCheckpoint(m_keeper->write(takeSnapshot(m_store, m_step, position().toJson()), true, bestOf, keep));
+  m_pendingBest.reset();
+  m_writtenStep = m_step;
+  m_lastWrite = Clock::now();
+}
+
+// The best state of before is sound, wherever the weights in memory went since; where it is newer than the last checkpoint, a
+// resumed run goes on from it.
+void TrainingSession::saveBestBeforeDivergence() {
+  if (!m_pendingBest) return;
+  tellCheckpoint(m_keeper->write(*m_pendingBest, m_pendingBest->step > m_writtenStep, m_position.best->toJson(), false));
+  m_pendingBest.reset();
+}
+
+void TrainingSession::salvage() {
+  if (m_sound && m_step > std::max<std::int64_t>(m_writtenStep, 0)) writeCheckpoint(false);
+}
+
+Position TrainingSession::position() const {
+  Position position = m_position;
+  position.datasets.clear();
+  for (const auto& [name, feed] : m_feeds) position.datasets[name] = {.epoch = feed->nextEpoch(), .sample = feed->nextSample()};
+  position.updates.clear();
+  for (const auto& update : m_updates) position.updates.push_back(update->place());
+  return position;
+}
+
+void TrainingSession::obey(const std::vector<Json>& commands) {
+  for (const Json& command : commands) {
+    const std::string name = command["command"].get<std::string>();
+    Json told = command;
+    told.erase("time");
+    told["step"] = m_step;
+    const auto refuse = [&](const std::string& reason) {
+      tell("warning", {{"message", fmt::format("the command {} was not carried out: {}", command.dump(), reason)}, {"code", "control"}});
+    };
+    const Json* value = command.contains("value") && command["value"].is_number() ? &command["value"] : nullptr;
+    if (name == "stop") {
+      m_pause = Pause::now;
+    } else if (name == "stop_after_epoch") {
+      if (m_pause == Pause::none) m_pause = Pause::afterEpoch;
+    } else if (name == "learning_rate") {
+      const Json which = command.value("update", Json(0));
+      if (!value || !(value->get<double>() >= 0) || !std::isfinite(value->get<double>())) {
+        refuse("a learning rate of 0 or more is wanted as \"value\"");
+        continue;
+      }
+      if (!which.is_number_integer() || which.get<std::int64_t>() < 0 || which.get<std::size_t>() >= m_updates.size()) {
+        refuse(fmt::format("there are {} updates, counted from 0", m_updates.size()));
+        continue;
+      }
+      m_updates[which.get<std::size_t>()]->setLearningRate(value->get<double>(), m_position.scheduleStep);
+    } else if (name == "batch") {
+      if (!value || !value->is_number_integer() || value->get<std::int64_t>() < m_settings.accumulate || value->get<std::int64_t>() > (1 << 30)) {
+        refuse(fmt::format("a whole number of at least {} samples is wanted as \"value\"", m_settings.accumulate));
+        continue;
+      }
+      m_position.batch = value->get<std::int64_t>();
+      for (auto& [dataset, feed] : m_feeds) feed->setBatch(m_position.batch);
+    } else {
+      refuse("there is no such command");
+      continue;
+    }
+    tell("control", told);
+  }
+}
+
+void TrainingSession::tellStep(const Measured& measured, double rate, double gradientNorm, Clock::time_point begin) {
+  double waited = 0;
+  for (const auto& [name, feed] : m_feeds) waited += feed->waited();
+  tell("step", {{"step", m_step},
+                {"epoch", m_position.epoch},
+                {"samples", m_position.samples},
+                {"loss", numberToJson(measured.loss)},
+                {"metrics", metricsJson(measured)},
+                {"learning_rate", numberToJson(rate)},
+                {"gradient_norm", numberToJson(gradientNorm)},
+                {"ms", rounded(milliseconds(Clock::now() - begin))},
+                {"data_ms", rounded(waited * 1e3)}});
+}
+
+void TrainingSession::tellCheckpoint(const CheckpointKeeper::Written& written) {
+  if (written.best) m_bestCheckpoint = m_options.run.path / written.file;
+  if (!written.best || written.step == m_step) m_lastCheckpoint = m_options.run.path / written.file;
+  tell("checkpoint", {{"step", written.step}, {"file", written.file}, {"best", written.best}});
+}
+
+void TrainingSession::tell(std::string_view kind, const Json& fields) {
+  const Event event = m_events.write(kind, fields);
+  if (m_options.observer) m_options.observer(event);
+}
+
+}  // namespace loom
