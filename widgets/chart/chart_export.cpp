@@ -1,0 +1,131 @@
+// What leaves a panel: a picture (always light, so that it can be printed), a drawing, all points, the values at the cursor.
+#include <QFileDialog>
+#include <QImage>
+#include <QPainter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <cmath>
+#include <limits>
+
+#include "widgets/chart/chart_painter.h"
+#include "widgets/chart/line_chart.h"
+#include "widgets/controls/expression.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+QString quoted(QString text) {
+  if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
+  return '"' + text.replace(QStringLiteral("\""), QStringLiteral("\"\"")) + '"';
+}
+
+}  // namespace
+
+QImage LineChart::toImage(QSize size, double ratio) const {
+  QImage image(size * ratio, QImage::Format_ARGB32_Premultiplied);
+  image.setDevicePixelRatio(ratio);
+  const Palette& light = Tokens::builtIn().light;
+  image.fill(light[Colour::surface]);
+  const auto copy = copyFor(size);
+  QPainter painter(&image);
+  ChartPainter(*copy, light, false).paint(painter, QRectF(QPointF(), QSizeF(size)));
+  return image;
+}
+
+bool LineChart::toSvg(const QString& file, QSize size) const {
+  QSvgGenerator generator;
+  generator.setFileName(file);
+  generator.setSize(size);
+  generator.setViewBox(QRect(QPoint(), size));
+  generator.setTitle(m_title);
+  const Palette& light = Tokens::builtIn().light;
+  const auto copy = copyFor(size);
+  QPainter painter;
+  if (!painter.begin(&generator)) return false;
+  painter.fillRect(QRect(QPoint(), size), light[Colour::surface]);
+  ChartPainter(*copy, light, false).paint(painter, QRectF(QPointF(), QSizeF(size)));
+  return painter.end();
+}
+
+// The same panel in another size, drawn from the same sources; it never comes onto the screen.
+std::unique_ptr<LineChart> LineChart::copyFor(QSize size) const {
+  auto copy = std::make_unique<LineChart>(m_axis);
+  copy->takeFrom(*this);
+  copy->resize(size);
+  copy->read();
+  copy->openRange();
+  copy->draw(copy->plot().size().expandedTo(QSizeF(1, 1)));
+  return copy;
+}
+
+void LineChart::takeFrom(const LineChart& other) {
+  m_title = other.m_title;
+  m_subtitle = other.m_subtitle;
+  m_empty = other.m_empty;
+  m_lines = other.m_lines;
+  m_events = other.m_events;
+  m_best = other.m_best;
+  m_fixed = other.m_fixed;
+  m_zoomedY = other.m_zoomedY;
+  m_better = other.m_better;
+  m_kind = other.m_kind;
+  m_ends = other.m_ends;
+  m_margins = other.m_margins;
+  m_margins.bottom = 30;
+  m_smoothing = other.m_smoothing;
+  m_log = other.m_log;
+  m_flags = other.m_flags;
+  m_showAll = other.m_showAll;
+}
+
+QString LineChart::toCsv() const {
+  static const char* const kUnits[] = {"step", "epoch", "samples", "time", "seconds"};
+  const XUnit unit = m_axis->unit();
+  QString text = QStringLiteral("line,%1,value\n").arg(QString::fromLatin1(kUnits[static_cast<int>(unit)]));
+  for (const PanelLine& line : m_lines) {
+    if (!line.line.visible || !line.line.source) continue;
+    const double infinity = std::numeric_limits<double>::infinity();
+    const ChartColumns all = line.line.source->columns(unit, -infinity, infinity, std::numeric_limits<int>::max());
+    const QString name = quoted(line.line.name);
+    for (const ChartColumn& column : all.columns) {
+      text += name + ',' + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
+    }
+  }
+  return text;
+}
+
+QString LineChart::cursorValues() const {
+  if (!m_axis->cursor()) return {};
+  QStringList rows;
+  for (const PanelLine& line : m_lines) {
+    if (!line.line.visible) continue;
+    if (const auto value = valueAt(line.line, line.data, *m_axis->cursor())) {
+      rows << line.line.name + '\t' + shortestNumber(value->x) + '\t' + shortestNumber(value->value);
+    }
+  }
+  return rows.join('\n');
+}
+
+void LineChart::exportTo(const QString& kind) {
+  auto* dialog = new QFileDialog(window(), tr("Export %1").arg(m_title));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(kind);
+  dialog->selectFile(m_title.toLower().replace(' ', '-') + '.' + kind);
+  connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
+    bool written = false;
+    if (kind == QLatin1String("png")) {
+      written = toImage(size()).save(file);
+    } else if (kind == QLatin1String("svg")) {
+      written = toSvg(file, size());
+    } else {
+      QSaveFile out(file);
+      written = out.open(QIODevice::WriteOnly) && out.write(toCsv().toUtf8()) >= 0 && out.commit();
+    }
+    Q_EMIT exported(file, written);
+  });
+  dialog->open();
+}
+
+}  // namespace loom

@@ -1,0 +1,45 @@
+#pragma once
+// Draws a panel into any painter (screen, picture, SVG) with any palette: grid, curves, marks, labels at the line ends, axes.
+#include <QRectF>
+
+#include "widgets/theme/tokens.h"
+
+class QPainter;
+
+namespace loom {
+
+class LineChart;
+struct PanelLine;
+struct ChartLine;
+
+class ChartPainter {
+ public:
+  ChartPainter(const LineChart& chart, const Palette& palette, bool dark);
+
+  // Everything but the cursor, which moves too often.
+  void paint(QPainter& painter, const QRectF& area);
+  void paintCursor(QPainter& painter, const QRectF& area);
+
+  QColor colourOf(const ChartLine& line) const;
+
+ private:
+  void paintTitle(QPainter& painter, const QRectF& area);
+  void paintGrid(QPainter& painter, const QRectF& plot);
+  void paintLive(QPainter& painter, const QRectF& plot);
+  void paintCurves(QPainter& painter, const QRectF& plot);
+  void paintMarks(QPainter& painter, const QRectF& plot);
+  void paintEvents(QPainter& painter, const QRectF& plot);
+  void paintEnds(QPainter& painter, const QRectF& area, const QRectF& plot);
+  void paintEmpty(QPainter& painter, const QRectF& plot);
+  QColor ink(const PanelLine& line, double opacity = 1) const;
+  bool faded(const PanelLine& line) const;
+
+  const LineChart& m_chart;
+  const Palette& m_palette;
+  bool m_dark;
+};
+
+// The sign of a line in labels and tooltips: filled disc, hollow ring for validation, a bar for stacked parts.
+void paintLineSign(QPainter& painter, const QPointF& centre, const ChartLine& line, const QColor& colour, const QColor& ground);
+
+}  // namespace loom

@@ -1,0 +1,191 @@
+// The words of a panel: line ends, event flags, the cursor's label.
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "widgets/chart/chart_painter.h"
+#include "widgets/chart/line_chart.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr double kEndGap = 17;
+constexpr double kTwoLineGap = 34;
+constexpr std::size_t kMostEnds = 10;
+constexpr double kFlagDistance = 20;  // events nearer than that merge to a count
+
+double snapped(double at) { return std::floor(at) + 0.5; }
+
+}  // namespace
+
+void ChartPainter::paintEvents(QPainter& painter, const QRectF& plot) {
+  const Theme& theme = Theme::of();
+  std::vector<ChartEvent> events = m_chart.m_events;
+  std::sort(events.begin(), events.end(), [](const ChartEvent& a, const ChartEvent& b) { return a.x < b.x; });
+  painter.setFont(theme.font(FontRole::axis));
+  const QFontMetricsF metrics(painter.font());
+  double chipsRight = plot.left() - 1e9;
+  for (std::size_t i = 0; i < events.size();) {
+    const double at = plot.left() + m_chart.m_axis->place(events[i].x) * plot.width();
+    std::size_t end = i + 1;
+    while (end < events.size() && plot.left() + m_chart.m_axis->place(events[end].x) * plot.width() - at < kFlagDistance) ++end;
+    const QString text = end - i == 1 ? events[i].text : QObject::tr("%1 events").arg(end - i);
+    const QString sign = events[i].icon;
+    i = end;
+    if (at < plot.left() - 0.5 || at > plot.right() + 0.5) continue;
+    QPen pen(m_palette[Colour::text3], 1, Qt::CustomDashLine, Qt::FlatCap);
+    pen.setDashPattern({2, 3});
+    painter.setPen(pen);
+    painter.drawLine(QPointF(snapped(at), plot.top()), QPointF(snapped(at), plot.bottom()));
+    if (!m_chart.m_flags) continue;
+    const double width = metrics.horizontalAdvance(text) + 28;
+    QRectF chip(at, plot.top() + 1, width, 20);
+    if (chip.right() > plot.right()) chip.moveRight(at);
+    if (chip.left() < chipsRight + 4) continue;
+    chipsRight = chip.right();
+    painter.setPen(QPen(m_palette[Colour::lineStrong], 1));
+    painter.setBrush(m_palette[Colour::surface]);
+    painter.drawRoundedRect(chip.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    paintIcon(painter, sign, QRectF(chip.left() + 5, chip.top() + 3, 14, 14), m_palette[Colour::text2]);
+    painter.setPen(m_palette[Colour::text]);
+    painter.drawText(chip.adjusted(22, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft, text);
+  }
+}
+
+void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF& plot) {
+  if (m_chart.m_ends == LineEnds::none) return;
+  const Theme& theme = Theme::of();
+  const bool two = m_chart.m_ends == LineEnds::twoLines;
+  std::vector<const PanelLine*> ends;
+  for (const PanelLine& line : m_chart.m_lines) {
+    if (line.line.visible && line.line.kind != LineKind::planned && line.drawn.lastValue && (line.drawn.end || !line.drawn.bars.isEmpty())) ends.push_back(&line);
+  }
+  const auto better = [&](const PanelLine* a, const PanelLine* b) {
+    return m_chart.m_better == Better::higher ? *a->drawn.lastValue > *b->drawn.lastValue : *a->drawn.lastValue < *b->drawn.lastValue;
+  };
+  if (ends.size() > kMostEnds) {
+    // The ten best and the one under the pointer.
+    std::stable_sort(ends.begin(), ends.end(), better);
+    std::vector<const PanelLine*> kept(ends.begin(), ends.begin() + kMostEnds);
+    for (std::size_t i = kMostEnds; i < ends.size(); ++i) {
+      if (ends[i]->line.id == m_chart.m_highlighted) kept.back() = ends[i];
+    }
+    ends = kept;
+  }
+  const auto rowHeight = [&] { return two ? kTwoLineGap : kEndGap; }();
+  std::vector<double> wanted;
+  double above = 0;
+  for (const PanelLine* line : ends) {
+    if (line->drawn.end) {
+      wanted.push_back(std::clamp(line->drawn.end->y(), 0.0, plot.height()));
+    } else {
+      // Parts of a stack are listed from the top, in the order in which they lie.
+      wanted.push_back(plot.height() / 2 - (above++ - static_cast<double>(ends.size()) / 2) * kEndGap);
+    }
+  }
+  const bool oneRow = !two || (!ends.empty() && !ends.front()->drawn.end);
+  const double gap = oneRow ? (two ? 22 : rowHeight) : rowHeight;
+  // Labels may stand a little beyond the frame, over title and axis.
+  const double spare = std::min(8.0, static_cast<double>(m_chart.m_margins.bottom));
+  for (double& y : wanted) y += spare;
+  const std::vector<double> places = spread(wanted, gap, plot.height() + 2 * spare);
+  const double right = area.right() - 2;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const PanelLine& line = *ends[i];
+    const double y = plot.top() + places[i] - spare;
+    const double x = plot.right() + 14;
+    const QColor colour = ink(line);
+    if (line.drawn.end) {
+      const QPointF from = plot.topLeft() + QPointF(std::min(line.drawn.end->x(), plot.width()), std::clamp(line.drawn.end->y(), 0.0, plot.height()));
+      QPen leader(colour, 1);
+      const bool far = plot.right() - from.x() > 12;
+      if (far) {
+        leader = QPen(ink(line, 0.8), 1, Qt::CustomDashLine, Qt::FlatCap);
+        leader.setDashPattern({1.5, 2.5});
+      }
+      painter.setPen(leader);
+      const double bend = plot.right() - (far ? 14 : 0);
+      painter.drawPolyline(QPolygonF{from + QPointF(far ? 8 : 0, 0), QPointF(std::max(bend, from.x()), from.y()), QPointF(x - 5, y)});
+    }
+    const bool isLine = !line.line.special && !line.line.ink;
+    const bool sign = isLine || line.line.special;
+    if (oneRow && isLine && !two) {
+      painter.setPen(QPen(colour, 3.5, Qt::SolidLine, Qt::RoundCap));
+      painter.drawLine(QPointF(x - 2, y), QPointF(x + 5, y));
+    } else if (sign) {
+      paintLineSign(painter, QPointF(x, y), line.line, colour, m_palette[Colour::surface]);
+    }
+    const bool bold = line.line.id == m_chart.m_highlighted && !m_chart.m_highlighted.isEmpty();
+    const QFont names = Theme::withWeight(theme.font(FontRole::axis), bold ? 600 : 400);
+    const QFont values = Theme::withWeight(theme.numberFont(FontRole::axis), bold ? 600 : 500);
+    const QString value = formatValue(line.line.value, *line.drawn.lastValue);
+    const double textLeft = sign ? x + 11 : x - 8;
+    if (oneRow) {
+      const double wide = QFontMetricsF(values).horizontalAdvance(value);
+      painter.setFont(names);
+      painter.setPen(m_palette[Colour::text]);
+      const double room = right - wide - 8 - textLeft;
+      painter.drawText(QRectF(textLeft, y - 9, room, 18), Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(names).elidedText(line.line.name, Qt::ElideMiddle, room));
+      painter.setFont(values);
+      painter.drawText(QRectF(right - wide - 1, y - 9, wide + 1, 18), Qt::AlignVCenter | Qt::AlignRight, value);
+    } else if (!sign) {
+      painter.setFont(Theme::withWeight(theme.numberFont(FontRole::label), 500));
+      painter.setPen(m_palette[Colour::text]);
+      painter.drawText(QRectF(textLeft, y - 9, right - textLeft, 18), Qt::AlignVCenter | Qt::AlignLeft, value);
+    } else {
+      painter.setFont(names);
+      painter.setPen(m_palette[Colour::text2]);
+      painter.drawText(QRectF(textLeft, y - 15, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft, line.line.name);
+      painter.setFont(values);
+      painter.setPen(m_palette[Colour::text]);
+      painter.drawText(QRectF(textLeft, y, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft, value);
+    }
+  }
+}
+
+void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
+  const auto cursor = m_chart.m_axis->cursor();
+  if (!cursor) return;
+  const PanelMargins& margins = m_chart.m_margins;
+  const QRectF plot = area.adjusted(margins.left, margins.top, -margins.right, -margins.bottom);
+  const double at = plot.left() + m_chart.m_axis->place(*cursor) * plot.width();
+  if (at < plot.left() - 0.5 || at > plot.right() + 0.5) return;
+  const Theme& theme = Theme::of();
+  QPen pen(m_palette[Colour::text], 1);
+  pen.setCosmetic(true);
+  painter.setPen(pen);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  // Through the gaps between panels too, down to the label.
+  painter.drawLine(QPointF(snapped(at), plot.top()), QPointF(snapped(at), m_chart.m_xNumbers ? plot.bottom() + 4 : area.bottom()));
+  painter.setRenderHint(QPainter::Antialiasing);
+  for (const PanelLine& line : m_chart.m_lines) {
+    if (!line.line.visible || line.line.kind == LineKind::stacked) continue;
+    const auto value = valueAt(line.line, line.data, *cursor);
+    if (!value || !std::isfinite(value->drawn)) continue;
+    const QPointF dot(plot.left() + m_chart.m_axis->place(value->x) * plot.width(), plot.top() + m_chart.m_scale.toPixel(value->drawn));
+    if (dot.y() < plot.top() - 1 || dot.y() > plot.bottom() + 1) continue;
+    painter.setPen(QPen(m_palette[Colour::surface], 1.5));
+    painter.setBrush(colourOf(line.line));
+    painter.drawEllipse(dot, 4, 4);
+  }
+  if (!m_chart.m_xNumbers) return;
+  const QFont font = Theme::withWeight(theme.numberFont(FontRole::axis), 500);
+  const XUnit unit = m_chart.m_axis->unit();
+  const QString text = unit == XUnit::relative ? formatDuration(*cursor)
+                       : unit == XUnit::step || unit == XUnit::samples ? formatCount(std::round(*cursor))
+                                                                       : formatValue(ValueKind::plain, std::round(*cursor * 100) / 100);
+  const double width = QFontMetricsF(font).horizontalAdvance(text) + 18;
+  QRectF label(at - width / 2, plot.bottom() + 4, width, 19);
+  label.moveLeft(std::clamp(label.left(), area.left(), area.right() - width));
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(m_palette[Colour::text]);
+  painter.drawRoundedRect(label, 4, 4);
+  painter.setFont(font);
+  painter.setPen(m_palette[Colour::surface]);
+  painter.drawText(label, Qt::AlignCenter, text);
+}
+
+}  // namespace loom

@@ -1,0 +1,153 @@
+#include "widgets/chart/chart_stack.h"
+
+#include <QBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/chart/chart_painter.h"
+#include "widgets/chart/chart_tooltip.h"
+#include "widgets/controls/button.h"
+#include "widgets/theme/elevation.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kFewLines = 10;
+constexpr int kTooltipGap = 14;
+
+}  // namespace
+
+ChartStack::ChartStack(Qt::Orientation direction, QWidget* parent)
+    : QWidget(parent),
+      m_layout(new QBoxLayout(direction == Qt::Vertical ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight, this)),
+      m_tooltip(new ChartTooltip(this)),
+      m_follow(new Button(QStringLiteral("follow"), tr("Follow"), ButtonKind::tinted, this)),
+      m_direction(direction) {
+  m_layout->setContentsMargins(0, 0, 0, 0);
+  m_layout->setSpacing(direction == Qt::Vertical ? 0 : 24);
+  m_follow->hide();
+  m_follow->setAccessibleName(tr("Follow the live edge"));
+  connect(m_follow, &QPushButton::clicked, &m_axis, &XAxisModel::follow);
+  connect(&m_axis, &XAxisModel::followingChanged, this, [this](bool following) {
+    m_follow->setVisible(!following);
+    m_follow->setText(m_axis.liveEdge() ? tr("Follow") : tr("Show all"));
+    m_follow->raise();
+    placeTooltip();
+  });
+  connect(&m_axis, &XAxisModel::cursorChanged, this, &ChartStack::placeTooltip);
+}
+
+LineChart* ChartStack::addPanel(const QString& title, const QString& subtitle, int stretch) {
+  auto* panel = new LineChart(&m_axis, this);
+  panel->setTitle(title, subtitle);
+  if (m_direction == Qt::Vertical && !m_panels.empty()) m_panels.back()->setXNumbers(false);
+  PanelMargins margins = panel->margins();
+  margins.left = m_left;
+  margins.right = m_right;
+  panel->setMargins(margins);
+  m_layout->addWidget(panel, stretch);
+  m_panels.push_back(panel);
+  connect(panel, &LineChart::lineClicked, this, &ChartStack::lineClicked);
+  connect(panel, &LineChart::lineHovered, this, &ChartStack::lineHovered);
+  connect(panel, &LineChart::smoothingRequested, this, &ChartStack::smoothingRequested);
+  connect(panel, &LineChart::drawn, this, [this] {
+    if (m_axis.cursor()) placeTooltip();
+  });
+  m_tooltip->raise();
+  return panel;
+}
+
+void ChartStack::setMargins(int left, int right) {
+  m_left = left;
+  m_right = right;
+  for (LineChart* panel : m_panels) {
+    PanelMargins margins = panel->margins();
+    margins.left = left;
+    margins.right = right;
+    panel->setMargins(margins);
+  }
+}
+
+void ChartStack::setCaption(std::function<Caption(double)> caption) { m_caption = std::move(caption); }
+
+void ChartStack::setSmoothing(double weight) {
+  for (LineChart* panel : m_panels) panel->setSmoothing(weight);
+}
+
+void ChartStack::setHighlighted(const QString& id) {
+  for (LineChart* panel : m_panels) panel->setHighlighted(id);
+}
+
+void ChartStack::refresh() {
+  for (LineChart* panel : m_panels) panel->refresh();
+}
+
+void ChartStack::drawNow() {
+  m_layout->activate();
+  for (LineChart* panel : m_panels) panel->drawNow();
+}
+
+void ChartStack::placeTooltip() {
+  m_follow->adjustSize();
+  m_follow->move(width() - m_right - m_follow->width() - 8, 26);
+  const auto cursor = m_axis.cursor();
+  if (!cursor || m_panels.empty()) {
+    m_tooltip->hide();
+    return;
+  }
+  // The values of the panel under the pointer alone where there are many lines; of all panels where they are few.
+  LineChart* panel = m_panels.front();
+  for (LineChart* candidate : m_panels) {
+    if (candidate->underMouse() || candidate->hasFocus()) panel = candidate;
+  }
+  std::size_t count = 0;
+  for (const LineChart* each : m_panels) count += each->lines().size();
+  const Theme& theme = Theme::of(this);
+  std::vector<TooltipRow> rows;
+  double curveLow = 1e9, curveHigh = -1e9;
+  for (const LineChart* each : m_panels) {
+    if (count > kFewLines && each != panel) continue;
+    std::vector<TooltipRow> own;
+    const ChartPainter painter(*each, theme.palette(), theme.isDark());
+    for (const PanelLine& line : each->lines()) {
+      if (!line.line.visible || line.line.kind == LineKind::planned) continue;
+      const auto value = valueAt(line.line, line.data, *cursor);
+      if (!value) continue;
+      own.push_back({line.line, painter.colourOf(line.line), value->value, line.line.id == each->highlighted() && !each->highlighted().isEmpty()});
+      if (each == panel && std::isfinite(value->drawn) && each->yRange().span() > 0) {
+        const double y = each->y() + each->plot().top() + (1 - (value->drawn - each->yRange().low) / each->yRange().span()) * each->plot().height();
+        curveLow = std::min(curveLow, y);
+        curveHigh = std::max(curveHigh, y);
+      }
+    }
+    if (count > kFewLines) {
+      std::stable_sort(own.begin(), own.end(), [](const TooltipRow& a, const TooltipRow& b) {
+        return std::isnan(b.value) ? !std::isnan(a.value) : a.value > b.value;
+      });
+    }
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  if (rows.empty()) {
+    m_tooltip->hide();
+    return;
+  }
+  const Caption caption = m_caption ? m_caption(*cursor) : Caption{formatValue(ValueKind::plain, *cursor), {}};
+  m_tooltip->setContent(caption.heading, caption.remark, rows);
+  const int margin = shadowMargin(Elevation::menu);
+  const QRectF plot = panel->plot().translated(panel->pos());
+  const double x = plot.left() + m_axis.place(*cursor) * plot.width();
+  int left = qRound(x) + kTooltipGap - margin;
+  if (left + m_tooltip->width() - margin > plot.right()) left = qRound(x) - kTooltipGap + margin - m_tooltip->width();
+  // Above the curves that are read if there is room, else below them, else at the top of the panel.
+  const int cardHeight = m_tooltip->height() - 2 * margin;
+  int top = qRound(plot.top()) + 6;
+  if (curveLow <= curveHigh && top + cardHeight + 8 > curveLow && curveHigh + 10 + cardHeight < plot.bottom()) top = qRound(curveHigh) + 10;
+  m_tooltip->move(std::max(left, -margin), std::clamp(top, 0, std::max(0, height() - cardHeight)) - margin);
+  m_tooltip->show();
+  m_tooltip->raise();
+}
+
+void ChartStack::resizeEvent(QResizeEvent*) { placeTooltip(); }
+
+}  // namespace loom

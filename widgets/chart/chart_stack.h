@@ -1,0 +1,58 @@
+#pragma once
+// Panels under each other (or side by side) on one x axis: the x numbers stand under the last one, one tooltip serves all, the
+// cursor goes through all, and Follow appears while a person has zoomed.
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "widgets/chart/line_chart.h"
+
+class QBoxLayout;
+
+namespace loom {
+
+class Button;
+class ChartTooltip;
+
+class ChartStack : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ChartStack(Qt::Orientation direction = Qt::Vertical, QWidget* parent = nullptr);
+
+  XAxisModel* axis() { return &m_axis; }
+  LineChart* addPanel(const QString& title, const QString& subtitle = {}, int stretch = 1);
+  const std::vector<LineChart*>& panels() const { return m_panels; }
+  void setMargins(int left, int right);
+
+  // What the tooltip says besides the values: for x its heading ("Step 462") and the quiet word at the right ("epoch 42.0, 14:03:54").
+  struct Caption {
+    QString heading, remark;
+  };
+  void setCaption(std::function<Caption(double x)> caption);
+  void setSmoothing(double weight);
+  void setHighlighted(const QString& id);
+  void refresh();
+  void drawNow();
+
+ signals:
+  void lineClicked(const QString& id);
+  void lineHovered(const QString& id);
+  void smoothingRequested(double weight);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void placeTooltip();
+  XAxisModel m_axis;
+  QBoxLayout* m_layout;
+  std::vector<LineChart*> m_panels;
+  std::function<Caption(double)> m_caption;
+  ChartTooltip* m_tooltip;
+  Button* m_follow;
+  Qt::Orientation m_direction;
+  int m_left = 46, m_right = 118;
+};
+
+}  // namespace loom

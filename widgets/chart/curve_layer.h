@@ -1,0 +1,32 @@
+#pragma once
+// The curves of a panel, drawn by Qt Charts: bands (area series) under lines (line series), at most two points a pixel column,
+// no animation, no OpenGL. The charts stand in scenes that no view shows and are rendered into the panel's picture, so that
+// moving the cursor repaints nothing of them. Points are in pixels of the plot.
+#include <QColor>
+#include <QPen>
+#include <QPolygonF>
+#include <QVector>
+#include <memory>
+
+class QPainter;
+
+namespace loom {
+
+class CurveLayer {
+ public:
+  CurveLayer();
+  ~CurveLayer();
+
+  // In drawing order, from below to above; bands lie under all lines.
+  void begin(const QSizeF& plot);
+  void addBand(const QVector<QPointF>& upper, const QVector<QPointF>& lower, const QColor& colour);
+  void addLine(const QVector<QPointF>& points, const QPen& pen);
+  void render(QPainter& painter, const QRectF& target);
+
+ private:
+  struct Sheet;
+  std::unique_ptr<Sheet> m_bands, m_lines;
+  QSizeF m_size;
+};
+
+}  // namespace loom

@@ -1,0 +1,145 @@
+#pragma once
+// One panel of curves: title, y axis, lines with their raw band, labels at the line ends, marks, events, live edge, cursor.
+// Panels that share an XAxisModel move together; put them into a ChartStack to share the tooltip and the x numbers too.
+//
+//   auto* loss = new LineChart(axis);
+//   loss->setTitle("Loss", "lower is better");
+//   loss->setLines({{.id = "loss", .name = "training", .source = source}, ...});
+//   ... when points arrived: loss->refresh();
+#include <QPixmap>
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "widgets/chart/chart_data.h"
+#include "widgets/chart/chart_line.h"
+#include "widgets/chart/curve_layer.h"
+#include "widgets/chart/x_axis_model.h"
+
+namespace loom {
+
+// What stands at the right of the lines.
+enum class LineEnds {
+  none,
+  twoLines,  // name over value: few lines of one run
+  oneLine,   // name and value in a row: many runs
+};
+
+struct PanelMargins {
+  int left = 46;
+  int right = 118;
+  int top = 30;      // title
+  int bottom = 12;   // 30 where the x numbers stand
+};
+
+struct PanelLine {
+  ChartLine line;
+  LineData data;
+  DrawnLine drawn;
+};
+
+class LineChart : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit LineChart(XAxisModel* axis, QWidget* parent = nullptr);
+  ~LineChart() override;
+
+  void setTitle(const QString& title, const QString& subtitle = {});
+  QString title() const { return m_title; }
+  void setLines(std::vector<ChartLine> lines);
+  const std::vector<PanelLine>& lines() const { return m_lines; }
+  void setBetter(Better better);
+  void setValueKind(ValueKind kind);      // how the y axis writes; accuracy is drawn in percent
+  void setLogarithmic(bool on);
+  bool isLogarithmic() const { return m_log; }
+  void setSmoothing(double weight);       // 0 = raw, below 1
+  void setYRange(std::optional<Interval> range);  // fixed; nothing = from the values
+  void setBest(std::optional<BestMark> best);
+  void setEvents(std::vector<ChartEvent> events, bool flags);  // without flags only the dashed lines
+  void setLineEnds(LineEnds ends);
+  void setMargins(PanelMargins margins);
+  PanelMargins margins() const { return m_margins; }
+  void setXNumbers(bool shown);           // the numbers of the x axis under this panel
+  void setEmptyText(const QString& text); // "No run yet. Train starts one here"
+  void setHighlighted(const QString& id); // drawn thicker, the others at 35 %
+  QString highlighted() const { return m_highlighted; }
+
+  void refresh();                         // the sources have more: drawn with the next frame
+  void drawNow();                         // at once: tests, grabbing
+
+  XAxisModel* axis() const { return m_axis; }
+  QRectF plot() const;
+  Interval yRange() const { return m_scale.range; }
+  // Points that are seen, and in how many columns: "1.2 M points folded into 2,848 columns".
+  std::int64_t shownPoints() const;
+  std::size_t shownColumns() const;
+  bool everyPointShown() const;
+
+  // The picture as exported: always light. `size` in logical pixels.
+  QImage toImage(QSize size, double ratio = 2) const;
+  bool toSvg(const QString& file, QSize size) const;
+  QString toCsv() const;                  // every point of every line, never folded
+  QString cursorValues() const;           // of the cursor, as text for the clipboard
+
+  QSize sizeHint() const override { return {640, 220}; }
+  QSize minimumSizeHint() const override { return {260, 90}; }
+
+ signals:
+  void lineClicked(const QString& id);
+  void lineHovered(const QString& id);    // empty: none
+  void smoothingRequested(double weight); // S
+  void drawn();
+  void exported(const QString& file, bool written);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
+ private:
+  friend class ChartPainter;
+  void read();                            // sources -> m_lines, y range
+  void draw(QSizeF plot);                 // m_lines -> pixels
+  void openRange();
+  void moveCursor(int steps);
+  QString lineAt(const QPointF& position) const;
+  void exportTo(const QString& kind);
+  std::unique_ptr<LineChart> copyFor(QSize size) const;
+  void takeFrom(const LineChart& other);  // everything but the place on the screen
+
+  XAxisModel* m_axis;
+  QString m_title, m_subtitle, m_empty;
+  std::vector<PanelLine> m_lines;
+  std::vector<ChartEvent> m_events;
+  std::optional<BestMark> m_best;
+  std::optional<Interval> m_fixed;        // from the owner
+  std::optional<Interval> m_zoomedY;      // from Shift and wheel
+  YScale m_scale;
+  Better m_better = Better::lower;
+  ValueKind m_kind = ValueKind::loss;
+  LineEnds m_ends = LineEnds::twoLines;
+  PanelMargins m_margins;
+  QString m_highlighted;
+  double m_smoothing = 0;
+  bool m_log = false;
+  bool m_flags = false;
+  bool m_xNumbers = true;
+  bool m_showAll = false;
+  bool m_stale = true;
+  QPixmap m_picture;
+  std::unique_ptr<CurveLayer> m_layer;
+  std::optional<QPointF> m_pressed;
+  std::optional<QPointF> m_dragged;
+};
+
+}  // namespace loom
