@@ -1,5 +1,5 @@
-// top_k_accuracy: the share of rows whose label is among the `k` largest logits (of equals the smaller index comes first).
-// binary_accuracy: the share of elements where p >= threshold (0.5 when absent) says the same as target >= 0.5.
+// top_k_accuracy: the share of rows whose label is among the `k` largest logits (of equals the smaller index comes
+// first). binary_accuracy: the share of elements where p >= threshold (0.5 when absent) says the same as target >= 0.5.
 // A logit that is no number is never right.
 #include <cmath>
 
@@ -11,12 +11,14 @@ namespace {
 std::vector<TensorSpec> inferTopK(ops::Specs inputs, const Attributes& attributes) {
   ops::needLabels(inputs[0], inputs[1]);
   const std::int64_t k = attributes.integer("k", 1), classes = inputs[0].shape[-1];
-  if (k < 1 || k > classes) throwError(ErrorCode::badProject, "top-{} accuracy among {} classes: 1 to {} are possible", k, classes, classes);
+  if (k < 1 || k > classes)
+    throwError(ErrorCode::badProject, "top-{} accuracy among {} classes: 1 to {} are possible", k, classes, classes);
   return {ops::f32({})};
 }
 
 void referenceTopK(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  const std::int64_t k = attributes.integer("k", 1), classes = inputs[0]->shape[-1], rows = inputs[0]->shape.elements() / classes;
+  const std::int64_t k = attributes.integer("k", 1), classes = inputs[0]->shape[-1],
+                     rows = inputs[0]->shape.elements() / classes;
   double right = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* logits = inputs[0]->values.data() + r * classes;

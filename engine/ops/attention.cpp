@@ -1,5 +1,6 @@
 // attention (Vaswani et al., 2017): for each head of width d = C / heads, with s_ij = q_i . k_j / sqrt(d),
-//   p_ij = exp(s_ij - l_i), l_i = log sum_j exp(s_ij), y_i = sum_j p_ij v_j; `causal`: only j <= i. `statistics` holds l.
+//   p_ij = exp(s_ij - l_i), l_i = log sum_j exp(s_ij), y_i = sum_j p_ij v_j; `causal`: only j <= i. `statistics` holds
+//   l.
 // Gradient (Dao et al., 2022, needs no stored p): D_i = dy_i . y_i, ds_ij = p_ij (dy_i . v_j - D_i) / sqrt(d),
 //   dv_j = sum_i p_ij dy_i, dq_i = sum_j ds_ij k_j, dk_j = sum_i ds_ij q_i.
 #include <cmath>
@@ -16,9 +17,15 @@ struct Extents {
   double scale() const { return 1 / std::sqrt(static_cast<double>(width())); }
   // How many keys query i sees.
   std::int64_t seen(std::int64_t i) const { return causal ? i + 1 : keys; }
-  std::int64_t query(std::int64_t n, std::int64_t i, std::int64_t head) const { return (n * queries + i) * channels + head * width(); }
-  std::int64_t key(std::int64_t n, std::int64_t j, std::int64_t head) const { return (n * keys + j) * channels + head * width(); }
-  std::int64_t statistic(std::int64_t n, std::int64_t head, std::int64_t i) const { return (n * heads + head) * queries + i; }
+  std::int64_t query(std::int64_t n, std::int64_t i, std::int64_t head) const {
+    return (n * queries + i) * channels + head * width();
+  }
+  std::int64_t key(std::int64_t n, std::int64_t j, std::int64_t head) const {
+    return (n * keys + j) * channels + head * width();
+  }
+  std::int64_t statistic(std::int64_t n, std::int64_t head, std::int64_t i) const {
+    return (n * heads + head) * queries + i;
+  }
 };
 
 Extents extentsOf(const Shape& q, const Shape& k, const Attributes& attributes) {
@@ -42,7 +49,8 @@ Extents check(ops::Specs inputs, const Attributes& attributes) {
   ops::needShape("the keys", inputs[1], {e.batch, e.keys, e.channels});
   ops::needSameShape("the keys", inputs[1], "the values", inputs[2]);
   if (e.causal && e.queries != e.keys)
-    throwError(ErrorCode::badProject, "causal attention needs as many queries as keys, but there are {} and {}", e.queries, e.keys);
+    throwError(ErrorCode::badProject, "causal attention needs as many queries as keys, but there are {} and {}",
+               e.queries, e.keys);
   return e;
 }
 
@@ -54,7 +62,8 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   const auto in = arguments.inputs;
   if (arguments.outputGradients[0] == kNoTensor) return ops::Gradients(3, kNoTensor);
-  return builder.emit("attention_gradient", {in[0], in[1], in[2], arguments.outputs[0], arguments.outputs[1], arguments.outputGradients[0]},
+  return builder.emit("attention_gradient",
+                      {in[0], in[1], in[2], arguments.outputs[0], arguments.outputs[1], arguments.outputGradients[0]},
                       arguments.attributes);
 }
 
@@ -74,7 +83,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
         outputs[1].values[static_cast<std::size_t>(e.statistic(n, head, i))] = logSum;
         double* y = outputs[0].values.data() + e.query(n, i, head);
         for (std::int64_t j = 0; j < e.seen(i); ++j)
-          for (std::int64_t c = 0; c < e.width(); ++c) y[c] += std::exp(s[static_cast<std::size_t>(j)] - logSum) * v[e.key(n, j, head) + c];
+          for (std::int64_t c = 0; c < e.width(); ++c)
+            y[c] += std::exp(s[static_cast<std::size_t>(j)] - logSum) * v[e.key(n, j, head) + c];
       }
 }
 
@@ -117,8 +127,12 @@ double products(ops::Specs inputs, const Attributes& attributes, double count) {
   for (std::int64_t i = 0; i < e.queries; ++i) pairs += static_cast<double>(e.seen(i));
   return count * static_cast<double>(e.batch * e.channels) * pairs;
 }
-double multiplyAdds(ops::Specs inputs, ops::Specs, const Attributes& attributes) { return products(inputs, attributes, 2); }
-double multiplyAddsOfGradient(ops::Specs inputs, ops::Specs, const Attributes& attributes) { return products(inputs, attributes, 5); }
+double multiplyAdds(ops::Specs inputs, ops::Specs, const Attributes& attributes) {
+  return products(inputs, attributes, 2);
+}
+double multiplyAddsOfGradient(ops::Specs inputs, ops::Specs, const Attributes& attributes) {
+  return products(inputs, attributes, 5);
+}
 
 }  // namespace
 

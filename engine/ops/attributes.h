@@ -18,7 +18,8 @@ class Attributes {
 
   Attributes& set(std::string key, Value value);
   bool has(std::string_view key) const { return m_values.find(key) != m_values.end(); }
-  // Each throws Error(internal) naming the key when it is absent or of another type; the two-argument forms answer a default.
+  // Each throws Error(internal) naming the key when it is absent or of another type; the two-argument forms answer a
+  // default.
   bool boolean(std::string_view key) const;
   bool boolean(std::string_view key, bool otherwise) const;
   std::int64_t integer(std::string_view key) const;

@@ -1,5 +1,5 @@
-// average_pooling: y = the mean of each window; `include_padding` (false when absent): padding counts as zeros, else it is left
-// out of sum and count.
+// average_pooling: y = the mean of each window; `include_padding` (false when absent): padding counts as zeros, else it
+// is left out of sum and count.
 #include "engine/ops/pooling_geometry.h"
 #include "engine/ops/support.h"
 
@@ -47,7 +47,8 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
       poolingGeometry(outputs[0].shape, attributes), [&](std::int64_t) { window.clear(); },
       [&](std::int64_t x) { window.push_back(x); },
       [&](std::int64_t y, std::int64_t inside, std::int64_t whole) {
-        const double share = inputs[0]->values[static_cast<std::size_t>(y)] / static_cast<double>(padded ? whole : inside);
+        const double share =
+            inputs[0]->values[static_cast<std::size_t>(y)] / static_cast<double>(padded ? whole : inside);
         for (std::int64_t x : window) outputs[0].values[static_cast<std::size_t>(x)] += share;
       });
 }

@@ -17,7 +17,8 @@ constexpr double kEpsilon = 1e-5, kMomentum = 0.9;  // where the attribute is ab
 template <class Visit>
 void forEachOf(const ops::AxisView& view, std::int64_t channel, const Visit& visit) {
   for (std::int64_t o = 0; o < view.outer; ++o)
-    for (std::int64_t i = 0; i < view.inner; ++i) visit(static_cast<std::size_t>((o * view.length + channel) * view.inner + i));
+    for (std::int64_t i = 0; i < view.inner; ++i)
+      visit(static_cast<std::size_t>((o * view.length + channel) * view.inner + i));
 }
 
 double valueOr(const ReferenceTensor* tensor, std::int64_t index, double otherwise) {
@@ -30,7 +31,8 @@ Shape needVectors(ops::Specs inputs, std::size_t first, const Attributes& attrib
   ops::needRank("the input", inputs[0], 2, 8);
   const Shape channels{inputs[0].shape[ops::axisOf(inputs[0].shape, attributes, 1)]};
   for (std::size_t i = first; i < inputs.size(); ++i)
-    if (inputs[i].present) ops::needShape("each vector of a batch normalization of " + inputs[0].shape.toString(), inputs[i], channels);
+    if (inputs[i].present)
+      ops::needShape("each vector of a batch normalization of " + inputs[0].shape.toString(), inputs[i], channels);
   return channels;
 }
 
@@ -42,9 +44,10 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   Attributes attributes;
   attributes.set("axis", arguments.attributes.integer("axis", 1));
-  const auto gradients = builder.emit(
-      "batch_normalization_gradient",
-      {arguments.inputs[0], arguments.outputGradients[0], arguments.inputs[1], arguments.outputs[1], arguments.outputs[2]}, attributes);
+  const auto gradients = builder.emit("batch_normalization_gradient",
+                                      {arguments.inputs[0], arguments.outputGradients[0], arguments.inputs[1],
+                                       arguments.outputs[1], arguments.outputs[2]},
+                                      attributes);
   return {gradients[0], gradients[1], gradients[2], kNoTensor, kNoTensor};
 }
 
@@ -81,7 +84,8 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   const std::vector<double>&x = inputs[0]->values, &dy = inputs[1]->values;
   for (std::int64_t c = 0; c < view.length; ++c) {
     const auto channel = static_cast<std::size_t>(c);
-    const double mean = inputs[3]->values[channel], inverse = inputs[4]->values[channel], gamma = valueOr(inputs[2], c, 1);
+    const double mean = inputs[3]->values[channel], inverse = inputs[4]->values[channel],
+                 gamma = valueOr(inputs[2], c, 1);
     double dgamma = 0, dbeta = 0;
     forEachOf(view, c, [&](std::size_t i) {
       dgamma += dy[i] * (x[i] - mean) * inverse;
@@ -100,22 +104,27 @@ std::vector<TensorSpec> inferInference(ops::Specs inputs, const Attributes& attr
   return {ops::f32(inputs[0].shape)};
 }
 
-// For training with frozen statistics: the layer is an affine map of each channel, so its gradient needs no op of its own.
+// For training with frozen statistics: the layer is an affine map of each channel, so its gradient needs no op of its
+// own.
 ops::Gradients gradientOfInference(ProgramBuilder& builder, const GradientArguments& arguments) {
-  const TensorId x = arguments.inputs[0], gamma = arguments.inputs[1], mean = arguments.inputs[3], dy = arguments.outputGradients[0];
+  const TensorId x = arguments.inputs[0], gamma = arguments.inputs[1], mean = arguments.inputs[3],
+                 dy = arguments.outputGradients[0];
   const Shape shape = builder.shape(x);
   const std::int64_t axis = ops::axisOf(shape, arguments.attributes, 1);
   const auto spread = [&](TensorId vector) { return ops::alongAxis(builder, vector, shape, axis); };
 
   ops::Gradients gradients(5, kNoTensor);
   if (arguments.wanted[0] || arguments.wanted[1]) {
-    const TensorId variance = builder.add("scale", {arguments.inputs[4]}, {{"factor", 1.0}, {"offset", arguments.attributes.real("epsilon", kEpsilon)}});
+    const TensorId variance = builder.add(
+        "scale", {arguments.inputs[4]}, {{"factor", 1.0}, {"offset", arguments.attributes.real("epsilon", kEpsilon)}});
     const TensorId deviation = spread(builder.add("unary", {variance}, {{"function", "sqrt"}}));
     const TensorId scaled = ops::binary(builder, "divide", dy, deviation);
-    if (arguments.wanted[0]) gradients[0] = gamma == kNoTensor ? scaled : ops::binary(builder, "multiply", scaled, spread(gamma));
+    if (arguments.wanted[0])
+      gradients[0] = gamma == kNoTensor ? scaled : ops::binary(builder, "multiply", scaled, spread(gamma));
     if (arguments.wanted[1]) {
       const TensorId centred = ops::binary(builder, "subtract", x, spread(mean));
-      gradients[1] = builder.add("bias_gradient", {ops::binary(builder, "multiply", scaled, centred)}, {{"axis", axis}});
+      gradients[1] =
+          builder.add("bias_gradient", {ops::binary(builder, "multiply", scaled, centred)}, {{"axis", axis}});
     }
   }
   if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dy}, {{"axis", axis}});
@@ -126,7 +135,8 @@ void referenceInference(ops::References inputs, ops::Outputs outputs, const Attr
   const ops::AxisView view = ops::viewAlong(inputs[0]->shape, ops::axisOf(inputs[0]->shape, attributes, 1));
   const double epsilon = attributes.real("epsilon", kEpsilon);
   for (std::int64_t c = 0; c < view.length; ++c) {
-    const double mean = inputs[3]->values[static_cast<std::size_t>(c)], variance = inputs[4]->values[static_cast<std::size_t>(c)];
+    const double mean = inputs[3]->values[static_cast<std::size_t>(c)],
+                 variance = inputs[4]->values[static_cast<std::size_t>(c)];
     const double gamma = valueOr(inputs[1], c, 1), beta = valueOr(inputs[2], c, 0);
     forEachOf(view, c, [&](std::size_t i) {
       outputs[0].values[i] = gamma * (inputs[0]->values[i] - mean) / std::sqrt(variance + epsilon) + beta;
@@ -137,12 +147,13 @@ void referenceInference(ops::References inputs, ops::Outputs outputs, const Attr
 }  // namespace
 
 const OpDefinition& defineBatchNormalizationOp() {
-  static const OpDefinition op{.name = "batch_normalization",
-                               .infer = infer,
-                               .gradient = gradient,
-                               .reference = reference,
-                               .signature = "x, gamma?, beta?, mean, variance -> y, batch_mean, batch_inverse_deviation",
-                               .updates = {3, 4}};
+  static const OpDefinition op{
+      .name = "batch_normalization",
+      .infer = infer,
+      .gradient = gradient,
+      .reference = reference,
+      .signature = "x, gamma?, beta?, mean, variance -> y, batch_mean, batch_inverse_deviation",
+      .updates = {3, 4}};
   return op;
 }
 

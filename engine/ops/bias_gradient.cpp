@@ -21,7 +21,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   const double* dy = inputs[0]->values.data();
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t a = 0; a < view.length; ++a)
-      for (std::int64_t i = 0; i < view.inner; ++i) outputs[0].values[static_cast<std::size_t>(a)] += dy[(o * view.length + a) * view.inner + i];
+      for (std::int64_t i = 0; i < view.inner; ++i)
+        outputs[0].values[static_cast<std::size_t>(a)] += dy[(o * view.length + a) * view.inner + i];
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 // maximum(a, b) = b + relu(a - b): where both are equal, the gradient goes to b.
 ops::Gradients gradientOfMaximum(ProgramBuilder& builder, const GradientArguments& arguments, TensorId dy) {
   const Attributes relu{{"function", "relu"}};
-  const TensorId excess = builder.add("unary", {ops::binary(builder, "subtract", arguments.inputs[0], arguments.inputs[1])}, relu);
+  const TensorId excess =
+      builder.add("unary", {ops::binary(builder, "subtract", arguments.inputs[0], arguments.inputs[1])}, relu);
   const TensorId da = builder.add("unary_gradient", {kNoTensor, excess, dy}, relu);
   if (!arguments.wanted[1]) return {da, kNoTensor};
   return {da, ops::sumTo(builder, ops::binary(builder, "subtract", dy, da), builder.shape(arguments.inputs[1]))};
@@ -72,8 +73,12 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
 }  // namespace
 
 const OpDefinition& defineBinaryOp() {
-  static const OpDefinition op{
-      .name = "binary", .infer = infer, .gradient = gradient, .reference = reference, .signature = "a, b -> y", .reusable = {0, 1}};
+  static const OpDefinition op{.name = "binary",
+                               .infer = infer,
+                               .gradient = gradient,
+                               .reference = reference,
+                               .signature = "a, b -> y",
+                               .reusable = {0, 1}};
   return op;
 }
 

@@ -1,5 +1,5 @@
-// binary_cross_entropy: mean over all elements of -(t log p + (1 - t) log(1 - p)), p clamped to [1e-7, 1 - 1e-7] (where it is
-// clamped, nothing flows). `from_logits`: p = sigmoid(x), computed as max(x, 0) - x t + log(1 + exp(-|x|)).
+// binary_cross_entropy: mean over all elements of -(t log p + (1 - t) log(1 - p)), p clamped to [1e-7, 1 - 1e-7] (where
+// it is clamped, nothing flows). `from_logits`: p = sigmoid(x), computed as max(x, 0) - x t + log(1 + exp(-|x|)).
 #include <cmath>
 
 #include "engine/ops/elementwise_loss.h"
@@ -9,7 +9,9 @@ namespace {
 
 constexpr double kLeast = 1e-7;
 
-bool fromLogits(const Attributes& attributes) { return attributes.boolean("from_logits", false); }
+bool fromLogits(const Attributes& attributes) {
+  return attributes.boolean("from_logits", false);
+}
 
 TensorId unary(ProgramBuilder& builder, const char* function, TensorId x) {
   return builder.add("unary", {x}, {{"function", std::string(function)}});
@@ -37,8 +39,9 @@ TensorId gradientOfTarget(ProgramBuilder& builder, const GradientArguments& argu
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   ops::Gradients gradients(2, kNoTensor);
   if (arguments.wanted[0])
-    gradients[0] = builder.add("binary_cross_entropy_gradient", {arguments.inputs[0], arguments.inputs[1], arguments.outputGradients[0]},
-                               arguments.attributes);
+    gradients[0] =
+        builder.add("binary_cross_entropy_gradient",
+                    {arguments.inputs[0], arguments.inputs[1], arguments.outputGradients[0]}, arguments.attributes);
   if (arguments.wanted[1]) gradients[1] = gradientOfTarget(builder, arguments);
   return gradients;
 }

@@ -9,12 +9,13 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   Shape y = inputs[0].shape;
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i].type != inputs[0].type)
-      throwError(ErrorCode::badProject, "input 0 holds {} values, but input {} holds {}", toString(inputs[0].type), i, toString(inputs[i].type));
+      throwError(ErrorCode::badProject, "input 0 holds {} values, but input {} holds {}", toString(inputs[0].type), i,
+                 toString(inputs[i].type));
     Shape expected = y;
     if (inputs[i].shape.rank() == y.rank()) expected[axis] = inputs[i].shape[axis];
     if (inputs[i].shape != expected)
-      throwError(ErrorCode::badProject, "input {} is {}, but input 0 is {}: all but axis {} must be equal", i, inputs[i].shape.toString(),
-                 inputs[0].shape.toString(), axis);
+      throwError(ErrorCode::badProject, "input {} is {}, but input 0 is {}: all but axis {} must be equal", i,
+                 inputs[i].shape.toString(), inputs[0].shape.toString(), axis);
     y[axis] += inputs[i].shape[axis];
   }
   return {{y, inputs[0].type}};
@@ -27,7 +28,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
   for (std::size_t i = 0; i < arguments.inputs.size(); ++i) {
     const std::int64_t length = builder.shape(arguments.inputs[i])[axis];
     if (arguments.wanted[i])
-      gradients[i] = builder.add("slice", {arguments.outputGradients[0]}, {{"axis", axis}, {"start", start}, {"length", length}, {"step", 1}});
+      gradients[i] = builder.add("slice", {arguments.outputGradients[0]},
+                                 {{"axis", axis}, {"start", start}, {"length", length}, {"step", 1}});
     start += length;
   }
   return gradients;

@@ -51,10 +51,13 @@ void fillWithBias(ReferenceTensor& y, const ReferenceTensor* bias) {
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t c = 0; c < view.length; ++c)
       for (std::int64_t i = 0; i < view.inner; ++i)
-        y.values[static_cast<std::size_t>((o * view.length + c) * view.inner + i)] = bias->values[static_cast<std::size_t>(c)];
+        y.values[static_cast<std::size_t>((o * view.length + c) * view.inner + i)] =
+            bias->values[static_cast<std::size_t>(c)];
 }
 
-TensorSpec specOf(const ReferenceTensor& tensor) { return ops::f32(tensor.shape); }
+TensorSpec specOf(const ReferenceTensor& tensor) {
+  return ops::f32(tensor.shape);
+}
 
 void needFloats(ops::Specs inputs) {
   for (const TensorSpec& input : inputs)
@@ -82,7 +85,8 @@ std::vector<TensorSpec> inferWeightGradient(ops::Specs inputs, const Attributes&
 
 Attributes with(Attributes attributes, const char* key, const Shape& shape, std::size_t from) {
   const std::vector<std::int64_t>& extents = shape.extents();
-  return attributes.set(key, std::vector<std::int64_t>(extents.begin() + static_cast<std::ptrdiff_t>(from), extents.end()));
+  return attributes.set(key,
+                        std::vector<std::int64_t>(extents.begin() + static_cast<std::ptrdiff_t>(from), extents.end()));
 }
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
@@ -90,9 +94,11 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
   const Shape shapeX = builder.shape(x), shapeW = builder.shape(w);
   ops::Gradients gradients(3, kNoTensor);
   if (arguments.wanted[0])
-    gradients[0] = builder.add("convolution_input_gradient", {dy, w}, with(arguments.attributes, "input_shape", shapeX, 2));
+    gradients[0] =
+        builder.add("convolution_input_gradient", {dy, w}, with(arguments.attributes, "input_shape", shapeX, 2));
   if (arguments.wanted[1])
-    gradients[1] = builder.add("convolution_weight_gradient", {x, dy}, with(arguments.attributes, "weight_shape", shapeW, 0));
+    gradients[1] =
+        builder.add("convolution_weight_gradient", {x, dy}, with(arguments.attributes, "weight_shape", shapeW, 0));
   if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dy}, {{"axis", 1}});
   return gradients;
 }
@@ -104,7 +110,8 @@ ops::Gradients gradientOfInputGradient(ProgramBuilder& builder, const GradientAr
   ops::Gradients gradients(3, kNoTensor);
   if (arguments.wanted[0]) gradients[0] = builder.add("convolution", {dwide, w}, arguments.attributes);
   if (arguments.wanted[1])
-    gradients[1] = builder.add("convolution_weight_gradient", {dwide, narrow}, with(arguments.attributes, "weight_shape", shapeW, 0));
+    gradients[1] = builder.add("convolution_weight_gradient", {dwide, narrow},
+                               with(arguments.attributes, "weight_shape", shapeW, 0));
   if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dwide}, {{"axis", 1}});
   return gradients;
 }

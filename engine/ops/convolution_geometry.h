@@ -1,6 +1,7 @@
 #pragma once
-// The extents of a convolution, read from shapes and attributes once: 1 or 2 spatial axes are padded in front to 3 with extent 1.
-// Attributes (all with defaults): strides 1, padding 0 (before each axis, then after each), dilation 1, groups 1.
+// The extents of a convolution, read from shapes and attributes once: 1 or 2 spatial axes are padded in front to 3 with
+// extent 1. Attributes (all with defaults): strides 1, padding 0 (before each axis, then after each), dilation 1,
+// groups 1.
 #include <array>
 #include <cstdint>
 
@@ -32,9 +33,9 @@ ConvolutionGeometry geometryOfConvolution(std::span<const TensorSpec> inputs, co
 ConvolutionGeometry geometryOfInputGradient(std::span<const TensorSpec> inputs, const Attributes& attributes);
 ConvolutionGeometry geometryOfWeightGradient(std::span<const TensorSpec> inputs, const Attributes& attributes);
 
-// `count` integers of the attribute `key`; `otherwise` for each when it is absent. Throws when there are more or fewer, or
-// one is below `least`.
-std::vector<std::int64_t> spatialAttribute(const Attributes& attributes, const char* key, std::size_t count, std::int64_t otherwise,
-                                           std::int64_t least);
+// `count` integers of the attribute `key`; `otherwise` for each when it is absent. Throws when there are more or fewer,
+// or one is below `least`.
+std::vector<std::int64_t> spatialAttribute(const Attributes& attributes, const char* key, std::size_t count,
+                                           std::int64_t otherwise, std::int64_t least);
 
 }  // namespace loom

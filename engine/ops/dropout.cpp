@@ -1,5 +1,6 @@
-// dropout (Srivastava et al., 2014): y = x / (1 - p) where the sample's word keeps the element, else 0. The mask is a function of
-// (stream, step, place in the global batch, element): noise.h. Its gradient is the same op on dy, so no mask is ever stored.
+// dropout (Srivastava et al., 2014): y = x / (1 - p) where the sample's word keeps the element, else 0. The mask is a
+// function of (stream, step, place in the global batch, element): noise.h. Its gradient is the same op on dy, so no
+// mask is ever stored.
 #include "engine/ops/noise.h"
 #include "engine/ops/support.h"
 
@@ -12,18 +13,22 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needShape("the first sample", inputs[2], {});
   const double probability = attributes.real("probability");
   if (!(probability >= 0 && probability < 1))
-    throwError(ErrorCode::badProject, "the probability of dropout is {}, but must be at least 0 and less than 1", probability);
+    throwError(ErrorCode::badProject, "the probability of dropout is {}, but must be at least 0 and less than 1",
+               probability);
   return ops::likeFirst(inputs, attributes);
 }
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
-  return {builder.add("dropout", {arguments.outputGradients[0], arguments.inputs[1], arguments.inputs[2]}, arguments.attributes), kNoTensor, kNoTensor};
+  return {builder.add("dropout", {arguments.outputGradients[0], arguments.inputs[1], arguments.inputs[2]},
+                      arguments.attributes),
+          kNoTensor, kNoTensor};
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const double probability = attributes.real("probability");
   const Philox philox = noiseOf(attributes);
-  const auto step = static_cast<std::int64_t>(inputs[1]->values[0]), first = static_cast<std::int64_t>(inputs[2]->values[0]);
+  const auto step = static_cast<std::int64_t>(inputs[1]->values[0]),
+             first = static_cast<std::int64_t>(inputs[2]->values[0]);
   const ops::AxisView view = ops::viewAlong(inputs[0]->shape, 0);
   for (std::int64_t row = 0; row < view.length; ++row)
     for (std::int64_t i = 0; i < view.inner; ++i) {

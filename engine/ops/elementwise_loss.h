@@ -32,12 +32,15 @@ template <class Derivative>
 void meanLossGradient(References inputs, Outputs outputs, const Derivative& derivative) {
   const std::size_t count = inputs[0]->values.size();
   const double scale = inputs[2]->values[0] / static_cast<double>(count);
-  for (std::size_t i = 0; i < count; ++i) outputs[0].values[i] = scale * derivative(inputs[0]->values[i], inputs[1]->values[i]);
+  for (std::size_t i = 0; i < count; ++i)
+    outputs[0].values[i] = scale * derivative(inputs[0]->values[i], inputs[1]->values[i]);
 }
 
 // For losses of x - target alone: the target's gradient is the negative of x's.
-inline Gradients differenceLossGradient(ProgramBuilder& builder, const GradientArguments& arguments, const char* gradientOp) {
-  const TensorId dx = builder.add(gradientOp, {arguments.inputs[0], arguments.inputs[1], arguments.outputGradients[0]}, arguments.attributes);
+inline Gradients differenceLossGradient(ProgramBuilder& builder, const GradientArguments& arguments,
+                                        const char* gradientOp) {
+  const TensorId dx = builder.add(gradientOp, {arguments.inputs[0], arguments.inputs[1], arguments.outputGradients[0]},
+                                  arguments.attributes);
   if (!arguments.wanted[1]) return {dx, kNoTensor};
   return {dx, builder.add("unary", {dx}, {{"function", "negative"}})};
 }

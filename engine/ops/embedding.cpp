@@ -1,4 +1,5 @@
-// embedding: y[..., :] = w[indices[...], :]; embedding_gradient: dw[r, :] = sum of dy where the index is r, in row order.
+// embedding: y[..., :] = w[indices[...], :]; embedding_gradient: dw[r, :] = sum of dy where the index is r, in row
+// order.
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -7,7 +8,8 @@ namespace {
 std::int64_t rowAt(const ReferenceTensor& indices, std::int64_t place, std::int64_t rows) {
   const auto row = static_cast<std::int64_t>(indices.values[static_cast<std::size_t>(place)]);
   if (row < 0 || row >= rows)
-    throwError(ErrorCode::badData, "place {} of the batch's indices ({}) holds {}, but the embedding has {} rows: 0 to {}", place,
+    throwError(ErrorCode::badData,
+               "place {} of the batch's indices ({}) holds {}, but the embedding has {} rows: 0 to {}", place,
                indices.shape.toString(), row, rows, rows - 1);
   return row;
 }
@@ -24,7 +26,8 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes&) {
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   if (!arguments.wanted[1]) return {kNoTensor, kNoTensor};
   const std::int64_t rows = builder.shape(arguments.inputs[1])[0];
-  return {kNoTensor, builder.add("embedding_gradient", {arguments.inputs[0], arguments.outputGradients[0]}, {{"rows", rows}})};
+  return {kNoTensor,
+          builder.add("embedding_gradient", {arguments.inputs[0], arguments.outputGradients[0]}, {{"rows", rows}})};
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) {
@@ -32,7 +35,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) 
   for (std::int64_t place = 0; place < inputs[0]->shape.elements(); ++place) {
     const std::int64_t row = rowAt(*inputs[0], place, rows);
     for (std::int64_t j = 0; j < width; ++j)
-      outputs[0].values[static_cast<std::size_t>(place * width + j)] = inputs[1]->values[static_cast<std::size_t>(row * width + j)];
+      outputs[0].values[static_cast<std::size_t>(place * width + j)] =
+          inputs[1]->values[static_cast<std::size_t>(row * width + j)];
   }
 }
 
@@ -49,21 +53,27 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   for (std::int64_t place = 0; place < inputs[0]->shape.elements(); ++place) {
     const std::int64_t row = rowAt(*inputs[0], place, rows);
     for (std::int64_t j = 0; j < width; ++j)
-      outputs[0].values[static_cast<std::size_t>(row * width + j)] += inputs[1]->values[static_cast<std::size_t>(place * width + j)];
+      outputs[0].values[static_cast<std::size_t>(row * width + j)] +=
+          inputs[1]->values[static_cast<std::size_t>(place * width + j)];
   }
 }
 
 }  // namespace
 
 const OpDefinition& defineEmbeddingOp() {
-  static const OpDefinition op{
-      .name = "embedding", .infer = infer, .gradient = gradient, .reference = reference, .signature = "indices, w -> y"};
+  static const OpDefinition op{.name = "embedding",
+                               .infer = infer,
+                               .gradient = gradient,
+                               .reference = reference,
+                               .signature = "indices, w -> y"};
   return op;
 }
 
 const OpDefinition& defineEmbeddingGradientOp() {
-  static const OpDefinition op{
-      .name = "embedding_gradient", .infer = inferGradient, .reference = referenceGradient, .signature = "indices, dy -> dw"};
+  static const OpDefinition op{.name = "embedding_gradient",
+                               .infer = inferGradient,
+                               .reference = referenceGradient,
+                               .signature = "indices, dy -> dw"};
   return op;
 }
 

@@ -3,7 +3,8 @@
 //   h_t = (1 - z) n + z h_(t-1), y_t = h_t; h begins at 0. `reverse`: from the last t to the first.
 // `state` holds r, z, n, u of every t. Gradient: with dh at t,
 //   dn = dh (1 - z) (1 - n^2), dz = dh (h_(t-1) - n) z (1 - z), du = dn r, dr = dn u r (1 - r)
-//   input side a = (dr, dz, dn), hidden side k = (dr, dz, du): dx = W^T a, dh_(t-1) = dh z + U^T k, dW += a x^T, dU += k h_(t-1)^T
+//   input side a = (dr, dz, dn), hidden side k = (dr, dz, du): dx = W^T a, dh_(t-1) = dh z + U^T k, dW += a x^T, dU +=
+//   k h_(t-1)^T
 #include "engine/ops/recurrent.h"
 
 namespace loom {
@@ -22,7 +23,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
   const auto in = arguments.inputs;
   if (arguments.outputGradients[0] == kNoTensor) return ops::Gradients(5, kNoTensor);
   const auto gradients = builder.emit(
-      "gru_gradient", {in[0], in[1], in[2], arguments.outputs[0], arguments.outputs[1], arguments.outputGradients[0]}, arguments.attributes);
+      "gru_gradient", {in[0], in[1], in[2], arguments.outputs[0], arguments.outputs[1], arguments.outputGradients[0]},
+      arguments.attributes);
   return {gradients[0], gradients[1], gradients[2], gradients[3], gradients[4]};
 }
 
@@ -31,13 +33,15 @@ std::vector<double> vectorOr0(const ReferenceTensor* tensor, std::int64_t length
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  const std::int64_t batch = inputs[0]->shape[0], time = inputs[0]->shape[1], channels = inputs[0]->shape[2], hidden = inputs[2]->shape[1];
+  const std::int64_t batch = inputs[0]->shape[0], time = inputs[0]->shape[1], channels = inputs[0]->shape[2],
+                     hidden = inputs[2]->shape[1];
   for (std::int64_t n = 0; n < batch; ++n) {
     std::vector<double> h(static_cast<std::size_t>(hidden), 0.0);
     for (std::int64_t step = 0; step < time; ++step) {
       const std::int64_t row = n * time + ops::timeAt(step, time, attributes);
       std::vector<double> a = vectorOr0(inputs[3], kGates * hidden), k = vectorOr0(inputs[4], kGates * hidden);
-      ops::addProduct(inputs[1]->values.data(), inputs[0]->values.data() + row * channels, a.data(), kGates * hidden, channels);
+      ops::addProduct(inputs[1]->values.data(), inputs[0]->values.data() + row * channels, a.data(), kGates * hidden,
+                      channels);
       ops::addProduct(inputs[2]->values.data(), h.data(), k.data(), kGates * hidden, hidden);
       double* state = outputs[1].values.data() + row * kState * hidden;
       for (std::int64_t j = 0; j < hidden; ++j) {
@@ -65,7 +69,8 @@ std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes&) {
 }
 
 void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  const std::int64_t batch = inputs[0]->shape[0], time = inputs[0]->shape[1], channels = inputs[0]->shape[2], hidden = inputs[2]->shape[1];
+  const std::int64_t batch = inputs[0]->shape[0], time = inputs[0]->shape[1], channels = inputs[0]->shape[2],
+                     hidden = inputs[2]->shape[1];
   const std::vector<double> zeros(static_cast<std::size_t>(hidden), 0.0);
   for (std::int64_t n = 0; n < batch; ++n) {
     std::vector<double> dh = zeros, a(static_cast<std::size_t>(kGates * hidden)), k = a;
@@ -73,7 +78,8 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
       const std::int64_t row = n * time + ops::timeAt(step, time, attributes);
       const double* state = inputs[4]->values.data() + row * kState * hidden;
       const double* hBefore =
-          step > 0 ? inputs[3]->values.data() + (n * time + ops::timeAt(step - 1, time, attributes)) * hidden : zeros.data();
+          step > 0 ? inputs[3]->values.data() + (n * time + ops::timeAt(step - 1, time, attributes)) * hidden
+                   : zeros.data();
       for (std::int64_t j = 0; j < hidden; ++j) {
         const auto v = static_cast<std::size_t>(j), H = static_cast<std::size_t>(hidden);
         const double r = state[j], z = state[hidden + j], candidate = state[2 * hidden + j], u = state[3 * hidden + j];
@@ -86,8 +92,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
         dh[v] = dhHere * z;
       }
       ops::addTransposedProduct(inputs[2]->values.data(), k.data(), dh.data(), kGates * hidden, hidden);
-      ops::addTransposedProduct(inputs[1]->values.data(), a.data(), outputs[0].values.data() + row * channels, kGates * hidden, channels);
-      ops::addOuterProduct(a.data(), inputs[0]->values.data() + row * channels, outputs[1].values.data(), kGates * hidden, channels);
+      ops::addTransposedProduct(inputs[1]->values.data(), a.data(), outputs[0].values.data() + row * channels,
+                                kGates * hidden, channels);
+      ops::addOuterProduct(a.data(), inputs[0]->values.data() + row * channels, outputs[1].values.data(),
+                           kGates * hidden, channels);
       ops::addOuterProduct(k.data(), hBefore, outputs[2].values.data(), kGates * hidden, hidden);
       for (std::size_t j = 0; j < a.size(); ++j) {
         outputs[3].values[j] += a[j];

@@ -1,4 +1,5 @@
-// huber (Huber, 1964): with e = x - target, e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2); mean over all elements.
+// huber (Huber, 1964): with e = x - target, e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2); mean over all
+// elements.
 #include <cmath>
 
 #include "engine/ops/elementwise_loss.h"
@@ -6,10 +7,13 @@
 namespace loom {
 namespace {
 
-double deltaOf(const Attributes& attributes) { return attributes.real("delta", 1.0); }
+double deltaOf(const Attributes& attributes) {
+  return attributes.real("delta", 1.0);
+}
 
 void needPositiveDelta(const Attributes& attributes) {
-  if (!(deltaOf(attributes) > 0)) throwError(ErrorCode::badProject, "delta is {}, but must be greater than 0", deltaOf(attributes));
+  if (!(deltaOf(attributes) > 0))
+    throwError(ErrorCode::badProject, "delta is {}, but must be greater than 0", deltaOf(attributes));
 }
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {

@@ -1,4 +1,5 @@
-// layer_normalization (Ba et al., 2016) over the last `axes` axes (1 when absent), together of D elements, for each row before:
+// layer_normalization (Ba et al., 2016) over the last `axes` axes (1 when absent), together of D elements, for each row
+// before:
 //   m = mean(x), r = 1 / sqrt(mean((x - m)^2) + epsilon), h = (x - m) r, y = gamma h + beta
 // Gradient: with g = gamma dy, dx = r (g - mean(g) - h mean(g h)), dgamma = sum over rows of dy h, dbeta = sum of dy.
 #include <cmath>
@@ -17,8 +18,9 @@ struct Split {
 Split splitOf(const Shape& x, const Attributes& attributes) {
   const std::int64_t axes = attributes.integer("axes", 1), rank = static_cast<std::int64_t>(x.rank());
   if (axes < 1 || axes > rank)
-    throwError(ErrorCode::badProject, "a layer normalization over the last {} axes of {}, which has {}: 1 to {} are possible", axes, x.toString(), rank,
-               rank);
+    throwError(ErrorCode::badProject,
+               "a layer normalization over the last {} axes of {}, which has {}: 1 to {} are possible", axes,
+               x.toString(), rank, rank);
   const auto cut = x.begin() + (rank - axes);
   return {Shape(std::vector<std::int64_t>(x.begin(), cut)), Shape(std::vector<std::int64_t>(cut, x.end()))};
 }
@@ -32,10 +34,10 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 }
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
-  const auto gradients = builder.emit(
-      "layer_normalization_gradient",
-      {arguments.inputs[0], arguments.outputGradients[0], arguments.inputs[1], arguments.outputs[1], arguments.outputs[2]},
-      {{"axes", arguments.attributes.integer("axes", 1)}});
+  const auto gradients = builder.emit("layer_normalization_gradient",
+                                      {arguments.inputs[0], arguments.outputGradients[0], arguments.inputs[1],
+                                       arguments.outputs[1], arguments.outputs[2]},
+                                      {{"axes", arguments.attributes.integer("axes", 1)}});
   return {gradients[0], gradients[1], gradients[2]};
 }
 
@@ -52,7 +54,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     const double inverse = 1 / std::sqrt(variance + epsilon);
     for (std::int64_t j = 0; j < length; ++j) {
       const auto column = static_cast<std::size_t>(j);
-      y[j] = (inputs[1] ? inputs[1]->values[column] : 1) * (x[j] - mean) * inverse + (inputs[2] ? inputs[2]->values[column] : 0);
+      y[j] = (inputs[1] ? inputs[1]->values[column] : 1) * (x[j] - mean) * inverse +
+             (inputs[2] ? inputs[2]->values[column] : 0);
     }
     outputs[1].values[static_cast<std::size_t>(row)] = mean;
     outputs[2].values[static_cast<std::size_t>(row)] = inverse;
@@ -74,7 +77,8 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   const double count = static_cast<double>(length);
   for (std::int64_t row = 0; row < rows; ++row) {
     const double *x = inputs[0]->values.data() + row * length, *dy = inputs[1]->values.data() + row * length;
-    const double mean = inputs[3]->values[static_cast<std::size_t>(row)], inverse = inputs[4]->values[static_cast<std::size_t>(row)];
+    const double mean = inputs[3]->values[static_cast<std::size_t>(row)],
+                 inverse = inputs[4]->values[static_cast<std::size_t>(row)];
     const auto gamma = [&](std::int64_t j) { return inputs[2] ? inputs[2]->values[static_cast<std::size_t>(j)] : 1.0; };
     double meanG = 0, meanGH = 0;
     for (std::int64_t j = 0; j < length; ++j) {
@@ -85,7 +89,8 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
       outputs[2].values[static_cast<std::size_t>(j)] += dy[j];
     }
     for (std::int64_t j = 0; j < length; ++j)
-      outputs[0].values[static_cast<std::size_t>(row * length + j)] = inverse * (gamma(j) * dy[j] - meanG - (x[j] - mean) * inverse * meanGH);
+      outputs[0].values[static_cast<std::size_t>(row * length + j)] =
+          inverse * (gamma(j) * dy[j] - meanG - (x[j] - mean) * inverse * meanGH);
   }
 }
 

@@ -1,6 +1,7 @@
 // lstm_gradient: back through time (Werbos, 1990). With dh = dy_t + what came back from t + 1, and dc likewise:
 //   do = dh tanh(c), dc += dh o (1 - tanh(c)^2), di = dc g, dg = dc i, df = dc c_(t-1); dc_(t-1) = dc f
-//   da = (di i (1 - i), df f (1 - f), dg (1 - g^2), do o (1 - o)); dx = W^T da, dh_(t-1) = U^T da, dW += da x^T, dU += da h_(t-1)^T, db += da
+//   da = (di i (1 - i), df f (1 - f), dg (1 - g^2), do o (1 - o)); dx = W^T da, dh_(t-1) = U^T da, dW += da x^T, dU +=
+//   da h_(t-1)^T, db += da
 #include "engine/ops/recurrent.h"
 
 namespace loom {
@@ -16,11 +17,17 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes&) {
   for (std::size_t i : {6u, 7u})
     if (inputs[i].present) ops::needShape(i == 6 ? "h0" : "c0", inputs[i], {e.batch, e.hidden});
   const TensorSpec initial = ops::f32({e.batch, e.hidden});
-  return {ops::f32(inputs[0].shape), ops::f32(inputs[1].shape), ops::f32(inputs[2].shape), ops::f32({kGates * e.hidden}), initial, initial};
+  return {ops::f32(inputs[0].shape),
+          ops::f32(inputs[1].shape),
+          ops::f32(inputs[2].shape),
+          ops::f32({kGates * e.hidden}),
+          initial,
+          initial};
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  const std::int64_t batch = inputs[0]->shape[0], time = inputs[0]->shape[1], channels = inputs[0]->shape[2], hidden = inputs[2]->shape[1];
+  const std::int64_t batch = inputs[0]->shape[0], time = inputs[0]->shape[1], channels = inputs[0]->shape[2],
+                     hidden = inputs[2]->shape[1];
   const double *wInput = inputs[1]->values.data(), *wHidden = inputs[2]->values.data();
   const std::vector<double> zeros(static_cast<std::size_t>(hidden), 0.0);
   for (std::int64_t n = 0; n < batch; ++n) {
@@ -47,8 +54,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
       }
       std::fill(dh.begin(), dh.end(), 0.0);
       ops::addTransposedProduct(wHidden, da.data(), dh.data(), kGates * hidden, hidden);
-      ops::addTransposedProduct(wInput, da.data(), outputs[0].values.data() + row * channels, kGates * hidden, channels);
-      ops::addOuterProduct(da.data(), inputs[0]->values.data() + row * channels, outputs[1].values.data(), kGates * hidden, channels);
+      ops::addTransposedProduct(wInput, da.data(), outputs[0].values.data() + row * channels, kGates * hidden,
+                                channels);
+      ops::addOuterProduct(da.data(), inputs[0]->values.data() + row * channels, outputs[1].values.data(),
+                           kGates * hidden, channels);
       ops::addOuterProduct(da.data(), hBefore, outputs[2].values.data(), kGates * hidden, hidden);
       for (std::size_t j = 0; j < da.size(); ++j) outputs[3].values[j] += da[j];
     }
@@ -64,11 +73,12 @@ double multiplyAdds(ops::Specs inputs, ops::Specs, const Attributes&) {
 }  // namespace
 
 const OpDefinition& defineLstmGradientOp() {
-  static const OpDefinition op{.name = "lstm_gradient",
-                               .infer = infer,
-                               .reference = reference,
-                               .multiplyAdds = multiplyAdds,
-                               .signature = "x, w_input, w_hidden, y, state, dy, h0?, c0? -> dx, dw_input, dw_hidden, db, dh0, dc0"};
+  static const OpDefinition op{
+      .name = "lstm_gradient",
+      .infer = infer,
+      .reference = reference,
+      .multiplyAdds = multiplyAdds,
+      .signature = "x, w_input, w_hidden, y, state, dy, h0?, c0? -> dx, dw_input, dw_hidden, db, dh0, dc0"};
   return op;
 }
 

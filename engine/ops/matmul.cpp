@@ -1,5 +1,5 @@
-// matmul: y = op(a) op(b) + bias over the last two axes; op transposes where asked. Leading axes of a and b are equal, or b has
-// none and is shared by all of a's.
+// matmul: y = op(a) op(b) + bias over the last two axes; op transposes where asked. Leading axes of a and b are equal,
+// or b has none and is shared by all of a's.
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -11,7 +11,8 @@ struct Extents {
 };
 
 Extents extentsOf(const Shape& a, const Shape& b, bool transposeA, bool transposeB) {
-  Extents e{1, a[transposeA ? -1 : -2], b[transposeB ? -2 : -1], a[transposeA ? -2 : -1], b.rank() == 2 && a.rank() > 2};
+  Extents e{1, a[transposeA ? -1 : -2], b[transposeB ? -2 : -1], a[transposeA ? -2 : -1],
+            b.rank() == 2 && a.rank() > 2};
   for (std::size_t axis = 0; axis + 2 < a.rank(); ++axis) e.matrices *= a.extents()[axis];
   return e;
 }
@@ -22,17 +23,21 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("b", b);
   ops::needRank("a", a, 2, 8);
   if (b.shape.rank() != 2 && b.shape.rank() != a.shape.rank())
-    throwError(ErrorCode::badProject, "b must have 2 axes or as many as a, but a is {} and b is {}", a.shape.toString(), b.shape.toString());
-  const bool transposeA = attributes.boolean("transpose_a", false), transposeB = attributes.boolean("transpose_b", false);
+    throwError(ErrorCode::badProject, "b must have 2 axes or as many as a, but a is {} and b is {}", a.shape.toString(),
+               b.shape.toString());
+  const bool transposeA = attributes.boolean("transpose_a", false),
+             transposeB = attributes.boolean("transpose_b", false);
   const Extents e = extentsOf(a.shape, b.shape, transposeA, transposeB);
   if (const std::int64_t innerB = b.shape[transposeB ? -1 : -2]; e.inner != innerB)
-    throwError(ErrorCode::badProject, "{} cannot be multiplied with {}: the inner extents are {} and {}, but must be equal",
-               a.shape.toString() + (transposeA ? " transposed" : ""), b.shape.toString() + (transposeB ? " transposed" : ""), e.inner, innerB);
+    throwError(ErrorCode::badProject,
+               "{} cannot be multiplied with {}: the inner extents are {} and {}, but must be equal",
+               a.shape.toString() + (transposeA ? " transposed" : ""),
+               b.shape.toString() + (transposeB ? " transposed" : ""), e.inner, innerB);
   Shape y = a.shape;
   for (std::size_t axis = 0; axis + 2 < a.shape.rank() && !e.sharedB; ++axis)
     if (a.shape.extents()[axis] != b.shape.extents()[axis])
-      throwError(ErrorCode::badProject, "the leading extents of {} and {} must be equal, but axis {} has {} and {}", a.shape.toString(),
-                 b.shape.toString(), axis, a.shape.extents()[axis], b.shape.extents()[axis]);
+      throwError(ErrorCode::badProject, "the leading extents of {} and {} must be equal, but axis {} has {} and {}",
+                 a.shape.toString(), b.shape.toString(), axis, a.shape.extents()[axis], b.shape.extents()[axis]);
   y[-2] = e.rows;
   y[-1] = e.columns;
   if (bias.present) ops::needShape("the bias", bias, {e.columns});
@@ -58,7 +63,8 @@ TensorId flattenRows(ProgramBuilder& builder, TensorId x) {
 
 TensorId sumLeading(ProgramBuilder& builder, TensorId x) {
   std::vector<std::int64_t> axes;
-  for (std::size_t axis = 0; axis + 2 < builder.shape(x).rank(); ++axis) axes.push_back(static_cast<std::int64_t>(axis));
+  for (std::size_t axis = 0; axis + 2 < builder.shape(x).rank(); ++axis)
+    axes.push_back(static_cast<std::int64_t>(axis));
   return builder.add("reduce", {x}, {{"function", "sum"}, {"axes", axes}, {"keep", false}});
 }
 
@@ -66,14 +72,18 @@ TensorId sumLeading(ProgramBuilder& builder, TensorId x) {
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   TensorId a = arguments.inputs[0], dy = arguments.outputGradients[0];
   const TensorId b = arguments.inputs[1];
-  const bool transposeA = arguments.attributes.boolean("transpose_a", false), transposeB = arguments.attributes.boolean("transpose_b", false);
+  const bool transposeA = arguments.attributes.boolean("transpose_a", false),
+             transposeB = arguments.attributes.boolean("transpose_b", false);
   const bool sharedB = extentsOf(builder.shape(a), builder.shape(b), transposeA, transposeB).sharedB;
 
   ops::Gradients gradients(3, kNoTensor);
   if (arguments.wanted[0]) {
-    if (!transposeA) gradients[0] = multiply(builder, dy, b, false, !transposeB);
-    else if (!sharedB) gradients[0] = multiply(builder, b, dy, transposeB, true);
-    else gradients[0] = swapLastTwo(builder, multiply(builder, dy, b, false, !transposeB));
+    if (!transposeA)
+      gradients[0] = multiply(builder, dy, b, false, !transposeB);
+    else if (!sharedB)
+      gradients[0] = multiply(builder, b, dy, transposeB, true);
+    else
+      gradients[0] = swapLastTwo(builder, multiply(builder, dy, b, false, !transposeB));
   }
   if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dy}, {{"axis", -1}});
   if (arguments.wanted[1]) {
@@ -82,14 +92,16 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
       a = flattenRows(builder, a);
       dy = flattenRows(builder, dy);
     }
-    gradients[1] = transposeB ? multiply(builder, dy, a, true, transposeA) : multiply(builder, a, dy, !transposeA, false);
+    gradients[1] =
+        transposeB ? multiply(builder, dy, a, true, transposeA) : multiply(builder, a, dy, !transposeA, false);
     if (sharedB && !flatten) gradients[1] = sumLeading(builder, gradients[1]);
   }
   return gradients;
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  const bool transposeA = attributes.boolean("transpose_a", false), transposeB = attributes.boolean("transpose_b", false);
+  const bool transposeA = attributes.boolean("transpose_a", false),
+             transposeB = attributes.boolean("transpose_b", false);
   const Extents e = extentsOf(inputs[0]->shape, inputs[1]->shape, transposeA, transposeB);
   for (std::int64_t l = 0; l < e.matrices; ++l) {
     const double* a = inputs[0]->values.data() + l * e.rows * e.inner;

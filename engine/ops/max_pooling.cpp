@@ -1,4 +1,5 @@
-// max_pooling: y = the largest x of each window, the first of equals; padding never wins. The gradient goes to that element.
+// max_pooling: y = the largest x of each window, the first of equals; padding never wins. The gradient goes to that
+// element.
 #include <cmath>
 
 #include "engine/ops/pooling_geometry.h"
@@ -8,7 +9,9 @@ namespace loom {
 namespace {
 
 // A NaN wins: it is not hidden.
-bool beats(double challenger, double best) { return challenger > best || (std::isnan(challenger) && !std::isnan(best)); }
+bool beats(double challenger, double best) {
+  return challenger > best || (std::isnan(challenger) && !std::isnan(best));
+}
 
 // Calls found(index in y, index in x of its maximum).
 template <class Found>
@@ -17,9 +20,12 @@ void forEachMaximum(const ReferenceTensor& x, const Attributes& attributes, cons
   forEachWindow(
       poolingGeometry(x.shape, attributes), [&](std::int64_t) { best = -1; },
       [&](std::int64_t i) {
-        if (best < 0 || beats(x.values[static_cast<std::size_t>(i)], x.values[static_cast<std::size_t>(best)])) best = i;
+        if (best < 0 || beats(x.values[static_cast<std::size_t>(i)], x.values[static_cast<std::size_t>(best)]))
+          best = i;
       },
-      [&](std::int64_t y, std::int64_t, std::int64_t) { found(static_cast<std::size_t>(y), static_cast<std::size_t>(best)); });
+      [&](std::int64_t y, std::int64_t, std::int64_t) {
+        found(static_cast<std::size_t>(y), static_cast<std::size_t>(best));
+      });
 }
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
@@ -28,11 +34,13 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 }
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
-  return {builder.add("max_pooling_gradient", {arguments.inputs[0], arguments.outputs[0], arguments.outputGradients[0]}, arguments.attributes)};
+  return {builder.add("max_pooling_gradient", {arguments.inputs[0], arguments.outputs[0], arguments.outputGradients[0]},
+                      arguments.attributes)};
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  forEachMaximum(*inputs[0], attributes, [&](std::size_t y, std::size_t x) { outputs[0].values[y] = inputs[0]->values[x]; });
+  forEachMaximum(*inputs[0], attributes,
+                 [&](std::size_t y, std::size_t x) { outputs[0].values[y] = inputs[0]->values[x]; });
 }
 
 std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attributes) {
@@ -43,7 +51,8 @@ std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attri
 }
 
 void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  forEachMaximum(*inputs[0], attributes, [&](std::size_t y, std::size_t x) { outputs[0].values[x] += inputs[2]->values[y]; });
+  forEachMaximum(*inputs[0], attributes,
+                 [&](std::size_t y, std::size_t x) { outputs[0].values[x] += inputs[2]->values[y]; });
 }
 
 }  // namespace
@@ -55,8 +64,10 @@ const OpDefinition& defineMaxPoolingOp() {
 }
 
 const OpDefinition& defineMaxPoolingGradientOp() {
-  static const OpDefinition op{
-      .name = "max_pooling_gradient", .infer = inferGradient, .reference = referenceGradient, .signature = "x, y, dy -> dx"};
+  static const OpDefinition op{.name = "max_pooling_gradient",
+                               .infer = inferGradient,
+                               .reference = referenceGradient,
+                               .signature = "x, y, dy -> dx"};
   return op;
 }
 

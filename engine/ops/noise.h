@@ -1,6 +1,6 @@
 #pragma once
-// Which random words an operation reads: a function of (seed, node, step, place of the sample in the global batch, element),
-// so that the same run sees the same noise on any number of ranks, threads, shards and on every machine.
+// Which random words an operation reads: a function of (seed, node, step, place of the sample in the global batch,
+// element), so that the same run sees the same noise on any number of ranks, threads, shards and on every machine.
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -18,7 +18,8 @@ inline std::int64_t noiseStream(std::uint64_t seed, std::string_view node) {
 
 // The generator of an operation with the attributes `stream` and `seed` (0 when absent).
 inline Philox noiseOf(const Attributes& attributes) {
-  return Philox(static_cast<std::uint64_t>(attributes.integer("seed", 0)), static_cast<std::uint64_t>(attributes.integer("stream")));
+  return Philox(static_cast<std::uint64_t>(attributes.integer("seed", 0)),
+                static_cast<std::uint64_t>(attributes.integer("stream")));
 }
 
 // The upper half of the counter: one sequence of words for each step and sample of the global batch.
@@ -32,9 +33,12 @@ inline std::uint32_t noiseWord(const Philox& philox, std::uint64_t counter, std:
 }
 
 // Whether dropout keeps the element of this word: compared in f32 on every machine, so that all draw one mask.
-inline bool noiseKeeps(std::uint32_t word, double probability) { return Philox::toUniform(word) >= static_cast<float>(probability); }
+inline bool noiseKeeps(std::uint32_t word, double probability) {
+  return Philox::toUniform(word) >= static_cast<float>(probability);
+}
 
-// Standard normal from two words (Box-Muller, the cosine branch); the first is moved into (0, 1] so that its logarithm is finite.
+// Standard normal from two words (Box-Muller, the cosine branch); the first is moved into (0, 1] so that its logarithm
+// is finite.
 inline double normalFrom(std::uint32_t first, std::uint32_t second) {
   const double radius = (static_cast<double>(first) + 1.0) * 0x1p-32;
   const double angle = static_cast<double>(second) * 0x1p-32;

@@ -25,7 +25,8 @@ std::vector<std::string> splitNames(std::string_view text) {
 OpSignature signatureOf(const OpDefinition& op) {
   const std::string_view text = op.signature;
   const std::size_t arrow = text.find("->");
-  if (arrow == std::string_view::npos) throwError(ErrorCode::internal, "op '{}' has the signature '{}', which has no '->'", op.name, text);
+  if (arrow == std::string_view::npos)
+    throwError(ErrorCode::internal, "op '{}' has the signature '{}', which has no '->'", op.name, text);
   OpSignature signature;
   for (std::string& name : splitNames(text.substr(0, arrow))) {
     OpSignature::Input input{std::move(name)};
@@ -46,14 +47,14 @@ std::vector<TensorSpec> completeInputs(const OpDefinition& op, std::span<const T
   const OpSignature signature = signatureOf(op);
   std::vector<TensorSpec> complete(inputs.begin(), inputs.end());
   if (complete.size() > signature.inputs.size() && !signature.several)
-    throwError(ErrorCode::badProject, "{} takes {} inputs ({}), but {} are given", op.name, signature.inputs.size(), op.signature,
-               inputs.size());
+    throwError(ErrorCode::badProject, "{} takes {} inputs ({}), but {} are given", op.name, signature.inputs.size(),
+               op.signature, inputs.size());
   while (complete.size() < signature.inputs.size()) complete.push_back({.present = false});
   for (std::size_t i = 0; i < complete.size(); ++i) {
     const OpSignature::Input& input = signature.inputs[std::min(i, signature.inputs.size() - 1)];
     if (!complete[i].present && !input.optional)
-      throwError(ErrorCode::badProject, "{} ({}) lacks its input '{}': {} of {} are given", op.name, op.signature, input.name,
-                 inputs.size(), signature.inputs.size());
+      throwError(ErrorCode::badProject, "{} ({}) lacks its input '{}': {} of {} are given", op.name, op.signature,
+                 input.name, inputs.size(), signature.inputs.size());
   }
   return complete;
 }
@@ -65,7 +66,8 @@ const OpDefinition& findOp(std::string_view name) {
     return map;
   }();
   const auto found = byName.find(name);
-  if (found == byName.end()) throwError(ErrorCode::internal, "there is no op '{}' among the {} of the table", name, byName.size());
+  if (found == byName.end())
+    throwError(ErrorCode::internal, "there is no op '{}' among the {} of the table", name, byName.size());
   return *found->second;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // One mathematical operation: its contract, shape rule, gradient as other ops, and a plain double-precision reference.
-// One file per op; `ops/README.md` is the table of all of them with inputs, outputs and attributes, and what backends lower.
-// An op knows no vendor and no memory layout: tensors are row-major N-first as far as it can tell.
+// One file per op; `ops/README.md` is the table of all of them with inputs, outputs and attributes, and what backends
+// lower. An op knows no vendor and no memory layout: tensors are row-major N-first as far as it can tell.
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ struct ReferenceTensor {
 };
 
 struct GradientArguments {
-  std::span<const TensorId> inputs;           // of the forward operation
+  std::span<const TensorId> inputs;  // of the forward operation
   std::span<const TensorId> outputs;
   std::span<const TensorId> outputGradients;  // kNoTensor where nothing flows back
   std::span<const bool> wanted;               // which inputs need a gradient
@@ -43,15 +43,17 @@ struct OpDefinition {
   // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops through which nothing flows
   // (metrics, the gradient ops themselves). Contributions of several consumers are summed by the caller.
   std::vector<TensorId> (*gradient)(ProgramBuilder& builder, const GradientArguments& arguments);
-  // Overwrites outputs, whose shapes are set (values too, at 0). Optional inputs that are absent come as a null pointer.
-  // After the outputs come the new values of the inputs named in `updates`, as copies of the old ones.
-  void (*reference)(std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs, const Attributes& attributes);
+  // Overwrites outputs, whose shapes are set (values too, at 0). Optional inputs that are absent come as a null
+  // pointer. After the outputs come the new values of the inputs named in `updates`, as copies of the old ones.
+  void (*reference)(std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs,
+                    const Attributes& attributes);
   // Multiply-adds of one execution; null counts none.
-  double (*multiplyAdds)(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs, const Attributes& attributes);
+  double (*multiplyAdds)(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs,
+                         const Attributes& attributes);
   // "x, w, b? -> y": inputs and outputs by name and place. '?' = may be left out (kNoTensor), "..." = one and more.
   std::string signature;
-  // Inputs whose memory the first output may take when both are of one size: an element of the output is written after the
-  // same element of that input was read, and no other element is needed any more.
+  // Inputs whose memory the first output may take when both are of one size: an element of the output is written after
+  // the same element of that input was read, and no other element is needed any more.
   std::vector<int> reusable;
   // Inputs that are states and are changed in place (running mean and variance).
   std::vector<int> updates;

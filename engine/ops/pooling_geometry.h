@@ -1,6 +1,7 @@
 #pragma once
-// The windows of max and average pooling, read from a shape and attributes once: kernel, strides (the kernel when absent) and
-// padding (before each axis, then after each; smaller than the kernel, so that no window lies in padding alone).
+// The windows of max and average pooling, read from a shape and attributes once: kernel, strides (the kernel when
+// absent) and padding (before each axis, then after each; smaller than the kernel, so that no window lies in padding
+// alone).
 #include <array>
 #include <cstdint>
 
@@ -23,8 +24,8 @@ PoolingGeometry poolingGeometry(const Shape& x, const Attributes& attributes);
 // N x C x the attribute `input_shape`: x of average_pooling_gradient, from dy.
 Shape poolingInputShape(const Shape& dy, const Attributes& attributes);
 
-// Calls open(index in y), then tap(index in x) for every element of the window that is no padding, then close(index in y,
-// elements in it, elements with padding).
+// Calls open(index in y), then tap(index in x) for every element of the window that is no padding, then close(index in
+// y, elements in it, elements with padding).
 template <class Open, class Tap, class Close>
 void forEachWindow(const PoolingGeometry& g, const Open& open, const Tap& tap, const Close& close) {
   const std::int64_t plane = g.input[0] * g.input[1] * g.input[2], whole = g.kernel[0] * g.kernel[1] * g.kernel[2];

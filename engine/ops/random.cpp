@@ -1,4 +1,5 @@
-// random: noise of the attribute `shape` (N first), new at every step, a function of the sample's place in the global batch.
+// random: noise of the attribute `shape` (N first), new at every step, a function of the sample's place in the global
+// batch.
 #include "engine/ops/noise.h"
 #include "engine/ops/support.h"
 
@@ -19,7 +20,8 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const bool normal = attributes.text("distribution") == "normal";
   const Philox philox = noiseOf(attributes);
-  const auto step = static_cast<std::int64_t>(inputs[0]->values[0]), first = static_cast<std::int64_t>(inputs[1]->values[0]);
+  const auto step = static_cast<std::int64_t>(inputs[0]->values[0]),
+             first = static_cast<std::int64_t>(inputs[1]->values[0]);
   const ops::AxisView view = ops::viewAlong(outputs[0].shape, 0);
   for (std::int64_t row = 0; row < view.length; ++row) {
     const std::uint64_t counter = noiseCounter(step, first + row);
@@ -33,7 +35,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
 }  // namespace
 
 const OpDefinition& defineRandomOp() {
-  static const OpDefinition op{.name = "random", .infer = infer, .reference = reference, .signature = "step, first_sample -> y"};
+  static const OpDefinition op{
+      .name = "random", .infer = infer, .reference = reference, .signature = "step, first_sample -> y"};
   return op;
 }
 

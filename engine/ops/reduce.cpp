@@ -18,18 +18,22 @@ Reduction reductionOf(const Shape& x, const Attributes& attributes) {
   return reduction;
 }
 
-bool isMean(const Attributes& attributes) { return attributes.text("function") == "mean"; }
+bool isMean(const Attributes& attributes) {
+  return attributes.text("function") == "mean";
+}
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("the input", inputs[0]);
   const std::string& function = attributes.text("function");
-  if (function != "sum" && function != "mean") throwError(ErrorCode::badProject, "there is no reduction '{}', only 'sum' and 'mean'", function);
+  if (function != "sum" && function != "mean")
+    throwError(ErrorCode::badProject, "there is no reduction '{}', only 'sum' and 'mean'", function);
   const Shape& x = inputs[0].shape;
   if (attributes.boolean("keep", false)) return {ops::f32(reductionOf(x, attributes).kept)};
   const std::vector<std::int64_t> axes = ops::axesOf(x, attributes);
   std::vector<std::int64_t> left;
   for (std::size_t axis = 0; axis < x.rank(); ++axis)
-    if (!std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis))) left.push_back(x.extents()[axis]);
+    if (!std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis)))
+      left.push_back(x.extents()[axis]);
   return {ops::f32(Shape(std::move(left)))};
 }
 
@@ -37,7 +41,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
   const Shape x = builder.shape(arguments.inputs[0]);
   const Reduction reduction = reductionOf(x, arguments.attributes);
   TensorId dy = arguments.outputGradients[0];
-  if (isMean(arguments.attributes)) dy = builder.add("scale", {dy}, {{"factor", 1.0 / static_cast<double>(reduction.elements)}, {"offset", 0.0}});
+  if (isMean(arguments.attributes))
+    dy = builder.add("scale", {dy}, {{"factor", 1.0 / static_cast<double>(reduction.elements)}, {"offset", 0.0}});
   dy = ops::reshapeTo(builder, dy, reduction.kept);
   return {builder.add("broadcast", {dy}, {{"shape", x.extents()}})};
 }
@@ -56,7 +61,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
 }  // namespace
 
 const OpDefinition& defineReduceOp() {
-  static const OpDefinition op{.name = "reduce", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
+  static const OpDefinition op{
+      .name = "reduce", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 

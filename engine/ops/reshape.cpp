@@ -7,8 +7,8 @@ namespace {
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   const Shape shape(attributes.integers("shape"));
   if (shape.elements() != inputs[0].shape.elements())
-    throwError(ErrorCode::badProject, "{} values in {} cannot be reshaped to {}, which holds {}", inputs[0].shape.elements(),
-               inputs[0].shape.toString(), shape.toString(), shape.elements());
+    throwError(ErrorCode::badProject, "{} values in {} cannot be reshaped to {}, which holds {}",
+               inputs[0].shape.elements(), inputs[0].shape.toString(), shape.toString(), shape.elements());
   return {{shape, inputs[0].type}};
 }
 
@@ -16,7 +16,9 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
   return {ops::reshapeTo(builder, arguments.outputGradients[0], builder.shape(arguments.inputs[0]))};
 }
 
-void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) { outputs[0].values = inputs[0]->values; }
+void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) {
+  outputs[0].values = inputs[0]->values;
+}
 
 }  // namespace
 

@@ -12,7 +12,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const double factor = attributes.real("factor", 1.0), offset = attributes.real("offset", 0.0);
-  for (std::size_t i = 0; i < outputs[0].values.size(); ++i) outputs[0].values[i] = factor * inputs[0]->values[i] + offset;
+  for (std::size_t i = 0; i < outputs[0].values.size(); ++i)
+    outputs[0].values[i] = factor * inputs[0]->values[i] + offset;
 }
 
 std::vector<TensorSpec> inferBy(ops::Specs inputs, const Attributes& attributes) {
@@ -24,25 +25,36 @@ ops::Gradients gradientBy(ProgramBuilder& builder, const GradientArguments& argu
   const TensorId dy = arguments.outputGradients[0];
   ops::Gradients gradients(2, kNoTensor);
   if (arguments.wanted[0]) gradients[0] = builder.add("scale_by", {dy, arguments.inputs[1]});
-  if (arguments.wanted[1]) gradients[1] = builder.add("reduce", {ops::binary(builder, "multiply", dy, arguments.inputs[0])}, {{"function", "sum"}});
+  if (arguments.wanted[1])
+    gradients[1] =
+        builder.add("reduce", {ops::binary(builder, "multiply", dy, arguments.inputs[0])}, {{"function", "sum"}});
   return gradients;
 }
 
 void referenceBy(ops::References inputs, ops::Outputs outputs, const Attributes&) {
-  for (std::size_t i = 0; i < outputs[0].values.size(); ++i) outputs[0].values[i] = inputs[1]->values[0] * inputs[0]->values[i];
+  for (std::size_t i = 0; i < outputs[0].values.size(); ++i)
+    outputs[0].values[i] = inputs[1]->values[0] * inputs[0]->values[i];
 }
 
 }  // namespace
 
 const OpDefinition& defineScaleOp() {
-  static const OpDefinition op{
-      .name = "scale", .infer = ops::likeFirst, .gradient = gradient, .reference = reference, .signature = "x -> y", .reusable = {0}};
+  static const OpDefinition op{.name = "scale",
+                               .infer = ops::likeFirst,
+                               .gradient = gradient,
+                               .reference = reference,
+                               .signature = "x -> y",
+                               .reusable = {0}};
   return op;
 }
 
 const OpDefinition& defineScaleByOp() {
-  static const OpDefinition op{
-      .name = "scale_by", .infer = inferBy, .gradient = gradientBy, .reference = referenceBy, .signature = "x, s -> y", .reusable = {0}};
+  static const OpDefinition op{.name = "scale_by",
+                               .infer = inferBy,
+                               .gradient = gradientBy,
+                               .reference = referenceBy,
+                               .signature = "x, s -> y",
+                               .reusable = {0}};
   return op;
 }
 

@@ -1,4 +1,5 @@
-// slice: element a of y along `axis` is element start + a step of x; slice_gradient: the same backwards, zeros elsewhere.
+// slice: element a of y along `axis` is element start + a step of x; slice_gradient: the same backwards, zeros
+// elsewhere.
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -9,11 +10,13 @@ struct Range {
 };
 
 Range rangeOf(const Shape& x, const Attributes& attributes) {
-  const Range range{ops::axisOf(x, attributes, 1), attributes.integer("start", 0), attributes.integer("length"), attributes.integer("step", 1)};
+  const Range range{ops::axisOf(x, attributes, 1), attributes.integer("start", 0), attributes.integer("length"),
+                    attributes.integer("step", 1)};
   const std::int64_t last = range.start + (range.length - 1) * range.step;
   if (range.length < 1 || range.step < 1 || range.start < 0 || last >= x[range.axis])
-    throwError(ErrorCode::badProject, "a slice of {} values from {} in steps of {} ends at {}, but axis {} of {} has {}: 0 to {}", range.length,
-               range.start, range.step, last, range.axis, x.toString(), x[range.axis], x[range.axis] - 1);
+    throwError(ErrorCode::badProject,
+               "a slice of {} values from {} in steps of {} ends at {}, but axis {} of {} has {}: 0 to {}",
+               range.length, range.start, range.step, last, range.axis, x.toString(), x[range.axis], x[range.axis] - 1);
   return range;
 }
 
@@ -43,7 +46,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  forEachOf(inputs[0]->shape, attributes, [&](std::size_t x, std::size_t y) { outputs[0].values[y] = inputs[0]->values[x]; });
+  forEachOf(inputs[0]->shape, attributes,
+            [&](std::size_t x, std::size_t y) { outputs[0].values[y] = inputs[0]->values[x]; });
 }
 
 std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attributes) {
@@ -58,13 +62,15 @@ ops::Gradients gradientOfGradient(ProgramBuilder& builder, const GradientArgumen
 }
 
 void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
-  forEachOf(outputs[0].shape, attributes, [&](std::size_t x, std::size_t y) { outputs[0].values[x] = inputs[0]->values[y]; });
+  forEachOf(outputs[0].shape, attributes,
+            [&](std::size_t x, std::size_t y) { outputs[0].values[x] = inputs[0]->values[y]; });
 }
 
 }  // namespace
 
 const OpDefinition& defineSliceOp() {
-  static const OpDefinition op{.name = "slice", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
+  static const OpDefinition op{
+      .name = "slice", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 

@@ -45,14 +45,16 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
     double sum = 0;
     for (std::int64_t j = 0; j < length; ++j) sum += y[start + j * step] * dy[start + j * step];
     for (std::int64_t j = 0; j < length; ++j)
-      outputs[0].values[static_cast<std::size_t>(start + j * step)] = y[start + j * step] * (dy[start + j * step] - sum);
+      outputs[0].values[static_cast<std::size_t>(start + j * step)] =
+          y[start + j * step] * (dy[start + j * step] - sum);
   });
 }
 
 }  // namespace
 
 const OpDefinition& defineSoftmaxOp() {
-  static const OpDefinition op{.name = "softmax", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
+  static const OpDefinition op{
+      .name = "softmax", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 

@@ -1,4 +1,5 @@
-// softmax_cross_entropy: loss = mean over rows of -sum_j q_j log p_j, p = softmax(logits), q = the smoothed one-hot label.
+// softmax_cross_entropy: loss = mean over rows of -sum_j q_j log p_j, p = softmax(logits), q = the smoothed one-hot
+// label.
 //   "pytorch" (Szegedy et al., 2016): q = (1 - e) onehot + e / K
 //   "sony" (Tanaka et al.):           q_label = 1 - e, the others e / (K - 1); equals "pytorch" with e K / (K - 1)
 // Gradient: dlogits = s (p - q) / rows.
@@ -25,8 +26,10 @@ void check(ops::Specs inputs, const Attributes& attributes) {
   const double smoothing = attributes.real("smoothing", 0.0);
   if (!(smoothing >= 0 && smoothing < 1))
     throwError(ErrorCode::badProject, "the label smoothing is {}, but must be at least 0 and less than 1", smoothing);
-  if (attributes.has("definition") && attributes.text("definition") != "pytorch" && attributes.text("definition") != "sony")
-    throwError(ErrorCode::badProject, "label smoothing is defined by 'pytorch' or by 'sony', not by '{}'", attributes.text("definition"));
+  if (attributes.has("definition") && attributes.text("definition") != "pytorch" &&
+      attributes.text("definition") != "sony")
+    throwError(ErrorCode::badProject, "label smoothing is defined by 'pytorch' or by 'sony', not by '{}'",
+               attributes.text("definition"));
 }
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
@@ -35,8 +38,9 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 }
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
-  const TensorId dlogits = builder.add("softmax_cross_entropy_gradient", {arguments.inputs[0], arguments.inputs[1], arguments.outputGradients[0]},
-                                       arguments.attributes);
+  const TensorId dlogits =
+      builder.add("softmax_cross_entropy_gradient",
+                  {arguments.inputs[0], arguments.inputs[1], arguments.outputGradients[0]}, arguments.attributes);
   return {dlogits, kNoTensor};
 }
 

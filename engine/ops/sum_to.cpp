@@ -1,4 +1,5 @@
-// sum_to: sums over the axes in which `shape` has extent 1; broadcast: repeats along them. Each is the other's gradient.
+// sum_to: sums over the axes in which `shape` has extent 1; broadcast: repeats along them. Each is the other's
+// gradient.
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -19,7 +20,8 @@ std::vector<TensorSpec> inferBroadcast(ops::Specs inputs, const Attributes& attr
 }
 
 ops::Gradients gradientOfSum(ProgramBuilder& builder, const GradientArguments& arguments) {
-  return {builder.add("broadcast", {arguments.outputGradients[0]}, {{"shape", builder.shape(arguments.inputs[0]).extents()}})};
+  return {builder.add("broadcast", {arguments.outputGradients[0]},
+                      {{"shape", builder.shape(arguments.inputs[0]).extents()}})};
 }
 
 ops::Gradients gradientOfBroadcast(ProgramBuilder& builder, const GradientArguments& arguments) {
@@ -49,8 +51,11 @@ const OpDefinition& defineSumToOp() {
 }
 
 const OpDefinition& defineBroadcastOp() {
-  static const OpDefinition op{
-      .name = "broadcast", .infer = inferBroadcast, .gradient = gradientOfBroadcast, .reference = referenceBroadcast, .signature = "x -> y"};
+  static const OpDefinition op{.name = "broadcast",
+                               .infer = inferBroadcast,
+                               .gradient = gradientOfBroadcast,
+                               .reference = referenceBroadcast,
+                               .signature = "x -> y"};
   return op;
 }
 

@@ -14,8 +14,8 @@ void needShape(std::string_view what, const TensorSpec& spec, const Shape& wante
 
 void needSameShape(std::string_view what, const TensorSpec& spec, std::string_view otherWhat, const TensorSpec& other) {
   if (spec.shape != other.shape)
-    throwError(ErrorCode::badProject, "{} is {}, but {} is {}: they must be equal", what, spec.shape.toString(), otherWhat,
-               other.shape.toString());
+    throwError(ErrorCode::badProject, "{} is {}, but {} is {}: they must be equal", what, spec.shape.toString(),
+               otherWhat, other.shape.toString());
 }
 
 void needRank(std::string_view what, const TensorSpec& spec, std::size_t least, std::size_t most) {
@@ -23,7 +23,8 @@ void needRank(std::string_view what, const TensorSpec& spec, std::size_t least, 
   if (rank >= least && rank <= most) return;
   if (least == most)
     throwError(ErrorCode::badProject, "{} must have {} axes, but {} has {}", what, least, spec.shape.toString(), rank);
-  throwError(ErrorCode::badProject, "{} must have {} to {} axes, but {} has {}", what, least, most, spec.shape.toString(), rank);
+  throwError(ErrorCode::badProject, "{} must have {} to {} axes, but {} has {}", what, least, most,
+             spec.shape.toString(), rank);
 }
 
 void needFloat(std::string_view what, const TensorSpec& spec) {
@@ -33,13 +34,15 @@ void needFloat(std::string_view what, const TensorSpec& spec) {
 
 void needIndices(std::string_view what, const TensorSpec& spec) {
   if (spec.type != DataType::i32)
-    throwError(ErrorCode::badProject, "{} must hold labels or indices (i32), but holds {} values", what, toString(spec.type));
+    throwError(ErrorCode::badProject, "{} must hold labels or indices (i32), but holds {} values", what,
+               toString(spec.type));
 }
 
 std::int64_t axisOf(const Shape& shape, std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(shape.rank());
   if (axis < -rank || axis >= rank)
-    throwError(ErrorCode::badProject, "the axis {} does not exist in {}, which has {} axes", axis, shape.toString(), rank);
+    throwError(ErrorCode::badProject, "the axis {} does not exist in {}, which has {} axes", axis, shape.toString(),
+               rank);
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -52,7 +55,8 @@ std::vector<std::int64_t> axesOf(const Shape& shape, const Attributes& attribute
   }
   std::sort(axes.begin(), axes.end());
   const auto twice = std::adjacent_find(axes.begin(), axes.end());
-  if (twice != axes.end()) throwError(ErrorCode::badProject, "the axis {} of {} is named twice", *twice, shape.toString());
+  if (twice != axes.end())
+    throwError(ErrorCode::badProject, "the axis {} of {} is named twice", *twice, shape.toString());
   return axes;
 }
 
@@ -101,8 +105,8 @@ void needBroadcastable(std::string_view what, const Shape& shape, const Shape& o
   for (std::size_t axis = 0; fits && axis < shape.rank(); ++axis)
     fits = shape.extents()[axis] == over.extents()[axis] || shape.extents()[axis] == 1;
   if (!fits)
-    throwError(ErrorCode::badProject, "{} is {}, which does not fit {}: each extent must be equal or 1", what, shape.toString(),
-               over.toString());
+    throwError(ErrorCode::badProject, "{} is {}, which does not fit {}: each extent must be equal or 1", what,
+               shape.toString(), over.toString());
 }
 
 TensorId alongAxis(ProgramBuilder& builder, TensorId vector, const Shape& like, std::int64_t axis) {

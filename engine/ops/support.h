@@ -15,7 +15,9 @@ using References = std::span<const ReferenceTensor* const>;
 using Outputs = std::span<ReferenceTensor>;
 using Gradients = std::vector<TensorId>;
 
-inline TensorSpec f32(Shape shape) { return {std::move(shape), DataType::f32}; }
+inline TensorSpec f32(Shape shape) {
+  return {std::move(shape), DataType::f32};
+}
 // What most elementwise ops answer: one tensor like the first input.
 std::vector<TensorSpec> likeFirst(Specs inputs, const Attributes& attributes);
 

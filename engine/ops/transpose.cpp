@@ -11,8 +11,8 @@ std::vector<std::int64_t> permutationOf(const Shape& x, const Attributes& attrib
   std::sort(sorted.begin(), sorted.end());
   const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
   if (axes.size() != x.rank() || twice)
-    throwError(ErrorCode::badProject, "a transpose of {} must name each of its {} axes once, but names {}{}", x.toString(), x.rank(), axes.size(),
-               twice ? ", one of them twice" : "");
+    throwError(ErrorCode::badProject, "a transpose of {} must name each of its {} axes once, but names {}{}",
+               x.toString(), x.rank(), axes.size(), twice ? ", one of them twice" : "");
   return axes;
 }
 
@@ -25,14 +25,16 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   const std::vector<std::int64_t> axes = permutationOf(builder.shape(arguments.inputs[0]), arguments.attributes);
   std::vector<std::int64_t> inverse(axes.size());
-  for (std::size_t i = 0; i < axes.size(); ++i) inverse[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    inverse[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
   return {builder.add("transpose", {arguments.outputGradients[0]}, {{"axes", inverse}})};
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const std::vector<std::int64_t> strides = ops::stridesOf(inputs[0]->shape);
   std::vector<std::int64_t> permuted;
-  for (std::int64_t axis : permutationOf(inputs[0]->shape, attributes)) permuted.push_back(strides[static_cast<std::size_t>(axis)]);
+  for (std::int64_t axis : permutationOf(inputs[0]->shape, attributes))
+    permuted.push_back(strides[static_cast<std::size_t>(axis)]);
   ops::forEach(outputs[0].shape, permuted, [&](std::int64_t y, std::int64_t x) {
     outputs[0].values[static_cast<std::size_t>(y)] = inputs[0]->values[static_cast<std::size_t>(x)];
   });
@@ -41,7 +43,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
 }  // namespace
 
 const OpDefinition& defineTransposeOp() {
-  static const OpDefinition op{.name = "transpose", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
+  static const OpDefinition op{
+      .name = "transpose", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 

@@ -12,15 +12,19 @@ namespace {
 
 const std::map<std::string, UnaryFunction, std::less<>>& functions() {
   static const std::map<std::string, UnaryFunction, std::less<>> byName{
-      {"relu", UnaryFunction::relu},       {"leaky_relu", UnaryFunction::leakyRelu}, {"elu", UnaryFunction::elu},
-      {"selu", UnaryFunction::selu},       {"gelu", UnaryFunction::gelu},            {"silu", UnaryFunction::silu},
-      {"sigmoid", UnaryFunction::sigmoid}, {"tanh", UnaryFunction::tanh},            {"exp", UnaryFunction::exp},
-      {"log", UnaryFunction::log},         {"square", UnaryFunction::square},        {"sqrt", UnaryFunction::sqrt},
+      {"relu", UnaryFunction::relu},         {"leaky_relu", UnaryFunction::leakyRelu},
+      {"elu", UnaryFunction::elu},           {"selu", UnaryFunction::selu},
+      {"gelu", UnaryFunction::gelu},         {"silu", UnaryFunction::silu},
+      {"sigmoid", UnaryFunction::sigmoid},   {"tanh", UnaryFunction::tanh},
+      {"exp", UnaryFunction::exp},           {"log", UnaryFunction::log},
+      {"square", UnaryFunction::square},     {"sqrt", UnaryFunction::sqrt},
       {"negative", UnaryFunction::negative}, {"absolute", UnaryFunction::absolute}};
   return byName;
 }
 
-double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double sigmoid(double x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
 
 // gelu's tanh form: y = x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3). Hendrycks and Gimpel, 2016.
 constexpr double kGeluCubic = 0.044715;
@@ -40,7 +44,8 @@ double geluDerivative(double x) {
 UnaryFunction unaryFunctionOf(const Attributes& attributes) {
   const std::string& name = attributes.text("function");
   const auto found = functions().find(name);
-  if (found == functions().end()) throwError(ErrorCode::badProject, "there is no function '{}' among the {} of unary", name, functions().size());
+  if (found == functions().end())
+    throwError(ErrorCode::badProject, "there is no function '{}' among the {} of unary", name, functions().size());
   if (found->second == UnaryFunction::gelu && attributes.boolean("approximate", false)) return UnaryFunction::geluTanh;
   return found->second;
 }
@@ -51,37 +56,56 @@ double unaryAlphaOf(const Attributes& attributes) {
 
 DerivativeFrom unaryDerivativeFrom(const Attributes& attributes) {
   switch (unaryFunctionOf(attributes)) {
-    case UnaryFunction::negative: return DerivativeFrom::nothing;
+    case UnaryFunction::negative:
+      return DerivativeFrom::nothing;
     case UnaryFunction::relu:
     case UnaryFunction::selu:
     case UnaryFunction::sigmoid:
     case UnaryFunction::tanh:
     case UnaryFunction::exp:
-    case UnaryFunction::sqrt: return DerivativeFrom::output;
+    case UnaryFunction::sqrt:
+      return DerivativeFrom::output;
     // With a negative alpha the sign of y no longer tells the sign of x.
     case UnaryFunction::leakyRelu:
-    case UnaryFunction::elu: return unaryAlphaOf(attributes) >= 0 ? DerivativeFrom::output : DerivativeFrom::input;
-    default: return DerivativeFrom::input;
+    case UnaryFunction::elu:
+      return unaryAlphaOf(attributes) >= 0 ? DerivativeFrom::output : DerivativeFrom::input;
+    default:
+      return DerivativeFrom::input;
   }
 }
 
 double unaryValue(UnaryFunction function, double alpha, double x) {
   switch (function) {
-    case UnaryFunction::relu: return x < 0 ? 0 : x;  // so written, a NaN stays one
-    case UnaryFunction::leakyRelu: return x > 0 ? x : alpha * x;
-    case UnaryFunction::elu: return x > 0 ? x : alpha * std::expm1(x);
-    case UnaryFunction::selu: return kSeluScale * (x > 0 ? x : kSeluAlpha * std::expm1(x));
-    case UnaryFunction::gelu: return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
-    case UnaryFunction::geluTanh: return 0.5 * x * (1 + std::tanh(kRootTwoOverPi * (x + kGeluCubic * x * x * x)));
-    case UnaryFunction::silu: return x * sigmoid(x);
-    case UnaryFunction::sigmoid: return sigmoid(x);
-    case UnaryFunction::tanh: return std::tanh(x);
-    case UnaryFunction::exp: return std::exp(x);
-    case UnaryFunction::log: return std::log(x);
-    case UnaryFunction::square: return x * x;
-    case UnaryFunction::sqrt: return std::sqrt(x);
-    case UnaryFunction::negative: return -x;
-    case UnaryFunction::absolute: return std::abs(x);
+    case UnaryFunction::relu:
+      return x < 0 ? 0 : x;  // so written, a NaN stays one
+    case UnaryFunction::leakyRelu:
+      return x > 0 ? x : alpha * x;
+    case UnaryFunction::elu:
+      return x > 0 ? x : alpha * std::expm1(x);
+    case UnaryFunction::selu:
+      return kSeluScale * (x > 0 ? x : kSeluAlpha * std::expm1(x));
+    case UnaryFunction::gelu:
+      return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+    case UnaryFunction::geluTanh:
+      return 0.5 * x * (1 + std::tanh(kRootTwoOverPi * (x + kGeluCubic * x * x * x)));
+    case UnaryFunction::silu:
+      return x * sigmoid(x);
+    case UnaryFunction::sigmoid:
+      return sigmoid(x);
+    case UnaryFunction::tanh:
+      return std::tanh(x);
+    case UnaryFunction::exp:
+      return std::exp(x);
+    case UnaryFunction::log:
+      return std::log(x);
+    case UnaryFunction::square:
+      return x * x;
+    case UnaryFunction::sqrt:
+      return std::sqrt(x);
+    case UnaryFunction::negative:
+      return -x;
+    case UnaryFunction::absolute:
+      return std::abs(x);
   }
   return x;
 }
@@ -89,21 +113,36 @@ double unaryValue(UnaryFunction function, double alpha, double x) {
 double unaryDerivative(UnaryFunction function, double alpha, double at, DerivativeFrom from) {
   const bool fromOutput = from == DerivativeFrom::output;
   switch (function) {
-    case UnaryFunction::relu: return at > 0 ? 1 : 0;
-    case UnaryFunction::leakyRelu: return at > 0 ? 1 : alpha;  // alpha >= 0: y has the sign of x
-    case UnaryFunction::elu: return at > 0 ? 1 : (fromOutput ? at + alpha : alpha * std::exp(at));
-    case UnaryFunction::selu: return at > 0 ? kSeluScale : at + kSeluScale * kSeluAlpha;
-    case UnaryFunction::gelu: return geluDerivative(at);
-    case UnaryFunction::geluTanh: return geluTanhDerivative(at);
-    case UnaryFunction::silu: return sigmoid(at) * (1 + at * (1 - sigmoid(at)));
-    case UnaryFunction::sigmoid: return at * (1 - at);
-    case UnaryFunction::tanh: return 1 - at * at;
-    case UnaryFunction::exp: return at;
-    case UnaryFunction::log: return 1 / at;
-    case UnaryFunction::square: return 2 * at;
-    case UnaryFunction::sqrt: return 0.5 / at;
-    case UnaryFunction::negative: return -1;
-    case UnaryFunction::absolute: return at > 0 ? 1 : (at < 0 ? -1 : 0);
+    case UnaryFunction::relu:
+      return at > 0 ? 1 : 0;
+    case UnaryFunction::leakyRelu:
+      return at > 0 ? 1 : alpha;  // alpha >= 0: y has the sign of x
+    case UnaryFunction::elu:
+      return at > 0 ? 1 : (fromOutput ? at + alpha : alpha * std::exp(at));
+    case UnaryFunction::selu:
+      return at > 0 ? kSeluScale : at + kSeluScale * kSeluAlpha;
+    case UnaryFunction::gelu:
+      return geluDerivative(at);
+    case UnaryFunction::geluTanh:
+      return geluTanhDerivative(at);
+    case UnaryFunction::silu:
+      return sigmoid(at) * (1 + at * (1 - sigmoid(at)));
+    case UnaryFunction::sigmoid:
+      return at * (1 - at);
+    case UnaryFunction::tanh:
+      return 1 - at * at;
+    case UnaryFunction::exp:
+      return at;
+    case UnaryFunction::log:
+      return 1 / at;
+    case UnaryFunction::square:
+      return 2 * at;
+    case UnaryFunction::sqrt:
+      return 0.5 / at;
+    case UnaryFunction::negative:
+      return -1;
+    case UnaryFunction::absolute:
+      return at > 0 ? 1 : (at < 0 ? -1 : 0);
   }
   return 1;
 }
@@ -125,7 +164,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const UnaryFunction function = unaryFunctionOf(attributes);
   const double alpha = unaryAlphaOf(attributes);
-  for (std::size_t i = 0; i < outputs[0].values.size(); ++i) outputs[0].values[i] = unaryValue(function, alpha, inputs[0]->values[i]);
+  for (std::size_t i = 0; i < outputs[0].values.size(); ++i)
+    outputs[0].values[i] = unaryValue(function, alpha, inputs[0]->values[i]);
 }
 
 std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attributes) {
@@ -134,7 +174,8 @@ std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attri
     const TensorSpec& given = inputs[static_cast<std::size_t>(i)];
     const bool needed = from == (i == 0 ? DerivativeFrom::input : DerivativeFrom::output);
     if (needed && !given.present)
-      throwError(ErrorCode::internal, "the gradient of {} needs {}, which is left out", attributes.text("function"), i == 0 ? "x" : "y");
+      throwError(ErrorCode::internal, "the gradient of {} needs {}, which is left out", attributes.text("function"),
+                 i == 0 ? "x" : "y");
     if (given.present) ops::needSameShape("the activation", given, "dy", inputs[2]);
   }
   return {ops::f32(inputs[2].shape)};
@@ -153,8 +194,12 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
 }  // namespace
 
 const OpDefinition& defineUnaryOp() {
-  static const OpDefinition op{
-      .name = "unary", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y", .reusable = {0}};
+  static const OpDefinition op{.name = "unary",
+                               .infer = infer,
+                               .gradient = gradient,
+                               .reference = reference,
+                               .signature = "x -> y",
+                               .reusable = {0}};
   return op;
 }
 

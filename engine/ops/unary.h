@@ -5,7 +5,21 @@
 namespace loom {
 
 enum class UnaryFunction {
-  relu, leakyRelu, elu, selu, gelu, geluTanh, silu, sigmoid, tanh, exp, log, square, sqrt, negative, absolute
+  relu,
+  leakyRelu,
+  elu,
+  selu,
+  gelu,
+  geluTanh,
+  silu,
+  sigmoid,
+  tanh,
+  exp,
+  log,
+  square,
+  sqrt,
+  negative,
+  absolute
 };
 
 // gelu with `approximate` true is geluTanh. Throws Error(badProject) for an unknown name.

@@ -49,7 +49,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string name() const = 0;  // "cpu", "cuda", "reference"
   // Keeps a reference to `store`, whose tensors must not move (ParameterStore guarantees it).
-  virtual std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) = 0;
+  virtual std::unique_ptr<Executable> compile(Program program, ParameterStore& store,
+                                              const CompileOptions& options) = 0;
   // Runs work(first, last) over [0, count) in parallel, in pieces of a multiple of `grain`; returns when all is done.
   virtual void parallelFor(std::int64_t count, std::int64_t grain,
                            const std::function<void(std::int64_t first, std::int64_t last)>& work) = 0;

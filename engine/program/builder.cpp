@@ -11,13 +11,14 @@ TensorId append(Program& program, Tensor tensor) {
 }
 
 // The tensor of that name and role where there is one; its shape must agree.
-TensorId findAgreeing(const Program& program, const std::string& name, TensorRole role, const Shape& shape, DataType type) {
+TensorId findAgreeing(const Program& program, const std::string& name, TensorRole role, const Shape& shape,
+                      DataType type) {
   const TensorId id = program.findTensor(name, role);
   if (id == kNoTensor) return id;
   const Tensor& tensor = program.tensor(id);
   if (tensor.shape != shape || tensor.type != type)
-    throwError(ErrorCode::badProject, "'{}' is used as {} {} here, but as {} {} elsewhere: what is shared must agree", name,
-               toString(type), shape.toString(), toString(tensor.type), tensor.shape.toString());
+    throwError(ErrorCode::badProject, "'{}' is used as {} {} here, but as {} {} elsewhere: what is shared must agree",
+               name, toString(type), shape.toString(), toString(tensor.type), tensor.shape.toString());
   return id;
 }
 
@@ -29,7 +30,9 @@ ProgramBuilder::ProgramBuilder(std::int64_t batch, std::uint64_t seed, bool trai
   m_program.training = training;
 }
 
-void ProgramBuilder::setOrigin(std::string origin) { m_origin = std::move(origin); }
+void ProgramBuilder::setOrigin(std::string origin) {
+  m_origin = std::move(origin);
+}
 
 TensorId ProgramBuilder::input(const std::string& name, Shape shapeWithBatch, DataType type) {
   const TensorId id = findAgreeing(m_program, name, TensorRole::input, shapeWithBatch, type);
@@ -47,7 +50,8 @@ TensorId ProgramBuilder::scalar(const std::string& name) {
 TensorId ProgramBuilder::constant(double value, Shape shape) {
   for (std::size_t id = 0; id < m_program.tensors.size(); ++id) {
     const Tensor& tensor = m_program.tensors[id];
-    if (tensor.role == TensorRole::constant && tensor.value == value && tensor.shape == shape) return static_cast<TensorId>(id);
+    if (tensor.role == TensorRole::constant && tensor.value == value && tensor.shape == shape)
+      return static_cast<TensorId>(id);
   }
   return append(m_program, {"constant", std::move(shape), DataType::f32, TensorRole::constant, value});
 }
@@ -70,13 +74,18 @@ TensorId ProgramBuilder::state(Parameter parameter) {
   return made;
 }
 
-std::vector<TensorId> ProgramBuilder::emit(std::string_view name, std::vector<TensorId> inputs, Attributes attributes) try {
+std::vector<TensorId> ProgramBuilder::emit(std::string_view name, std::vector<TensorId> inputs,
+                                           Attributes attributes) try {
   const OpDefinition& op = findOp(name);
   const std::vector<TensorSpec> specs = completeInputs(op, m_program.specs(inputs));
   inputs.resize(specs.size(), kNoTensor);
   const std::vector<TensorSpec> outputSpecs = op.infer(specs, attributes);
 
-  Operation operation{.op = &op, .inputs = std::move(inputs), .attributes = std::move(attributes), .origin = m_origin, .backward = m_backward};
+  Operation operation{.op = &op,
+                      .inputs = std::move(inputs),
+                      .attributes = std::move(attributes),
+                      .origin = m_origin,
+                      .backward = m_backward};
   for (const TensorSpec& spec : outputSpecs)
     operation.outputs.push_back(append(m_program, {m_origin + (m_backward ? ".gradient" : ""), spec.shape, spec.type}));
   m_program.operations.push_back(std::move(operation));

@@ -37,7 +37,8 @@ class Differentiation {
     for (TensorId target : targets) m_wanted[static_cast<std::size_t>(target)] = true;
     for (const Operation& operation : program().operations) {
       if (!operation.op->gradient) continue;
-      const bool any = std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](TensorId id) { return isWanted(id); });
+      const bool any =
+          std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](TensorId id) { return isWanted(id); });
       if (!any) continue;
       for (TensorId id : operation.outputs)
         if (program().tensor(id).type == DataType::f32) m_wanted[static_cast<std::size_t>(id)] = true;
@@ -72,17 +73,21 @@ class Differentiation {
     if (!flows || !any) return;
 
     m_builder.setOrigin(operation.origin);
-    const std::vector<TensorId> inputGradients = operation.op->gradient(
-        m_builder, {operation.inputs, operation.outputs, outputGradients, {wanted.get(), operation.inputs.size()}, operation.attributes});
+    const std::vector<TensorId> inputGradients =
+        operation.op->gradient(m_builder, {operation.inputs,
+                                           operation.outputs,
+                                           outputGradients,
+                                           {wanted.get(), operation.inputs.size()},
+                                           operation.attributes});
     if (inputGradients.size() != operation.inputs.size())
-      throwError(ErrorCode::internal, "the gradient of {} answers {} tensors for {} inputs", operation.op->name, inputGradients.size(),
-                 operation.inputs.size());
+      throwError(ErrorCode::internal, "the gradient of {} answers {} tensors for {} inputs", operation.op->name,
+                 inputGradients.size(), operation.inputs.size());
     for (std::size_t i = 0; i < operation.inputs.size(); ++i) {
       if (!wanted[i] || inputGradients[i] == kNoTensor) continue;
       const Shape &is = m_builder.shape(inputGradients[i]), &wants = m_builder.shape(operation.inputs[i]);
       if (is != wants)
-        throwError(ErrorCode::internal, "the gradient of {} gives {} for its input {}, which is {}", operation.op->name, is.toString(), i,
-                   wants.toString());
+        throwError(ErrorCode::internal, "the gradient of {} gives {} for its input {}, which is {}", operation.op->name,
+                   is.toString(), i, wants.toString());
       contribute(operation.inputs[i], inputGradients[i]);
     }
   }
@@ -103,10 +108,13 @@ class Differentiation {
 bool isRead(const Program& program, TensorId id) {
   for (const Operation& operation : program.operations)
     if (std::find(operation.inputs.begin(), operation.inputs.end(), id) != operation.inputs.end()) return true;
-  return std::any_of(program.results.begin(), program.results.end(), [&](const NamedResult& result) { return result.tensor == id; });
+  return std::any_of(program.results.begin(), program.results.end(),
+                     [&](const NamedResult& result) { return result.tensor == id; });
 }
 
-std::string layerOf(const std::string& parameter) { return parameter.substr(0, parameter.rfind('/')); }
+std::string layerOf(const std::string& parameter) {
+  return parameter.substr(0, parameter.rfind('/'));
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #pragma once
-// Runs a program op by op on its double-precision references: the measure for every backend. Slow and plain; one thread.
+// Runs a program op by op on its double-precision references: the measure for every backend. Slow and plain; one
+// thread.
 #include <map>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ class Evaluator {
   explicit Evaluator(Program program);
 
   const Program& program() const { return m_program; }
-  // The value of any tensor, row-major in double: written by the caller for inputs, scalars, parameters and states before
-  // run(), read after it. Scalars are 0 at first but for kLossScaleScalar, which is 1; all else is 0 at first.
+  // The value of any tensor, row-major in double: written by the caller for inputs, scalars, parameters and states
+  // before run(), read after it. Scalars are 0 at first but for kLossScaleScalar, which is 1; all else is 0 at first.
   ReferenceTensor& value(TensorId id) { return m_values[static_cast<std::size_t>(id)]; }
   const ReferenceTensor& value(TensorId id) const { return m_values[static_cast<std::size_t>(id)]; }
   ReferenceTensor& value(std::string_view name, TensorRole role);

@@ -11,13 +11,15 @@ bool isOneOf(const std::string& name, std::initializer_list<const char*> names) 
 
 // Elementwise in their inputs of the output's shape.
 bool isElementwise(const Operation& operation) {
-  return isOneOf(operation.op->name, {"unary", "unary_gradient", "binary", "scale", "scale_by", "dropout", "batch_normalization_inference"});
+  return isOneOf(operation.op->name, {"unary", "unary_gradient", "binary", "scale", "scale_by", "dropout",
+                                      "batch_normalization_inference"});
 }
 
 // Worth a pass of its own, to which others may be added.
 bool mayLead(const Operation& operation) {
-  return isElementwise(operation) || isOneOf(operation.op->name, {"convolution", "convolution_input_gradient", "matmul", "batch_normalization",
-                                                                  "batch_normalization_gradient", "layer_normalization", "softmax", "broadcast"});
+  return isElementwise(operation) ||
+         isOneOf(operation.op->name, {"convolution", "convolution_input_gradient", "matmul", "batch_normalization",
+                                      "batch_normalization_gradient", "layer_normalization", "softmax", "broadcast"});
 }
 
 class Analysis {
@@ -27,7 +29,8 @@ class Analysis {
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
       for (TensorId id : program.operations[i].inputs)
         if (id != kNoTensor) m_readers[static_cast<std::size_t>(id)].push_back(static_cast<std::int32_t>(i));
-      for (TensorId id : program.operations[i].outputs) m_producer[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
+      for (TensorId id : program.operations[i].outputs)
+        m_producer[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
     }
     for (const NamedResult& result : program.results) m_readers[static_cast<std::size_t>(result.tensor)].push_back(-1);
   }
@@ -69,6 +72,8 @@ class Analysis {
 
 }  // namespace
 
-FusionHints analyseFusion(const Program& program) { return Analysis(program).run(); }
+FusionHints analyseFusion(const Program& program) {
+  return Analysis(program).run();
+}
 
 }  // namespace loom

@@ -1,10 +1,10 @@
 #include "engine/program/gradient_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "engine/base/philox.h"
 #include "engine/program/builder.h"
@@ -21,23 +21,32 @@ void projectResults(ProgramBuilder& builder) {
   TensorId loss = kNoTensor;
   for (std::size_t k = 0; k < results.size(); ++k) {
     if (builder.tensor(results[k].tensor).type != DataType::f32) continue;
-    const TensorId projection = builder.input(kProjection + std::to_string(k), builder.shape(results[k].tensor), DataType::f32);
+    const TensorId projection =
+        builder.input(kProjection + std::to_string(k), builder.shape(results[k].tensor), DataType::f32);
     const TensorId product = builder.add("binary", {results[k].tensor, projection}, {{"function", "multiply"}});
-    const TensorId sum = builder.shape(product).rank() == 0 ? product : builder.add("reduce", {product}, {{"function", "sum"}});
+    const TensorId sum =
+        builder.shape(product).rank() == 0 ? product : builder.add("reduce", {product}, {{"function", "sum"}});
     loss = loss == kNoTensor ? sum : builder.add("binary", {loss, sum}, {{"function", "add"}});
   }
   builder.result("loss", "loss", loss);
 }
 
-bool isProjection(const Tensor& tensor) { return tensor.name.starts_with(kProjection); }
+bool isProjection(const Tensor& tensor) {
+  return tensor.name.starts_with(kProjection);
+}
 
 double initialValue(const Initializer& initializer, const Philox& random, std::uint64_t i) {
   switch (initializer.kind) {
-    case InitializerKind::zeros: return 0;
-    case InitializerKind::ones: return 1;
-    case InitializerKind::constant: return initializer.scale;
-    case InitializerKind::normal: return initializer.scale * random.normal(i);
-    case InitializerKind::uniform: return initializer.scale * (2 * random.uniform(i) - 1);
+    case InitializerKind::zeros:
+      return 0;
+    case InitializerKind::ones:
+      return 1;
+    case InitializerKind::constant:
+      return initializer.scale;
+    case InitializerKind::normal:
+      return initializer.scale * random.normal(i);
+    case InitializerKind::uniform:
+      return initializer.scale * (2 * random.uniform(i) - 1);
   }
   return 0;
 }
@@ -48,10 +57,13 @@ void fill(Evaluator& evaluator, std::uint64_t seed) {
     const Tensor& tensor = program.tensors[id];
     const Philox random(seed, tensor.name);
     std::vector<double>& values = evaluator.value(static_cast<TensorId>(id)).values;
-    const bool free = tensor.role == TensorRole::parameter || (tensor.role == TensorRole::input && tensor.type == DataType::f32);
+    const bool free =
+        tensor.role == TensorRole::parameter || (tensor.role == TensorRole::input && tensor.type == DataType::f32);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (free) values[i] = 2 * random.uniform(i) - 1;
-      else if (tensor.role == TensorRole::state) values[i] = initialValue(program.findParameter(tensor.name)->initializer, random, i);
+      if (free)
+        values[i] = 2 * random.uniform(i) - 1;
+      else if (tensor.role == TensorRole::state)
+        values[i] = initialValue(program.findParameter(tensor.name)->initializer, random, i);
     }
   }
 }
@@ -90,8 +102,8 @@ class Differences {
   double m_step;
 };
 
-void compare(GradientCheck& check, const Tensor& tensor, const std::vector<double>& gradient, Differences& differences, TensorId id,
-             const GradientCheckOptions& options) {
+void compare(GradientCheck& check, const Tensor& tensor, const std::vector<double>& gradient, Differences& differences,
+             TensorId id, const GradientCheckOptions& options) {
   double scale = 1e-3;
   for (double value : gradient) scale = std::max(scale, std::abs(value));
   const std::size_t count = gradient.size(), most = static_cast<std::size_t>(options.elementsPerTensor);
@@ -107,8 +119,9 @@ void compare(GradientCheck& check, const Tensor& tensor, const std::vector<doubl
     const double deviation = std::abs(slope.value - gradient[element]) / scale;
     if (deviation > check.worst || std::isnan(deviation)) {
       check.worst = deviation;
-      check.message = fmt::format("{} '{}' ({}) element {}: {} by the gradient, {} by differences", tensor.role == TensorRole::input ? "input" : "parameter",
-                                  tensor.name, tensor.shape.toString(), element, gradient[element], slope.value);
+      check.message = fmt::format("{} '{}' ({}) element {}: {} by the gradient, {} by differences",
+                                  tensor.role == TensorRole::input ? "input" : "parameter", tensor.name,
+                                  tensor.shape.toString(), element, gradient[element], slope.value);
     }
     check.passed &= deviation <= options.tolerance;
   }
@@ -116,7 +129,8 @@ void compare(GradientCheck& check, const Tensor& tensor, const std::vector<doubl
 
 }  // namespace
 
-GradientCheck checkGradients(const Program& forward, const std::function<void(Evaluator&)>& prepare, const GradientCheckOptions& options) {
+GradientCheck checkGradients(const Program& forward, const std::function<void(Evaluator&)>& prepare,
+                             const GradientCheckOptions& options) {
   ProgramBuilder builder(forward);
   projectResults(builder);
   eliminateDeadCode(builder.program());
@@ -142,9 +156,9 @@ GradientCheck checkGradients(const Program& forward, const std::function<void(Ev
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const Tensor& tensor = numeric.program().tensor(targets[k]);
     check.flowing += gradients[k] != kNoTensor;
-    const std::vector<double> gradient = gradients[k] == kNoTensor
-                                             ? std::vector<double>(static_cast<std::size_t>(tensor.shape.elements()), 0.0)
-                                             : analytic.value(gradients[k]).values;
+    const std::vector<double> gradient =
+        gradients[k] == kNoTensor ? std::vector<double>(static_cast<std::size_t>(tensor.shape.elements()), 0.0)
+                                  : analytic.value(gradients[k]).values;
     compare(check, tensor, gradient, differences, targets[k], options);
   }
   return check;

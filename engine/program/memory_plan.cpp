@@ -8,9 +8,13 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t roundUp(std::size_t bytes, std::size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+constexpr std::size_t roundUp(std::size_t bytes, std::size_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
-bool overlap(const ArenaItem& a, const ArenaItem& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const ArenaItem& a, const ArenaItem& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 std::size_t peakOf(std::span<const ArenaItem> items, std::size_t alignment) {
   std::int32_t end = 0;
@@ -105,7 +109,8 @@ class Planner {
     for (int candidate : operation.op->reusable) {
       const TensorId input = operation.inputs[static_cast<std::size_t>(candidate)];
       if (input == kNoTensor || storageOf(input) < 0 || bytes(input) != place(output).bytes) continue;
-      if (m_storages[static_cast<std::size_t>(storageOf(input))].item.last != now) continue;  // it or a view of it lives on
+      if (m_storages[static_cast<std::size_t>(storageOf(input))].item.last != now)
+        continue;  // it or a view of it lives on
       if (!othersAllow(operation, candidate, storageOf(input))) continue;
       if (m_options.mayReuse && !m_options.mayReuse(index, input)) continue;
       join(output, input);
@@ -145,7 +150,8 @@ class Planner {
       m_plan.tensors[id].inArena = true;
       m_plan.tensors[id].offset = layout.offsets[static_cast<std::size_t>(m_storageOf[id])];
     }
-    m_plan.scratchOffsets.assign(layout.offsets.begin() + static_cast<std::ptrdiff_t>(m_storages.size()), layout.offsets.end());
+    m_plan.scratchOffsets.assign(layout.offsets.begin() + static_cast<std::ptrdiff_t>(m_storages.size()),
+                                 layout.offsets.end());
     m_plan.arenaBytes = layout.bytes;
     m_plan.peakBytes = layout.peak;
     return std::move(m_plan);
@@ -198,6 +204,8 @@ ArenaLayout layOutArena(std::span<const ArenaItem> items, std::size_t alignment)
   return layout;
 }
 
-MemoryPlan planMemory(const Program& program, const MemoryOptions& options) { return Planner(program, options).plan(); }
+MemoryPlan planMemory(const Program& program, const MemoryOptions& options) {
+  return Planner(program, options).plan();
+}
 
 }  // namespace loom

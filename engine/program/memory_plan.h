@@ -1,6 +1,7 @@
 #pragma once
-// Where every intermediate tensor of a program lives in one arena: decided from lifetimes before the first step, so that a step
-// allocates nothing. Independent of the machine: a backend says how many bytes its layout of a tensor takes.
+// Where every intermediate tensor of a program lives in one arena: decided from lifetimes before the first step, so
+// that a step allocates nothing. Independent of the machine: a backend says how many bytes its layout of a tensor
+// takes.
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -40,22 +41,22 @@ struct MemoryOptions {
 };
 
 struct Placement {
-  // Whose memory it is: the tensor itself; for a view, the tensor that it is a view of (which may be an input or parameter
-  // outside the arena); kNoTensor = the tensor is never used.
+  // Whose memory it is: the tensor itself; for a view, the tensor that it is a view of (which may be an input or
+  // parameter outside the arena); kNoTensor = the tensor is never used.
   TensorId root = kNoTensor;
-  bool inArena = false;       // false: input, scalar, parameter, state, constant, or a view of one
-  std::size_t offset = 0;     // in the arena
+  bool inArena = false;    // false: input, scalar, parameter, state, constant, or a view of one
+  std::size_t offset = 0;  // in the arena
   std::size_t bytes = 0;
-  std::int32_t first = 0;     // operation that writes it
-  std::int32_t last = 0;      // operation that reads it last; the program's length for a result
+  std::int32_t first = 0;  // operation that writes it
+  std::int32_t last = 0;   // operation that reads it last; the program's length for a result
 };
 
 struct MemoryPlan {
-  std::vector<Placement> tensors;             // by TensorId
-  std::vector<std::size_t> scratchOffsets;    // by operation
+  std::vector<Placement> tensors;           // by TensorId
+  std::vector<std::size_t> scratchOffsets;  // by operation
   std::size_t arenaBytes = 0;
-  std::size_t peakBytes = 0;                  // the least possible for these lifetimes
-  std::size_t sumBytes = 0;                   // without any sharing
+  std::size_t peakBytes = 0;  // the least possible for these lifetimes
+  std::size_t sumBytes = 0;   // without any sharing
 };
 
 MemoryPlan planMemory(const Program& program, const MemoryOptions& options = {});

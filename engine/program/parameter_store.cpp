@@ -16,11 +16,21 @@ void initialise(std::span<float> values, const Parameter& parameter, std::uint64
   const double scale = parameter.initializer.scale;
   for (std::size_t i = 0; i < values.size(); ++i) {
     switch (parameter.initializer.kind) {
-      case InitializerKind::zeros: values[i] = 0; break;
-      case InitializerKind::ones: values[i] = 1; break;
-      case InitializerKind::constant: values[i] = static_cast<float>(scale); break;
-      case InitializerKind::normal: values[i] = static_cast<float>(scale * random.normal(i)); break;
-      case InitializerKind::uniform: values[i] = static_cast<float>(scale * (2 * random.uniform(i) - 1)); break;
+      case InitializerKind::zeros:
+        values[i] = 0;
+        break;
+      case InitializerKind::ones:
+        values[i] = 1;
+        break;
+      case InitializerKind::constant:
+        values[i] = static_cast<float>(scale);
+        break;
+      case InitializerKind::normal:
+        values[i] = static_cast<float>(scale * random.normal(i));
+        break;
+      case InitializerKind::uniform:
+        values[i] = static_cast<float>(scale * (2 * random.uniform(i) - 1));
+        break;
     }
   }
 }
@@ -28,17 +38,18 @@ void initialise(std::span<float> values, const Parameter& parameter, std::uint64
 }  // namespace
 
 ParameterStore::~ParameterStore() {
-  for (void* block : m_blocks) ::operator delete(block, std::align_val_t{kAlignment});
+  for (void* block : m_blocks) ::operator delete (block, std::align_val_t{kAlignment});
 }
 
 std::span<float> ParameterStore::allocate(std::int64_t elements) {
   const auto count = static_cast<std::size_t>(elements);
   // Whole cache lines, so that no two tensors share one between threads and a vector loop may read to the line's end.
-  const std::size_t bytes = std::max<std::size_t>((count * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+  const std::size_t bytes =
+      std::max<std::size_t>((count * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
   m_blocks.reserve(m_blocks.size() + 1);
   void* block = nullptr;
   try {
-    block = ::operator new(bytes, std::align_val_t{kAlignment});
+    block = ::operator new (bytes, std::align_val_t{kAlignment});
   } catch (const std::bad_alloc&) {
     throwError(ErrorCode::device, "no memory for a tensor of {} bytes of the parameter store", bytes);
   }
@@ -52,7 +63,8 @@ void ParameterStore::ensure(const std::vector<Parameter>& parameters) {
     if (has(parameter.name)) {
       const Parameter& known = at(parameter.name).parameter;
       if (known.shape != parameter.shape)
-        throwError(ErrorCode::badProject, "the parameter '{}' is {} here, but the store holds it as {}: the network has changed since",
+        throwError(ErrorCode::badProject,
+                   "the parameter '{}' is {} here, but the store holds it as {}: the network has changed since",
                    parameter.name, parameter.shape.toString(), known.shape.toString());
       if (known.isState != parameter.isState)
         throwError(ErrorCode::badProject, "'{}' is a {} here, but the store holds it as a {}", parameter.name,
@@ -75,7 +87,9 @@ std::span<float> ParameterStore::slot(std::string_view parameter, std::string_vi
   return entry.slots.emplace(slot, allocate(entry.parameter.shape.elements())).first->second;
 }
 
-bool ParameterStore::has(std::string_view name) const { return m_byName.find(name) != m_byName.end(); }
+bool ParameterStore::has(std::string_view name) const {
+  return m_byName.find(name) != m_byName.end();
+}
 
 const ParameterStore::Entry& ParameterStore::at(std::string_view name) const {
   const auto found = m_byName.find(name);

@@ -1,6 +1,7 @@
 #pragma once
-// Owns weights, their gradients, optimizer slots and running state by name, in f32, row-major, 64-byte aligned. It outlives
-// executables, which are compiled per input shape and bind to its addresses: a tensor never moves once made. One thread.
+// Owns weights, their gradients, optimizer slots and running state by name, in f32, row-major, 64-byte aligned. It
+// outlives executables, which are compiled per input shape and bind to its addresses: a tensor never moves once made.
+// One thread.
 #include <map>
 #include <memory>
 #include <span>
@@ -18,8 +19,8 @@ class ParameterStore {
   struct Entry {
     Parameter parameter;
     std::span<float> value;
-    std::span<float> gradient;                                     // empty for states
-    std::map<std::string, std::span<float>, std::less<>> slots;    // "momentum", "m", "v": zero at first
+    std::span<float> gradient;                                   // empty for states
+    std::map<std::string, std::span<float>, std::less<>> slots;  // "momentum", "m", "v": zero at first
   };
 
   explicit ParameterStore(std::uint64_t seed) : m_seed(seed) {}

@@ -7,13 +7,20 @@ namespace {
 
 std::string_view toString(TensorRole role) {
   switch (role) {
-    case TensorRole::input: return "input";
-    case TensorRole::scalar: return "scalar";
-    case TensorRole::parameter: return "parameter";
-    case TensorRole::parameterGradient: return "gradient of";
-    case TensorRole::state: return "state";
-    case TensorRole::constant: return "constant";
-    case TensorRole::intermediate: return "";
+    case TensorRole::input:
+      return "input";
+    case TensorRole::scalar:
+      return "scalar";
+    case TensorRole::parameter:
+      return "parameter";
+    case TensorRole::parameterGradient:
+      return "gradient of";
+    case TensorRole::state:
+      return "state";
+    case TensorRole::constant:
+      return "constant";
+    case TensorRole::intermediate:
+      return "";
   }
   return "";
 }
@@ -40,8 +47,10 @@ std::string describe(const Program& program, TensorId id, bool withShape) {
   if (id == kNoTensor) return "-";
   const Tensor& tensor = program.tensor(id);
   std::string text = fmt::format("%{}", id);
-  if (tensor.role == TensorRole::constant) text += fmt::format(" (constant {})", tensor.value);
-  else if (tensor.role != TensorRole::intermediate) text += fmt::format(" ({} {})", toString(tensor.role), tensor.name);
+  if (tensor.role == TensorRole::constant)
+    text += fmt::format(" (constant {})", tensor.value);
+  else if (tensor.role != TensorRole::intermediate)
+    text += fmt::format(" ({} {})", toString(tensor.role), tensor.name);
   if (withShape) text += fmt::format(": {} {}", toString(tensor.type), tensor.shape.toString());
   return text;
 }
@@ -64,8 +73,10 @@ std::vector<TensorSpec> Program::specs(const std::vector<TensorId>& ids) const {
   std::vector<TensorSpec> specs;
   specs.reserve(ids.size());
   for (TensorId id : ids) {
-    if (id == kNoTensor) specs.push_back({.present = false});
-    else specs.push_back({tensor(id).shape, tensor(id).type});
+    if (id == kNoTensor)
+      specs.push_back({.present = false});
+    else
+      specs.push_back({tensor(id).shape, tensor(id).type});
   }
   return specs;
 }
@@ -85,9 +96,10 @@ std::string Program::toString() const {
     for (TensorId id : operation.outputs) outputs.push_back(describe(*this, id, true));
     for (TensorId id : operation.inputs) inputs.push_back(describe(*this, id, false));
     for (const auto& [key, value] : operation.attributes) attributes.push_back(key + "=" + toText(value));
-    text += fmt::format("{}{} = {}({}){}  # {}{}\n", operation.backward ? "  " : "", fmt::join(outputs, ", "), operation.op->name,
-                        fmt::join(inputs, ", "), attributes.empty() ? "" : fmt::format(" {{{}}}", fmt::join(attributes, ", ")),
-                        operation.origin, operation.backward ? ", backward" : "");
+    text += fmt::format("{}{} = {}({}){}  # {}{}\n", operation.backward ? "  " : "", fmt::join(outputs, ", "),
+                        operation.op->name, fmt::join(inputs, ", "),
+                        attributes.empty() ? "" : fmt::format(" {{{}}}", fmt::join(attributes, ", ")), operation.origin,
+                        operation.backward ? ", backward" : "");
   }
   for (const NamedResult& result : results)
     text += fmt::format("{} '{}' is {}\n", result.kind, result.name, describe(*this, result.tensor, true));

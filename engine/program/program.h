@@ -20,8 +20,8 @@ enum class TensorRole {
   intermediate,       // lives in the executable's arena
 };
 
-// Scalars that a program may read. The step counts updates from 0; the first sample is the place of this batch's row 0 in the
-// global batch: dropout and noise are functions of (seed, node, step, first sample + row).
+// Scalars that a program may read. The step counts updates from 0; the first sample is the place of this batch's row 0
+// in the global batch: dropout and noise are functions of (seed, node, step, first sample + row).
 inline constexpr const char* kStepScalar = "step";
 inline constexpr const char* kFirstSampleScalar = "first_sample";
 // What the loss's gradient is multiplied with: shard samples / batch samples, times a loss scale. 1 when absent.
@@ -40,7 +40,7 @@ struct Operation {
   std::vector<TensorId> inputs;  // kNoTensor = optional input left out
   std::vector<TensorId> outputs;
   Attributes attributes;
-  std::string origin;            // id of the node it came from: errors, profiles and costs are told by it
+  std::string origin;  // id of the node it came from: errors, profiles and costs are told by it
   bool backward = false;
 };
 
@@ -64,8 +64,8 @@ struct Parameter {
 
 // A value that leaves the program: rank 0 for losses and metrics.
 struct NamedResult {
-  std::string name;   // the node's id ("loss", "accuracy", "fc")
-  std::string kind;   // "loss", "metric" or "output"
+  std::string name;  // the node's id ("loss", "accuracy", "fc")
+  std::string kind;  // "loss", "metric" or "output"
   TensorId tensor = kNoTensor;
 };
 
@@ -74,9 +74,9 @@ struct Program {
   std::vector<Operation> operations;
   std::vector<Parameter> parameters;  // states included, in order of first use
   std::vector<NamedResult> results;
-  std::int64_t batch = 0;             // N
+  std::int64_t batch = 0;  // N
   std::uint64_t seed = 1;
-  bool training = false;              // has a backward part
+  bool training = false;  // has a backward part
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
   TensorId findTensor(std::string_view name, TensorRole role) const;  // kNoTensor when there is none

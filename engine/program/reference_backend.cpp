@@ -15,12 +15,18 @@ double numberAt(const std::byte* at, DataType type) {
     return static_cast<double>(value);
   };
   switch (type) {
-    case DataType::f32: return as(float{});
-    case DataType::f64: return as(double{});
-    case DataType::i32: return as(std::int32_t{});
-    case DataType::i64: return as(std::int64_t{});
-    case DataType::u8: return as(std::uint8_t{});
-    default: throwError(ErrorCode::internal, "the reference backend takes no inputs of type {}", toString(type));
+    case DataType::f32:
+      return as(float{});
+    case DataType::f64:
+      return as(double{});
+    case DataType::i32:
+      return as(std::int32_t{});
+    case DataType::i64:
+      return as(std::int64_t{});
+    case DataType::u8:
+      return as(std::uint8_t{});
+    default:
+      throwError(ErrorCode::internal, "the reference backend takes no inputs of type {}", toString(type));
   }
 }
 
@@ -54,7 +60,8 @@ class ReferenceExecutable final : public Executable {
       if (result.name != name) continue;
       const std::vector<double>& values = m_evaluator.value(result.tensor).values;
       if (values.size() != to.size())
-        throwError(ErrorCode::internal, "the result '{}' holds {} values, but {} are asked for", name, values.size(), to.size());
+        throwError(ErrorCode::internal, "the result '{}' holds {} values, but {} are asked for", name, values.size(),
+                   to.size());
       for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(values[i]);
       return;
     }
@@ -66,7 +73,10 @@ class ReferenceExecutable final : public Executable {
   Json describe() const override {
     Json operations = Json::array();
     for (const Operation& operation : program().operations)
-      operations.push_back({{"kernel", operation.op->name}, {"implementation", "reference"}, {"layout", "row-major"}, {"origin", operation.origin}});
+      operations.push_back({{"kernel", operation.op->name},
+                            {"implementation", "reference"},
+                            {"layout", "row-major"},
+                            {"origin", operation.origin}});
     return {{"arena_bytes", 0}, {"operations", std::move(operations)}, {"reorders", 0}};
   }
 
@@ -77,17 +87,21 @@ class ReferenceExecutable final : public Executable {
     switch (tensor.role) {
       case TensorRole::input: {
         const std::vector<std::byte>& bytes = m_inputs.find(tensor.name)->second;
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = numberAt(bytes.data() + i * bytesOf(tensor.type), tensor.type);
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = numberAt(bytes.data() + i * bytesOf(tensor.type), tensor.type);
         break;
       }
-      case TensorRole::scalar: values[0] = scalar(tensor.name, options); break;
+      case TensorRole::scalar:
+        values[0] = scalar(tensor.name, options);
+        break;
       case TensorRole::parameter:
       case TensorRole::state: {
         const std::span<const float> stored = m_store.at(tensor.name).value;
         values.assign(stored.begin(), stored.end());
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -125,13 +139,16 @@ class ReferenceBackend final : public Backend {
     return std::make_unique<ReferenceExecutable>(std::move(program), store);
   }
 
-  void parallelFor(std::int64_t count, std::int64_t, const std::function<void(std::int64_t, std::int64_t)>& work) override {
+  void parallelFor(std::int64_t count, std::int64_t,
+                   const std::function<void(std::int64_t, std::int64_t)>& work) override {
     if (count > 0) work(0, count);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> makeReferenceBackend() { return std::make_unique<ReferenceBackend>(); }
+std::unique_ptr<Backend> makeReferenceBackend() {
+  return std::make_unique<ReferenceBackend>();
+}
 
 }  // namespace loom

@@ -9,7 +9,8 @@ namespace {
 
 class Simplification {
  public:
-  explicit Simplification(Program& program) : m_program(program), m_replacement(program.tensors.size()), m_producer(program.tensors.size(), -1) {
+  explicit Simplification(Program& program)
+      : m_program(program), m_replacement(program.tensors.size()), m_producer(program.tensors.size(), -1) {
     for (std::size_t id = 0; id < m_replacement.size(); ++id) m_replacement[id] = static_cast<TensorId>(id);
   }
 
@@ -19,9 +20,12 @@ class Simplification {
       for (TensorId& id : operation.inputs) id = current(id);
       for (TensorId id : operation.outputs) m_producer[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
       if (isFixed(operation)) continue;
-      if (const TensorId same = sameAsInput(operation); same != kNoTensor) replace(operation.outputs[0], same);
-      else if (const Operation* earlier = computedBefore(i)) replaceAll(operation, *earlier);
-      else foldConstant(operation);
+      if (const TensorId same = sameAsInput(operation); same != kNoTensor)
+        replace(operation.outputs[0], same);
+      else if (const Operation* earlier = computedBefore(i))
+        replaceAll(operation, *earlier);
+      else
+        foldConstant(operation);
     }
     for (NamedResult& result : m_program.results) result.tensor = current(result.tensor);
     eliminateDeadCode(m_program);
@@ -32,14 +36,16 @@ class Simplification {
   void replace(TensorId id, TensorId by) { m_replacement[static_cast<std::size_t>(id)] = by; }
   const Shape& shape(TensorId id) const { return m_program.tensor(id).shape; }
   bool isResult(TensorId id) const {
-    return std::any_of(m_program.results.begin(), m_program.results.end(), [&](const NamedResult& result) { return result.tensor == id; });
+    return std::any_of(m_program.results.begin(), m_program.results.end(),
+                       [&](const NamedResult& result) { return result.tensor == id; });
   }
 
   // Parameter gradients must be written by an operation, results must live in the program, states must change.
   bool isFixed(const Operation& operation) const {
     if (!operation.op->updates.empty()) return true;
-    return std::any_of(operation.outputs.begin(), operation.outputs.end(),
-                       [&](TensorId id) { return m_program.tensor(id).role != TensorRole::intermediate || isResult(id); });
+    return std::any_of(operation.outputs.begin(), operation.outputs.end(), [&](TensorId id) {
+      return m_program.tensor(id).role != TensorRole::intermediate || isResult(id);
+    });
   }
 
   TensorId sameAsInput(const Operation& operation) const {
@@ -50,7 +56,8 @@ class Simplification {
     if (name == "dropout" && attributes.real("probability") == 0.0) return x;
     if ((name == "reshape" || name == "sum_to" || name == "broadcast") && shape(x) == shape(y)) return x;
     if (name == "reshape")  // of a reshape: straight from where that came from
-      if (const TensorId origin = inputOfProducer(x, "reshape"); origin != kNoTensor && shape(origin) == shape(y)) return origin;
+      if (const TensorId origin = inputOfProducer(x, "reshape"); origin != kNoTensor && shape(origin) == shape(y))
+        return origin;
     if (name == "transpose") return undone(x, attributes);
     return kNoTensor;
   }
@@ -81,8 +88,8 @@ class Simplification {
     return origin;
   }
 
-  // Every op is a function of its inputs and attributes (noise too), so the same twice is one. Not what reads a state: that
-  // may change in between.
+  // Every op is a function of its inputs and attributes (noise too), so the same twice is one. Not what reads a state:
+  // that may change in between.
   const Operation* computedBefore(std::size_t index) {
     const Operation& operation = m_program.operations[index];
     for (TensorId id : operation.inputs)
@@ -102,14 +109,18 @@ class Simplification {
     std::vector<ReferenceTensor> inputs;
     for (TensorId id : operation.inputs) {
       if (id == kNoTensor || m_program.tensor(id).role != TensorRole::constant) return;
-      inputs.push_back({shape(id), std::vector<double>(static_cast<std::size_t>(shape(id).elements()), m_program.tensor(id).value)});
+      inputs.push_back(
+          {shape(id), std::vector<double>(static_cast<std::size_t>(shape(id).elements()), m_program.tensor(id).value)});
     }
     if (inputs.empty() || operation.outputs.size() != 1) return;
     std::vector<const ReferenceTensor*> pointers;
     for (const ReferenceTensor& input : inputs) pointers.push_back(&input);
-    ReferenceTensor y{shape(operation.outputs[0]), std::vector<double>(static_cast<std::size_t>(shape(operation.outputs[0]).elements()), 0.0)};
+    ReferenceTensor y{shape(operation.outputs[0]),
+                      std::vector<double>(static_cast<std::size_t>(shape(operation.outputs[0]).elements()), 0.0)};
     operation.op->reference(pointers, {&y, 1}, operation.attributes);
-    if (y.values.empty() || std::any_of(y.values.begin(), y.values.end(), [&](double value) { return value != y.values[0]; })) return;
+    if (y.values.empty() ||
+        std::any_of(y.values.begin(), y.values.end(), [&](double value) { return value != y.values[0]; }))
+      return;
     m_program.tensors.push_back({"constant", y.shape, DataType::f32, TensorRole::constant, y.values[0]});
     m_replacement.push_back(static_cast<TensorId>(m_program.tensors.size() - 1));
     m_producer.push_back(-1);
@@ -124,6 +135,8 @@ class Simplification {
 
 }  // namespace
 
-void simplify(Program& program) { Simplification(program).run(); }
+void simplify(Program& program) {
+  Simplification(program).run();
+}
 
 }  // namespace loom

@@ -4,21 +4,35 @@
 
 namespace loom::cases {
 
-inline InputCase values(Shape shape, double low = -1, double high = 1) { return {std::move(shape), InputKind::values, low, high}; }
-inline InputCase state(Shape shape, double low = -1, double high = 1) { return {std::move(shape), InputKind::state, low, high}; }
-inline InputCase given(Shape shape, double low = -1, double high = 1) { return {std::move(shape), InputKind::given, low, high}; }
-inline InputCase labels(Shape shape, std::int64_t classes) { return {std::move(shape), InputKind::labels, 0, static_cast<double>(classes)}; }
-inline InputCase absent() { return {{}, InputKind::absent}; }
-inline InputCase step() { return {{}, InputKind::step}; }
-inline InputCase firstSample() { return {{}, InputKind::firstSample}; }
+inline InputCase values(Shape shape, double low = -1, double high = 1) {
+  return {std::move(shape), InputKind::values, low, high};
+}
+inline InputCase state(Shape shape, double low = -1, double high = 1) {
+  return {std::move(shape), InputKind::state, low, high};
+}
+inline InputCase given(Shape shape, double low = -1, double high = 1) {
+  return {std::move(shape), InputKind::given, low, high};
+}
+inline InputCase labels(Shape shape, std::int64_t classes) {
+  return {std::move(shape), InputKind::labels, 0, static_cast<double>(classes)};
+}
+inline InputCase absent() {
+  return {{}, InputKind::absent};
+}
+inline InputCase step() {
+  return {{}, InputKind::step};
+}
+inline InputCase firstSample() {
+  return {{}, InputKind::firstSample};
+}
 using Integers = std::vector<std::int64_t>;
 
-std::vector<OpCase> convolutionCases();    // convolutions and pooling
-std::vector<OpCase> productCases();        // matmul, bias
+std::vector<OpCase> convolutionCases();  // convolutions and pooling
+std::vector<OpCase> productCases();      // matmul, bias
 std::vector<OpCase> normalizationCases();
-std::vector<OpCase> elementwiseCases();    // unary, binary, scale, dropout, random
-std::vector<OpCase> shapeCases();          // reductions, broadcasting, concatenate, slice, reshape, transpose, softmax
-std::vector<OpCase> sequenceCases();       // embedding, lstm, gru, attention
-std::vector<OpCase> lossCases();           // losses and metrics
+std::vector<OpCase> elementwiseCases();  // unary, binary, scale, dropout, random
+std::vector<OpCase> shapeCases();        // reductions, broadcasting, concatenate, slice, reshape, transpose, softmax
+std::vector<OpCase> sequenceCases();     // embedding, lstm, gru, attention
+std::vector<OpCase> lossCases();         // losses and metrics
 
 }  // namespace loom::cases

@@ -4,7 +4,8 @@ namespace loom::cases {
 
 std::vector<OpCase> elementwiseCases() {
   std::vector<OpCase> cases;
-  for (const char* function : {"relu", "selu", "gelu", "silu", "sigmoid", "tanh", "exp", "square", "negative", "absolute"})
+  for (const char* function :
+       {"relu", "selu", "gelu", "silu", "sigmoid", "tanh", "exp", "square", "negative", "absolute"})
     cases.push_back({std::string("unary_") + function, "unary", {values({3, 5, 7}, -3, 3)}, {{"function", function}}});
   for (const char* function : {"log", "sqrt"})
     cases.push_back({std::string("unary_") + function, "unary", {values({3, 5, 7}, 0.2, 3)}, {{"function", function}}});
@@ -30,10 +31,22 @@ std::vector<OpCase> elementwiseCases() {
       {"scale", "scale", {values({3, 5})}, {{"factor", -2.5}, {"offset", 0.75}}},
       {"scale_offset_only", "scale", {values({3, 5})}, {{"factor", 1.0}, {"offset", 3.0}}},
       {"scale_by", "scale_by", {values({3, 5}), values({})}, {}},
-      {"dropout", "dropout", {values({5, 3, 7}), step(), firstSample()}, {{"probability", 0.4}, {"stream", std::int64_t{123456789}}}},
-      {"dropout_none", "dropout", {values({5, 3}), step(), firstSample()}, {{"probability", 0.0}, {"stream", std::int64_t{-7}}}},
-      {"random_normal", "random", {step(), firstSample()}, {{"distribution", "normal"}, {"shape", Integers{3, 7}}, {"stream", std::int64_t{42}}}},
-      {"random_uniform", "random", {step(), firstSample()}, {{"distribution", "uniform"}, {"shape", Integers{3, 2, 3}}, {"stream", std::int64_t{43}}}},
+      {"dropout",
+       "dropout",
+       {values({5, 3, 7}), step(), firstSample()},
+       {{"probability", 0.4}, {"stream", std::int64_t{123456789}}}},
+      {"dropout_none",
+       "dropout",
+       {values({5, 3}), step(), firstSample()},
+       {{"probability", 0.0}, {"stream", std::int64_t{-7}}}},
+      {"random_normal",
+       "random",
+       {step(), firstSample()},
+       {{"distribution", "normal"}, {"shape", Integers{3, 7}}, {"stream", std::int64_t{42}}}},
+      {"random_uniform",
+       "random",
+       {step(), firstSample()},
+       {{"distribution", "uniform"}, {"shape", Integers{3, 2, 3}}, {"stream", std::int64_t{43}}}},
   };
   cases.insert(cases.end(), others.begin(), others.end());
   return cases;

@@ -3,15 +3,38 @@
 namespace loom::cases {
 
 std::vector<OpCase> lossCases() {
-  const auto smoothing = [](double epsilon, const char* definition) { return Attributes{{"smoothing", epsilon}, {"definition", std::string(definition)}}; };
+  const auto smoothing = [](double epsilon, const char* definition) {
+    return Attributes{{"smoothing", epsilon}, {"definition", std::string(definition)}};
+  };
   return {
-      {"cross_entropy_plain", "softmax_cross_entropy", {values({5, 7}, -3, 3), labels({5}, 7)}, smoothing(0, "pytorch")},
-      {"cross_entropy_column", "softmax_cross_entropy", {values({5, 3}, -3, 3), labels({5, 1}, 3)}, smoothing(0, "sony")},
-      {"cross_entropy_smooth_pytorch", "softmax_cross_entropy", {values({5, 7}, -3, 3), labels({5}, 7)}, smoothing(0.1, "pytorch")},
-      {"cross_entropy_smooth_sony", "softmax_cross_entropy", {values({5, 7}, -3, 3), labels({5}, 7)}, smoothing(0.1, "sony")},
-      {"cross_entropy_sequence", "softmax_cross_entropy", {values({2, 3, 5}, -3, 3), labels({2, 3}, 5)}, smoothing(0.2, "pytorch")},
-      {"binary_cross_entropy_probabilities", "binary_cross_entropy", {values({5, 3}, 0.05, 0.95), values({5, 3}, 0, 1)}, {{"from_logits", false}}},
-      {"binary_cross_entropy_logits", "binary_cross_entropy", {values({5, 3}, -4, 4), values({5, 3}, 0, 1)}, {{"from_logits", true}}},
+      {"cross_entropy_plain",
+       "softmax_cross_entropy",
+       {values({5, 7}, -3, 3), labels({5}, 7)},
+       smoothing(0, "pytorch")},
+      {"cross_entropy_column",
+       "softmax_cross_entropy",
+       {values({5, 3}, -3, 3), labels({5, 1}, 3)},
+       smoothing(0, "sony")},
+      {"cross_entropy_smooth_pytorch",
+       "softmax_cross_entropy",
+       {values({5, 7}, -3, 3), labels({5}, 7)},
+       smoothing(0.1, "pytorch")},
+      {"cross_entropy_smooth_sony",
+       "softmax_cross_entropy",
+       {values({5, 7}, -3, 3), labels({5}, 7)},
+       smoothing(0.1, "sony")},
+      {"cross_entropy_sequence",
+       "softmax_cross_entropy",
+       {values({2, 3, 5}, -3, 3), labels({2, 3}, 5)},
+       smoothing(0.2, "pytorch")},
+      {"binary_cross_entropy_probabilities",
+       "binary_cross_entropy",
+       {values({5, 3}, 0.05, 0.95), values({5, 3}, 0, 1)},
+       {{"from_logits", false}}},
+      {"binary_cross_entropy_logits",
+       "binary_cross_entropy",
+       {values({5, 3}, -4, 4), values({5, 3}, 0, 1)},
+       {{"from_logits", true}}},
       {"mean_squared_error", "mean_squared_error", {values({5, 3}), values({5, 3})}, {}},
       {"mean_squared_error_given", "mean_squared_error", {values({2, 3, 5}), given({2, 3, 5})}, {}},
       {"huber", "huber", {values({5, 7}, -2, 2), values({5, 7}, -2, 2)}, {{"delta", 0.7}}},

@@ -12,18 +12,27 @@
 namespace loom::cases {
 namespace {
 
-std::string nameOf(std::size_t input) { return "in" + std::to_string(input); }
+std::string nameOf(std::size_t input) {
+  return "in" + std::to_string(input);
+}
 
 TensorId declare(ProgramBuilder& builder, const InputCase& input, std::size_t k) {
   const Parameter parameter{.name = nameOf(k), .shape = input.shape};
   switch (input.kind) {
-    case InputKind::values: return builder.parameter(parameter);
-    case InputKind::state: return builder.state(parameter);
-    case InputKind::given: return builder.input(nameOf(k), input.shape, DataType::f32);
-    case InputKind::labels: return builder.input(nameOf(k), input.shape, DataType::i32);
-    case InputKind::step: return builder.scalar(kStepScalar);
-    case InputKind::firstSample: return builder.scalar(kFirstSampleScalar);
-    case InputKind::absent: return kNoTensor;
+    case InputKind::values:
+      return builder.parameter(parameter);
+    case InputKind::state:
+      return builder.state(parameter);
+    case InputKind::given:
+      return builder.input(nameOf(k), input.shape, DataType::f32);
+    case InputKind::labels:
+      return builder.input(nameOf(k), input.shape, DataType::i32);
+    case InputKind::step:
+      return builder.scalar(kStepScalar);
+    case InputKind::firstSample:
+      return builder.scalar(kFirstSampleScalar);
+    case InputKind::absent:
+      return kNoTensor;
   }
   return kNoTensor;
 }
@@ -39,7 +48,8 @@ void write(std::span<std::byte> to, const std::vector<double>& values) {
 const std::vector<OpCase>& opCases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
-    for (const auto& family : {convolutionCases(), productCases(), normalizationCases(), elementwiseCases(), shapeCases(), sequenceCases(), lossCases()})
+    for (const auto& family : {convolutionCases(), productCases(), normalizationCases(), elementwiseCases(),
+                               shapeCases(), sequenceCases(), lossCases()})
       cases.insert(cases.end(), family.begin(), family.end());
     return cases;
   }();
@@ -65,8 +75,10 @@ std::vector<double> valuesOf(const OpCase& opCase, std::size_t input, std::int64
   const Philox random(17, opCase.name + "/" + nameOf(input));
   std::vector<double> values(static_cast<std::size_t>(elements));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (spec.kind == InputKind::labels) values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(spec.high), i));
-    else values[i] = static_cast<float>(spec.low + (spec.high - spec.low) * random.uniform(i));
+    if (spec.kind == InputKind::labels)
+      values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(spec.high), i));
+    else
+      values[i] = static_cast<float>(spec.low + (spec.high - spec.low) * random.uniform(i));
   }
   return values;
 }
@@ -84,7 +96,8 @@ void prepare(const OpCase& opCase, Evaluator& evaluator) {
     const Tensor& tensor = program.tensors[id];
     ReferenceTensor& value = evaluator.value(static_cast<TensorId>(id));
     for (std::size_t k = 0; k < opCase.inputs.size(); ++k)
-      if (tensor.name == nameOf(k) && tensor.role != TensorRole::parameterGradient) value.values = valuesOf(opCase, k, tensor.shape.elements());
+      if (tensor.name == nameOf(k) && tensor.role != TensorRole::parameterGradient)
+        value.values = valuesOf(opCase, k, tensor.shape.elements());
     if (tensor.name == "projection") value.values = projectionOf(opCase, tensor.shape.elements());
     if (tensor.name == kStepScalar) value.values = {kStep};
     if (tensor.name == kFirstSampleScalar) value.values = {kFirstSample};
@@ -99,9 +112,12 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
   for (std::size_t k = 0; k < opCase.inputs.size(); ++k) {
     const InputCase& input = opCase.inputs[k];
     const std::vector<double> values = valuesOf(opCase, k, input.shape.elements());
-    if (store.has(nameOf(k))) std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.begin());
-    else if (input.kind == InputKind::given) write<float>(executable->input(nameOf(k)), values);
-    else if (input.kind == InputKind::labels) write<std::int32_t>(executable->input(nameOf(k)), values);
+    if (store.has(nameOf(k)))
+      std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.begin());
+    else if (input.kind == InputKind::given)
+      write<float>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::labels)
+      write<std::int32_t>(executable->input(nameOf(k)), values);
   }
   const Shape y = program.tensor(program.results[0].tensor).shape;
   write<float>(executable->input("projection"), projectionOf(opCase, y.elements()));
@@ -113,7 +129,8 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
   outcome["loss"] = {static_cast<float>(executable->scalarResult("loss"))};
   for (const auto& entry : store.entries()) {
     const std::span<const float> values = entry->parameter.isState ? entry->value : entry->gradient;
-    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(), values.end());
+    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(),
+                                                                                                   values.end());
   }
   return outcome;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// One list of cases over the op table: odd shapes, strides, dilation, groups, broadcasting, ... Every op's gradient is checked
-// on it by finite differences, and every backend runs it against the references (runCase on both, then compare).
+// One list of cases over the op table: odd shapes, strides, dilation, groups, broadcasting, ... Every op's gradient is
+// checked on it by finite differences, and every backend runs it against the references (runCase on both, then
+// compare).
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ enum class InputKind {
   state,   // f32, a state: no gradient; updated in place where the op does so
   given,   // f32, an input of the program
   labels,  // i32 in [0, high)
-  step, firstSample,
+  step,
+  firstSample,
   absent,
 };
 
@@ -37,8 +39,8 @@ inline constexpr std::int64_t kStep = 3, kFirstSample = 5;
 // Every op of the table stands in the program of at least one of these (gradient ops through the op that emits them).
 const std::vector<OpCase>& opCases();
 
-// Results: "y" (the op's first output), "loss" (rank 0: its projection on the input "projection"). With `backward`, the gradients of
-// all `values` inputs, which are the parameters "in0", "in1", ...; other inputs have the same names.
+// Results: "y" (the op's first output), "loss" (rank 0: its projection on the input "projection"). With `backward`, the
+// gradients of all `values` inputs, which are the parameters "in0", "in1", ...; other inputs have the same names.
 Program programOf(const OpCase& opCase, bool backward);
 // The value of input k, or of the projection: a function of the case alone. Sized as asked for.
 std::vector<double> valuesOf(const OpCase& opCase, std::size_t input, std::int64_t elements);

@@ -25,7 +25,8 @@ TEST_P(OpGradient, AgreesWithFiniteDifferences) {
   EXPECT_LE(check.kinks * 20, check.checked) << "too many elements stand at a kink to say that the gradient was tested";
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, OpGradient, testing::ValuesIn(opCases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, OpGradient, testing::ValuesIn(opCases()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace loom::cases

@@ -1,9 +1,11 @@
-// The table as a whole: contracts hang together, every op is exercised, and what cannot be is refused with both numbers.
+// The table as a whole: contracts hang together, every op is exercised, and what cannot be is refused with both
+// numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/program/builder.h"
@@ -59,8 +61,48 @@ TEST(OpTable, EveryOpStandsInTheProgramOfACase) {
 TEST(OpTable, DifferentiableOpsHaveACaseOfTheirOwn) {
   std::set<std::string> own;
   for (const OpCase& opCase : opCases()) own.insert(opCase.op);
-  for (const OpDefinition* op : opTable())
-    EXPECT_TRUE(!op->gradient || own.contains(op->name)) << op->name;
+  for (const OpDefinition* op : opTable()) EXPECT_TRUE(!op->gradient || own.contains(op->name)) << op->name;
+}
+
+// What `reusable` promises, without which the memory plan would corrupt numbers: element i of the output depends on no
+// other element of such an input.
+TEST(OpTable, ReusableInputsAreReadElementByElement) {
+  std::set<std::string> shown;
+  const auto elements = [](const ReferenceTensor* tensor) { return tensor ? tensor->values.size() : 0; };
+  for (const OpCase& opCase : opCases()) {
+    Evaluator evaluator(programOf(opCase, true));
+    prepare(opCase, evaluator);
+    evaluator.run();
+    for (const Operation& operation : evaluator.program().operations) {
+      std::vector<const ReferenceTensor*> inputs;
+      for (TensorId id : operation.inputs) inputs.push_back(id == kNoTensor ? nullptr : &evaluator.value(id));
+      const auto run = [&] {
+        std::vector<ReferenceTensor> outputs;
+        for (TensorId id : operation.outputs) {
+          const Shape& shape = evaluator.value(id).shape;
+          outputs.push_back({shape, std::vector<double>(static_cast<std::size_t>(shape.elements()))});
+        }
+        for (int updated : operation.op->updates) outputs.push_back(*inputs[static_cast<std::size_t>(updated)]);
+        operation.op->reference(inputs, outputs, operation.attributes);
+        return outputs[0].values;
+      };
+      const std::vector<double> before = run();
+      for (int input : operation.op->reusable) {
+        const auto k = static_cast<std::size_t>(input);
+        if (elements(inputs[k]) != before.size() || before.size() < 2) continue;
+        ReferenceTensor changed = *inputs[k];
+        changed.values[1] += 0.125;
+        const ReferenceTensor* original = std::exchange(inputs[k], &changed);
+        const std::vector<double> after = run();
+        inputs[k] = original;
+        for (std::size_t i = 0; i < before.size(); ++i)
+          EXPECT_TRUE(i == 1 || before[i] == after[i])
+              << operation.op->name << ", input " << input << ", element " << i;
+        shown.insert(operation.op->name);
+      }
+    }
+  }
+  for (const OpDefinition* op : opTable()) EXPECT_TRUE(op->reusable.empty() || shown.contains(op->name)) << op->name;
 }
 
 // A second run of the same step gives the same numbers, and the reference writes every output that it should.
@@ -99,15 +141,24 @@ std::vector<Refusal> refusals() {
       {"convolution", {image, values({4, 1, 3, 3})}, {{"groups", 3}}, {"3 input channels and 4 output"}},
       {"convolution", {image, values({4, 3, 3, 3}), values({5})}, {}, {"bias must be 4", "is 5"}},
       {"convolution", {image, values({4, 3, 3, 3})}, {{"strides", Integers{1}}}, {"'strides' has 1", "2 are needed"}},
-      {"convolution", {image, values({4, 3, 3, 3})}, {{"strides", Integers{1, 0}}}, {"'strides' holds 0", "at least 1"}},
+      {"convolution",
+       {image, values({4, 3, 3, 3})},
+       {{"strides", Integers{1, 0}}},
+       {"'strides' holds 0", "at least 1"}},
       {"convolution", {image}, {}, {"lacks its input 'w'"}},
       {"convolution", {image, values({4, 3, 3, 3}), values({4}), values({4})}, {}, {"takes 3 inputs", "4 are given"}},
-      {"convolution_input_gradient", {values({2, 4, 3, 5}), values({4, 3, 3, 3})}, {{"input_shape", Integers{6, 7}}}, {"2×4×4×5", "2×4×3×5"}},
+      {"convolution_input_gradient",
+       {values({2, 4, 3, 5}), values({4, 3, 3, 3})},
+       {{"input_shape", Integers{6, 7}}},
+       {"2×4×4×5", "2×4×3×5"}},
       {"matmul", {values({3, 5}), values({4, 5})}, {}, {"5 and 4"}},
       {"matmul", {values({2, 3, 5}), values({3, 5, 4})}, {}, {"axis 0 has 2 and 3"}},
       {"matmul", {values({3, 5}), values({5, 4}), values({3})}, {}, {"must be 4", "is 3"}},
       {"max_pooling", {image}, {{"kernel", Integers{6, 2}}}, {"window is 6", "only 5"}},
-      {"max_pooling", {image}, {{"kernel", Integers{2, 2}}, {"padding", Integers{2, 0, 0, 0}}}, {"padding 2", "which is 2"}},
+      {"max_pooling",
+       {image},
+       {{"kernel", Integers{2, 2}}, {"padding", Integers{2, 0, 0, 0}}},
+       {"padding 2", "which is 2"}},
       {"batch_normalization", {image, values({4}), values({3}), state({3}), state({3})}, {}, {"must be 3", "is 4"}},
       {"layer_normalization", {image, values({5})}, {{"axes", 1}}, {"must be 7", "is 5"}},
       {"layer_normalization", {image}, {{"axes", 5}}, {"last 5 axes", "1 to 4"}},
@@ -119,13 +170,19 @@ std::vector<Refusal> refusals() {
       {"binary", {values({3}), labels({3}, 2)}, {{"function", "add"}}, {"b must hold f32", "i32"}},
       {"reshape", {values({2, 3})}, {{"shape", Integers{2, 4}}}, {"6 values", "holds 8"}},
       {"transpose", {values({2, 3})}, {{"axes", Integers{0, 0}}}, {"one of them twice"}},
-      {"slice", {values({2, 5})}, {{"axis", 1}, {"start", 2}, {"length", 3}, {"step", 2}}, {"ends at 6", "has 5", "0 to 4"}},
+      {"slice",
+       {values({2, 5})},
+       {{"axis", 1}, {"start", 2}, {"length", 3}, {"step", 2}},
+       {"ends at 6", "has 5", "0 to 4"}},
       {"concatenate", {values({2, 3, 4}), values({2, 3, 5})}, {{"axis", 1}}, {"2×3×5", "2×3×4"}},
       {"reduce", {values({2, 3})}, {{"function", "sum"}, {"axes", Integers{2}}}, {"axis 2", "2 axes"}},
       {"embedding", {values({2, 3}), values({4, 5})}, {}, {"i32"}},
       {"lstm", {values({2, 4, 3}), values({20, 4}), values({20, 5})}, {}, {"20×3", "20×4"}},
       {"gru", {values({2, 4, 3}), values({15, 3}), values({16, 5})}, {}, {"15×5", "16×5"}},
-      {"attention", {values({2, 5, 6}), values({2, 5, 6}), values({2, 5, 6})}, {{"heads", 4}}, {"6 channels", "4 heads"}},
+      {"attention",
+       {values({2, 5, 6}), values({2, 5, 6}), values({2, 5, 6})},
+       {{"heads", 4}},
+       {"6 channels", "4 heads"}},
       {"attention", {values({2, 5, 6}), values({2, 4, 6}), values({2, 4, 6})}, {{"causal", true}}, {"5 and 4"}},
       {"softmax_cross_entropy", {values({5, 7}), labels({4}, 7)}, {}, {"labels are 4", "5×7"}},
       {"softmax_cross_entropy", {values({5, 1}), labels({5}, 1)}, {}, {"1 class", "at least 2"}},

@@ -16,11 +16,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-ReferenceTensor tensor(Shape shape, std::vector<double> values) { return {std::move(shape), std::move(values)}; }
+ReferenceTensor tensor(Shape shape, std::vector<double> values) {
+  return {std::move(shape), std::move(values)};
+}
 
-// The op on these inputs: its outputs, then the new values of what it updates. An empty ReferenceTensor with no values = left out.
-std::vector<ReferenceTensor> run(const char* name, const std::vector<ReferenceTensor>& inputs, const Attributes& attributes = {},
-                                 const std::vector<std::size_t>& indices = {}) {
+// The op on these inputs: its outputs, then the new values of what it updates. An empty ReferenceTensor with no values
+// = left out.
+std::vector<ReferenceTensor> run(const char* name, const std::vector<ReferenceTensor>& inputs,
+                                 const Attributes& attributes = {}, const std::vector<std::size_t>& indices = {}) {
   const OpDefinition& op = findOp(name);
   std::vector<TensorSpec> specs;
   std::vector<const ReferenceTensor*> pointers;
@@ -49,13 +52,16 @@ std::vector<double> unary(const char* function, std::vector<double> x, Attribute
   return one("unary", {tensor({count}, std::move(x))}, attributes.set("function", std::string(function)));
 }
 
-auto near(std::vector<double> wanted, double tolerance = 1e-9) { return Pointwise(DoubleNear(tolerance), std::move(wanted)); }
+auto near(std::vector<double> wanted, double tolerance = 1e-9) {
+  return Pointwise(DoubleNear(tolerance), std::move(wanted));
+}
 
 // reference/large_batch.md f5: logits [2, 1, 0], target 0, epsilon 0.1.
 TEST(OpValues, LabelSmoothingInBothDefinitions) {
   const std::vector<ReferenceTensor> inputs{tensor({1, 3}, {2, 1, 0}), tensor({1}, {0})};
   const auto loss = [&](double smoothing, const char* definition) {
-    return one("softmax_cross_entropy", inputs, {{"smoothing", smoothing}, {"definition", std::string(definition)}}, {1});
+    return one("softmax_cross_entropy", inputs, {{"smoothing", smoothing}, {"definition", std::string(definition)}},
+               {1});
   };
   EXPECT_THAT(loss(0, "pytorch"), near({0.4076059644}, 1e-10));
   EXPECT_THAT(loss(0, "sony"), near({0.4076059644}, 1e-10));
@@ -65,7 +71,8 @@ TEST(OpValues, LabelSmoothingInBothDefinitions) {
 }
 
 TEST(OpValues, CrossEntropyOfHugeLogitsIsFinite) {
-  EXPECT_THAT(one("softmax_cross_entropy", {tensor({2, 2}, {1000, 0, 0, 1000}), tensor({2}, {0, 0})}, {}, {1}), near({500}));
+  EXPECT_THAT(one("softmax_cross_entropy", {tensor({2, 2}, {1000, 0, 0, 1000}), tensor({2}, {0, 0})}, {}, {1}),
+              near({500}));
 }
 
 TEST(OpValues, LabelOutOfRangeNamesRowAndClasses) {
@@ -82,9 +89,10 @@ TEST(OpValues, LabelOutOfRangeNamesRowAndClasses) {
 
 // f9: the running variance takes the unbiased batch variance; momentum is the share of the old value.
 TEST(OpValues, BatchNormalizationUpdatesRunningValues) {
-  const auto outputs = run("batch_normalization",
-                           {tensor({4, 1}, {1, 2, 3, 6}), tensor({1}, {2}), tensor({1}, {0.5}), tensor({1}, {10}), tensor({1}, {20})},
-                           {{"epsilon", 0.5}, {"momentum", 0.9}});
+  const auto outputs =
+      run("batch_normalization",
+          {tensor({4, 1}, {1, 2, 3, 6}), tensor({1}, {2}), tensor({1}, {0.5}), tensor({1}, {10}), tensor({1}, {20})},
+          {{"epsilon", 0.5}, {"momentum", 0.9}});
   const double inverse = 1 / std::sqrt(3.5 + 0.5);  // mean 3, biased variance 14 / 4
   EXPECT_THAT(outputs[0].values, near({2 * -2 * inverse + 0.5, 2 * -1 * inverse + 0.5, 0.5, 2 * 3 * inverse + 0.5}));
   EXPECT_THAT(outputs[1].values, near({3}));
@@ -95,7 +103,8 @@ TEST(OpValues, BatchNormalizationUpdatesRunningValues) {
 
 TEST(OpValues, BatchNormalizationOfOneSampleStaysFinite) {
   const auto outputs =
-      run("batch_normalization", {tensor({1, 1}, {5}), {}, tensor({1}, {0.25}), tensor({1}, {0}), tensor({1}, {1})}, {{"momentum", 0.9}});
+      run("batch_normalization", {tensor({1, 1}, {5}), {}, tensor({1}, {0.25}), tensor({1}, {0}), tensor({1}, {1})},
+          {{"momentum", 0.9}});
   EXPECT_THAT(outputs[0].values, near({0.25}));
   EXPECT_THAT(outputs[4].values, near({0.9}));
 }
@@ -113,11 +122,14 @@ TEST(OpValues, Activations) {
 
 TEST(OpValues, ConvolutionCorrelatesAndPads) {
   const ReferenceTensor x = tensor({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}), w = tensor({1, 1, 2, 2}, {1, 10, 100, 1000});
-  EXPECT_THAT(one("convolution", {x, w, tensor({1}, {0.5})}), near({5421.5, 6532.5})) << "the kernel is not turned round";
+  EXPECT_THAT(one("convolution", {x, w, tensor({1}, {0.5})}), near({5421.5, 6532.5}))
+      << "the kernel is not turned round";
   // One row of zeros above, one column to the right.
-  EXPECT_THAT(one("convolution", {x, w}, {{"padding", std::vector<std::int64_t>{1, 0, 0, 1}}}), near({2100, 3200, 300, 5421, 6532, 603}));
+  EXPECT_THAT(one("convolution", {x, w}, {{"padding", std::vector<std::int64_t>{1, 0, 0, 1}}}),
+              near({2100, 3200, 300, 5421, 6532, 603}));
   EXPECT_THAT(one("convolution", {x, w}, {{"strides", std::vector<std::int64_t>{1, 2}}}), near({5421}));
-  EXPECT_THAT(one("convolution", {x, tensor({1, 1, 1, 2}, {1, 10})}, {{"dilation", std::vector<std::int64_t>{1, 2}}}), near({31, 64}));
+  EXPECT_THAT(one("convolution", {x, tensor({1, 1, 1, 2}, {1, 10})}, {{"dilation", std::vector<std::int64_t>{1, 2}}}),
+              near({31, 64}));
 }
 
 TEST(OpValues, GroupsSeeTheirOwnChannels) {
@@ -126,21 +138,25 @@ TEST(OpValues, GroupsSeeTheirOwnChannels) {
 }
 
 TEST(OpValues, DeconvolutionSpreadsEachValue) {
-  EXPECT_THAT(one("convolution_input_gradient", {tensor({1, 1, 2}, {1, 2}), tensor({1, 1, 3}, {1, 10, 100}), tensor({1}, {0.5})},
+  EXPECT_THAT(one("convolution_input_gradient",
+                  {tensor({1, 1, 2}, {1, 2}), tensor({1, 1, 3}, {1, 10, 100}), tensor({1}, {0.5})},
                   {{"strides", std::vector<std::int64_t>{2}}, {"input_shape", std::vector<std::int64_t>{5}}}),
               near({1.5, 10.5, 102.5, 20.5, 200.5}));
 }
 
 TEST(OpValues, PoolingPads) {
   const ReferenceTensor x = tensor({1, 1, 3}, {-1, -2, -3});
-  const Attributes padded{{"kernel", std::vector<std::int64_t>{2}}, {"strides", std::vector<std::int64_t>{2}}, {"padding", std::vector<std::int64_t>{1, 0}}};
+  const Attributes padded{{"kernel", std::vector<std::int64_t>{2}},
+                          {"strides", std::vector<std::int64_t>{2}},
+                          {"padding", std::vector<std::int64_t>{1, 0}}};
   EXPECT_THAT(one("max_pooling", {x}, padded), near({-1, -2})) << "padding never wins";
   EXPECT_THAT(one("average_pooling", {x}, padded), near({-1, -2.5}));
   EXPECT_THAT(one("average_pooling", {x}, Attributes(padded).set("include_padding", true)), near({-0.5, -2.5}));
 }
 
 TEST(OpValues, MaxPoolingGivesTiesToTheFirst) {
-  const ReferenceTensor x = tensor({1, 1, 4}, {7, 7, 7, 7}), y = tensor({1, 1, 2}, {7, 7}), dy = tensor({1, 1, 2}, {1, 10});
+  const ReferenceTensor x = tensor({1, 1, 4}, {7, 7, 7, 7}), y = tensor({1, 1, 2}, {7, 7}),
+                        dy = tensor({1, 1, 2}, {1, 10});
   EXPECT_THAT(one("max_pooling_gradient", {x, y, dy}, {{"kernel", std::vector<std::int64_t>{2}}}), near({1, 0, 10, 0}));
 }
 
@@ -150,12 +166,14 @@ TEST(OpValues, LocalResponseDividesAlphaByTheWindow) {
   EXPECT_THAT(y, near({1 / std::sqrt(2 + 0.2 * 5), 2 / std::sqrt(2 + 0.2 * 14), 3 / std::sqrt(2 + 0.2 * 13)}));
 }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
 
 TEST(OpValues, LstmGateOrderIsIfgo) {
   // One unit, one channel: rows of the weights are i, f, g, o.
-  const auto outputs = run("lstm", {tensor({1, 2, 1}, {1, 2}), tensor({4, 1}, {0.1, 0.2, 0.3, 0.4}), tensor({4, 1}, {0.5, 0.6, 0.7, 0.8}),
-                                    tensor({4}, {0.01, 0.02, 0.03, 0.04})});
+  const auto outputs = run("lstm", {tensor({1, 2, 1}, {1, 2}), tensor({4, 1}, {0.1, 0.2, 0.3, 0.4}),
+                                    tensor({4, 1}, {0.5, 0.6, 0.7, 0.8}), tensor({4}, {0.01, 0.02, 0.03, 0.04})});
   double h = 0, c = 0;
   for (const double x : {1.0, 2.0}) {
     c = sigmoid(0.2 * x + 0.6 * h + 0.02) * c + sigmoid(0.1 * x + 0.5 * h + 0.01) * std::tanh(0.3 * x + 0.7 * h + 0.03);
@@ -166,8 +184,9 @@ TEST(OpValues, LstmGateOrderIsIfgo) {
 }
 
 TEST(OpValues, GruAppliesTheResetGateToTheHiddenBiasToo) {
-  const auto y = one("gru", {tensor({1, 2, 1}, {1, 2}), tensor({3, 1}, {0.1, 0.2, 0.3}), tensor({3, 1}, {0.5, 0.6, 0.7}),
-                             tensor({3}, {0.01, 0.02, 0.03}), tensor({3}, {0.1, 0.2, 0.3})});
+  const auto y =
+      one("gru", {tensor({1, 2, 1}, {1, 2}), tensor({3, 1}, {0.1, 0.2, 0.3}), tensor({3, 1}, {0.5, 0.6, 0.7}),
+                  tensor({3}, {0.01, 0.02, 0.03}), tensor({3}, {0.1, 0.2, 0.3})});
   double h = 0;
   for (const double x : {1.0, 2.0}) {
     const double r = sigmoid(0.1 * x + 0.01 + 0.5 * h + 0.1), z = sigmoid(0.2 * x + 0.02 + 0.6 * h + 0.2);
@@ -178,14 +197,16 @@ TEST(OpValues, GruAppliesTheResetGateToTheHiddenBiasToo) {
 }
 
 TEST(OpValues, ReverseReadsFromTheEnd) {
-  const std::vector<ReferenceTensor> weights{tensor({4, 1}, {0.1, 0.2, 0.3, 0.4}), tensor({4, 1}, {0.5, 0.6, 0.7, 0.8})};
+  const std::vector<ReferenceTensor> weights{tensor({4, 1}, {0.1, 0.2, 0.3, 0.4}),
+                                             tensor({4, 1}, {0.5, 0.6, 0.7, 0.8})};
   const auto forwards = one("lstm", {tensor({1, 3, 1}, {3, 2, 1}), weights[0], weights[1]});
   const auto reversed = one("lstm", {tensor({1, 3, 1}, {1, 2, 3}), weights[0], weights[1]}, {{"reverse", true}});
   EXPECT_THAT(reversed, near({forwards[2], forwards[1], forwards[0]}));
 }
 
 TEST(OpValues, CausalAttentionSeesThePastAlone) {
-  const ReferenceTensor q = tensor({1, 2, 1}, {1, 1}), k = tensor({1, 2, 1}, {0, std::log(3)}), v = tensor({1, 2, 1}, {1, 5});
+  const ReferenceTensor q = tensor({1, 2, 1}, {1, 1}), k = tensor({1, 2, 1}, {0, std::log(3)}),
+                        v = tensor({1, 2, 1}, {1, 5});
   EXPECT_THAT(one("attention", {q, k, v}), near({4, 4}));  // weights 1/4 and 3/4
   const auto causal = run("attention", {q, k, v}, {{"causal", true}});
   EXPECT_THAT(causal[0].values, near({1, 4}));
@@ -195,25 +216,31 @@ TEST(OpValues, CausalAttentionSeesThePastAlone) {
 TEST(OpValues, Losses) {
   EXPECT_THAT(one("mean_squared_error", {tensor({2, 1}, {1, 4}), tensor({2, 1}, {0, 1})}), near({5}));
   EXPECT_THAT(one("huber", {tensor({2}, {0.5, 3}), tensor({2}, {0, 0})}, {{"delta", 1.0}}), near({(0.125 + 2.5) / 2}));
-  EXPECT_THAT(one("binary_cross_entropy", {tensor({2}, {0.25, 1}), tensor({2}, {1, 0})}), near({(-std::log(0.25) - std::log(1e-7)) / 2}, 1e-7));
-  EXPECT_THAT(one("binary_cross_entropy", {tensor({2}, {0, 800}), tensor({2}, {1, 0})}, {{"from_logits", true}}), near({(std::log(2) + 800) / 2}));
+  EXPECT_THAT(one("binary_cross_entropy", {tensor({2}, {0.25, 1}), tensor({2}, {1, 0})}),
+              near({(-std::log(0.25) - std::log(1e-7)) / 2}, 1e-7));
+  EXPECT_THAT(one("binary_cross_entropy", {tensor({2}, {0, 800}), tensor({2}, {1, 0})}, {{"from_logits", true}}),
+              near({(std::log(2) + 800) / 2}));
 }
 
 TEST(OpValues, AccuracyPutsTheSmallerIndexFirst) {
   const ReferenceTensor logits = tensor({3, 3}, {1, 1, 0, 1, 1, 0, 0, NAN, 1}), labels = tensor({3}, {0, 1, 1});
   EXPECT_THAT(one("top_k_accuracy", {logits, labels}, {{"k", 1}}, {1}), near({1.0 / 3}));
   EXPECT_THAT(one("top_k_accuracy", {logits, labels}, {{"k", 2}}, {1}), near({2.0 / 3})) << "NaN is never right";
-  EXPECT_THAT(one("binary_accuracy", {tensor({4}, {0.5, 0.4, 0.6, NAN}), tensor({4}, {1, 1, 1, 0})}, {{"threshold", 0.5}}), near({0.5}));
+  EXPECT_THAT(
+      one("binary_accuracy", {tensor({4}, {0.5, 0.4, 0.6, NAN}), tensor({4}, {1, 1, 1, 0})}, {{"threshold", 0.5}}),
+      near({0.5}));
 }
 
 TEST(Noise, DropoutIsThePhiloxFormula) {
   const std::int64_t stream = noiseStream(7, "drop"), step = 11, first = 1000;
   const std::vector<double> y =
-      one("dropout", {tensor({3, 5}, std::vector<double>(15, 1.0)), tensor({}, {11}), tensor({}, {1000})}, {{"probability", 0.3}, {"stream", stream}});
+      one("dropout", {tensor({3, 5}, std::vector<double>(15, 1.0)), tensor({}, {11}), tensor({}, {1000})},
+          {{"probability", 0.3}, {"stream", stream}});
   const Philox philox(0, static_cast<std::uint64_t>(stream));
   for (std::int64_t s = 0; s < 3; ++s)
     for (std::int64_t i = 0; i < 5; ++i) {
-      const auto block = philox(static_cast<std::uint64_t>(i / 4), (static_cast<std::uint64_t>(step) << 32) + static_cast<std::uint64_t>(first + s));
+      const auto block = philox(static_cast<std::uint64_t>(i / 4),
+                                (static_cast<std::uint64_t>(step) << 32) + static_cast<std::uint64_t>(first + s));
       const bool kept = Philox::toUniform(block[static_cast<std::size_t>(i % 4)]) >= 0.3f;
       EXPECT_DOUBLE_EQ(y[static_cast<std::size_t>(s * 5 + i)], kept ? 1 / 0.7 : 0) << s << " " << i;
     }
@@ -222,7 +249,10 @@ TEST(Noise, DropoutIsThePhiloxFormula) {
 TEST(Noise, DropoutDoesNotDependOnHowTheBatchIsSplit) {
   const Attributes attributes{{"probability", 0.5}, {"stream", noiseStream(1, "drop")}};
   const auto part = [&](std::int64_t first, std::int64_t count) {
-    return one("dropout", {tensor({count, 9}, std::vector<double>(static_cast<std::size_t>(count * 9), 1.0)), tensor({}, {4}), tensor({}, {static_cast<double>(first)})}, attributes);
+    return one("dropout",
+               {tensor({count, 9}, std::vector<double>(static_cast<std::size_t>(count * 9), 1.0)), tensor({}, {4}),
+                tensor({}, {static_cast<double>(first)})},
+               attributes);
   };
   std::vector<double> joined = part(0, 3);
   const std::vector<double> rest = part(3, 5);
@@ -231,18 +261,23 @@ TEST(Noise, DropoutDoesNotDependOnHowTheBatchIsSplit) {
 }
 
 TEST(Noise, DropoutKeepsItsShareAndItsMean) {
-  const std::vector<double> y = one("dropout", {tensor({64, 1000}, std::vector<double>(64000, 1.0)), tensor({}, {0}), tensor({}, {0})},
-                                    {{"probability", 0.3}, {"stream", noiseStream(1, "drop")}});
+  const std::vector<double> y =
+      one("dropout", {tensor({64, 1000}, std::vector<double>(64000, 1.0)), tensor({}, {0}), tensor({}, {0})},
+          {{"probability", 0.3}, {"stream", noiseStream(1, "drop")}});
   double sum = 0;
   for (double value : y) sum += value;
   EXPECT_NEAR(sum / 64000, 1.0, 0.02);  // five deviations: sqrt(0.3 / 0.7 / 64000) = 0.0026
-  EXPECT_NE(one("dropout", {tensor({1, 64}, std::vector<double>(64, 1.0)), tensor({}, {0}), tensor({}, {0})}, {{"probability", 0.5}, {"stream", 1}}),
-            one("dropout", {tensor({1, 64}, std::vector<double>(64, 1.0)), tensor({}, {1}), tensor({}, {0})}, {{"probability", 0.5}, {"stream", 1}}))
+  EXPECT_NE(one("dropout", {tensor({1, 64}, std::vector<double>(64, 1.0)), tensor({}, {0}), tensor({}, {0})},
+                {{"probability", 0.5}, {"stream", 1}}),
+            one("dropout", {tensor({1, 64}, std::vector<double>(64, 1.0)), tensor({}, {1}), tensor({}, {0})},
+                {{"probability", 0.5}, {"stream", 1}}))
       << "another step has another mask";
 }
 
 TEST(Noise, NormalHasMeanZeroAndVarianceOne) {
-  const std::vector<double> y = one("random", {tensor({}, {2}), tensor({}, {0})}, {{"distribution", "normal"}, {"shape", std::vector<std::int64_t>{50, 800}}, {"stream", 9}});
+  const std::vector<double> y =
+      one("random", {tensor({}, {2}), tensor({}, {0})},
+          {{"distribution", "normal"}, {"shape", std::vector<std::int64_t>{50, 800}}, {"stream", 9}});
   double mean = 0, square = 0;
   for (double value : y) mean += value / 40000, square += value * value / 40000;
   EXPECT_NEAR(mean, 0, 0.025);

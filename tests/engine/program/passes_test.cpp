@@ -1,0 +1,156 @@
+// Passes keep the meaning of a program; fusion hints name only what may be fused.
+#include "engine/program/passes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/program/builder.h"
+#include "engine/program/fusion.h"
+#include "tests/engine/ops/op_cases.h"
+
+namespace loom {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Operation& operation : program.operations) names.push_back(operation.op->name);
+  return names;
+}
+
+TensorId unary(ProgramBuilder& builder, const char* function, TensorId x) {
+  return builder.add("unary", {x}, {{"function", std::string(function)}});
+}
+TensorId transpose(ProgramBuilder& builder, TensorId x, std::vector<std::int64_t> axes) {
+  return builder.add("transpose", {x}, {{"axes", axes}});
+}
+
+TEST(Simplify, KeepsTheMeaningOfEveryCase) {
+  for (const cases::OpCase& opCase : cases::opCases()) {
+    const Program program = cases::programOf(opCase, true);
+    Program simplified = program;
+    simplify(simplified);
+    EXPECT_LE(simplified.operations.size(), program.operations.size());
+    Evaluator before(program), after(simplified);
+    for (Evaluator* evaluator : {&before, &after}) {
+      cases::prepare(opCase, *evaluator);
+      evaluator->run();
+    }
+    EXPECT_EQ(before.value(program.results[0].tensor).values, after.value(simplified.results[0].tensor).values)
+        << opCase.name;
+    for (std::size_t id = 0; id < program.tensors.size(); ++id) {
+      if (program.tensors[id].role != TensorRole::parameterGradient) continue;
+      EXPECT_EQ(before.value(static_cast<TensorId>(id)).values, after.value(static_cast<TensorId>(id)).values)
+          << opCase.name;
+    }
+  }
+}
+
+TEST(Simplify, DropsWhatDoesNothing) {
+  ProgramBuilder builder(2, 1, false);
+  const TensorId x = builder.input("x", {2, 3, 4}, DataType::f32);
+  TensorId y = builder.add("scale", {x}, {{"factor", 1.0}, {"offset", 0.0}});
+  y = transpose(builder, transpose(builder, y, {2, 0, 1}), {1, 2, 0});
+  y = builder.add("dropout", {y, builder.scalar(kStepScalar), builder.scalar(kFirstSampleScalar)},
+                  {{"probability", 0.0}, {"stream", 1}});
+  y = builder.add("reshape", {builder.add("reshape", {y}, {{"shape", std::vector<std::int64_t>{2, 12}}})},
+                  {{"shape", std::vector<std::int64_t>{2, 3, 4}}});
+  builder.result("y", "output", unary(builder, "exp", y));
+  simplify(builder.program());
+  EXPECT_THAT(names(builder.program()), ElementsAre("unary"));
+  EXPECT_EQ(builder.program().operations[0].inputs[0], x);
+}
+
+TEST(Simplify, KeepsTransposesThatMove) {
+  ProgramBuilder builder(2, 1, false);
+  const TensorId x = builder.input("x", {2, 3, 4}, DataType::f32);
+  builder.result("y", "output", unary(builder, "exp", transpose(builder, transpose(builder, x, {2, 0, 1}), {2, 0, 1})));
+  simplify(builder.program());
+  EXPECT_THAT(names(builder.program()), ElementsAre("transpose", "transpose", "unary"));
+}
+
+TEST(Simplify, ComputesOnceWhatIsWrittenTwice) {
+  ProgramBuilder builder(2, 1, false);
+  const TensorId x = builder.input("x", {2, 3}, DataType::f32);
+  const TensorId a = unary(builder, "exp", x), b = unary(builder, "exp", x), c = unary(builder, "tanh", x);
+  const TensorId ab = builder.add("binary", {a, b}, {{"function", "multiply"}});
+  builder.result("y", "output", builder.add("binary", {ab, c}, {{"function", "add"}}));
+  simplify(builder.program());
+  EXPECT_THAT(names(builder.program()), ElementsAre("unary", "unary", "binary", "binary"));
+}
+
+TEST(Simplify, FoldsConstants) {
+  ProgramBuilder builder(2, 1, false);
+  const TensorId x = builder.input("x", {2, 3}, DataType::f32);
+  const TensorId two =
+      builder.add("binary", {builder.constant(1, {1, 3}), builder.constant(1, {1, 3})}, {{"function", "add"}});
+  const TensorId eight = builder.add("scale", {two}, {{"factor", 4.0}});
+  builder.result("y", "output", builder.add("binary", {x, eight}, {{"function", "multiply"}}));
+  simplify(builder.program());
+  EXPECT_THAT(names(builder.program()), ElementsAre("binary"));
+  EXPECT_EQ(builder.tensor(builder.program().operations[0].inputs[1]).value, 8);
+}
+
+TEST(DeadCode, KeepsResultsGradientsAndStates) {
+  ProgramBuilder builder(4, 1, true);
+  const TensorId x = builder.input("x", {4, 3}, DataType::f32);
+  unary(builder, "exp", unary(builder, "tanh", x));  // leads nowhere
+  builder.add("batch_normalization", {x, kNoTensor, kNoTensor, builder.state({.name = "mean", .shape = {3}}),
+                                      builder.state({.name = "variance", .shape = {3}})});
+  builder.result("y", "output", unary(builder, "relu", x));
+  const TensorId kept = unary(builder, "square", x);
+  eliminateDeadCode(builder.program(), {&kept, 1});
+  EXPECT_THAT(names(builder.program()), ElementsAre("batch_normalization", "unary", "unary"));
+  eliminateDeadCode(builder.program());
+  EXPECT_THAT(names(builder.program()), ElementsAre("batch_normalization", "unary"));
+}
+
+struct Block {
+  ProgramBuilder builder{2, 1, true};
+  TensorId x = builder.input("x", {2, 3, 4, 4}, DataType::f32);
+  TensorId w = builder.parameter({.name = "w", .shape = {3, 3, 3, 3}});
+  TensorId convolution(TensorId from) {
+    return builder.add("convolution", {from, w}, {{"padding", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  }
+};
+
+TEST(Fusion, ResidualAddAndReluFollowTheConvolution) {
+  Block block;
+  const TensorId y = block.convolution(block.x);
+  const TensorId joined = block.builder.add("binary", {y, block.x}, {{"function", "add"}});
+  block.builder.result("loss", "loss",
+                       block.builder.add("reduce", {unary(block.builder, "relu", joined)}, {{"function", "sum"}}));
+  differentiate(block.builder);
+  const FusionHints hints = analyseFusion(block.builder.program());
+  EXPECT_THAT(hints.epilogues[0], ElementsAre(1, 2)) << "relu's gradient reads y alone, so nothing else reads the sum";
+  EXPECT_EQ(hints.leader[2], 0);
+}
+
+TEST(Fusion, WhatOthersReadIsWritten) {
+  Block block;
+  const TensorId y = block.convolution(block.x);
+  block.builder.result("y", "output", y);
+  block.builder.result("z", "output", unary(block.builder, "relu", y));
+  EXPECT_THAT(analyseFusion(block.builder.program()).epilogues[0], IsEmpty());
+
+  Block two;  // gelu's gradient reads the convolution's output
+  const TensorId g = unary(two.builder, "gelu", two.convolution(two.x));
+  two.builder.result("loss", "loss", two.builder.add("reduce", {g}, {{"function", "sum"}}));
+  differentiate(two.builder);
+  EXPECT_THAT(analyseFusion(two.builder.program()).epilogues[0], IsEmpty());
+}
+
+TEST(Fusion, AnOperandThatComesLaterCannotBeAdded) {
+  Block block;
+  const TensorId first = block.convolution(block.x);
+  const TensorId second = block.convolution(unary(block.builder, "tanh", block.x));
+  block.builder.result("y", "output", block.builder.add("binary", {first, second}, {{"function", "add"}}));
+  const FusionHints hints = analyseFusion(block.builder.program());
+  EXPECT_THAT(hints.epilogues[0], IsEmpty()) << "the second convolution is not there yet";
+  EXPECT_THAT(hints.epilogues[2], ElementsAre(3));
+}
+
+}  // namespace
+}  // namespace loom
