@@ -64,7 +64,8 @@ std::string problemText(const Problem& problem) {
   std::string where;
   if (!problem.network.empty()) where += "network '" + problem.network + "'";
   if (!problem.node.empty() && problem.message.find(problem.node) == std::string::npos) where += (where.empty() ? "" : ", ") + ("'" + problem.node + "'");
-  if (!problem.field.empty() && problem.message.find(problem.field) == std::string::npos) where += (where.empty() ? "" : ", ") + problem.field;
+  const std::string key = problem.field.substr(problem.field.rfind('.') + 1);
+  if (!key.empty() && problem.message.find(key) == std::string::npos) where += (where.empty() ? "" : ", ") + problem.field;
   return where.empty() ? problem.message : where + ": " + problem.message;
 }
 

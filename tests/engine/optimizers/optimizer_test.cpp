@@ -1,0 +1,213 @@
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/optimizers/optimizer.h"
+
+namespace loom {
+namespace {
+
+// One element's state in a formula that is written again here, in double.
+struct Element {
+  double w, a = 0, b = 0;
+};
+struct Given {
+  double g, lr, decay;
+  int t;  // from 1
+};
+using Formula = std::function<void(Element&, const Given&)>;
+
+// Hyper-parameters that make every term matter, and the published formula with them.
+struct Case {
+  Json values;
+  Formula formula;
+};
+
+std::map<std::string, std::vector<Case>> cases() {
+  std::map<std::string, std::vector<Case>> all;
+  all["SGD"] = {{Json::object(), [](Element& e, const Given& s) { e.w -= s.lr * (s.g + s.decay * e.w); }}};
+  all["Momentum"] = {{{{"momentum", 0.7}, {"dampening", 0.5}},
+                      [](Element& e, const Given& s) {
+                        const double g = s.g + s.decay * e.w;
+                        e.a = s.t == 1 ? g : 0.7 * e.a + 0.5 * g;
+                        e.w -= s.lr * e.a;
+                      }},
+                     {{{"momentum", 0.9}},
+                      [](Element& e, const Given& s) {
+                        e.a = 0.9 * e.a + s.g + s.decay * e.w;
+                        e.w -= s.lr * e.a;
+                      }}};
+  all["Nesterov"] = {{{{"momentum", 0.8}}, [](Element& e, const Given& s) {
+                        const double g = s.g + s.decay * e.w;
+                        e.a = 0.8 * e.a + g;
+                        e.w -= s.lr * (g + 0.8 * e.a);
+                      }}};
+  const auto adam = [](Element& e, double g, const Given& s, double epsilon) {
+    e.a = 0.6 * e.a + 0.4 * g;
+    e.b = 0.75 * e.b + 0.25 * g * g;
+    const double m = e.a / (1 - std::pow(0.6, s.t)), v = e.b / (1 - std::pow(0.75, s.t));
+    e.w -= s.lr * m / (std::sqrt(v) + epsilon);
+  };
+  const Json adamValues = {{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}};
+  all["Adam"] = {{adamValues, [adam](Element& e, const Given& s) { adam(e, s.g + s.decay * e.w, s, 0.1); }}};
+  all["AdamW"] = {{adamValues, [adam](Element& e, const Given& s) {
+                     e.w *= 1 - s.lr * s.decay;
+                     adam(e, s.g, s, 0.1);
+                   }}};
+  const auto rms = [](double momentum) {
+    return [momentum](Element& e, const Given& s) {
+      const double g = s.g + s.decay * e.w;
+      e.a = 0.6 * e.a + 0.4 * g * g;
+      e.b = momentum * e.b + g / (std::sqrt(e.a) + 0.05);
+      e.w -= s.lr * e.b;
+    };
+  };
+  all["RMSprop"] = {{{{"decay", 0.6}, {"epsilon", 0.05}}, rms(0)}, {{{"decay", 0.6}, {"epsilon", 0.05}, {"momentum", 0.5}}, rms(0.5)}};
+  all["Adagrad"] = {{{{"epsilon", 0.05}, {"initial_sum", 0.3}}, [](Element& e, const Given& s) {
+                       const double g = s.g + s.decay * e.w;
+                       if (s.t == 1) e.a = 0.3;
+                       e.a += g * g;
+                       e.w -= s.lr * g / (std::sqrt(e.a) + 0.05);
+                     }}};
+  return all;
+}
+
+struct Tensors {
+  explicit Tensors(std::size_t count) : weight(count), gradient(count), slots(3, std::vector<float>(count)) {}
+  std::vector<float> weight, gradient;
+  std::vector<std::vector<float>> slots;
+  void update(const Optimizer& rule, const UpdateScalars& scalars, std::size_t first, std::size_t count) {
+    UpdateRange range{.weight = weight.data() + first,
+                      .gradient = gradient.data() + first,
+                      .slots = {slots[0].data() + first, slots[1].data() + first, slots[2].data() + first},
+                      .count = static_cast<std::int64_t>(count)};
+    rule.update(range, scalars);
+  }
+};
+
+double gradientAt(std::size_t i, int step) { return std::sin(0.7 * static_cast<double>(i) + 1.3 * step) + 0.1; }
+
+TEST(Optimizers, FollowTheirFormulas) {
+  const auto all = cases();
+  for (const OptimizerDefinition* definition : optimizerTable()) {
+    const auto found = all.find(definition->entry.id);
+    ASSERT_NE(found, all.end()) << definition->entry.id << " has no formula in this test: write it again here, in double";
+    for (const Case& one : found->second) {
+      const auto rule = definition->make(Values(definition->entry, one.values));
+      constexpr std::size_t kCount = 101;  // no multiple of any vector
+      Tensors tensors(kCount);
+      std::vector<Element> expected;
+      for (std::size_t i = 0; i < kCount; ++i) {
+        tensors.weight[i] = static_cast<float>(std::cos(static_cast<double>(i)));
+        expected.push_back({tensors.weight[i]});
+      }
+      for (int step = 1; step <= 6; ++step) {
+        const double rate = step < 4 ? 0.05 : 0.02;  // it changes on the way: conventions differ there
+        for (std::size_t i = 0; i < kCount; ++i) {
+          tensors.gradient[i] = static_cast<float>(gradientAt(i, step));
+          one.formula(expected[i], {.g = 0.5 * tensors.gradient[i], .lr = rate, .decay = 0.3, .t = step});
+        }
+        tensors.update(*rule, {.learningRate = static_cast<float>(rate), .weightDecay = 0.3f, .gradientScale = 0.5f, .step = step}, 0, kCount);
+        for (std::size_t i = 0; i < kCount; ++i)
+          ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6) << definition->entry.id << one.values << " element " << i << " step " << step;
+      }
+    }
+  }
+}
+
+// Pieces of any size give the same bits: what lets a tensor be shared among threads.
+TEST(Optimizers, DoNotDependOnThePieces) {
+  for (const OptimizerDefinition* definition : optimizerTable()) {
+    const Json none = Json::object();
+    const auto rule = definition->make(Values(definition->entry, none));
+    constexpr std::size_t kCount = 97;
+    Tensors whole(kCount), parts(kCount);
+    for (int step = 1; step <= 3; ++step) {
+      for (std::size_t i = 0; i < kCount; ++i) whole.gradient[i] = parts.gradient[i] = static_cast<float>(gradientAt(i, step));
+      const UpdateScalars scalars{.learningRate = 0.01f, .weightDecay = 0.1f, .gradientScale = 0.9f, .step = step};
+      whole.update(*rule, scalars, 0, kCount);
+      for (std::size_t first = 0; first < kCount; first += 13) parts.update(*rule, scalars, first, std::min<std::size_t>(13, kCount - first));
+    }
+    EXPECT_EQ(whole.weight, parts.weight) << definition->entry.id;
+  }
+}
+
+// One weight under one rule, gradient by gradient.
+class Single {
+ public:
+  Single(const char* name, Json values, float weight)
+      : m_values(std::move(values)), m_definition(findOptimizer(name)), m_rule(m_definition->make(Values(m_definition->entry, m_values))), m_tensors(1) {
+    m_tensors.weight[0] = weight;
+  }
+  double step(float gradient, float rate, float decay = 0) {
+    m_tensors.gradient[0] = gradient;
+    m_tensors.update(*m_rule, {.learningRate = rate, .weightDecay = decay, .step = ++m_step}, 0, 1);
+    return m_tensors.weight[0];
+  }
+
+ private:
+  Json m_values;
+  const OptimizerDefinition* m_definition;
+  std::unique_ptr<Optimizer> m_rule;
+  Tensors m_tensors;
+  int m_step = 0;
+};
+
+// Worked numbers of the momentum conventions: w0 = 1, g = 1, mu = 0.9, rates 0.1, 0.1, 0.01, 0.01.
+TEST(Optimizers, MomentumKeepsTheRateOutsideOfTheBuffer) {
+  Single single("Momentum", {{"momentum", 0.9}}, 1);
+  for (const auto& [rate, weight] : std::vector<std::pair<float, double>>{{0.1f, 0.9}, {0.1f, 0.71}, {0.01f, 0.6829}, {0.01f, 0.64851}})
+    EXPECT_NEAR(single.step(1, rate), weight, 1e-6);
+}
+
+TEST(Optimizers, DampeningSparesTheFirstStep) {
+  Single single("Momentum", {{"momentum", 0.9}, {"dampening", 0.5}}, 1);
+  for (const auto& [rate, weight] : std::vector<std::pair<float, double>>{{0.1f, 0.9}, {0.1f, 0.76}, {0.01f, 0.7424}, {0.01f, 0.72156}})
+    EXPECT_NEAR(single.step(1, rate), weight, 1e-6);
+}
+
+TEST(Optimizers, NesterovLooksAhead) {
+  Single single("Nesterov", {{"momentum", 0.9}}, 1);
+  for (const double weight : {0.81, 0.539, 0.1951}) EXPECT_NEAR(single.step(1, 0.1f), weight, 1e-6);
+}
+
+TEST(Optimizers, AdamPutsEpsilonOutsideOfTheRoot) {
+  Single single("Adam", Json::object(), 0);
+  EXPECT_NEAR(single.step(1e-4f, 1e-3f), -9.99900009999e-4, 1e-9);  // TensorFlow's and nnabla's place would give 9.968e-4
+}
+
+TEST(Optimizers, AdamWDecaysByRateTimesDecay) {
+  Single single("AdamW", Json::object(), 2);
+  EXPECT_NEAR(single.step(0, 1e-3f, 0.01f), 2 * 0.99999, 1e-7);
+}
+
+TEST(Optimizers, DefaultsAreThoseThatPeopleKnow) {
+  const auto defaultOf = [](const char* name, const char* key) { return findOptimizer(name)->entry.field(key)->defaultValue.get<double>(); };
+  EXPECT_EQ(defaultOf("Adam", "learning_rate"), 1e-3);
+  EXPECT_EQ(defaultOf("Adam", "beta2"), 0.999);
+  EXPECT_EQ(defaultOf("Adam", "epsilon"), 1e-8);
+  EXPECT_EQ(defaultOf("AdamW", "weight_decay"), 1e-2);
+  EXPECT_EQ(defaultOf("Momentum", "momentum"), 0.9);
+  EXPECT_EQ(defaultOf("RMSprop", "decay"), 0.99);
+}
+
+TEST(Optimizers, EveryEntryIsWhole) {
+  for (const OptimizerDefinition* definition : optimizerTable()) {
+    const Entry& entry = definition->entry;
+    EXPECT_FALSE(entry.summary.empty() || entry.help.empty()) << entry.id;
+    EXPECT_NE(entry.field("learning_rate"), nullptr) << entry.id;
+    EXPECT_NE(entry.field("weight_decay"), nullptr) << entry.id;
+    EXPECT_TRUE(validate(entry, Json::object()).empty()) << entry.id << ": its own defaults must be comfortable";
+    EXPECT_EQ(findOptimizer(entry.id), definition);
+    const Json none = Json::object();
+    EXPECT_LE(definition->make(Values(entry, none))->slots().size(), 3u);
+  }
+  EXPECT_EQ(findOptimizer("adamw"), findOptimizer("AdamW"));
+  EXPECT_EQ(findOptimizer("Adamax"), nullptr);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,123 @@
+#include <fstream>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/run/safetensors.h"
+#include "tests/engine/run/folder.h"
+
+namespace loom {
+namespace {
+
+class Tensors : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 37; ++i) m_a.push_back(0.5f * static_cast<float>(i) - 3);
+    TensorFile::write(m_path, {{"conv1/weight", Shape{37}, m_a}, {"b", Shape{}, std::span(m_a).first(1)}, {"empty", Shape{0, 3}, {}}},
+                      {{"gradloom", "{\"step\":3}"}});
+    m_text = readFile(m_path);
+  }
+  std::string refusal(const std::string& text) const {
+    const std::filesystem::path path = m_folder.path() / "broken.safetensors";
+    std::ofstream(path, std::ios::binary) << text;
+    try {
+      const TensorFile file(path);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  TestFolder m_folder{"tensors"};
+  std::filesystem::path m_path = m_folder.path() / "step.safetensors";
+  std::vector<float> m_a;
+  std::string m_text;
+};
+
+TEST_F(Tensors, ComeBack) {
+  const TensorFile file(m_path);
+  ASSERT_EQ(file.tensors().size(), 3u);
+  EXPECT_THAT(file.find("conv1/weight")->values, testing::ElementsAreArray(m_a));
+  EXPECT_EQ(file.find("b")->shape, Shape{});
+  EXPECT_EQ(file.find("empty")->values.size(), 0u);
+  EXPECT_EQ(file.metadata().at("gradloom"), "{\"step\":3}");
+  EXPECT_EQ(file.find("c"), nullptr);
+}
+
+// The layout that other readers expect, byte by byte.
+TEST_F(Tensors, AreInTheFormatOfOthers) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, m_text.data(), 8);
+  const Json header = Json::parse(m_text.substr(8, length));
+  EXPECT_EQ(header["conv1/weight"]["dtype"], "F32");
+  EXPECT_EQ(header["conv1/weight"]["shape"], Json::array({37}));
+  EXPECT_EQ(header["conv1/weight"]["data_offsets"], Json::array({0, 148}));
+  EXPECT_EQ(header["b"]["data_offsets"], Json::array({148, 152}));
+  EXPECT_EQ((8 + length) % 8, 0u);
+  float second = 0;
+  std::memcpy(&second, m_text.data() + 8 + length + 4, 4);
+  EXPECT_EQ(second, -2.5f);
+}
+
+TEST_F(Tensors, EveryTruncationIsRefused) {
+  for (std::size_t size = 0; size < m_text.size(); ++size)
+    ASSERT_THAT(refusal(m_text.substr(0, size)), testing::HasSubstr("no whole checkpoint")) << size << " of " << m_text.size() << " bytes";
+  EXPECT_THAT(refusal(m_text + "x"), testing::HasSubstr("follow the header"));
+  EXPECT_EQ(refusal(m_text), "");
+}
+
+// A file whose length is right, but whose end was never written.
+TEST_F(Tensors, HolesAreRefused) {
+  std::string hole = m_text;
+  std::fill(hole.end() - 60, hole.end(), '\0');
+  EXPECT_THAT(refusal(hole), testing::HasSubstr("hash"));
+}
+
+TEST_F(Tensors, AChangedByteIsRefused) {
+  std::mt19937 random(5);
+  int refused = 0, same = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string changed = m_text;
+    const std::size_t at = random() % changed.size();
+    changed[at] = static_cast<char>(changed[at] ^ (1 << random() % 8));
+    const std::string reason = refusal(changed);
+    if (!reason.empty()) ++refused;
+    else ++same;  // in a name or in the metadata, where any text is sound
+    if (at >= m_text.size() - 152) {
+      EXPECT_THAT(reason, testing::HasSubstr("hash")) << at;
+    }
+  }
+  EXPECT_GT(refused, 200);
+}
+
+TEST_F(Tensors, HeadersThatLieAreRefused) {
+  const auto file = [](const std::string& header, std::size_t data) {
+    std::uint64_t length = header.size();
+    return std::string(reinterpret_cast<const char*>(&length), 8) + header + std::string(data, '\0');
+  };
+  EXPECT_THAT(refusal(file("[]", 0)), testing::HasSubstr("not JSON"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}})", 2)), testing::HasSubstr("F16"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("4 bytes"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("-1"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8)), testing::HasSubstr("expected"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0)), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(refusal(file(R"({"a":5})", 0)), testing::HasSubstr("described wrongly"));
+  EXPECT_THAT(refusal(file(R"({"__metadata__":{"a":5}})", 0)), testing::HasSubstr("no text"));
+  EXPECT_THAT(refusal(std::string(8, '\xff')), testing::HasSubstr("header should have"));
+}
+
+TEST(HashBytes, DependsOnEveryByteAndTheLength) {
+  std::vector<std::byte> bytes(100);
+  std::set<std::uint64_t> hashes{hashBytes(bytes)};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = std::byte{1};
+    EXPECT_TRUE(hashes.insert(hashBytes(bytes)).second) << i;
+    bytes[i] = std::byte{0};
+    EXPECT_TRUE(hashes.insert(hashBytes(std::span(bytes).first(i))).second) << i;
+  }
+}
+
+}  // namespace
+}  // namespace loom
