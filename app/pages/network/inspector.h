@@ -1,0 +1,84 @@
+#pragma once
+// What is selected on the canvas, as a form built from the catalogue: a node, several nodes (the fields they share), a wire, or
+// nothing (the network's totals). Every keystroke is an edit of the document; the document's answer comes back as shapes, costs
+// and problems.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <QWidget>
+
+#include "engine/catalogue/entry.h"
+#include "widgets/canvas/network_scene.h"
+
+class QLabel;
+class QLineEdit;
+class QScrollArea;
+class QVBoxLayout;
+
+namespace loom {
+
+class Button;
+class ChoiceField;
+class CostTable;
+class LayerTile;
+class LinkRows;
+class ProblemLines;
+class PropertyForm;
+
+class Inspector : public QWidget {
+  Q_OBJECT
+ public:
+  explicit Inspector(NetworkScene& scene, QWidget* parent = nullptr);
+  ~Inspector() override;
+
+  void focusFirstField();
+  void focusName();
+  bool focusField(const std::string& key);
+  PropertyForm& form() const { return *m_form; }
+  QLineEdit& name() const { return *m_name; }
+
+ Q_SIGNALS:
+  void nodeWanted(const QString& id);  // a connection was clicked
+  void leaving();                      // Esc: the keyboard goes back to the canvas
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  enum class Subject { nothing, node, nodes, wire };
+
+  void turn();     // another subject
+  void refresh();  // the same subject, new facts
+  void showNode(const Node& node);
+  void showNodes(const std::vector<std::string>& ids);
+  void showWire(const Edge& edge);
+  void showNetwork();
+  void refreshForm();
+  void refreshShares(const Node& node);
+  void rename();
+  void edited(const QString& key, const Json& value);
+
+  NetworkScene& m_scene;
+  Subject m_subject = Subject::nothing;
+  std::vector<std::string> m_nodes;
+  Entry m_common;               // fields that all selected nodes have
+  const Entry* m_entry = nullptr;
+
+  QScrollArea* m_scroll;
+  LayerTile* m_tile;
+  QLineEdit* m_name;
+  QLabel *m_subtitle, *m_help, *m_nameProblem, *m_shape, *m_notes;
+  Button* m_helpButton;
+  PropertyForm* m_form;
+  ProblemLines* m_problems;
+  QWidget *m_formSection, *m_shapeSection, *m_costSection, *m_linkSection, *m_shareSection;
+  QLabel *m_shapeTitle, *m_costTitle;
+  ChoiceField* m_shares;
+  CostTable* m_costs;
+  LinkRows* m_links;
+};
+
+}  // namespace loom

@@ -1,0 +1,81 @@
+#pragma once
+// Pieces of the inspector that only show: the tile with the layer's icon, costs with their share, connections, problems.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <QWidget>
+
+#include "engine/network/analysis.h"
+
+class QVBoxLayout;
+
+namespace loom {
+
+class LayerTile : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LayerTile(QWidget* parent = nullptr);
+  void setLayer(const QString& icon, const QString& category);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QString m_icon, m_category;
+};
+
+struct CostRow {
+  QString label;
+  QString value;
+  double share = -1;  // of the whole network; below 0: none shown
+};
+
+class CostTable : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CostTable(QWidget* parent = nullptr);
+  void setRows(std::vector<CostRow> rows);
+  QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  std::vector<CostRow> m_rows;
+};
+
+// "From  conv1, relu1" with each name a link.
+class LinkRows : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LinkRows(QWidget* parent = nullptr);
+  struct Row {
+    QString label;
+    std::vector<std::string> nodes;
+  };
+  void setRows(const std::vector<Row>& rows);
+
+ Q_SIGNALS:
+  void chosen(const QString& node);
+
+ private:
+  QVBoxLayout* m_column;
+};
+
+// Problems that belong to no field, each with its remedy.
+class ProblemLines : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ProblemLines(QWidget* parent = nullptr);
+  void setProblems(const std::vector<Problem>& problems);
+
+ Q_SIGNALS:
+  void remedyChosen(const loom::Problem& problem);
+
+ private:
+  QVBoxLayout* m_column;
+  std::vector<Problem> m_problems;
+};
+
+}  // namespace loom

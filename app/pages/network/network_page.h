@@ -1,0 +1,69 @@
+#pragma once
+// Network: what flows where, and is it sound? Palette | bar, canvas, strip | inspector. Connects them and decides little.
+#include <QPointer>
+
+#include "app/page.h"
+#include "widgets/canvas/network_scene.h"
+
+namespace loom {
+
+class Inspector;
+class LayerPalette;
+class NetworkBar;
+class NetworkStrip;
+class NetworkView;
+
+class NetworkPage : public Page {
+  Q_OBJECT
+ public:
+  explicit NetworkPage(AppContext& context, QWidget* parent = nullptr);
+  ~NetworkPage() override;
+
+  void activated() override;
+  bool show(const Place& place) override;
+  using QWidget::show;
+  QList<QAction*> pageActions() const override { return m_actions; }
+  QList<SearchHit> search(const QString& query) override;
+  void toggleLeftPanel() override;
+  void toggleInspector() override;
+  QList<QWidget*> areas() const override;
+  QJsonObject saveLayout() const override;
+  void restoreLayout(const QJsonObject& layout) override;
+
+  NetworkView& view() const { return *m_view; }
+  NetworkScene& scene() const { return *m_scene; }
+  LayerPalette& palette() const { return *m_palette; }
+  Inspector& inspector() const { return *m_inspector; }
+  NetworkBar& bar() const { return *m_bar; }
+
+ Q_SIGNALS:
+  void startFromDataRequested();
+  void openSampleRequested();
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void placePanels();
+  void makeActions();
+  void refreshStatus();
+  void startFromData();
+  void openPalette();
+  void closeDrawers();
+
+  ProjectDocument& m_document;
+  NetworkScene* m_scene;
+  NetworkView* m_view;
+  LayerPalette* m_palette;
+  Inspector* m_inspector;
+  NetworkBar* m_bar;
+  NetworkStrip* m_strip;
+  QList<QAction*> m_actions;
+  bool m_paletteShown = true, m_inspectorShown = true;            // wide
+  bool m_paletteDrawn = false, m_inspectorDrawn = false;          // narrow: over the canvas
+  bool m_narrow = false;
+  bool m_fitted = false;
+};
+
+}  // namespace loom

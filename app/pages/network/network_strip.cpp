@@ -1,0 +1,78 @@
+#include "app/pages/network/network_strip.h"
+
+#include <cmath>
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+
+#include "widgets/canvas/network_view.h"
+#include "widgets/controls/button.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent), m_view(view) {
+  setFixedHeight(33);
+  setAccessibleName(tr("Totals and zoom"));
+  m_figures = new QLabel(this);
+  m_figures->setTextFormat(Qt::RichText);
+  auto* out = iconButton(QStringLiteral("minus"), tr("Zoom out"), this);
+  auto* in = iconButton(QStringLiteral("plus"), tr("Zoom in"), this);
+  auto* fit = iconButton(QStringLiteral("fit"), tr("Show all (Shift+1)"), this);
+  m_zoom = new QLabel(this);
+  m_zoom->setAlignment(Qt::AlignCenter);
+  m_zoom->setFont(Theme::of(this).numberFont(FontRole::label));
+  m_zoom->setFixedWidth(52);
+  m_zoom->setAccessibleName(tr("Zoom"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(14, 1, 8, 0);
+  row->setSpacing(2);
+  row->addWidget(m_figures, 1);
+  row->addWidget(out);
+  row->addWidget(m_zoom);
+  row->addWidget(in);
+  row->addSpacing(6);
+  row->addWidget(fit);
+  connect(out, &Button::clicked, this, [this] { m_view.zoomBy(0.8); });
+  connect(in, &Button::clicked, this, [this] { m_view.zoomBy(1.25); });
+  connect(fit, &Button::clicked, this, [this] { m_view.fit(); });
+  connect(&m_view, &NetworkView::zoomChanged, this, &NetworkStrip::refresh);
+  connect(&m_view.networkScene(), &NetworkScene::refreshed, this, &NetworkStrip::refresh);
+  connect(&Theme::of(this), &Theme::changed, this, &NetworkStrip::refresh);
+  refresh();
+}
+
+void NetworkStrip::refresh() {
+  m_zoom->setText(QStringLiteral("%1\u202F%").arg(std::lround(m_view.zoom() * 100)));
+  const NetworkScene& scene = m_view.networkScene();
+  const Network& network = scene.network();
+  const Theme& theme = Theme::of(this);
+  if (network.nodes.empty()) {
+    m_figures->clear();
+    return;
+  }
+  const Analysis& analysis = scene.document().analysis(scene.networkName());
+  bool known = true;
+  for (const Node& node : network.nodes) {
+    const auto facts = analysis.nodes.find(node.id);
+    known = known && facts != analysis.nodes.end() && facts->second.known;
+  }
+  const QString mono = theme.numberFont(FontRole::label).family();
+  const auto figure = [&](const QString& value, const QString& unit, bool sure) {
+    return QStringLiteral("<span style=\"font-family:'%1'; font-weight:600; color:%2\">%3</span> <span style=\"color:%4\">%5</span>")
+        .arg(mono, theme.colour(sure ? Colour::text : Colour::error).name(), sure ? value : QStringLiteral("?"), theme.colour(Colour::text3).name(), unit);
+  };
+  m_figures->setText(figure(countText(static_cast<double>(analysis.parameters)), tr("parameters"), known) + QStringLiteral("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;") +
+                     figure(countText(analysis.multiplyAdds), tr("multiply-adds a sample"), known));
+}
+
+void NetworkStrip::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.fillRect(rect(), theme.colour(Colour::surface));
+  painter.setPen(theme.hairline(Colour::line));
+  painter.drawLine(QPointF(0, 0.5), QPointF(width(), 0.5));
+}
+
+}  // namespace loom
