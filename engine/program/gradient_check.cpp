@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/base/philox.h"
 #include "engine/program/builder.h"
+#include "engine/program/initial_value.h"
 #include "engine/program/passes.h"
 
 namespace loom {
@@ -33,22 +33,6 @@ void projectResults(ProgramBuilder& builder) {
 
 bool isProjection(const Tensor& tensor) {
   return tensor.name.starts_with(kProjection);
-}
-
-double initialValue(const Initializer& initializer, const Philox& random, std::uint64_t i) {
-  switch (initializer.kind) {
-    case InitializerKind::zeros:
-      return 0;
-    case InitializerKind::ones:
-      return 1;
-    case InitializerKind::constant:
-      return initializer.scale;
-    case InitializerKind::normal:
-      return initializer.scale * random.normal(i);
-    case InitializerKind::uniform:
-      return initializer.scale * (2 * random.uniform(i) - 1);
-  }
-  return 0;
 }
 
 void fill(Evaluator& evaluator, std::uint64_t seed) {

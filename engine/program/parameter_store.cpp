@@ -1,38 +1,36 @@
 #include "engine/program/parameter_store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "engine/base/error.h"
-#include "engine/base/philox.h"
+#include "engine/program/initial_value.h"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
 
+// No tensor that could ever be trained is larger; beyond it a size in bytes could overflow.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
 void initialise(std::span<float> values, const Parameter& parameter, std::uint64_t seed) {
   const Philox random(seed, parameter.name);
-  const double scale = parameter.initializer.scale;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    switch (parameter.initializer.kind) {
-      case InitializerKind::zeros:
-        values[i] = 0;
-        break;
-      case InitializerKind::ones:
-        values[i] = 1;
-        break;
-      case InitializerKind::constant:
-        values[i] = static_cast<float>(scale);
-        break;
-      case InitializerKind::normal:
-        values[i] = static_cast<float>(scale * random.normal(i));
-        break;
-      case InitializerKind::uniform:
-        values[i] = static_cast<float>(scale * (2 * random.uniform(i) - 1));
-        break;
-    }
-  }
+  const auto fill = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      values[i] = static_cast<float>(initialValue(parameter.initializer, random, i));
+  };
+  // A network of 60 million weights takes seconds on one thread.
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  const std::size_t pieces =
+      std::clamp<std::size_t>(values.size() / kPiece, 1, std::thread::hardware_concurrency() + 1);
+  std::vector<std::thread> helpers;
+  for (std::size_t piece = 1; piece < pieces; ++piece)
+    helpers.emplace_back(fill, values.size() * piece / pieces, values.size() * (piece + 1) / pieces);
+  fill(0, values.size() / pieces);
+  for (std::thread& helper : helpers) helper.join();
 }
 
 }  // namespace
@@ -42,18 +40,20 @@ ParameterStore::~ParameterStore() {
 }
 
 std::span<float> ParameterStore::allocate(std::int64_t elements) {
+  if (elements > kMostElements)
+    throwError(ErrorCode::device, "a tensor of {} values is more than the {} that the parameter store can hold",
+               elements, kMostElements);
   const auto count = static_cast<std::size_t>(elements);
   // Whole cache lines, so that no two tensors share one between threads and a vector loop may read to the line's end.
   const std::size_t bytes =
       std::max<std::size_t>((count * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-  m_blocks.reserve(m_blocks.size() + 1);
-  void* block = nullptr;
+  m_blocks.push_back(nullptr);
+  void*& block = m_blocks.back();
   try {
     block = ::operator new (bytes, std::align_val_t{kAlignment});
   } catch (const std::bad_alloc&) {
     throwError(ErrorCode::device, "no memory for a tensor of {} bytes of the parameter store", bytes);
   }
-  m_blocks.push_back(block);
   std::memset(block, 0, bytes);
   return {static_cast<float*>(block), count};
 }

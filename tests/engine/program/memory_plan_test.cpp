@@ -187,6 +187,21 @@ TEST(MemoryPlan, ViewsShareAndResultsStay) {
   EXPECT_EQ(place(y).last, 3);
 }
 
+TEST(MemoryPlan, RefusesWhatNoMemoryHolds) {
+  ProgramBuilder builder(1, 1, false);
+  const TensorId x = builder.parameter({.name = "w", .shape = {std::int64_t{1} << 31, 1}});
+  builder.setOrigin("wide");
+  builder.result("y", "output",
+                 builder.add("broadcast", {x},
+                             {{"shape", std::vector<std::int64_t>{std::int64_t{1} << 31, std::int64_t{1} << 31}}}));
+  try {
+    planMemory(builder.program());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'wide' is 2147483648×2147483648"));
+  }
+}
+
 TEST(MemoryPlan, TakesTheBackendsSizesAndScratch) {
   ProgramBuilder builder(2, 1, false);
   const TensorId x = builder.input("x", {2, 6}, DataType::f32);

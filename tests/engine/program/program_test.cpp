@@ -113,6 +113,28 @@ TEST(ParameterStore, KeepsSlotsAndZeroesGradients) {
   }
 }
 
+// Large tensors are filled by several threads, which must not show.
+TEST(ParameterStore, LargeTensorsAreFilledToTheLast) {
+  ParameterStore store(5);
+  store.ensure({uniform("w", {1031, 1033})});
+  const Philox philox(5, "w");
+  const std::span<const float> values = store.at("w").value;
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], static_cast<float>(0.5 * (2 * philox.uniform(i) - 1))) << i;
+}
+
+TEST(ParameterStore, RefusesWhatNoMemoryHolds) {
+  ParameterStore store(1);
+  try {
+    store.ensure({{.name = "w", .shape = {std::int64_t{1} << 31, std::int64_t{1} << 31}}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_THAT(error.what(), HasSubstr("4611686018427387904 values"));
+  }
+  EXPECT_FALSE(store.has("w"));
+}
+
 TEST(ParameterStore, NormalHasItsDeviation) {
   ParameterStore store(1);
   store.ensure({{.name = "w", .shape = {100, 100}, .initializer = {.kind = InitializerKind::normal, .scale = 0.2}}});
