@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kBandBin = 6;         // pixels over which minimum and maximum are taken for the band
 constexpr double kBandPoints = 2.5;    // points in such a bin from which a band says more than a faint line
-constexpr double kDotSpacing = 2;      // pixels between points from which raw points are dots
+constexpr double kDotSpacing = 2;      // pixels between points from which raw points are dots, zoomed in
+constexpr double kDotSpacingWhole = 8; // and with the whole axis in view, where they would only clutter
 constexpr double kMarkSpacing = 12;    // pixels between marks at the edge
 constexpr double kFar = 20000;         // a coordinate beyond which a painter gets into trouble
 
@@ -91,8 +92,9 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
   const double perBin = static_cast<double>(drawn.points) / std::max(1.0, (px(columns.back().x) - px(columns.front().xFirst)) / kBandBin);
   const bool smoothed = isSmoothed(line, smoothing);
   const bool band = smoothed && perBin >= kBandPoints;
-  const bool dots = data.columns.exact && line.kind == LineKind::curve && spacing > kDotSpacing;
+  const bool dots = data.columns.exact && line.kind == LineKind::curve && spacing > (axis.isFollowing() ? kDotSpacingWhole : kDotSpacing);
 
+  bool wasInside = false;
   double lastMark[2] = {-kFar, -kFar};
   const auto mark = [&](double x, double at, bool top, bool finite, double value) {
     if (x - lastMark[top] < kMarkSpacing || x < -0.5 || x > width + 0.5) return;
@@ -168,9 +170,12 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
       if (column.maximum != column.minimum) segment.faint << QPointF(x, scale.toPixel(column.maximum));
     }
     if (dots || line.kind == LineKind::validation) drawn.dots << QPointF(x, scale.toPixel(column.last));
-    const bool belowZero = scale.logarithmic && column.minimum <= 0;
-    if (column.maximum > scale.range.high * (1 + 1e-12) + 1e-300 && scale.toPixel(column.maximum) < -0.5) mark(x, column.x, true, true, column.maximum);
-    if (belowZero || scale.toPixel(column.minimum) > scale.height + 0.5) mark(x, column.x, false, true, column.minimum);
+    // An excursion beyond the axis is told once, where it begins; a line that only comes in from outside tells by itself.
+    const bool above = scale.toPixel(column.maximum) < -0.5;
+    const bool below = scale.toPixel(column.minimum) > scale.height + 0.5;
+    if (wasInside && above) mark(x, column.x, true, true, column.maximum);
+    if (wasInside && below) mark(x, column.x, false, true, column.minimum);
+    wasInside = !above && !below;
   }
   closeSegment();
   return drawn;

@@ -20,7 +20,8 @@ enum class LineKind {
 
 struct ChartLine {
   QString id;
-  QString name;
+  QString name;                   // at the line's end
+  QString fullName = {};          // in the tooltip, where panels share it: "Training loss"; empty = name
   LineKind kind = LineKind::curve;
   int colour = 0;                 // the number of the run's curve colour (Theme::curveColour)
   std::optional<Colour> ink;      // a token instead: the learning rate is text2

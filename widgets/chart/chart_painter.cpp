@@ -98,7 +98,7 @@ void ChartPainter::paintTitle(QPainter& painter, const QRectF& area) {
   const QRectF row(area.left(), area.top(), area.width(), 20);
   painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, m_chart.m_title);
   const double used = QFontMetricsF(heading).horizontalAdvance(m_chart.m_title);
-  painter.setFont(theme.font(FontRole::caption));
+  painter.setFont(Theme::withWeight(theme.font(FontRole::label), 400));
   painter.setPen(m_palette[Colour::text3]);
   painter.drawText(row.adjusted(used + 8, 0.5, 0, 0.5), Qt::AlignLeft | Qt::AlignVCenter,
                    m_chart.m_log && m_chart.m_subtitle.isEmpty() ? QObject::tr("log") : m_chart.m_subtitle);
@@ -109,7 +109,7 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
   const XAxisModel& axis = *m_chart.m_axis;
   const double factor = axisFactor(m_chart.m_kind);
   const Interval shown{m_chart.m_scale.range.low * factor, m_chart.m_scale.range.high * factor};
-  const int mostY = std::clamp(static_cast<int>(plot.height() / 26), 2, 8);
+  const int mostY = std::clamp(static_cast<int>(plot.height() / 22), 3, 8);
   const Ticks y = m_chart.m_log ? logTicks(shown, mostY) : linearTicks(shown, mostY);
   painter.setRenderHint(QPainter::Antialiasing, false);
   const QFont numbers = theme.numberFont(FontRole::axis);
@@ -126,7 +126,7 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
     painter.drawText(QRectF(plot.left() - 80, at - half, 71, half * 2), Qt::AlignRight | Qt::AlignVCenter, tickLabel(value, y));
   }
   const Interval seen = axis.visible();
-  const int mostX = std::clamp(static_cast<int>(plot.width() / 84), 2, 8);
+  const int mostX = std::clamp(static_cast<int>(plot.width() / 48), 2, 8);
   const Ticks x = axis.isLogarithmic() ? logTicks({std::max(axis.xAt(0), 1e-300), seen.high}, mostX) : linearTicks(seen, mostX);
   double lastRight = -1e9;
   for (const double value : x.values) {

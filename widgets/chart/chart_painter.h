@@ -30,6 +30,7 @@ class ChartPainter {
   void paintMarks(QPainter& painter, const QRectF& plot);
   void paintEvents(QPainter& painter, const QRectF& plot);
   void paintEnds(QPainter& painter, const QRectF& area, const QRectF& plot);
+  void paintOutside(QPainter& painter, const QRectF& plot);
   void paintEmpty(QPainter& painter, const QRectF& plot);
   QColor ink(const PanelLine& line, double opacity = 1) const;
   bool faded(const PanelLine& line) const;

@@ -19,6 +19,11 @@ constexpr double kFlagDistance = 20;  // events nearer than that merge to a coun
 
 double snapped(double at) { return std::floor(at) + 0.5; }
 
+// A line whose last value lies beyond the axis has no place at the right; words at the edge tell of it.
+bool endsOutside(const PanelLine& line, const QRectF& plot) {
+  return line.drawn.end && (line.drawn.end->y() < -1 || line.drawn.end->y() > plot.height() + 1);
+}
+
 }  // namespace
 
 void ChartPainter::paintEvents(QPainter& painter, const QRectF& plot) {
@@ -55,13 +60,39 @@ void ChartPainter::paintEvents(QPainter& painter, const QRectF& plot) {
   }
 }
 
+void ChartPainter::paintOutside(QPainter& painter, const QRectF& plot) {
+  const Theme& theme = Theme::of();
+  painter.setFont(Theme::withWeight(theme.font(FontRole::axis), 500));
+  const QFontMetricsF metrics(painter.font());
+  double right[2] = {plot.left() + 8, plot.left() + 8};
+  for (const PanelLine& line : m_chart.m_lines) {
+    if (!line.line.visible || line.line.kind == LineKind::planned || !line.drawn.lastValue || !endsOutside(line, plot)) continue;
+    const bool top = line.drawn.end->y() < 0;
+    const QString words = QObject::tr("%1 ends at %2").arg(line.line.name, formatValue(line.line.value, *line.drawn.lastValue));
+    const double width = metrics.horizontalAdvance(words) + 16;
+    double& left = right[top ? 0 : 1];
+    if (left + width > plot.right()) continue;
+    const double y = top ? plot.top() + 9 : plot.bottom() - 9;
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink(line));
+    const double tip = top ? -4 : 4;
+    painter.drawPolygon(QPolygonF{QPointF(left + 4, y + tip), QPointF(left - 1, y - tip), QPointF(left + 9, y - tip)});
+    painter.setPen(m_palette[Colour::text]);
+    painter.drawText(QRectF(left + 14, y - 8, width, 16), Qt::AlignVCenter | Qt::AlignLeft, words);
+    left += width + 14;
+  }
+}
+
 void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF& plot) {
+  paintOutside(painter, plot);
   if (m_chart.m_ends == LineEnds::none) return;
   const Theme& theme = Theme::of();
   const bool two = m_chart.m_ends == LineEnds::twoLines;
   std::vector<const PanelLine*> ends;
   for (const PanelLine& line : m_chart.m_lines) {
-    if (line.line.visible && line.line.kind != LineKind::planned && line.drawn.lastValue && (line.drawn.end || !line.drawn.bars.isEmpty())) ends.push_back(&line);
+    if (!line.line.visible || line.line.kind == LineKind::planned || !line.drawn.lastValue) continue;
+    if (!line.drawn.bars.isEmpty()) ends.push_back(&line);
+    else if (line.drawn.end && !endsOutside(line, plot)) ends.push_back(&line);
   }
   const auto better = [&](const PanelLine* a, const PanelLine* b) {
     return m_chart.m_better == Better::higher ? *a->drawn.lastValue > *b->drawn.lastValue : *a->drawn.lastValue < *b->drawn.lastValue;
@@ -98,7 +129,9 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
     const double y = plot.top() + places[i] - spare;
     const double x = plot.right() + 14;
     const QColor colour = ink(line);
-    if (line.drawn.end) {
+    const bool isLine = !line.line.special && !line.line.ink;
+    const bool sign = isLine || line.line.special;
+    if (line.drawn.end && sign) {
       const QPointF from = plot.topLeft() + QPointF(std::min(line.drawn.end->x(), plot.width()), std::clamp(line.drawn.end->y(), 0.0, plot.height()));
       QPen leader(colour, 1);
       const bool far = plot.right() - from.x() > 12;
@@ -110,8 +143,6 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       const double bend = plot.right() - (far ? 14 : 0);
       painter.drawPolyline(QPolygonF{from + QPointF(far ? 8 : 0, 0), QPointF(std::max(bend, from.x()), from.y()), QPointF(x - 5, y)});
     }
-    const bool isLine = !line.line.special && !line.line.ink;
-    const bool sign = isLine || line.line.special;
     if (oneRow && isLine && !two) {
       painter.setPen(QPen(colour, 3.5, Qt::SolidLine, Qt::RoundCap));
       painter.drawLine(QPointF(x - 2, y), QPointF(x + 5, y));
@@ -159,7 +190,8 @@ void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
   painter.setPen(pen);
   painter.setRenderHint(QPainter::Antialiasing, false);
   // Through the gaps between panels too, down to the label.
-  painter.drawLine(QPointF(snapped(at), plot.top()), QPointF(snapped(at), m_chart.m_xNumbers ? plot.bottom() + 4 : area.bottom()));
+  painter.drawLine(QPointF(snapped(at), m_chart.m_continued ? area.top() : plot.top()),
+                   QPointF(snapped(at), m_chart.m_xNumbers ? plot.bottom() + 4 : area.bottom()));
   painter.setRenderHint(QPainter::Antialiasing);
   for (const PanelLine& line : m_chart.m_lines) {
     if (!line.line.visible || line.line.kind == LineKind::stacked) continue;

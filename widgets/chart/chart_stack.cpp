@@ -41,7 +41,10 @@ ChartStack::ChartStack(Qt::Orientation direction, QWidget* parent)
 LineChart* ChartStack::addPanel(const QString& title, const QString& subtitle, int stretch) {
   auto* panel = new LineChart(&m_axis, this);
   panel->setTitle(title, subtitle);
-  if (m_direction == Qt::Vertical && !m_panels.empty()) m_panels.back()->setXNumbers(false);
+  if (m_direction == Qt::Vertical && !m_panels.empty()) {
+    m_panels.back()->setXNumbers(false);
+    panel->setContinued(true);
+  }
   PanelMargins margins = panel->margins();
   margins.left = m_left;
   margins.right = m_right;
@@ -111,7 +114,9 @@ void ChartStack::placeTooltip() {
     std::vector<TooltipRow> own;
     const ChartPainter painter(*each, theme.palette(), theme.isDark());
     for (const PanelLine& line : each->lines()) {
-      if (!line.line.visible || line.line.kind == LineKind::planned) continue;
+      // Quiet curves (the rate, the parts of a step) speak only in their own panel.
+      const bool quiet = line.line.ink || line.line.kind == LineKind::stacked;
+      if (!line.line.visible || line.line.kind == LineKind::planned || (quiet && each != panel)) continue;
       const auto value = valueAt(line.line, line.data, *cursor);
       if (!value) continue;
       own.push_back({line.line, painter.colourOf(line.line), value->value, line.line.id == each->highlighted() && !each->highlighted().isEmpty()});
@@ -138,7 +143,7 @@ void ChartStack::placeTooltip() {
   const QRectF plot = panel->plot().translated(panel->pos());
   const double x = plot.left() + m_axis.place(*cursor) * plot.width();
   int left = qRound(x) + kTooltipGap - margin;
-  if (left + m_tooltip->width() - margin > plot.right()) left = qRound(x) - kTooltipGap + margin - m_tooltip->width();
+  if (left + m_tooltip->width() - margin > width()) left = qRound(x) - kTooltipGap + margin - m_tooltip->width();
   // Above the curves that are read if there is room, else below them, else at the top of the panel.
   const int cardHeight = m_tooltip->height() - 2 * margin;
   int top = qRound(plot.top()) + 6;

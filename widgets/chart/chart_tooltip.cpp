@@ -16,6 +16,8 @@ constexpr int kPadding = 12;
 constexpr int kHead = 34;
 constexpr int kRow = 19;
 
+QString nameOf(const TooltipRow& row) { return row.line.fullName.isEmpty() ? row.line.name : row.line.fullName; }
+
 }  // namespace
 
 ChartTooltip::ChartTooltip(QWidget* parent) : QWidget(parent) {
@@ -44,7 +46,7 @@ QSize ChartTooltip::sizeHint() const {
   const QFontMetrics values(Theme::withWeight(theme.numberFont(FontRole::label), 600));
   int width = names.horizontalAdvance(m_heading) + names.horizontalAdvance(m_remark) + 24;
   for (const TooltipRow& row : m_rows) {
-    width = std::max(width, 16 + names.horizontalAdvance(row.line.name) + 16 + values.horizontalAdvance(formatValue(row.line.value, row.value)));
+    width = std::max(width, 16 + names.horizontalAdvance(nameOf(row)) + 16 + values.horizontalAdvance(formatValue(row.line.value, row.value)));
   }
   const int margin = shadowMargin(Elevation::menu);
   const int rows = static_cast<int>(m_rows.size()) + (m_more > 0 ? 1 : 0);
@@ -77,7 +79,7 @@ void ChartTooltip::paintEvent(QPaintEvent*) {
     painter.setFont(Theme::withWeight(theme.font(FontRole::label), row.nearest ? 600 : 400));
     painter.setPen(theme.colour(row.nearest ? Colour::text : Colour::text2));
     const double room = line.width() - 16 - wide - 8;
-    painter.drawText(line.adjusted(16, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(painter.font()).elidedText(row.line.name, Qt::ElideMiddle, room));
+    painter.drawText(line.adjusted(16, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(painter.font()).elidedText(nameOf(row), Qt::ElideMiddle, room));
     painter.setFont(values);
     painter.setPen(theme.colour(std::isfinite(row.value) ? Colour::text : Colour::error));
     painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, value);

@@ -11,6 +11,7 @@
 namespace loom {
 namespace {
 
+constexpr double kTickPitch = 22;  // pixels between numbers of the y axis, at least
 constexpr double kStackBin = 7;  // pixels of a bar of a stack
 
 }  // namespace
@@ -100,6 +101,11 @@ void LineChart::setXNumbers(bool shown) {
   refresh();
 }
 
+void LineChart::setContinued(bool continued) {
+  m_continued = continued;
+  update();
+}
+
 void LineChart::setEmptyText(const QString& text) {
   m_empty = text;
   refresh();
@@ -145,7 +151,10 @@ void LineChart::openRange() {
     }
     if (!heights.empty()) stack += *std::max_element(heights.begin(), heights.end());
   }
-  if (stack > 0) values.push_back(stack);
+  if (stack > 0) {
+    values.push_back(0);
+    values.push_back(stack);
+  }
   if (m_log) {
     values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return !(value > 0); }), values.end());
     m_scale.range = values.empty() ? Interval{0.1, 1} : niceLogRange(m_showAll ? Interval{*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())} : robustRange(values));
@@ -153,7 +162,8 @@ void LineChart::openRange() {
   }
   Interval range = robustRange(values);
   if (m_showAll && !values.empty()) range = {*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())};
-  const int ticks = std::clamp(static_cast<int>(plot().height() / 34), 2, 6);
+  // A low panel has few numbers, but its range still fits the values closely.
+  const int ticks = std::clamp(static_cast<int>(plot().height() / kTickPitch), 6, 8);
   m_scale.range = niceRange(range, ticks);
   if (m_kind == ValueKind::accuracy || m_kind == ValueKind::training) m_scale.range.high = std::min(m_scale.range.high, std::max(1.0, range.high));
 }

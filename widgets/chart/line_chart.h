@@ -62,6 +62,7 @@ class LineChart : public QWidget {
   void setMargins(PanelMargins margins);
   PanelMargins margins() const { return m_margins; }
   void setXNumbers(bool shown);           // the numbers of the x axis under this panel
+  void setContinued(bool continued);      // another panel stands above: the cursor's line comes down from it
   void setEmptyText(const QString& text); // "No run yet. Train starts one here"
   void setHighlighted(const QString& id); // drawn thicker, the others at 35 %
   QString highlighted() const { return m_highlighted; }
@@ -134,6 +135,7 @@ class LineChart : public QWidget {
   bool m_log = false;
   bool m_flags = false;
   bool m_xNumbers = true;
+  bool m_continued = false;
   bool m_showAll = false;
   bool m_stale = true;
   QPixmap m_picture;

@@ -57,13 +57,18 @@ void Button::setIconName(const QString& name) {
   updateGeometry();
 }
 
+void Button::setIconColour(std::optional<Colour> colour) {
+  m_iconColour = colour;
+  refreshIcon();
+}
+
 void Button::refreshIcon() {
   if (m_icon.isEmpty()) {
     setIcon(QIcon());
     return;
   }
-  setIcon(loom::icon(m_icon, iconColour(m_kind)));
-  setIconSize(QSize(16, 16));
+  setIcon(loom::icon(m_icon, m_iconColour.value_or(iconColour(m_kind))));
+  setIconSize(text().isEmpty() ? QSize(16, 16) : QSize(20, 16));
 }
 
 QSize Button::sizeHint() const {

@@ -2,6 +2,9 @@
 // Push buttons in the kinds of the design, with an icon that takes the kind's colour. Only Train is `filled`; a page has one
 // `tinted` action; everything else is outlined or plain.
 #include <QPushButton>
+#include <optional>
+
+#include "widgets/theme/tokens.h"
 
 namespace loom {
 
@@ -25,12 +28,14 @@ class Button : public QPushButton {
   ButtonKind kind() const { return m_kind; }
   void setKind(ButtonKind kind);
   void setIconName(const QString& name);
+  void setIconColour(std::optional<Colour> colour);  // other than the kind's
   QSize sizeHint() const override;
 
  private:
   void refreshIcon();
   ButtonKind m_kind;
   QString m_icon;
+  std::optional<Colour> m_iconColour;
 };
 
 // A square button with an icon alone. `name` is what it does: the tooltip and the name for screen readers.

@@ -1,6 +1,7 @@
 #include "widgets/controls/choice_field.h"
 
 #include <QStyleOptionComboBox>
+#include <algorithm>
 #include <QStylePainter>
 #include <QWheelEvent>
 #include <QtMath>
@@ -23,7 +24,9 @@ void ChoiceField::setPrefix(const QString& prefix) {
 
 QSize ChoiceField::sizeHint() const {
   const QFontMetrics metrics(font());
-  int width = QComboBox::sizeHint().width();
+  int width = 0;
+  for (int i = 0; i < count(); ++i) width = std::max(width, metrics.horizontalAdvance(itemText(i)));
+  width += 9 + 30;
   if (!m_prefix.isEmpty()) width += metrics.horizontalAdvance(m_prefix) + 8;
   return {width, Theme::of(this).size(Size::field)};
 }

@@ -18,6 +18,7 @@ SplitButton::SplitButton(const QString& iconName, const QString& text, ButtonKin
   m_arrow->setIconSize(QSize(12, 12));
   m_arrow->setFixedWidth(26);
   m_arrow->setAccessibleName(tr("More ways to %1").arg(text));
+  applyKind(kind);
   const int height = Theme::of(this).size(Size::buttonTop);
   m_main->setFixedHeight(height);
   m_arrow->setFixedHeight(height);
@@ -29,10 +30,18 @@ SplitButton::SplitButton(const QString& iconName, const QString& text, ButtonKin
 }
 
 void SplitButton::setKind(ButtonKind kind) {
+  if (kind == m_main->kind()) return;
   m_main->setKind(kind);
   m_arrow->setKind(kind);
+  applyKind(kind);
+}
+
+// Outlined, this button is still the way to train: its words and signs are in the accent.
+void SplitButton::applyKind(ButtonKind kind) {
+  const auto colour = kind == ButtonKind::outlined ? std::optional(Colour::accentText) : std::nullopt;
+  m_main->setIconColour(colour);
+  m_arrow->setIconColour(colour);
   m_arrow->setIconSize(QSize(12, 12));
-  update();
 }
 
 void SplitButton::setText(const QString& text) { m_main->setText(text); }

@@ -24,6 +24,7 @@ class SplitButton : public QWidget {
   void clicked();
 
  private:
+  void applyKind(ButtonKind kind);
   Button* m_main;
   Button* m_arrow;
   QMenu m_menu;

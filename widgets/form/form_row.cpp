@@ -16,7 +16,7 @@
 namespace loom {
 namespace {
 
-constexpr int kDotColumn = 14;
+constexpr int kDotColumn = 11;
 
 // A dot of 5 px with a hit area of a row's height: "differs from the default; click to go back".
 class Dot : public QAbstractButton {
@@ -99,7 +99,7 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   labelLayout->setContentsMargins(0, 0, 4, 0);
   labelLayout->setSpacing(2);
   auto* label = new QLabel(QString::fromStdString(field.label), labelSpace);
-  label->setProperty("kind", "label");
+  label->setProperty("kind", "field");
   label->setToolTip(QString::fromStdString(field.help));
   label->setMinimumWidth(0);
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -108,9 +108,6 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   m_help->setIconSize(QSize(14, 14));
   m_help->setFixedSize(22, 22);
   m_help->setFocusPolicy(Qt::NoFocus);
-  QSizePolicy keeps = m_help->sizePolicy();
-  keeps.setRetainSizeWhenHidden(true);
-  m_help->setSizePolicy(keeps);
   labelLayout->addWidget(m_help);
   line->addWidget(labelSpace, 0, Qt::AlignTop);
 
@@ -207,7 +204,7 @@ void FormRow::setProblems(const std::vector<FieldProblem>& problems) {
   if (problems.empty()) return;
   m_problems = new QWidget(this);
   auto* column = new QVBoxLayout(m_problems);
-  column->setContentsMargins(kDotColumn + m_layout.labelWidth, 0, 0, 4);
+  column->setContentsMargins(kDotColumn + m_layout.labelWidth, 0, 0, 0);
   column->setSpacing(4);
   for (const FieldProblem& problem : problems) column->addWidget(problemLine(problem));
   m_column->insertWidget(1, m_problems);

@@ -13,7 +13,7 @@ PropertyForm::PropertyForm(FormStyle style, QWidget* parent)
   m_column->setSpacing(8);
   m_headingRow = new QWidget(this);
   auto* layout = new QHBoxLayout(m_headingRow);
-  layout->setContentsMargins(0, 0, 0, 2);
+  layout->setContentsMargins(style == FormStyle::page ? 11 : 0, 0, 0, 2);
   m_heading = new QLabel(m_headingRow);
   m_heading->setProperty("kind", style == FormStyle::page ? "heading" : "section");
   m_count = new QLabel(m_headingRow);
@@ -63,7 +63,7 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
   m_given = given.is_object() ? given : Json::object();
   const RowLayout layout = m_style == FormStyle::page
                                ? RowLayout{.labelWidth = 130, .fieldWidth = 142, .segments = true, .baseFolder = m_baseFolder}
-                               : RowLayout{.labelWidth = 92, .baseFolder = m_baseFolder};
+                               : RowLayout{.labelWidth = 94, .baseFolder = m_baseFolder};
   for (const Field& field : entry.fields) {
     if (std::find(m_hidden.begin(), m_hidden.end(), field.key) != m_hidden.end()) continue;
     auto* row = new FormRow(field, layout, this);

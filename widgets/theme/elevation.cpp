@@ -15,7 +15,7 @@ struct Layer {
 };
 
 constexpr Layer kNode[] = {{0.5, 0.5, 0.06}, {1, 1, 0.05}};
-constexpr Layer kMenu[] = {{1, 1, 0.06}, {3, 2, 0.05}, {7, 4, 0.035}, {12, 6, 0.025}};
+constexpr Layer kMenu[] = {{1, 1, 0.06}, {3, 2, 0.04}, {7, 3, 0.022}, {12, 5, 0.012}};
 
 // A square of corner + 1 + corner pixels, of which the middle is stretched.
 const QPixmap& patch(int corner, double radius, Elevation elevation, double ratio) {

@@ -1,6 +1,7 @@
 #include "widgets/theme/focus_ring.h"
 
 #include <QAbstractButton>
+#include <QAbstractScrollArea>
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
@@ -81,7 +82,11 @@ bool FocusRing::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::Resize:
     case QEvent::Show:
     case QEvent::ZOrderChange:
-      if (watched == m_target) place();
+      // Ancestors up to the one that holds the ring move the target as well.
+      if (m_target && watched->isWidgetType()) {
+        auto* widget = static_cast<QWidget*>(watched);
+        if (widget == m_target || (widget->isAncestorOf(m_target) && widget != m_target->window())) place();
+      }
       break;
     case QEvent::Hide:
     case QEvent::ParentChange:
@@ -96,9 +101,6 @@ void FocusRing::attach(QWidget* target) {
   detach();
   if (!target->parentWidget() || target->isWindow()) return;
   m_target = target;
-  const QVariant radius = target->property(kRadiusProperty);
-  m_overlay = new Overlay(target->parentWidget(),
-                          radius.isValid() ? radius.toInt() : Theme::of(target).radius(Radius::field));
   place();
 }
 
@@ -109,11 +111,30 @@ void FocusRing::detach() {
   m_target = nullptr;
 }
 
+// The nearest ancestor that has room for the ring wears it, so that it scrolls with the target and is not cut off.
 void FocusRing::place() {
-  if (!m_overlay) return;
-  m_overlay->setGeometry(m_target->geometry().adjusted(-kWidth, -kWidth, kWidth, kWidth));
+  if (!m_target || m_placing) return;
+  m_placing = true;
+  QRect ring;
+  QWidget* holder = m_target->parentWidget();
+  for (;; holder = holder->parentWidget()) {
+    ring = QRect(m_target->mapTo(holder, QPoint()), m_target->size()).adjusted(-kWidth, -kWidth, kWidth, kWidth);
+    const bool viewport = qobject_cast<QAbstractScrollArea*>(holder->parentWidget());
+    if (holder->rect().contains(ring) || holder->isWindow() || viewport || !holder->parentWidget()) break;
+  }
+  if (m_overlay && m_overlay->parentWidget() != holder) {
+    m_overlay->hide();
+    m_overlay->deleteLater();
+    m_overlay = nullptr;
+  }
+  if (!m_overlay) {
+    const QVariant radius = m_target->property(kRadiusProperty);
+    m_overlay = new Overlay(holder, radius.isValid() ? radius.toInt() : Theme::of(m_target).radius(Radius::field));
+  }
+  m_overlay->setGeometry(ring);
   m_overlay->raise();
   m_overlay->setVisible(m_target->isVisible());
+  m_placing = false;
 }
 
 }  // namespace loom

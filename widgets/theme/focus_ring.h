@@ -29,6 +29,7 @@ class FocusRing : public QObject {
 
   QPointer<QWidget> m_target;
   QPointer<QWidget> m_overlay;
+  bool m_placing = false;  // placing the ring sends events of its own
 };
 
 }  // namespace loom

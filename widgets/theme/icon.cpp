@@ -47,6 +47,8 @@ class Engine : public QIconEngine {
     const double side = std::min(rect.width(), rect.height());
     QRectF square(0, 0, side, side);
     square.moveCenter(QRectF(rect).center());
+    // A button asks for a wider icon to keep its text at a distance.
+    if (rect.width() > rect.height()) square.moveLeft(rect.left());
     paintIcon(*painter, m_name, square, tint(mode, state));
   }
 
@@ -54,7 +56,12 @@ class Engine : public QIconEngine {
 
   // `size` is in device pixels.
   QPixmap scaledPixmap(const QSize& size, QIcon::Mode mode, QIcon::State state, qreal scale) override {
-    QPixmap result = iconPixmap(m_name, tint(mode, state), std::min(size.width(), size.height()) / scale, scale);
+    if (size.width() == size.height()) return iconPixmap(m_name, tint(mode, state), size.width() / scale, scale);
+    QPixmap result(size);
+    result.setDevicePixelRatio(scale);
+    result.fill(Qt::transparent);
+    QPainter painter(&result);
+    paint(&painter, QRect(QPoint(), size / scale), mode, state);
     return result;
   }
 

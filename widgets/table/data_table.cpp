@@ -1,0 +1,278 @@
+#include "widgets/table/data_table.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "widgets/table/table_delegate.h"
+#include "widgets/table/table_head.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+DataTable::DataTable(QWidget* parent)
+    : QTableView(parent), m_frozen(new QTableView(this)), m_delegate(new TableDelegate(this)) {
+  prepare(this);
+  prepare(m_frozen);
+  m_frozen->setFocusPolicy(Qt::NoFocus);
+  m_frozen->setFocusProxy(this);
+  m_frozen->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_frozen->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_frozen->setObjectName(QStringLiteral("frozen"));
+  m_frozen->hide();
+  m_frozen->viewport()->installEventFilter(this);
+  setProperty("focusRadius", -1);
+  connect(m_frozen->verticalScrollBar(), &QScrollBar::valueChanged, verticalScrollBar(), &QScrollBar::setValue);
+  connect(verticalScrollBar(), &QScrollBar::valueChanged, m_frozen->verticalScrollBar(), &QScrollBar::setValue);
+  connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int index, int, int width) {
+    m_frozen->setColumnWidth(index, width);
+    placeFrozen();
+  });
+  connect(m_frozen->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int index, int, int width) { setColumnWidth(index, width); });
+  connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, [this](int index, Qt::SortOrder order) {
+    m_frozen->horizontalHeader()->setSortIndicator(index, order);
+    m_frozen->horizontalHeader()->viewport()->update();
+  });
+  connect(this, &QTableView::activated, this, [this](const QModelIndex& index) { Q_EMIT rowActivated(index.row()); });
+  connect(&Theme::of(this), &Theme::changed, this, [this] {
+    for (QTableView* view : {static_cast<QTableView*>(this), m_frozen}) {
+      view->verticalHeader()->setDefaultSectionSize(Theme::of(this).size(Size::tableRow));
+      view->horizontalHeader()->setFixedHeight(Theme::of(this).size(Size::tableHead));
+    }
+  });
+}
+
+DataTable::~DataTable() = default;
+
+void DataTable::prepare(QTableView* view) {
+  auto* head = new TableHead(this, view);
+  view->setHorizontalHeader(head);
+  view->setItemDelegate(m_delegate);
+  view->setShowGrid(false);
+  view->setFrameShape(QFrame::NoFrame);
+  view->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  view->setEditTriggers(QAbstractItemView::EditKeyPressed);
+  view->setMouseTracking(true);
+  view->setWordWrap(false);
+  view->setTabKeyNavigation(false);
+  view->setCornerButtonEnabled(false);
+  view->verticalHeader()->hide();
+  view->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  view->verticalHeader()->setMinimumSectionSize(16);
+  view->verticalHeader()->setDefaultSectionSize(Theme::of(this).size(Size::tableRow));
+  view->horizontalHeader()->setFixedHeight(Theme::of(this).size(Size::tableHead));
+}
+
+void DataTable::setColumns(std::vector<TableColumn> columns) {
+  m_columns = std::move(columns);
+  if (!model()) return;
+  for (int i = 0; i < model()->columnCount(); ++i) {
+    setColumnWidth(i, column(i).width);
+    m_frozen->setColumnWidth(i, column(i).width);
+  }
+  placeFrozen();
+  viewport()->update();
+}
+
+const TableColumn& DataTable::column(int index) const {
+  static const TableColumn other;
+  return index >= 0 && static_cast<std::size_t>(index) < m_columns.size() ? m_columns[static_cast<std::size_t>(index)] : other;
+}
+
+void DataTable::setModel(QAbstractItemModel* model) {
+  if (this->model()) disconnect(this->model(), nullptr, this, nullptr);
+  QTableView::setModel(model);
+  m_frozen->setModel(model);
+  if (!model) return;
+  m_frozen->setSelectionModel(selectionModel());
+  setColumns(m_columns);
+  setFrozenColumns(m_frozenCount);
+  for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved}) {
+    connect(model, signal, this, &DataTable::refreshEmpty);
+  }
+  connect(model, &QAbstractItemModel::modelReset, this, [this] {
+    setColumns(m_columns);
+    setFrozenColumns(m_frozenCount);
+    refreshEmpty();
+  });
+  connect(model, &QAbstractItemModel::columnsInserted, this, [this] {
+    setColumns(m_columns);
+    setFrozenColumns(m_frozenCount);
+  });
+  connect(model, &QAbstractItemModel::dataChanged, this, [this] {
+    // The box in the head stands for all rows.
+    horizontalHeader()->viewport()->update();
+    m_frozen->horizontalHeader()->viewport()->update();
+  });
+  refreshEmpty();
+}
+
+void DataTable::setFrozenColumns(int count) {
+  m_frozenCount = count;
+  if (!model()) return;
+  for (int i = 0; i < model()->columnCount(); ++i) m_frozen->setColumnHidden(i, i >= count);
+  m_frozen->setVisible(count > 0);
+  placeFrozen();
+}
+
+void DataTable::placeFrozen() {
+  if (m_frozenCount == 0 || !model()) return;
+  int width = 0;
+  for (int i = 0; i < std::min(m_frozenCount, model()->columnCount()); ++i) width += columnWidth(i);
+  m_frozen->setGeometry(0, 0, std::min(width, viewport()->width()), horizontalHeader()->height() + viewport()->height());
+  m_frozen->verticalScrollBar()->setValue(verticalScrollBar()->value());
+  m_frozen->raise();
+}
+
+void DataTable::setEmptyState(QWidget* widget) {
+  delete m_empty;
+  m_empty = widget;
+  if (widget) widget->setParent(viewport());
+  refreshEmpty();
+}
+
+void DataTable::refreshEmpty() {
+  if (!m_empty) return;
+  const bool empty = !model() || model()->rowCount() == 0;
+  m_empty->setGeometry(viewport()->rect());
+  m_empty->setVisible(empty);
+}
+
+void DataTable::setHoveredRow(int row) {
+  if (row == m_hovered) return;
+  m_hovered = row;
+  viewport()->update();
+  m_frozen->viewport()->update();
+}
+
+void DataTable::hoverAt(QTableView* view, const QPoint& position) {
+  const int row = view->rowAt(position.y());
+  if (row == m_hovered) return;
+  setHoveredRow(row);
+  Q_EMIT rowHovered(row);
+}
+
+bool DataTable::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::MouseMove) hoverAt(this, static_cast<QMouseEvent*>(event)->pos());
+  else if (event->type() == QEvent::Leave) hoverAt(this, QPoint(0, -1));
+  return QTableView::viewportEvent(event);
+}
+
+bool DataTable::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_frozen->viewport()) {
+    if (event->type() == QEvent::MouseMove) hoverAt(m_frozen, static_cast<QMouseEvent*>(event)->pos());
+    else if (event->type() == QEvent::Leave) hoverAt(m_frozen, QPoint(0, -1));
+    else if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
+    else if (event->type() == QEvent::MouseButtonRelease) clicked_(m_frozen, static_cast<QMouseEvent*>(event));
+    else if (event->type() == QEvent::MouseButtonDblClick) {
+      const QModelIndex index = m_frozen->indexAt(static_cast<QMouseEvent*>(event)->pos());
+      if (index.isValid()) Q_EMIT rowActivated(index.row());
+    }
+  }
+  return QTableView::eventFilter(watched, event);
+}
+
+void DataTable::mouseReleaseEvent(QMouseEvent* event) {
+  clicked_(this, event);
+  QTableView::mouseReleaseEvent(event);
+}
+
+void DataTable::clicked_(QTableView* view, QMouseEvent* event) {
+  const QModelIndex index = view->indexAt(event->pos());
+  if (event->button() != Qt::LeftButton || !index.isValid()) return;
+  if (column(index.column()).kind == ColumnKind::check) toggle({index.row()});
+  else if (column(index.column()).kind == ColumnKind::swatch) Q_EMIT swatchClicked(index);
+}
+
+int DataTable::checkColumn() const {
+  for (std::size_t i = 0; i < m_columns.size(); ++i) {
+    if (m_columns[i].kind == ColumnKind::check) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Qt::CheckState DataTable::allChecked() const {
+  const int column = checkColumn();
+  if (column < 0 || !model()) return Qt::Unchecked;
+  int checked = 0, rows = 0;
+  for (int row = 0; row < model()->rowCount(); ++row) {
+    const QVariant state = model()->index(row, column).data(Qt::CheckStateRole);
+    if (!state.isValid()) continue;
+    ++rows;
+    if (state.toInt() == Qt::Checked) ++checked;
+  }
+  return checked == 0 ? Qt::Unchecked : checked == rows ? Qt::Checked : Qt::PartiallyChecked;
+}
+
+void DataTable::setAllChecked(bool checked) {
+  const int column = checkColumn();
+  if (column < 0 || !model()) return;
+  for (int row = 0; row < model()->rowCount(); ++row) {
+    model()->setData(model()->index(row, column), checked ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
+  }
+}
+
+void DataTable::toggle(const QList<int>& rows) {
+  const int column = checkColumn();
+  if (column < 0 || rows.isEmpty()) return;
+  // Several rows take the new state of the first.
+  const bool checked = model()->index(rows.front(), column).data(Qt::CheckStateRole).toInt() != Qt::Checked;
+  for (const int row : rows) model()->setData(model()->index(row, column), checked ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
+}
+
+QList<int> DataTable::selectedRows() const {
+  QList<int> rows;
+  if (!selectionModel()) return rows;
+  for (const QModelIndex& index : selectionModel()->selectedRows()) rows << index.row();
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+void DataTable::keyPressEvent(QKeyEvent* event) {
+  const bool find = event->matches(QKeySequence::Find) || (event->key() == Qt::Key_Slash && event->modifiers() == Qt::NoModifier);
+  if (find) {
+    Q_EMIT filterRequested();
+  } else if (event->key() == Qt::Key_Space && checkColumn() >= 0) {
+    toggle(selectedRows());
+  } else if (event->key() == Qt::Key_Delete && !selectedRows().isEmpty()) {
+    Q_EMIT deleteRequested(selectedRows());
+  } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && state() != EditingState && currentIndex().isValid()) {
+    Q_EMIT rowActivated(currentIndex().row());
+  } else {
+    QTableView::keyPressEvent(event);
+  }
+}
+
+// Home and End go to the first and last row: rows are what is chosen here.
+QModelIndex DataTable::moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) {
+  if (model() && model()->rowCount() > 0 && (action == MoveHome || action == MoveEnd)) {
+    return model()->index(action == MoveHome ? 0 : model()->rowCount() - 1, std::max(currentIndex().column(), 0));
+  }
+  return QTableView::moveCursor(action, modifiers);
+}
+
+// A frozen cell is always seen; the others must come out from under the frozen part.
+void DataTable::scrollTo(const QModelIndex& index, ScrollHint hint) {
+  if (index.column() >= m_frozenCount) {
+    QTableView::scrollTo(index, hint);
+    const int left = visualRect(index).left();
+    const int covered = m_frozenCount > 0 ? m_frozen->width() : 0;
+    if (left < covered) horizontalScrollBar()->setValue(horizontalScrollBar()->value() + left - covered);
+    return;
+  }
+  const int at = horizontalScrollBar()->value();
+  QTableView::scrollTo(index, hint);
+  horizontalScrollBar()->setValue(at);
+}
+
+void DataTable::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  placeFrozen();
+  refreshEmpty();
+}
+
+}  // namespace loom

@@ -1,0 +1,73 @@
+#pragma once
+// A table of many rows: 32 px rows painted from the theme, monospaced numbers, check boxes, swatches, status shapes, a sticky
+// head, and first columns that stay while the rest scrolls sideways. Any model will do; what its cells are stands in
+// table_roles.h. Sorting is the model's business (TableSortModel).
+#include <QTableView>
+#include <vector>
+
+#include "widgets/table/table_roles.h"
+
+namespace loom {
+
+class TableDelegate;
+class TableHead;
+
+class DataTable : public QTableView {
+  Q_OBJECT
+
+ public:
+  explicit DataTable(QWidget* parent = nullptr);
+  ~DataTable() override;
+
+  // One a column of the model, in its order; more columns of the model than given are text.
+  void setColumns(std::vector<TableColumn> columns);
+  const TableColumn& column(int index) const;
+  void setFrozenColumns(int count);        // how many first columns stay; 0 = none
+  void setModel(QAbstractItemModel* model) override;
+
+  // Shown in the middle while there are no rows; owned by the table.
+  void setEmptyState(QWidget* widget);
+
+  int hoveredRow() const { return m_hovered; }
+  void setHoveredRow(int row);             // from a chart whose line is hovered; -1 = none
+  Qt::CheckState allChecked() const;       // of the check column's rows
+  void setAllChecked(bool checked);
+  QTableView* frozenPart() const { return m_frozen; }
+
+ signals:
+  void rowHovered(int row);                // -1 = none
+  void rowActivated(int row);              // Enter or double click
+  void deleteRequested(const QList<int>& rows);
+  void filterRequested();                  // Ctrl+F or /
+  void swatchClicked(const QModelIndex& index);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void scrollTo(const QModelIndex& index, ScrollHint hint = EnsureVisible) override;
+  QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override;
+
+ private:
+  friend class TableDelegate;
+  friend class TableHead;
+  void prepare(QTableView* view);
+  void hoverAt(QTableView* view, const QPoint& position);
+  void clicked_(QTableView* view, QMouseEvent* event);
+  void placeFrozen();
+  void refreshEmpty();
+  int checkColumn() const;
+  void toggle(const QList<int>& rows);
+  QList<int> selectedRows() const;
+
+  std::vector<TableColumn> m_columns;
+  QTableView* m_frozen;
+  TableDelegate* m_delegate;
+  QWidget* m_empty = nullptr;
+  int m_frozenCount = 0;
+  int m_hovered = -1;
+};
+
+}  // namespace loom

@@ -1,0 +1,136 @@
+#include "widgets/table/table_delegate.h"
+
+#include <QLineEdit>
+#include <QPainter>
+#include <cmath>
+
+#include "widgets/table/data_table.h"
+#include "widgets/theme/status.h"
+#include "widgets/theme/style.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kPadding = 10;
+
+Colour toneColour(Tone tone) {
+  switch (tone) {
+    case Tone::normal: return Colour::text;
+    case Tone::quiet: return Colour::text3;
+    case Tone::accent: return Colour::accentText;
+    case Tone::ok: return Colour::ok;
+    case Tone::warning: return Colour::warning;
+    case Tone::error: return Colour::error;
+  }
+  return Colour::text;
+}
+
+void paintSwatch(QPainter& painter, const QRectF& cell, const QVariant& colour) {
+  const Theme& theme = Theme::of();
+  QRectF box(0, 0, 22, 12);
+  box.moveCenter(cell.center());
+  box.moveTopLeft(QPointF(std::round(box.left()), std::round(box.top())));
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (colour.isValid()) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.curveColour(colour.toInt()));
+    painter.drawRoundedRect(box, 3, 3);
+    // The second and third ten have the dash of their line across the swatch.
+    if (const auto dash = theme.curveDash(colour.toInt(), 2); !dash.isEmpty()) {
+      QPen pen(theme.colour(Colour::surface), 2, Qt::CustomDashLine, Qt::FlatCap);
+      pen.setDashPattern(dash);
+      painter.setPen(pen);
+      painter.drawLine(QPointF(box.left() + 2, box.center().y()), QPointF(box.right() - 2, box.center().y()));
+    }
+  } else {
+    painter.setPen(QPen(theme.colour(Colour::lineStrong), 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
+  }
+}
+
+}  // namespace
+
+TableDelegate::TableDelegate(DataTable* table) : QStyledItemDelegate(table), m_table(table) {}
+
+QSize TableDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
+  return {m_table->column(index.column()).width, Theme::of(m_table).size(Size::tableRow)};
+}
+
+void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const Theme& theme = Theme::of(m_table);
+  const TableColumn& column = m_table->column(index.column());
+  const QRectF cell = option.rect;
+  const bool enabled = option.state & QStyle::State_Enabled;
+  const bool selected = option.state & QStyle::State_Selected;
+  const bool hovered = index.row() == m_table->hoveredRow();
+  painter->save();
+  painter->fillRect(cell, theme.colour(selected ? Colour::selected : hovered ? Colour::hover : Colour::surface));
+  painter->setPen(QPen(theme.colour(Colour::line, 0.7), 1));
+  painter->drawLine(QPointF(cell.left(), cell.bottom() - 0.5), QPointF(cell.right(), cell.bottom() - 0.5));
+  if (column.tinted && index.column() > 0 && !m_table->column(index.column() - 1).tinted) {
+    painter->setPen(QPen(theme.colour(Colour::line), 1));
+    painter->drawLine(QPointF(cell.left() + 0.5, cell.top()), QPointF(cell.left() + 0.5, cell.bottom()));
+  }
+  const QRectF content = cell.adjusted(kPadding, 0, -kPadding, -1);
+  const QString text = index.data(Qt::DisplayRole).toString();
+  const auto tone = static_cast<Tone>(index.data(kToneRole).toInt());
+  const bool strong = index.data(kStrongRole).toBool();
+  const QColor ink = theme.colour(enabled ? toneColour(tone) : Colour::disabled);
+  switch (column.kind) {
+    case ColumnKind::check: {
+      const QVariant state = index.data(Qt::CheckStateRole);
+      if (state.isValid()) paintCheckBox(*painter, cell, static_cast<Qt::CheckState>(state.toInt()), enabled, hovered);
+      break;
+    }
+    case ColumnKind::swatch: paintSwatch(*painter, cell, index.data(kSwatchRole)); break;
+    case ColumnKind::status: {
+      const auto status = static_cast<Status>(index.data(kStatusRole).toInt());
+      const QColor colour = theme.colour(statusColour(status));
+      paintStatus(*painter, status, QRectF(content.left(), std::round(content.center().y() - 7), 14, 14), colour);
+      painter->setFont(theme.font(FontRole::label));
+      painter->setPen(colour);
+      const QRectF words = content.adjusted(20, 0, 0, 0);
+      painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
+                        QFontMetricsF(painter->font()).elidedText(text.isEmpty() ? statusWord(status) : text, Qt::ElideRight, words.width()));
+      break;
+    }
+    case ColumnKind::number: {
+      QFont font = theme.numberFont(FontRole::body);
+      painter->setFont(Theme::withWeight(font, strong ? 600 : 400));
+      painter->setPen(ink);
+      painter->drawText(content, Qt::AlignVCenter | Qt::AlignRight, text);
+      if (const QString remark = index.data(kRemarkRole).toString(); !remark.isEmpty()) {
+        const double used = QFontMetricsF(painter->font()).horizontalAdvance(text);
+        painter->setFont(theme.numberFont(FontRole::axis));
+        painter->setPen(theme.colour(Colour::text3));
+        painter->drawText(content.adjusted(0, 0, -used - 14, 0), Qt::AlignVCenter | Qt::AlignRight, remark);
+      }
+      break;
+    }
+    case ColumnKind::text: {
+      painter->setFont(Theme::withWeight(theme.font(FontRole::body), strong ? 600 : 400));
+      painter->setPen(ink);
+      painter->drawText(content, Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(painter->font()).elidedText(text, Qt::ElideMiddle, content.width()));
+      break;
+    }
+  }
+  // Where the keyboard is: a line at the left edge of the row, never colour of the ground alone.
+  if ((option.state & QStyle::State_HasFocus) && m_table->hasFocus()) {
+    painter->fillRect(QRectF(cell.left(), cell.top(), cell.width(), 2), theme.colour(Colour::focus));
+    painter->fillRect(QRectF(cell.left(), cell.bottom() - 2, cell.width(), 2), theme.colour(Colour::focus));
+  }
+  painter->restore();
+}
+
+QWidget* TableDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  QWidget* editor = QStyledItemDelegate::createEditor(parent, option, index);
+  if (auto* line = qobject_cast<QLineEdit*>(editor)) {
+    line->setProperty("focusRadius", -1);
+    if (m_table->column(index.column()).kind == ColumnKind::number) line->setProperty("number", true);
+  }
+  return editor;
+}
+
+}  // namespace loom

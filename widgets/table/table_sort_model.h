@@ -1,0 +1,28 @@
+#pragma once
+// Sorts and filters rows for a DataTable: by kSortRole, else by the text as a person counts ("run 9" before "run 10"). What is
+// missing or not a number stands last in either order. Rows that compare equal keep their order.
+#include <QCollator>
+#include <QSortFilterProxyModel>
+#include <functional>
+
+namespace loom {
+
+class TableSortModel : public QSortFilterProxyModel {
+  Q_OBJECT
+
+ public:
+  explicit TableSortModel(QObject* parent = nullptr);
+
+  // Which rows of the source stay; nothing = all.
+  void setRowFilter(std::function<bool(int sourceRow)> accepts);
+
+ protected:
+  bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+ private:
+  std::function<bool(int)> m_accepts;
+  QCollator m_collator;
+};
+
+}  // namespace loom
