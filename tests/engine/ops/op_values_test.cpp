@@ -223,9 +223,15 @@ TEST(OpValues, Losses) {
 }
 
 TEST(OpValues, AccuracyPutsTheSmallerIndexFirst) {
-  const ReferenceTensor logits = tensor({3, 3}, {1, 1, 0, 1, 1, 0, 0, NAN, 1}), labels = tensor({3}, {0, 1, 1});
-  EXPECT_THAT(one("top_k_accuracy", {logits, labels}, {{"k", 1}}, {1}), near({1.0 / 3}));
-  EXPECT_THAT(one("top_k_accuracy", {logits, labels}, {{"k", 2}}, {1}), near({2.0 / 3})) << "NaN is never right";
+  const auto right = [](std::vector<double> logits, double label, std::int64_t k) {
+    return one("top_k_accuracy", {tensor({1, 3}, std::move(logits)), tensor({1}, {label})}, {{"k", k}}, {1})[0];
+  };
+  EXPECT_EQ(right({1, 1, 0}, 0, 1), 1);
+  EXPECT_EQ(right({1, 1, 0}, 1, 1), 0);
+  EXPECT_EQ(right({1, 1, 0}, 1, 2), 1);
+  EXPECT_EQ(right({3, 2, 1}, 2, 2), 0);
+  EXPECT_EQ(right({0, NAN, 1}, 1, 3), 0) << "NaN is never right";
+  EXPECT_EQ(right({NAN, 1, 0}, 1, 1), 0) << "nor does one beside it make the label the largest";
   EXPECT_THAT(
       one("binary_accuracy", {tensor({4}, {0.5, 0.4, 0.6, NAN}), tensor({4}, {1, 1, 1, 0})}, {{"threshold", 0.5}}),
       near({0.5}));

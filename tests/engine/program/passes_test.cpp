@@ -81,6 +81,21 @@ TEST(Simplify, ComputesOnceWhatIsWrittenTwice) {
   EXPECT_THAT(names(builder.program()), ElementsAre("unary", "unary", "binary", "binary"));
 }
 
+TEST(Simplify, KeepsApartWhatReadsAStateBeforeAndAfterItChanges) {
+  ProgramBuilder builder(4, 1, true);
+  const TensorId x = builder.input("x", {4, 3}, DataType::f32);
+  const TensorId mean = builder.state({.name = "mean", .shape = {3}}),
+                 variance = builder.state({.name = "v", .shape = {3}});
+  const std::vector<TensorId> inputs{x, kNoTensor, kNoTensor, mean, variance};
+  const TensorId before = builder.add("batch_normalization_inference", inputs);
+  const TensorId between = builder.add("batch_normalization", inputs);
+  const TensorId after = builder.add("batch_normalization_inference", inputs);
+  const TensorId all = builder.add("concatenate", {before, between, after}, {{"axis", 1}});
+  builder.result("y", "output", all);
+  simplify(builder.program());
+  EXPECT_EQ(builder.program().operations.size(), 4u);
+}
+
 TEST(Simplify, FoldsConstants) {
   ProgramBuilder builder(2, 1, false);
   const TensorId x = builder.input("x", {2, 3}, DataType::f32);
