@@ -12,7 +12,8 @@ dnnl::primitive_attr dnnlAttributes(bool relu) {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (relu) {
     dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    // A slope of 0 would make oneDNN take the maximum with 0, which hides a NaN; with 1e-30 it multiplies, and a NaN stays one.
+    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 1e-30f, 0.0f);
     attributes.set_post_ops(after);
   }
   return attributes;

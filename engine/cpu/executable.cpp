@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/kernels/isa.h"
+#include "engine/program/passes.h"
 
 namespace loom::cpu {
 namespace {
@@ -34,6 +35,7 @@ class OneOpenMpThread {
 CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool)
     : m_program(std::move(program)), m_pool(std::move(pool)), m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr) {
   const OneOpenMpThread scope;
+  simplify(m_program);
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, m_pool->size());
   m_plan->lowerAll();

@@ -154,7 +154,10 @@ void lowerSumTo(Plan& plan, const Operation& operation) {
 
 void lowerBroadcast(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
-  const Layout layout = plan.layoutOf(x);
+  // One number a channel may be spread in either layout: what it meets next is an image.
+  const std::size_t rank = plan.shape(x).rank();
+  const bool image = rank >= 4 && sameMemory(plan.shape(x), plan.layoutOf(x), channelsLast(rank));
+  const Layout layout = image ? channelsLast(rank) : plan.layoutOf(x);
   const auto from = plan.read(x, layout), to = plan.write(y, layout);
   const Broadcast broadcast = broadcastOver(physicalShape(plan.shape(y), layout), physicalShape(plan.shape(x), layout));
   plan.stage("broadcast", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {

@@ -1,0 +1,185 @@
+// Whole programs on the CPU: gradients against the reference backend, several shapes on one store, layouts, faults.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/cpu/cpu_backend.h"
+#include "tests/engine/cpu/networks.h"
+#include "tests/engine/ops/op_cases.h"
+
+namespace loom {
+namespace {
+
+struct Network {
+  const char* name;
+  Program (*make)(std::int64_t batch);
+};
+void PrintTo(const Network& network, std::ostream* to) { *to << network.name; }
+
+const Network kNetworks[] = {{"smallCnn", networks::smallCnn},         {"residualNetwork", networks::residualNetwork},
+                             {"stackedLstm", networks::stackedLstm},   {"gatedRecurrent", networks::gatedRecurrent},
+                             {"transformer", networks::transformerBlock}, {"perceptron", networks::perceptron}};
+
+// Differences of single ops (1e-5) add up through a network, and a number near a ReLU's kink may fall to its other side.
+void expectNear(const networks::Outcome& found, const networks::Outcome& expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [name, values] : expected) EXPECT_LT(cases::relativeDistance(found.at(name), values), tolerance) << name;
+}
+
+class CpuNetwork : public testing::TestWithParam<Network> {};
+
+TEST_P(CpuNetwork, hasTheReferencesGradients) {
+  const Program program = GetParam().make(6);
+  const auto cpu = makeCpuBackend(), reference = makeReferenceBackend();
+  const auto expected = networks::step(*reference, program);
+  for (int threads : {1, 2, 4}) expectNear(networks::step(*cpu, program, {.threads = threads}), expected, 3e-5);
+}
+
+TEST_P(CpuNetwork, addsGradientsWhenAccumulating) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(11);
+  const auto executable = cpu->compile(GetParam().make(4), store, {});
+  networks::fill(*executable, networks::kClasses);
+  executable->run({});
+  const auto once = networks::collect(*executable, store);
+  executable->run({.accumulate = true});
+  executable->run({.accumulate = true});
+  for (const auto& [name, values] : networks::collect(*executable, store)) {
+    if (!name.starts_with("gradient")) continue;
+    std::vector<float> thrice = once.at(name);
+    for (float& value : thrice) value *= 3;
+    EXPECT_LT(cases::relativeDistance(values, thrice), 1e-6) << name;
+  }
+}
+
+TEST_P(CpuNetwork, repeatsItselfBitForBit) {
+  const auto cpu = makeCpuBackend();
+  const Program program = GetParam().make(5);
+  EXPECT_EQ(networks::step(*cpu, program, {.threads = 3}), networks::step(*cpu, program, {.threads = 3}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, CpuNetwork, testing::ValuesIn(kNetworks),
+                         [](const testing::TestParamInfo<Network>& info) { return std::string(info.param.name); });
+
+// The last, partial batch of an epoch: another executable on the same weights.
+TEST(CpuExecutable, twoBatchSizesShareOneStore) {
+  const auto cpu = makeCpuBackend(2), reference = makeReferenceBackend();
+  ParameterStore mine(11), theirs(11);
+  const auto large = cpu->compile(networks::residualNetwork(6), mine, {}), small = cpu->compile(networks::residualNetwork(3), mine, {});
+  const auto largeReference = reference->compile(networks::residualNetwork(6), theirs, {}),
+             smallReference = reference->compile(networks::residualNetwork(3), theirs, {});
+  for (const auto& [first, second] : {std::pair{&large, &largeReference}, {&small, &smallReference}, {&large, &largeReference}}) {
+    for (const auto* executable : {first, second}) {
+      networks::fill(**executable, networks::kClasses);
+      (*executable)->run({});
+    }
+    expectNear(networks::collect(**first, mine), networks::collect(**second, theirs), 3e-5);
+    // A step of gradient descent, so that packed weights must follow.
+    for (ParameterStore* store : {&mine, &theirs}) {
+      for (const auto& entry : store->entries()) {
+        for (std::size_t i = 0; i < entry->gradient.size(); ++i) entry->value[i] -= 0.01f * entry->gradient[i];
+      }
+    }
+  }
+}
+
+TEST(CpuExecutable, convolutionsMeetNoReorder) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const Json facts = cpu->compile(networks::residualNetwork(4), store, {})->describe();
+  // The image comes in as N x C x H x W and is brought into the convolutions' layout once; nothing else moves.
+  EXPECT_EQ(facts["reorders"], 1);
+  EXPECT_EQ(facts["operations"][0]["kernel"], "reorder");
+  int convolutions = 0, fusedNormalisations = 0;
+  for (const Json& operation : facts["operations"]) {
+    const std::string kernel = operation["kernel"];
+    if (kernel.starts_with("convolution")) {
+      ++convolutions;
+      EXPECT_THAT(operation["implementation"].get<std::string>(), testing::HasSubstr("oneDNN"));
+      EXPECT_EQ(operation["layout"], "channels-last");
+    }
+    fusedNormalisations += kernel == "batch_normalization + add + relu";
+  }
+  EXPECT_EQ(convolutions, 6 + 5 + 6);  // forward, to the input (not of the first), to the weight
+  EXPECT_EQ(fusedNormalisations, 2);
+}
+
+TEST(CpuExecutable, arenaIsSmallerThanItsTensors) {
+  const auto cpu = makeCpuBackend(1);
+  const Program program = networks::residualNetwork(8);
+  double bytes = 0;
+  for (const Tensor& tensor : program.tensors) {
+    if (tensor.role == TensorRole::intermediate) bytes += 4.0 * static_cast<double>(tensor.shape.elements());
+  }
+  ParameterStore store(1);
+  EXPECT_LT(cpu->compile(program, store, {})->describe()["arena_bytes"].get<double>(), 0.8 * bytes);
+}
+
+TEST(CpuExecutable, labelOutOfRangeNamesTheRowAndChangesNothing) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const auto executable = cpu->compile(networks::residualNetwork(4), store, {});
+  networks::fill(*executable, networks::kClasses);
+  reinterpret_cast<std::int32_t*>(executable->input("y").data())[2] = 9;
+  const auto before = std::vector<float>(store.at("bn1/mean").value.begin(), store.at("bn1/mean").value.end());
+  try {
+    executable->run({});
+    FAIL() << "the label 9 was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badData);
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 2"), testing::HasSubstr("label 9"), testing::HasSubstr("0 to 4"),
+                                             testing::HasSubstr("in layer 'loss'")));
+  }
+  EXPECT_THAT(before, testing::ElementsAreArray(store.at("bn1/mean").value));
+  networks::fill(*executable, networks::kClasses);
+  executable->run({});  // and goes on
+}
+
+TEST(CpuExecutable, indexOutOfRangeNamesRowAndPlace) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const auto executable = cpu->compile(networks::transformerBlock(2), store, {});
+  networks::fill(*executable, networks::kClasses);
+  reinterpret_cast<std::int32_t*>(executable->input("x").data())[50 + 7] = -1;
+  try {
+    executable->run({});
+    FAIL() << "the index -1 was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badData);
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 1"), testing::HasSubstr("place 7"), testing::HasSubstr("index -1")));
+  }
+}
+
+TEST(CpuExecutable, notANumberGoesThrough) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const auto executable = cpu->compile(networks::smallCnn(4), store, {});
+  networks::fill(*executable, networks::kClasses);
+  reinterpret_cast<float*>(executable->input("x").data())[17] = std::numeric_limits<float>::quiet_NaN();
+  executable->run({});
+  EXPECT_TRUE(std::isnan(executable->scalarResult("loss")));
+}
+
+TEST(CpuExecutable, otherPrecisionsAreRefused) {
+  const auto cpu = makeCpuBackend(1);
+  ParameterStore store(1);
+  try {
+    cpu->compile(networks::perceptron(2), store, {.precision = DataType::bf16});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_THAT(error.what(), testing::HasSubstr("f32"));
+  }
+}
+
+TEST(CpuExecutable, unknownNamesAreNamed) {
+  const auto cpu = makeCpuBackend(1);
+  ParameterStore store(1);
+  const auto executable = cpu->compile(networks::perceptron(2), store, {});
+  EXPECT_THROW(executable->input("z"), Error);
+  EXPECT_THROW(executable->scalarResult("accuracy"), Error);
+}
+
+}  // namespace
+}  // namespace loom

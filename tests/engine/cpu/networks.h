@@ -1,0 +1,29 @@
+#pragma once
+// Small whole networks as programs, forward and backward, and runs of them that can be compared between backends.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/program/backend.h"
+#include "engine/program/builder.h"
+
+namespace loom::networks {
+
+// Each with input "x" (f32, or i32 for indices), labels "y" and result "loss"; differentiated.
+Program smallCnn(std::int64_t batch);         // convolutions with bias, ReLU, pooling, dropout, linear layers
+Program residualNetwork(std::int64_t batch);  // batch normalisation, identity and projected shortcuts, global average
+Program stackedLstm(std::int64_t batch);
+Program gatedRecurrent(std::int64_t batch);
+Program transformerBlock(std::int64_t batch);  // embedding, positions, layer norm, causal attention, GELU
+Program perceptron(std::int64_t batch);        // own kernels only
+
+// Inputs are functions of their name and place: normal numbers, or classes below `classes`.
+void fill(Executable& executable, std::int64_t classes);
+constexpr std::int64_t kClasses = 5;
+
+// All gradients, states and the loss after one step.
+using Outcome = std::map<std::string, std::vector<float>>;
+Outcome step(Backend& backend, const Program& program, const CompileOptions& options = {});
+Outcome collect(const Executable& executable, const ParameterStore& store);
+
+}  // namespace loom::networks

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+
+#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/thread_pool.h"
+
+namespace loom {
+namespace {
+
+TEST(ThreadPool, barrierHoldsThreadsTogetherWithMoreThreadsThanCores) {
+  constexpr int kThreads = 7, kRounds = 300;
+  cpu::ThreadPool pool(kThreads);
+  struct Context {
+    cpu::ThreadPool& pool;
+    std::atomic<int> arrived{0};
+    std::atomic<int> early{0};
+  } context{pool};
+  pool.run(
+      [](void* pointer, int) {
+        auto& c = *static_cast<Context*>(pointer);
+        for (int round = 1; round <= kRounds; ++round) {
+          ++c.arrived;
+          c.pool.barrier().wait();
+          if (c.arrived < round * kThreads) ++c.early;
+          c.pool.barrier().wait();
+        }
+      },
+      &context);
+  EXPECT_EQ(context.arrived, kThreads * kRounds);
+  EXPECT_EQ(context.early, 0);
+}
+
+TEST(ThreadPool, callersFromSeveralThreadsTakeTurns) {
+  cpu::ThreadPool pool(3);
+  std::atomic<int> inside{0}, most{0}, done{0};
+  struct Context {
+    std::atomic<int>&inside, &most, &done;
+  } context{inside, most, done};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) {
+        pool.run(
+            [](void* pointer, int) {
+              auto& c = *static_cast<Context*>(pointer);
+              const int now = ++c.inside;
+              int before = c.most;
+              while (before < now && !c.most.compare_exchange_weak(before, now)) {
+              }
+              --c.inside;
+              ++c.done;
+            },
+            &context);
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(done, 4 * 20 * 3);
+  EXPECT_LE(most, 3);
+}
+
+TEST(CpuBackend, parallelForCoversEveryElementOnceInWholeGrains) {
+  const auto backend = makeCpuBackend(3);
+  for (std::int64_t count : {0, 1, 15, 16, 17, 1000, 4096}) {
+    std::vector<int> hits(static_cast<std::size_t>(count), 0);
+    backend->parallelFor(count, 16, [&](std::int64_t first, std::int64_t last) {
+      EXPECT_EQ(first % 16, 0);
+      EXPECT_LT(first, last);
+      for (std::int64_t i = first; i < last; ++i) ++hits[static_cast<std::size_t>(i)];
+    });
+    EXPECT_EQ(std::accumulate(hits.begin(), hits.end(), 0), count);
+    EXPECT_EQ(std::count(hits.begin(), hits.end(), 1), count);
+  }
+}
+
+TEST(CpuBackend, parallelForHandsOnWhatWasThrown) {
+  const auto backend = makeCpuBackend(3);
+  const auto fail = [&] {
+    backend->parallelFor(1000, 1, [](std::int64_t first, std::int64_t) {
+      if (first > 0) throw std::runtime_error("in a worker");
+    });
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
+  std::atomic<std::int64_t> sum{0};
+  backend->parallelFor(10, 1, [&](std::int64_t first, std::int64_t last) { sum += last - first; });
+  EXPECT_EQ(sum, 10);
+}
+
+}  // namespace
+}  // namespace loom
