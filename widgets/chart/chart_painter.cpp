@@ -224,12 +224,13 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
   painter.save();
   painter.translate(plot.topLeft());
   double wordsRight = -1e9;
+  const double belowFlags = m_chart.m_flags && !m_chart.m_events.empty() ? 22 : 0;
   for (const PanelLine& line : m_chart.m_lines) {
     if (!line.line.visible) continue;
     bool told = false;
     for (const EdgeMark& mark : line.drawn.marks) {
       const double size = mark.finite ? 3.5 : 6;
-      const double base = mark.top ? (mark.finite ? 1 : 2) : plot.height() - (mark.finite ? 1 : 2);
+      const double base = mark.top ? (mark.finite ? 1 : 2 + belowFlags) : plot.height() - (mark.finite ? 1 : 2);
       const double direction = mark.top ? 1 : -1;
       QPainterPath triangle;
       triangle.moveTo(mark.x, base);
@@ -255,7 +256,7 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
       if (mark.top && left < wordsRight + 10) continue;
       if (mark.top) wordsRight = left + width;
       painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(left, mark.top ? 0 : plot.height() - 16, width + 2, 15), Qt::AlignVCenter, words);
+      painter.drawText(QRectF(left, mark.top ? belowFlags : plot.height() - 16, width + 2, 15), Qt::AlignVCenter, words);
     }
   }
   if (m_chart.m_best) {

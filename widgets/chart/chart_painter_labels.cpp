@@ -201,7 +201,8 @@ void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
     if (dot.y() < plot.top() - 1 || dot.y() > plot.bottom() + 1) continue;
     painter.setPen(QPen(m_palette[Colour::surface], 1.5));
     painter.setBrush(colourOf(line.line));
-    painter.drawEllipse(dot, 4, 4);
+    const double radius = m_chart.m_lines.size() > kMostEnds ? 3 : 4;
+    painter.drawEllipse(dot, radius, radius);
   }
   if (!m_chart.m_xNumbers) return;
   const QFont font = Theme::withWeight(theme.numberFont(FontRole::axis), 500);

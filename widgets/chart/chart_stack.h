@@ -35,7 +35,7 @@ class ChartStack : public QWidget {
   void refresh();
   void drawNow();
 
- signals:
+ Q_SIGNALS:
   void lineClicked(const QString& id);
   void lineHovered(const QString& id);
   void smoothingRequested(double weight);

@@ -87,7 +87,7 @@ class LineChart : public QWidget {
   QSize sizeHint() const override { return {640, 220}; }
   QSize minimumSizeHint() const override { return {260, 90}; }
 
- signals:
+ Q_SIGNALS:
   void lineClicked(const QString& id);
   void lineHovered(const QString& id);    // empty: none
   void smoothingRequested(double weight); // S

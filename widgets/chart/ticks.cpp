@@ -58,13 +58,14 @@ Ticks logTicks(Interval range, int most) {
   if (!(range.low > 0) || !(range.high > range.low)) return ticks;
   const double decades = std::log10(range.high / range.low);
   if (decades < 0.7) return linearTicks(range, most);
+  // Decades alone where there are more than four, or where the ones between would not fit and two decades still stand.
+  const bool decadesOnly = decades > 4 || (decades >= 2 && decades * 3 > most);
   const int first = static_cast<int>(std::floor(std::log10(range.low)));
   const int last = static_cast<int>(std::ceil(std::log10(range.high)));
   const int stride = std::max(1, static_cast<int>(std::ceil(decades / most)));
   for (int exponent = first; exponent <= last; ++exponent) {
     for (const double factor : {1.0, 2.0, 5.0}) {
-      if (factor > 1 && decades > 4) continue;
-      if (decades > 4 && exponent % stride != 0) continue;
+      if (decadesOnly && (factor > 1 || exponent % stride != 0)) continue;
       const double value = factor * std::pow(10, exponent);
       if (value >= range.low * (1 - kTolerance) && value <= range.high * (1 + kTolerance)) ticks.values.push_back(value);
     }

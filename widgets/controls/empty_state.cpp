@@ -129,7 +129,7 @@ EmptyState::EmptyState(Figure figure, const QString& sentence, QWidget* parent) 
   m_sentence->setWordWrap(true);
   m_sentence->setMaximumWidth(420);
   m_sentence->setMinimumWidth(200);
-  column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+  column->addWidget(m_sentence);  // centred by its greatest width; an alignment here would cut a second line
   column->addSpacing(14);
   auto* row = new QHBoxLayout;
   row->setSpacing(12);

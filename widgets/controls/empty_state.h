@@ -23,7 +23,7 @@ class EmptyState : public QWidget {
   Button* actionButton() { return m_action; }
   Button* linkButton() { return m_link; }
 
- signals:
+ Q_SIGNALS:
   void actionTriggered();
   void linkTriggered();
 

@@ -19,7 +19,7 @@ class Popover : public QWidget {
   // Under the anchor, its right or left edge aligned where there is room; above it where there is none below.
   void openAt(QWidget* anchor);
 
- signals:
+ Q_SIGNALS:
   void closed();
 
  protected:

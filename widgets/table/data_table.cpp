@@ -25,6 +25,7 @@ DataTable::DataTable(QWidget* parent)
   setProperty("focusRadius", -1);
   connect(m_frozen->verticalScrollBar(), &QScrollBar::valueChanged, verticalScrollBar(), &QScrollBar::setValue);
   connect(verticalScrollBar(), &QScrollBar::valueChanged, m_frozen->verticalScrollBar(), &QScrollBar::setValue);
+  connect(horizontalScrollBar(), &QScrollBar::valueChanged, m_frozen->viewport(), QOverload<>::of(&QWidget::update));
   connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int index, int, int width) {
     m_frozen->setColumnWidth(index, width);
     placeFrozen();
@@ -126,6 +127,10 @@ void DataTable::placeFrozen() {
   m_frozen->setGeometry(0, 0, std::min(width, viewport()->width()), horizontalHeader()->height() + viewport()->height());
   m_frozen->verticalScrollBar()->setValue(verticalScrollBar()->value());
   m_frozen->raise();
+}
+
+bool DataTable::isFrozenEdge(int column) const {
+  return m_frozenCount > 0 && column == m_frozenCount - 1 && horizontalScrollBar()->value() > 0;
 }
 
 void DataTable::setEmptyState(QWidget* widget) {

@@ -32,9 +32,11 @@ class DataTable : public QTableView {
   void setHoveredRow(int row);             // from a chart whose line is hovered; -1 = none
   Qt::CheckState allChecked() const;       // of the check column's rows
   void setAllChecked(bool checked);
+  // The last frozen column while others are scrolled under it.
+  bool isFrozenEdge(int column) const;
   QTableView* frozenPart() const { return m_frozen; }
 
- signals:
+ Q_SIGNALS:
   void rowHovered(int row);                // -1 = none
   void rowActivated(int row);              // Enter or double click
   void deleteRequested(const QList<int>& rows);

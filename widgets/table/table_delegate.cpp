@@ -116,10 +116,12 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
       break;
     }
   }
-  // Where the keyboard is: a line at the left edge of the row, never colour of the ground alone.
-  if ((option.state & QStyle::State_HasFocus) && m_table->hasFocus()) {
-    painter->fillRect(QRectF(cell.left(), cell.top(), cell.width(), 2), theme.colour(Colour::focus));
-    painter->fillRect(QRectF(cell.left(), cell.bottom() - 2, cell.width(), 2), theme.colour(Colour::focus));
+  // Where the keyboard is: a bar at the row's left edge, never the colour of the ground alone.
+  if (index.column() == 0 && index.row() == m_table->currentIndex().row() && m_table->hasFocus()) {
+    painter->fillRect(QRectF(cell.left(), cell.top(), 3, cell.height()), theme.colour(Colour::focus));
+  }
+  if (m_table->isFrozenEdge(index.column())) {
+    painter->fillRect(QRectF(cell.right() - 1, cell.top(), 1, cell.height()), theme.colour(Colour::lineStrong));
   }
   painter->restore();
 }

@@ -17,6 +17,25 @@ struct Layer {
 constexpr Layer kNode[] = {{0.5, 0.5, 0.06}, {1, 1, 0.05}};
 constexpr Layer kMenu[] = {{1, 1, 0.06}, {3, 2, 0.04}, {7, 3, 0.022}, {12, 5, 0.012}};
 
+void drawShadow(QPainter& painter, const QRectF& card, double radius, Elevation elevation) {
+  const Theme& theme = Theme::of();
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  const double strength = theme.isDark() ? 3 : 1;  // a dark ground swallows a faint shadow
+  const auto draw = [&](const Layer& layer) {
+    painter.setBrush(theme.colour(Colour::shadow, std::min(1.0, layer.opacity * strength)));
+    painter.drawRoundedRect(card.adjusted(-layer.spread, -layer.spread, layer.spread, layer.spread).translated(0, layer.drop),
+                            radius + layer.spread, radius + layer.spread);
+  };
+  if (elevation == Elevation::node) {
+    for (const Layer& layer : kNode) draw(layer);
+  } else {
+    for (const Layer& layer : kMenu) draw(layer);
+  }
+  painter.restore();
+}
+
 // A square of corner + 1 + corner pixels, of which the middle is stretched.
 const QPixmap& patch(int corner, double radius, Elevation elevation, double ratio) {
   static QHash<QString, QPixmap> patches;
@@ -30,20 +49,7 @@ const QPixmap& patch(int corner, double radius, Elevation elevation, double rati
   pixmap.setDevicePixelRatio(ratio);
   pixmap.fill(Qt::transparent);
   QPainter painter(&pixmap);
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(Qt::NoPen);
-  const QRectF card(margin, margin, side - 2 * margin, side - 2 * margin);
-  const double strength = theme.isDark() ? 3 : 1;  // a dark ground swallows a faint shadow
-  const auto draw = [&](const Layer& layer) {
-    painter.setBrush(theme.colour(Colour::shadow, std::min(1.0, layer.opacity * strength)));
-    painter.drawRoundedRect(card.adjusted(-layer.spread, -layer.spread, layer.spread, layer.spread).translated(0, layer.drop),
-                            radius + layer.spread, radius + layer.spread);
-  };
-  if (elevation == Elevation::node) {
-    for (const Layer& layer : kNode) draw(layer);
-  } else {
-    for (const Layer& layer : kMenu) draw(layer);
-  }
+  drawShadow(painter, QRectF(margin, margin, side - 2 * margin, side - 2 * margin), radius, elevation);
   painter.end();
   return *patches.insert(key, pixmap);
 }
@@ -54,12 +60,12 @@ int shadowMargin(Elevation elevation) { return elevation == Elevation::node ? 3 
 
 void paintShadow(QPainter& painter, const QRectF& card, double radius, Elevation elevation) {
   const int margin = shadowMargin(elevation);
-  const int corner = 2 * margin + qCeil(radius);
+  const int corner = margin + qCeil(radius) + 6;  // what is beyond stretches without a seam
   const double ratio = painter.device()->devicePixelRatioF();
   const QPixmap& source = patch(corner, radius, elevation, ratio);
   const QRectF target = card.adjusted(-margin, -margin, margin, margin);
   if (target.width() < 2 * corner || target.height() < 2 * corner) {
-    painter.drawPixmap(target, source, QRectF());
+    drawShadow(painter, card, radius, elevation);  // too small for four corners
     return;
   }
   const double from[4] = {0, corner * ratio, (corner + 1) * ratio, (2 * corner + 1) * ratio};
