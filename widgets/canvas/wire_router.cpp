@@ -14,7 +14,7 @@ namespace loom {
 
 namespace {
 
-constexpr double kLanePitch = 10;
+constexpr double kLanePitch = 10, kTightPitch = 4;
 constexpr double kBesideCard = 8;   // a lane keeps this from a card
 constexpr double kOverCard = 4;     // a track keeps this
 constexpr std::array kTracks{14.0, 8.0, 20.0, 26.0, 32.0, 38.0, 44.0};
@@ -28,11 +28,12 @@ struct Segment {
 struct Router {
   std::vector<QRectF> cards;
   std::vector<Segment> tracks, lanes;
+  double pitch = kLanePitch;  // halved where rows stand close
 
   bool across(double y, double x1, double x2) const {  // true: no card in the way
     const double low = std::min(x1, x2) - kBesideCard, high = std::max(x1, x2) + kBesideCard;
     return std::none_of(cards.begin(), cards.end(), [&](const QRectF& card) {
-      return card.right() > low && card.left() < high && y > card.top() - kOverCard && y < card.bottom() + kOverCard;
+      return card.right() > low && card.left() < high && y > card.top() - kOverCard + 0.5 && y < card.bottom() + kOverCard - 0.5;
     });
   }
   bool down(double x, double y1, double y2) const {
@@ -41,10 +42,10 @@ struct Router {
       return card.right() > x - kBesideCard && card.left() < x + kBesideCard && high > card.top() - kOverCard && low < card.bottom() + kOverCard;
     });
   }
-  static bool taken(const std::vector<Segment>& segments, double at, double a, double b, int source) {
+  bool taken(const std::vector<Segment>& segments, double at, double a, double b, int source) const {
     const double low = std::min(a, b) - 2, high = std::max(a, b) + 2;
     return std::any_of(segments.begin(), segments.end(), [&](const Segment& other) {
-      return other.source != source && std::abs(other.at - at) < kLanePitch - 2 && other.high > low && other.low < high;
+      return other.source != source && std::abs(other.at - at) < pitch - 1 && other.high > low && other.low < high;
     });
   }
   bool trackFree(double y, double x1, double x2, int source) const { return across(y, x1, x2) && !taken(tracks, y, x1, x2, source); }
@@ -72,7 +73,7 @@ struct Router {
     const double gap = to.y() - from.y();
     if (gap < 16) return std::nullopt;
     const auto tryAt = [&](double y) -> std::optional<std::vector<QPointF>> {
-      if (y < from.y() + 6 || y > to.y() - 6) return std::nullopt;
+      if (y < from.y() + kOverCard || y > to.y() - kOverCard) return std::nullopt;
       if (!trackFree(y, from.x(), to.x(), source) || !laneFree(from.x(), from.y(), y, source) || !laneFree(to.x(), y, to.y(), source))
         return std::nullopt;
       return std::vector{from, QPointF(from.x(), y), QPointF(to.x(), y), to};
@@ -81,7 +82,7 @@ struct Router {
     for (const double base : {to.y() - near, from.y() + near})
       for (int step = 0; step < 5; ++step)
         for (const double side : {-1.0, 1.0}) {
-          if (auto found = tryAt(base + side * step * kLanePitch)) return found;
+          if (auto found = tryAt(base + side * step * pitch)) return found;
           if (step == 0) break;
         }
     return std::nullopt;
@@ -180,6 +181,11 @@ Routing routeWires(const Network& drawn, const std::map<std::string, QPointF>& m
   for (const Wire& wire : wires) {
     auto points = router.straight(wire.from, wire.to, wire.source);
     if (!points) points = router.bent(wire.from, wire.to, wire.source);
+    if (!points && wire.to.y() - wire.from.y() < 30) {
+      router.pitch = kTightPitch;
+      points = router.bent(wire.from, wire.to, wire.source);
+      router.pitch = kLanePitch;
+    }
     if (!points) points = router.aside(wire.from, wire.to, wire.source);
     if (!points) points = Router::through(wire.from, wire.to);
     *points = withoutEmptyTurns(std::move(*points));

@@ -119,8 +119,18 @@ std::vector<double> compact(const LayeredGraph& graph, const Layers& layers, con
 void assignColumns(LayeredGraph& graph) {
   const std::size_t count = graph.vertices.size();
   const Pairs conflict = conflicts(graph);
+  // A card stands over cards rather than over passing wires: the trunk stays straight where something branches off.
+  const auto bend = [&](int vertex) { return graph.vertices[static_cast<std::size_t>(vertex)].bend(); };
+  std::vector<bool> cardAbove(count, false), cardBelow(count, false);
+  for (const LayeredEdge& edge : graph.edges) {
+    if (!bend(edge.from)) cardAbove[static_cast<std::size_t>(edge.to)] = true;
+    if (!bend(edge.to)) cardBelow[static_cast<std::size_t>(edge.from)] = true;
+  }
   std::vector<std::vector<int>> up(count), down(count);
   for (const LayeredEdge& edge : graph.edges) {
+    const bool fromLane = bend(edge.from) && !bend(edge.to) && cardAbove[static_cast<std::size_t>(edge.to)];
+    const bool toLane = bend(edge.to) && !bend(edge.from) && cardBelow[static_cast<std::size_t>(edge.from)];
+    if (fromLane || toLane) continue;
     up[static_cast<std::size_t>(edge.to)].push_back(edge.from);
     down[static_cast<std::size_t>(edge.from)].push_back(edge.to);
   }

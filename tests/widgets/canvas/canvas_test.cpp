@@ -1,0 +1,338 @@
+// The canvas by mouse and keys, without the page around it.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+
+#include "tests/widgets/document/drawings.h"
+#include "widgets/canvas/add_menu.h"
+#include "widgets/canvas/network_view.h"
+#include "widgets/canvas/overlays.h"
+#include "widgets/document/card_geometry.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+class CanvasTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void init();
+  void cleanup();
+
+  void aClickSelectsAndABandSelectsMany();
+  void draggingMovesAllThatIsSelectedInOneStep();
+  void escapeTakesADragBack();
+  void arrowsMoveAndWalk();
+  void deleteAndBackspaceDiffer();
+  void wiresAreSelectedAndRemoved();
+  void wiresByKeys();
+  void anEndIsTakenElsewhere();
+  void aLooseNodeIsPutIntoAWire();
+  void zoomKeepsThePlaceUnderThePointer();
+  void fitShowsAll();
+  void alignAndInvert();
+  void everyLevelPaints();
+  void threeHundredNodesAreUsable();
+  void wordsForScreenReaders();
+  void emptyCanvasTeaches();
+  void theAddMenuFindsByAlias();
+
+ private:
+  const Network& drawn() { return m_scene->network(); }
+  QPoint card(const std::string& id) { return m_view->mapFromScene(m_scene->card(id)->pos()); }
+  QPoint pin(const std::string& id, bool output, std::size_t index = 0) {
+    const CardItem* item = m_scene->card(id);
+    return m_view->mapFromScene(item->pos() + (output ? item->outputs() : item->inputs())[index].at);
+  }
+  void press(QPoint at, Qt::KeyboardModifiers modifiers = {}) { QTest::mousePress(m_view->viewport(), Qt::LeftButton, modifiers, at); }
+  void release(QPoint at) { QTest::mouseRelease(m_view->viewport(), Qt::LeftButton, {}, at); }
+  void moveTo(QPoint at) { QTest::mouseMove(m_view->viewport(), at); }
+  void click(QPoint at, Qt::KeyboardModifiers modifiers = {}) { QTest::mouseClick(m_view->viewport(), Qt::LeftButton, modifiers, at); }
+  void drag(QPoint from, QPoint to) {
+    press(from);
+    moveTo((from + to) / 2);
+    moveTo(to);
+    release(to);
+  }
+  void key(Qt::Key which, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(m_view.get(), which, modifiers); }
+  bool has(const Edge& edge) { return std::find(drawn().edges.begin(), drawn().edges.end(), edge) != drawn().edges.end(); }
+  void settle() { for (int i = 0; i < 4; ++i) QCoreApplication::processEvents(); }
+
+  std::unique_ptr<Theme> m_theme;
+  std::unique_ptr<ProjectDocument> m_document;
+  std::unique_ptr<NetworkScene> m_scene;
+  std::unique_ptr<NetworkView> m_view;
+};
+
+void CanvasTest::init() {
+  m_document = std::make_unique<ProjectDocument>();
+  QVERIFY(m_document->openText(drawings::kSmall, "small"));
+  m_scene = std::make_unique<NetworkScene>(*m_document);
+  m_view = std::make_unique<NetworkView>(*m_scene);
+  m_view->resize(900, 760);
+  m_view->show();
+  m_view->activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
+  m_view->setFocus();
+  m_view->fit();
+  settle();
+}
+
+void CanvasTest::cleanup() {
+  m_view.reset();
+  m_scene.reset();
+  m_document->discardRecovery();
+  m_document.reset();
+}
+
+void CanvasTest::aClickSelectsAndABandSelectsMany() {
+  click(card("conv"));
+  QCOMPARE(m_scene->pickedNodes(), std::vector<std::string>{"conv"});
+  click(card("pool"), Qt::ShiftModifier);
+  QCOMPARE(m_scene->pickedNodes(), (std::vector<std::string>{"conv", "pool"}));
+  click(card("conv"), Qt::ShiftModifier);
+  QCOMPARE(m_scene->pickedNodes(), std::vector<std::string>{"pool"});
+  const QPoint above = m_view->mapFromScene(m_scene->card("x")->sceneCard().topLeft()) - QPoint(40, 15);
+  drag(above, card("relu") + QPoint(20, 0));
+  QCOMPARE(m_scene->pickedNodes(), (std::vector<std::string>{"x", "conv", "relu"}));
+  click(QPoint(8, 8));
+  QVERIFY(m_scene->picked().empty());
+  QCOMPARE(m_document->undoStack().count(), 0);
+}
+
+void CanvasTest::draggingMovesAllThatIsSelectedInOneStep() {
+  const double zoom = m_view->zoom();
+  click(card("fc"));
+  click(card("y"), Qt::ShiftModifier);
+  const double before = drawn().find("y")->x - drawn().find("fc")->x;
+  const QPoint from = card("fc");
+  drag(from, from + QPoint(static_cast<int>(120 * zoom), static_cast<int>(36 * zoom)));
+  QCOMPARE(m_document->undoStack().count(), 1);
+  QCOMPARE(drawn().find("fc")->x, 120.0);
+  QCOMPARE(drawn().find("fc")->y, 276.0);
+  QCOMPARE(drawn().find("y")->x - drawn().find("fc")->x, before);
+  m_document->undoStack().undo();
+  QCOMPARE(drawn().find("fc")->x, 0.0);
+  QCOMPARE(m_scene->card("fc")->pos(), QPointF(0, 240));
+}
+
+void CanvasTest::escapeTakesADragBack() {
+  press(card("y"));
+  moveTo(card("y") + QPoint(60, 60));
+  QVERIFY(m_scene->card("y")->pos() != QPointF(264, 240));
+  key(Qt::Key_Escape);
+  QCOMPARE(m_scene->card("y")->pos(), QPointF(264, 240));
+  release(QPoint(10, 10));
+  QCOMPARE(m_document->undoStack().count(), 0);
+}
+
+void CanvasTest::arrowsMoveAndWalk() {
+  click(card("conv"));
+  key(Qt::Key_Down, Qt::ControlModifier);
+  QCOMPARE(m_scene->pickedNodes().front(), std::string("relu"));
+  key(Qt::Key_Up, Qt::ControlModifier);
+  key(Qt::Key_Up, Qt::ControlModifier);
+  QCOMPARE(m_scene->pickedNodes().front(), std::string("x"));
+  m_scene->pickNode("fc");
+  key(Qt::Key_Right, Qt::ControlModifier);
+  QCOMPARE(m_scene->pickedNodes().front(), std::string("y"));
+  key(Qt::Key_Right);
+  key(Qt::Key_Right);
+  key(Qt::Key_Down, Qt::ShiftModifier);
+  QCOMPARE(drawn().find("y")->x, 288.0);
+  QCOMPARE(drawn().find("y")->y, 300.0);
+  QCOMPARE(m_document->undoStack().count(), 1);
+}
+
+void CanvasTest::deleteAndBackspaceDiffer() {
+  click(card("relu"));
+  key(Qt::Key_Backspace);
+  QVERIFY(drawn().find("relu") == nullptr);
+  QVERIFY(has({{"conv", "output"}, {"pool", "input"}}));
+  m_document->undoStack().undo();
+  click(card("relu"));
+  key(Qt::Key_Delete);
+  QVERIFY(drawn().find("relu") == nullptr);
+  QVERIFY(!has({{"conv", "output"}, {"pool", "input"}}));
+}
+
+void CanvasTest::wiresAreSelectedAndRemoved() {
+  const QPoint middle = (pin("conv", true) + pin("relu", false)) / 2;
+  m_view->setZoom(2);
+  m_view->centerOn(m_scene->card("relu")->pos());
+  settle();
+  const QPoint on = (pin("conv", true) + pin("relu", false)) / 2;
+  QVERIFY(on != middle);
+  // Between two pins of 12 px reach a straight wire of 16 px leaves no room: the longer one is taken.
+  const QPointF place = m_scene->wires().routing().routes[5].points[1];
+  m_view->centerOn(place);
+  settle();
+  click(m_view->mapFromScene(place));
+  QCOMPARE(m_scene->picked().wires.size(), std::size_t{1});
+  const Edge edge = *m_scene->picked().wires.begin();
+  QCOMPARE(edge.from.node, std::string("y"));
+  key(Qt::Key_Delete);
+  QVERIFY(!has(edge));
+  QCOMPARE(drawn().nodes.size(), std::size_t{7});
+}
+
+void CanvasTest::wiresByKeys() {
+  const std::string add = m_document->addNode({.layer = "Add", .at = {300, 60}});
+  settle();
+  m_scene->pickNode("conv");
+  key(Qt::Key_W);
+  // The nearest pin that may take it is offered first; arrows go through all of them.
+  for (int i = 0; i < 20 && !m_view->hint().text().isEmpty(); ++i) {
+    key(Qt::Key_Right);
+    if (m_view->accessibleDescription().contains(QString::fromStdString(add))) break;
+  }
+  QVERIFY(m_view->accessibleDescription().contains(QString::fromStdString(add)));
+  key(Qt::Key_Return);
+  QVERIFY(has({{"conv", "output"}, {add, "input"}}));
+  const int steps = m_document->undoStack().count();
+  key(Qt::Key_W);
+  key(Qt::Key_Escape);
+  key(Qt::Key_Return);
+  QCOMPARE(m_document->undoStack().count(), steps);
+}
+
+void CanvasTest::anEndIsTakenElsewhere() {
+  drag(pin("pool", false), card("loss") + QPoint(0, 4));
+  // loss.input is taken by fc and target by y: the first legal pin is taken over.
+  QVERIFY(!has({{"relu", "output"}, {"pool", "input"}}));
+  QVERIFY(has({{"relu", "output"}, {"loss", "input"}}));
+  QCOMPARE(m_document->undoStack().count(), 1);
+}
+
+void CanvasTest::aLooseNodeIsPutIntoAWire() {
+  const std::string loose = m_document->addNode({.layer = "Dropout", .at = {360, 90}});
+  settle();
+  const QPoint to = m_view->mapFromScene(QPointF(0, 90));
+  drag(card(loose), to);
+  QVERIFY(has({{"conv", "output"}, {loose, "input"}}));
+  QVERIFY(has({{loose, "output"}, {"relu", "input"}}));
+}
+
+void CanvasTest::zoomKeepsThePlaceUnderThePointer() {
+  const QPoint at(200, 300);
+  const QPointF before = m_view->mapToScene(at);
+  for (int i = 0; i < 5; ++i) {
+    QWheelEvent wheel(at, m_view->viewport()->mapToGlobal(at), {}, {0, 120}, {}, {}, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(m_view->viewport(), &wheel);
+  }
+  QVERIFY(m_view->zoom() > 1.5);
+  const QPointF after = m_view->mapToScene(at);
+  QVERIFY2(QLineF(before, after).length() < 3, qPrintable(QStringLiteral("%1").arg(QLineF(before, after).length())));
+  m_view->setZoom(1000);
+  QCOMPARE(m_view->zoom(), 4.0);
+  m_view->setZoom(0);
+  QCOMPARE(m_view->zoom(), 0.1);
+}
+
+void CanvasTest::fitShowsAll() {
+  m_document->openText(drawings::residual(4), "residual");
+  settle();
+  m_view->setZoom(3);
+  key(Qt::Key_Exclam, Qt::ShiftModifier);
+  const QRectF seen = m_view->mapToScene(m_view->viewport()->rect()).boundingRect();
+  QVERIFY(seen.contains(m_scene->cardsRect()));
+  m_view->previousView();
+  QCOMPARE(m_view->zoom(), 3.0);
+}
+
+void CanvasTest::alignAndInvert() {
+  m_scene->pick({{"conv", "y"}, {}});
+  key(Qt::Key_Left, Qt::AltModifier);
+  QCOMPARE(m_scene->card("y")->sceneCard().left(), m_scene->card("conv")->sceneCard().left());
+  key(Qt::Key_I, Qt::ControlModifier | Qt::ShiftModifier);
+  QCOMPARE(m_scene->picked().nodes.size(), std::size_t{5});
+  key(Qt::Key_A, Qt::ControlModifier);
+  QCOMPARE(m_scene->picked().nodes.size(), std::size_t{7});
+}
+
+void CanvasTest::everyLevelPaints() {
+  m_document->setField("main", "conv", "kernel", Json::array({99, 99}));
+  m_scene->pick({{"conv", "fc"}, {}});
+  settle();
+  for (const ThemeMode mode : {ThemeMode::light, ThemeMode::dark}) {
+    m_theme->setMode(mode);
+    for (const double zoom : {0.1, 0.25, 0.5, 1.0, 2.0, 4.0}) {
+      m_view->setZoom(zoom);
+      m_view->centerOn(m_scene->card("conv")->pos());
+      const QImage image = m_view->grab().toImage();
+      // The middle of a card is not canvas.
+      QVERIFY(image.pixelColor(card("conv") * image.devicePixelRatio()) != m_theme->colour(Colour::canvas) || zoom > 0.4);
+      QVERIFY(!image.isNull());
+    }
+  }
+  m_theme->setMode(ThemeMode::light);
+}
+
+void CanvasTest::threeHundredNodesAreUsable() {
+  QVERIFY(m_document->openText(drawings::residual(42), "large"));
+  settle();
+  QCOMPARE(drawn().nodes.size(), std::size_t{300});
+  m_view->fit();
+  m_view->grab();
+  QElapsedTimer clock;
+  clock.start();
+  m_view->setZoom(1);
+  m_view->show("b20_conv2");
+  m_view->grab();
+  const qint64 painted = clock.restart();
+  drag(card("b20_conv2"), card("b20_conv2") + QPoint(240, 0));
+  const qint64 dragged = clock.restart();
+  m_document->setField("main", "b20_conv2", "channels", 4);
+  settle();
+  m_view->arrange();
+  settle();
+  const qint64 arranged = clock.restart();
+  qInfo("300 nodes: show and paint %lld ms, drag of two moves %lld ms, edit and arrange %lld ms", painted, dragged, arranged);
+  QCOMPARE(m_document->undoStack().count(), 2);
+}
+
+void CanvasTest::wordsForScreenReaders() {
+  QVERIFY(!m_view->accessibleName().isEmpty());
+  m_scene->pickNode("conv");
+  QVERIFY2(m_view->accessibleDescription().contains("conv, Convolution"), qPrintable(m_view->accessibleDescription()));
+  QVERIFY(m_view->accessibleDescription().contains("4×8×8"));
+  m_scene->pick({{"conv", "fc"}, {}});
+  QCOMPARE(m_view->accessibleDescription(), QStringLiteral("2 of 7 nodes selected"));
+}
+
+void CanvasTest::emptyCanvasTeaches() {
+  QSignalSpy start(m_view.get(), &NetworkView::startFromDataRequested);
+  QVERIFY(!m_view->emptyCanvas().isVisible());
+  m_document->newProject();
+  settle();
+  QVERIFY(m_view->emptyCanvas().isVisible());
+  Q_EMIT m_view->emptyCanvas().startFromData();
+  QCOMPARE(start.count(), 1);
+  m_document->addNode({.layer = "Input", .at = {0, 0}});
+  settle();
+  QVERIFY(!m_view->emptyCanvas().isVisible());
+}
+
+void CanvasTest::theAddMenuFindsByAlias() {
+  m_scene->pick({});
+  key(Qt::Key_A, Qt::ShiftModifier);
+  QVERIFY(m_view->addMenu().isOpen());
+  QTest::keyClicks(QApplication::focusWidget(), "Dense");
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  QVERIFY(!m_view->addMenu().isOpen());
+  QCOMPARE(drawn().nodes.back().layer, std::string("Linear"));
+  key(Qt::Key_A, Qt::ShiftModifier);
+  QTest::keyClicks(QApplication::focusWidget(), "nothing like it");
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  QVERIFY(m_view->addMenu().isOpen());
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+  QVERIFY(!m_view->addMenu().isOpen());
+  QVERIFY(m_view->hasFocus());
+}
+
+}  // namespace loom
+
+QTEST_MAIN(loom::CanvasTest)
+#include "canvas_test.moc"

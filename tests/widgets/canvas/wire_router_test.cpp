@@ -1,0 +1,123 @@
+#include <cmath>
+#include <set>
+
+#include <QTest>
+
+#include "tests/widgets/document/drawings.h"
+#include "widgets/canvas/wire_router.h"
+#include "widgets/document/arrange.h"
+#include "widgets/document/card_geometry.h"
+
+namespace loom {
+
+namespace {
+
+Network arrangedNetwork(const std::string& text) {
+  Network drawn = readProject(text, "test").project.networks.at(0);
+  placeUnplaced(drawn);
+  return drawn;
+}
+
+// How many cards the way runs through, apart from touching its ends' pins.
+int crossed(const Network& drawn, const WireRoute& route) {
+  int count = 0;
+  for (const Node& node : drawn.nodes) {
+    const QRectF card = cardRect(node).adjusted(1, 1, -1, -1);
+    for (std::size_t p = 1; p < route.points.size(); ++p) {
+      const QPointF a = route.points[p - 1], b = route.points[p];
+      const QRectF piece = QRectF(a, b).normalized().adjusted(-0.1, -0.1, 0.1, 0.1);
+      if (piece.intersects(card)) {
+        ++count;
+        break;
+      }
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+class WireRouterTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void chainsRunStraight();
+  void everyPieceIsLevelOrUpright();
+  void skipsRunBesideTheCards();
+  void wiresOfDifferentPinsNeverLieOnEachOther();
+  void backwardsGoesAround();
+  void aShapeStandsOnceAtEachOutput();
+  void roundedCornersKeepTheEnds();
+};
+
+void WireRouterTest::chainsRunStraight() {
+  const Network drawn = arrangedNetwork(drawings::kSmall);
+  const Routing routing = routeWires(drawn);
+  QCOMPARE(routing.routes.size(), drawn.edges.size());
+  QCOMPARE(routing.routes[0].points.size(), std::size_t{2});
+  QCOMPARE(routing.routes[0].points.front(), QPointF(0, 22));
+  QCOMPARE(routing.routes[0].points.back(), QPointF(0, 38));
+}
+
+void WireRouterTest::everyPieceIsLevelOrUpright() {
+  const Network drawn = arrangedNetwork(drawings::residual(4));
+  for (const WireRoute& route : routeWires(drawn).routes)
+    for (std::size_t p = 1; p < route.points.size(); ++p)
+      QVERIFY(route.points[p].x() == route.points[p - 1].x() || route.points[p].y() == route.points[p - 1].y());
+}
+
+void WireRouterTest::skipsRunBesideTheCards() {
+  const Network drawn = arrangedNetwork(drawings::residual(6));
+  const Routing routing = routeWires(drawn);
+  for (std::size_t i = 0; i < drawn.edges.size(); ++i)
+    QVERIFY2(crossed(drawn, routing.routes[i]) == 0, (drawn.edges[i].from.node + " to " + drawn.edges[i].to.node).c_str());
+}
+
+void WireRouterTest::wiresOfDifferentPinsNeverLieOnEachOther() {
+  const Network drawn = arrangedNetwork(drawings::residual(5));
+  const Routing routing = routeWires(drawn);
+  for (std::size_t i = 0; i < drawn.edges.size(); ++i)
+    for (std::size_t j = i + 1; j < drawn.edges.size(); ++j) {
+      if (drawn.edges[i].from == drawn.edges[j].from) continue;
+      for (std::size_t p = 1; p < routing.routes[i].points.size(); ++p)
+        for (std::size_t r = 1; r < routing.routes[j].points.size(); ++r) {
+          const QPointF a = routing.routes[i].points[p - 1], b = routing.routes[i].points[p];
+          const QPointF c = routing.routes[j].points[r - 1], d = routing.routes[j].points[r];
+          const bool level = a.y() == b.y() && c.y() == d.y() && std::abs(a.y() - c.y()) < 2;
+          const bool upright = a.x() == b.x() && c.x() == d.x() && std::abs(a.x() - c.x()) < 2;
+          const auto apart = [](double p1, double p2, double q1, double q2) {
+            return std::max(p1, p2) <= std::min(q1, q2) + 1 || std::max(q1, q2) <= std::min(p1, p2) + 1;
+          };
+          if (level) QVERIFY(apart(a.x(), b.x(), c.x(), d.x()));
+          if (upright) QVERIFY(apart(a.y(), b.y(), c.y(), d.y()));
+        }
+    }
+}
+
+void WireRouterTest::backwardsGoesAround() {
+  Network drawn = arrangedNetwork(drawings::kSmall);
+  drawn.find("relu")->y = -300;  // what reads conv stands above it
+  const Routing routing = routeWires(drawn);
+  QVERIFY(routing.routes[1].points.size() >= 5);
+  QCOMPARE(crossed(drawn, routing.routes[1]), 0);
+}
+
+void WireRouterTest::aShapeStandsOnceAtEachOutput() {
+  const Network drawn = arrangedNetwork(drawings::residual(2));
+  const Routing routing = routeWires(drawn);
+  std::set<Endpoint> seen;
+  for (const WireLabel& label : routing.labels) QVERIFY(seen.insert(label.pin).second);
+  for (const Edge& edge : drawn.edges) QVERIFY(seen.contains(edge.from));
+}
+
+void WireRouterTest::roundedCornersKeepTheEnds() {
+  const QPainterPath path = roundedPath({{0, 0}, {0, 40}, {60, 40}, {60, 80}}, 7);
+  QCOMPARE(path.pointAtPercent(0), QPointF(0, 0));
+  QCOMPARE(path.currentPosition(), QPointF(60, 80));
+  QVERIFY(path.controlPointRect().contains(QPointF(30, 40)));
+  QVERIFY(roundedPath({}, 7).isEmpty());
+}
+
+}  // namespace loom
+
+QTEST_GUILESS_MAIN(loom::WireRouterTest)
+#include "wire_router_test.moc"

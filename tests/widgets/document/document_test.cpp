@@ -1,0 +1,317 @@
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine/base/files.h"
+#include "tests/widgets/document/drawings.h"
+#include "widgets/document/network_edits.h"
+#include "widgets/document/project_document.h"
+
+namespace loom {
+
+namespace {
+
+Edge wire(const std::string& from, const std::string& to, const std::string& port = "input") { return {{from, "output"}, {to, port}}; }
+
+bool has(const ProjectDocument& document, const Edge& edge) {
+  const auto& edges = document.network("main")->edges;
+  return std::find(edges.begin(), edges.end(), edge) != edges.end();
+}
+
+}  // namespace
+
+class DocumentTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void init() {
+    m_document = std::make_unique<ProjectDocument>();
+    QVERIFY(m_document->openText(drawings::kSmall, "small"));
+  }
+  void cleanup() {
+    m_document->discardRecovery();
+    m_document.reset();
+  }
+
+  void everyEditIsOneStepAndComesBackExactly();
+  void aNodeGoesAfterAnother();
+  void aLossIsHungOnNotPutBetween();
+  void aNodeGoesIntoAWire();
+  void removingHeals();
+  void removingAnOwnerPassesItsWeightsOn();
+  void everyRefusedWireSaysWhy_data();
+  void everyRefusedWireSaysWhy();
+  void aFullInputTakesTheNewWire();
+  void renamingIsFollowed();
+  void badNamesAreRefused();
+  void typingMergesIntoOneStep();
+  void aDefaultIsNotWritten();
+  void copiesGetNewNames();
+  void copiesTravelBetweenNetworks();
+  void changesNameTheirIds();
+  void analysisFollowsAtOnce();
+  void settingsGoByPath();
+  void remediesMend();
+  void networksAreRenamedWithWhatNamesThem();
+
+ private:
+  ProjectDocument& document() { return *m_document; }
+  std::unique_ptr<ProjectDocument> m_document;
+};
+
+void DocumentTest::everyEditIsOneStepAndComesBackExactly() {
+  ProjectDocument& d = document();
+  std::string linear;
+  const std::vector<std::function<void()>> edits{
+      [&] { d.addNode({.layer = "Dropout", .after = "fc"}); },
+      [&] { linear = d.addNode({.layer = "Dense", .at = {500, 0}}); },
+      [&] { d.addNode({.layer = "BatchNormalization", .at = {0, 90}, .into = wire("conv", "relu")}); },
+      [&] { d.setField("main", "conv", "channels", 7); },
+      [&] { d.setField("main", "conv", "kernel", Json::array({5, 5})); },
+      [&] { d.resetField("main", "conv", "channels"); },
+      [&] { d.renameNode("main", "conv", "first"); },
+      [&] { d.addWire("main", wire("x", linear)); },
+      [&] { d.removeWires("main", {wire("x", linear)}); },
+      [&] { d.moveNodes("main", {{"y", {600, 600}}}); },
+      [&] { d.duplicateNodes("main", {"first", "relu"}); },
+      [&] { d.removeNodes("main", {"pool"}, true); },
+      [&] { d.removeNodes("main", {"relu"}, false); },
+      [&] { d.arrange("main"); },
+      [&] { d.addNetwork("second"); },
+      [&] { d.pasteNodes("second", d.copyNodes("main", {"fc", "loss"}), {0, 0}); },
+      [&] { d.renameNetwork("main", "classifier"); },
+      [&] { d.setSetting("epochs", 3); },
+      [&] { d.setOptimizer(0, {{"name", "Adam"}, {"learning_rate", 0.01}}); },
+      [&] { d.setSchedule(0, {{"name", "Cosine"}}); },
+      [&] { d.setWarmup(0, {{"epochs", 1}}); },
+      [&] { d.addDataset({.name = "validation", .csv = "test.csv"}); },
+      [&] { d.setValidation("validation"); },
+      [&] { d.setPrepare("training", {Json{{"step", "Scale"}}}); },
+      [&] { d.removeDataset("validation"); },
+      [&] { d.setNotes("a note"); },
+      [&] { d.removeNetwork("second"); }};
+  std::vector<std::string> texts{d.text()};
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    edits[i]();
+    QVERIFY2(d.undoStack().index() == static_cast<int>(i) + 1, qPrintable(QStringLiteral("edit %1 made %2 steps").arg(i).arg(d.undoStack().index())));
+    QVERIFY(!d.undoStack().undoText().isEmpty());
+    texts.push_back(d.text());
+    QVERIFY2(texts[i] != texts[i + 1], qPrintable(QStringLiteral("edit %1 changed nothing").arg(i)));
+  }
+  for (std::size_t i = edits.size(); i > 0; --i) {
+    d.undoStack().undo();
+    QCOMPARE(QString::fromStdString(d.text()), QString::fromStdString(texts[i - 1]));
+  }
+  QVERIFY(!d.isModified());
+  for (std::size_t i = 1; i <= edits.size(); ++i) {
+    d.undoStack().redo();
+    QCOMPARE(QString::fromStdString(d.text()), QString::fromStdString(texts[i]));
+  }
+}
+
+void DocumentTest::aNodeGoesAfterAnother() {
+  const std::string id = document().addNode({.layer = "BatchNormalization", .after = "conv"});
+  QVERIFY(has(document(), wire("conv", id)));
+  QVERIFY(has(document(), wire(id, "relu")));
+  QVERIFY(!has(document(), wire("conv", "relu")));
+  // What follows made room, and y, which would be covered by nothing, stayed.
+  QCOMPARE(document().network("main")->find(id)->y, 120.0);
+  QCOMPARE(document().network("main")->find("relu")->y, 180.0);
+  QCOMPARE(document().undoStack().undoText(), QStringLiteral("Add ") + QString::fromStdString(id));
+}
+
+void DocumentTest::aLossIsHungOnNotPutBetween() {
+  const std::string id = document().addNode({.layer = "Accuracy", .after = "fc"});
+  QVERIFY(has(document(), wire("fc", id)));
+  QVERIFY(has(document(), wire("fc", "loss")));
+}
+
+void DocumentTest::aNodeGoesIntoAWire() {
+  const std::string id = document().addNode({.layer = "Dropout", .at = {3, 150}, .into = wire("relu", "pool")});
+  QVERIFY(has(document(), wire("relu", id)));
+  QVERIFY(has(document(), wire(id, "pool")));
+  const Network& network = *document().network("main");
+  QVERIFY(network.find("pool")->y >= network.find(id)->y + 60);
+}
+
+void DocumentTest::removingHeals() {
+  document().removeNodes("main", {"relu", "pool"}, true);
+  QVERIFY(has(document(), wire("conv", "fc")));
+  QCOMPARE(document().network("main")->edges.size(), std::size_t{4});
+  document().undoStack().undo();
+  document().removeNodes("main", {"relu", "pool"}, false);
+  QVERIFY(!has(document(), wire("conv", "fc")));
+  QCOMPARE(document().network("main")->edges.size(), std::size_t{3});
+}
+
+void DocumentTest::removingAnOwnerPassesItsWeightsOn() {
+  const std::string second = document().addNode({.layer = "Convolution", .at = {600, 0}});
+  const std::string third = document().addNode({.layer = "Convolution", .at = {600, 100}});
+  QVERIFY(document().setShares("main", second, "conv"));
+  QVERIFY(document().setShares("main", third, "conv"));
+  document().removeNodes("main", {"conv"}, true);
+  QCOMPARE(document().network("main")->find(second)->shares, std::string());
+  QCOMPARE(document().network("main")->find(third)->shares, second);
+}
+
+void DocumentTest::everyRefusedWireSaysWhy_data() {
+  QTest::addColumn<QString>("from");
+  QTest::addColumn<QString>("to");
+  QTest::addColumn<QString>("port");
+  QTest::addColumn<QString>("word");
+  QTest::newRow("itself") << "conv" << "conv" << "input" << "cannot read its own output";
+  QTest::newRow("twice") << "conv" << "relu" << "input" << "reads conv already";
+  QTest::newRow("loop") << "fc" << "conv" << "input" << "conv → relu → pool → fc → conv";
+  QTest::newRow("an input takes none") << "conv" << "x" << "input" << "x takes no input";
+  QTest::newRow("no such port") << "conv" << "loss" << "scores" << "no input 'scores'";
+  QTest::newRow("no such node") << "conv" << "nobody" << "input" << "nobody is not in this network";
+}
+
+void DocumentTest::everyRefusedWireSaysWhy() {
+  QFETCH(QString, from);
+  QFETCH(QString, to);
+  QFETCH(QString, port);
+  QFETCH(QString, word);
+  const std::string before = document().text();
+  const Outcome outcome = document().addWire("main", wire(from.toStdString(), to.toStdString(), port.toStdString()));
+  QVERIFY(!outcome);
+  QVERIFY2(outcome.reason.contains(word), qPrintable(outcome.reason));
+  QCOMPARE(document().text(), before);
+  QCOMPARE(document().undoStack().count(), 0);
+}
+
+void DocumentTest::aFullInputTakesTheNewWire() {
+  QVERIFY(document().addWire("main", wire("conv", "pool")));
+  QVERIFY(has(document(), wire("conv", "pool")));
+  QVERIFY(!has(document(), wire("relu", "pool")));
+  // One that takes several keeps all, in order.
+  const std::string add = document().addNode({.layer = "Add", .at = {600, 0}});
+  QVERIFY(document().addWire("main", wire("relu", add)));
+  QVERIFY(document().addWire("main", wire("conv", add)));
+  QVERIFY(has(document(), wire("relu", add)) && has(document(), wire("conv", add)));
+}
+
+void DocumentTest::renamingIsFollowed() {
+  const std::string second = document().addNode({.layer = "Convolution", .at = {600, 0}});
+  document().setShares("main", second, "conv");
+  UpdateSpec update = document().project().training.updates.front();
+  update.parameters = {"conv.*", "conv2.weight", "*"};
+  document().setUpdate(0, update);
+  QVERIFY(document().renameNode("main", "conv", "stem"));
+  QVERIFY(has(document(), wire("x", "stem")) && has(document(), wire("stem", "relu")));
+  QCOMPARE(document().network("main")->find(second)->shares, std::string("stem"));
+  const std::vector<std::string> expected{"stem.*", "conv2.weight", "*"};
+  QCOMPARE(document().project().training.updates.front().parameters, expected);
+}
+
+void DocumentTest::badNamesAreRefused() {
+  for (const char* bad : {"", "1st", "a b", "relu", "größe"}) {
+    const Outcome outcome = document().renameNode("main", "conv", bad);
+    QVERIFY2(!outcome, bad);
+  }
+  QCOMPARE(document().undoStack().count(), 0);
+}
+
+void DocumentTest::typingMergesIntoOneStep() {
+  for (const int channels : {1, 12, 128}) document().setField("main", "conv", "channels", channels);
+  QCOMPARE(document().undoStack().count(), 1);
+  document().setField("main", "fc", "outputs", 11);
+  QCOMPARE(document().undoStack().count(), 2);
+  document().undoStack().undo();
+  document().undoStack().undo();
+  QVERIFY(document().network("main")->find("conv")->values["channels"] == Json(4));
+  // Back to where it was: no step at all is left.
+  document().setField("main", "conv", "channels", 9);
+  document().setField("main", "conv", "channels", 4);
+  QCOMPARE(document().undoStack().index(), 0);
+  // A drag is one step too.
+  for (int i = 1; i < 9; ++i) document().moveNodes("main", {{"y", {264.0 + 12 * i, 240}}}, 7);
+  QCOMPARE(document().undoStack().index(), 1);
+}
+
+void DocumentTest::aDefaultIsNotWritten() {
+  document().setField("main", "conv", "channels", 16);
+  QVERIFY(!document().network("main")->find("conv")->values.contains("channels"));
+  document().setField("main", "conv", "groups", nullptr);
+  QVERIFY(!document().network("main")->find("conv")->values.contains("groups"));
+}
+
+void DocumentTest::copiesGetNewNames() {
+  const auto made = document().duplicateNodes("main", {"conv", "relu"});
+  QCOMPARE(made.size(), std::size_t{2});
+  QCOMPARE(made[0], std::string("conv2"));
+  QCOMPARE(made[1], std::string("relu2"));
+  QVERIFY(has(document(), wire("conv2", "relu2")));
+  QVERIFY(!has(document(), wire("x", "conv2")));
+  const auto again = document().duplicateNodes("main", {"conv2"});
+  QCOMPARE(again.front(), std::string("conv3"));
+  QVERIFY(document().pasteNodes("main", "some other text", {}).empty());
+  QVERIFY(document().pasteNodes("main", "{\"gradloom\": \"nodes\", \"nodes\": 3}", {}).empty());
+}
+
+void DocumentTest::copiesTravelBetweenNetworks() {
+  document().addNetwork("second");
+  const std::string copied = document().copyNodes("main", {"x", "conv", "relu"});
+  const auto made = document().pasteNodes("second", copied, {100, 100});
+  QCOMPARE(made.size(), std::size_t{3});
+  const Network& second = *document().network("second");
+  QCOMPARE(second.edges.size(), std::size_t{2});
+  QVERIFY(second.find("conv")->values["channels"] == Json(4));
+}
+
+void DocumentTest::changesNameTheirIds() {
+  QSignalSpy spy(&document(), &ProjectDocument::changed);
+  document().setField("main", "conv", "channels", 5);
+  auto change = spy.takeFirst().front().value<ProjectChange>();
+  QCOMPARE(change.networks.size(), std::size_t{1});
+  QCOMPARE(change.networks[0].changed, std::vector<std::string>{"conv"});
+  QVERIFY(!change.training && !change.datasets && change.networks[0].added.empty());
+  document().moveNodes("main", {{"y", {300, 300}}});
+  change = spy.takeFirst().front().value<ProjectChange>();
+  QCOMPARE(change.networks[0].moved, std::vector<std::string>{"y"});
+  QVERIFY(!change.networks[0].structure());
+  document().setSetting("epochs", 2);
+  change = spy.takeFirst().front().value<ProjectChange>();
+  QVERIFY(change.training && change.networks.empty());
+}
+
+void DocumentTest::analysisFollowsAtOnce() {
+  QCOMPARE(document().analysis("main").nodes.at("conv").outputs.front(), (Shape{4, 8, 8}));
+  document().setField("main", "conv", "channels", 6);
+  QCOMPARE(document().analysis("main").nodes.at("conv").outputs.front(), (Shape{6, 8, 8}));
+  QSignalSpy spy(&document(), &ProjectDocument::analysisChanged);
+  for (int i = 0; i < 5; ++i) document().setField("main", "conv", "channels", 20 + i);
+  QTRY_COMPARE(spy.count(), 1);
+}
+
+void DocumentTest::settingsGoByPath() {
+  QVERIFY(document().setPath("training.batch", 96));
+  QVERIFY(document().project().training.settings["batch"] == Json(96));
+  QVERIFY(document().setPath("training.optimizer.learning_rate", 0.25));
+  QVERIFY(document().project().training.updates[0].optimizer["learning_rate"] == Json(0.25));
+  QVERIFY(document().setPath("datasets.training.csv", "other.csv"));
+  QCOMPARE(document().project().dataset("training")->csv, std::string("other.csv"));
+  QVERIFY(!document().setPath("datasets.nobody.csv", "other.csv"));
+  QVERIFY(!document().setPath("elsewhere", 1));
+}
+
+void DocumentTest::remediesMend() {
+  QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
+      {"id": "x", "layer": "Input", "shape": [1, 8, 8]}, {"id": "conv", "layer": "Convolutoin"}], "edges": [["x", "conv"]]}}})", "typo"));
+  const auto unknown = std::find_if(document().problems().begin(), document().problems().end(),
+                                    [](const Problem& problem) { return problem.remedy.kind == Remedy::Kind::renameLayer; });
+  QVERIFY(unknown != document().problems().end());
+  QVERIFY(document().applyRemedy(Problem(*unknown)));
+  QCOMPARE(document().network("main")->find("conv")->layer, std::string("Convolution"));
+}
+
+void DocumentTest::networksAreRenamedWithWhatNamesThem() {
+  QVERIFY(document().renameNetwork("main", "classifier"));
+  QCOMPARE(document().project().training.updates.front().network, std::string("classifier"));
+  QVERIFY(!document().renameNetwork("classifier", "no name"));
+  QVERIFY(!document().removeNetwork("classifier"));
+}
+
+}  // namespace loom
+
+QTEST_GUILESS_MAIN(loom::DocumentTest)
+#include "document_test.moc"
