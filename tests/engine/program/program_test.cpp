@@ -214,6 +214,8 @@ TEST(ReferenceBackend, WritesStatesBack) {
   executable->run({});
   EXPECT_FLOAT_EQ(store.at("bn/mean").value[0], 1.5);
   EXPECT_FLOAT_EQ(store.at("bn/variance").value[0], 0.5f + 0.5f * 14 / 3);
+  executable->run({.accumulate = true});
+  EXPECT_FLOAT_EQ(store.at("bn/mean").value[0], 2.25) << "gradients accumulate, states do not";
 }
 
 TEST(ReferenceBackend, ErrorsOfAStepNameTheLayer) {
