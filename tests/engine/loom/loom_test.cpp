@@ -1,0 +1,237 @@
+// The program itself: exit codes, messages, signals, a killed process, a full disk, two on one folder.
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/files.h"
+#include "engine/run/exit_code.h"
+#include "engine/training/checkpoint.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Ended {
+  int code = -1;  // or minus the signal
+  std::string out, error;
+};
+
+class Process {
+ public:
+  Process(const Workshop& workshop, std::vector<std::string> arguments, std::int64_t largestFile = 0, const char* out = nullptr) : m_path(workshop.path()) {
+    m_pid = ::fork();
+    if (m_pid == 0) {
+      if (::chdir(m_path.c_str()) != 0) ::_exit(120);
+      const int o = ::open(out ? out : "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644), e = ::open("stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      ::dup2(o, 1);
+      ::dup2(e, 2);
+      if (largestFile > 0) {
+        const rlimit limit{static_cast<rlim_t>(largestFile), static_cast<rlim_t>(largestFile)};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+      }
+      std::vector<char*> pointers{const_cast<char*>("loom")};
+      for (std::string& argument : arguments) pointers.push_back(argument.data());
+      pointers.push_back(nullptr);
+      ::execv(LOOM_PROGRAM, pointers.data());
+      ::_exit(121);
+    }
+  }
+  void signal(int number) const { ::kill(m_pid, number); }
+  Ended wait() {
+    int status = 0;
+    ::waitpid(m_pid, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), text("stdout.txt"), text("stderr.txt")};
+  }
+
+ private:
+  std::string text(const char* file) const { return std::filesystem::exists(m_path / file) ? readFile(m_path / file) : std::string(); }
+  std::filesystem::path m_path;
+  pid_t m_pid = -1;
+};
+
+Ended loom(const Workshop& workshop, std::vector<std::string> arguments) { return Process(workshop, std::move(arguments)).wait(); }
+
+// Waits until the run has logged this step (or any later one).
+void waitForStep(const std::filesystem::path& run, std::int64_t step) {
+  EventReader reader(run / "events.jsonl");
+  for (int tries = 0; tries < 3000; ++tries) {
+    for (const Event& event : reader.read())
+      if (event.kind == "step" && event.body["step"] >= step) return;
+    ::usleep(5000);
+  }
+  FAIL() << "step " << step << " never came";
+}
+
+class Loom : public testing::Test {
+ protected:
+  void SetUp() override { m_workshop.write("p.loom", formatJson(perceptron())); }
+  // A run that takes long enough to be disturbed.
+  void writeLong(double checkpointEvery = 0) {
+    Json project = perceptron();
+    project["training"]["epochs"] = 100000;
+    if (checkpointEvery > 0) project["training"]["checkpoint_every"] = checkpointEvery;
+    m_workshop.write("long.loom", formatJson(project));
+  }
+  Workshop m_workshop{"loom"};
+};
+
+TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
+  const Ended ended = loom(m_workshop, {"train", "p.loom"});
+  EXPECT_EQ(ended.code, 0) << ended.error;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("epoch 3 of 3"), HasSubstr("validation"), HasSubstr("runs/p-001/events.jsonl"), HasSubstr("runs/p-001/checkpoints/step-")));
+  EXPECT_EQ(ended.error, "");
+  EXPECT_THAT(readFile(m_workshop.path() / "runs/p-001/log.txt"), HasSubstr("epoch 3 of 3")) << "the log holds what was printed";
+  EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--device", "reference"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "runs/p-002/run.json")) << "the next one has the next number";
+  const Ended evaluated = loom(m_workshop, {"evaluate", "runs/p-001", "--json"});
+  EXPECT_EQ(Json::parse(evaluated.out)["samples"], 21);
+  EXPECT_EQ(loom(m_workshop, {"predict", "runs/p-001", "val.csv"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "val_predicted.csv"));
+}
+
+TEST_F(Loom, ExitCodesTellTheKindsApart) {
+  EXPECT_EQ(loom(m_workshop, {"dance"}).code, exitCode(ErrorCode::badArgument));
+  EXPECT_EQ(loom(m_workshop, {"train"}).code, exitCode(ErrorCode::badArgument));
+  EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "epochs"}).code, exitCode(ErrorCode::badArgument));
+  EXPECT_EQ(loom(m_workshop, {"--help"}).code, 0);
+  EXPECT_EQ(loom(m_workshop, {"train", "none.loom"}).code, exitCode(ErrorCode::missingFile));
+  EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "datasets.training.csv=none.csv"}).code, exitCode(ErrorCode::missingFile));
+  EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--device", "cuda"}).code, exitCode(ErrorCode::device));
+  m_workshop.write("newer.loom", "{\"loom\": 9}");
+  EXPECT_EQ(loom(m_workshop, {"check", "newer.loom"}).code, exitCode(ErrorCode::newerVersion));
+  m_workshop.write("broken.loom", "{\"loom\": 1,");
+  EXPECT_EQ(loom(m_workshop, {"check", "broken.loom"}).code, exitCode(ErrorCode::badProject));
+  m_workshop.write("train.csv", "x__0,x__1,x__2,y:label\n1,2,3,0\n1,2\n");
+  const Ended ragged = loom(m_workshop, {"train", "p.loom"});
+  EXPECT_EQ(ragged.code, exitCode(ErrorCode::badData));
+  EXPECT_THAT(ragged.error, AllOf(HasSubstr("bad data"), HasSubstr("line 3")));
+  EXPECT_EQ(loom(m_workshop, {"data", "check", "train.csv"}).code, exitCode(ErrorCode::badData));
+}
+
+TEST_F(Loom, AllFaultsOfAProjectInOneBlock) {
+  Json project = perceptron();
+  project["networks"]["main"]["nodes"][1]["layer"] = "Liner";
+  project["training"]["batch"] = -4;
+  m_workshop.write("p.loom", formatJson(project));
+  const Ended ended = loom(m_workshop, {"check", "p.loom"});
+  EXPECT_EQ(ended.code, exitCode(ErrorCode::badProject));
+  EXPECT_THAT(ended.error, AllOf(HasSubstr("Linear"), HasSubstr("-4"), HasSubstr("faults")));
+}
+
+TEST_F(Loom, SetChangesTheRunAndNotTheFile) {
+  const std::string before = readFile(m_workshop.path() / "p.loom");
+  const Ended ended = loom(m_workshop, {"train", "p.loom", "--run", "r", "--set", "epochs=1", "optimizer.learning_rate=0.5", "networks.main.nodes.fc1.outputs=5"});
+  ASSERT_EQ(ended.code, 0) << ended.error;
+  const Json run = Json::parse(readFile(m_workshop.path() / "r/run.json"));
+  EXPECT_EQ(run["settings"]["epochs"], 1);
+  EXPECT_EQ(run["project"]["training"]["optimizer"]["learning_rate"], 0.5);
+  EXPECT_EQ(run["project"]["networks"]["main"]["nodes"][1]["outputs"], 5);
+  EXPECT_EQ(readFile(m_workshop.path() / "p.loom"), before);
+}
+
+TEST_F(Loom, ASignalStopsWithACheckpointAndResumeGoesOn) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    writeLong();
+    const std::string run = "run" + std::to_string(number);
+    Process program(m_workshop, {"train", "long.loom", "--run", run});
+    waitForStep(m_workshop.path() / run, 20);
+    program.signal(number);
+    const Ended ended = program.wait();
+    EXPECT_EQ(ended.code, exitCode(ErrorCode::stopped)) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("--resume " + run));
+    const auto last = lastEvent({m_workshop.path() / run});
+    EXPECT_EQ(last->kind, "finished");
+    EXPECT_EQ(last->body["reason"], "stopped");
+    const std::int64_t step = last->body["step"].get<std::int64_t>();
+    EXPECT_EQ(Checkpoint(*findCheckpoint({m_workshop.path() / run}, Which::last)).step(), step);
+    const Ended again = loom(m_workshop, {"train", "--resume", run, "--set", "max_steps=" + std::to_string(step + 5)});
+    EXPECT_EQ(again.code, 0) << again.error;
+    EXPECT_EQ(lastEvent({m_workshop.path() / run})->body["step"], step + 5);
+  }
+}
+
+// kill -9 at any moment: what was logged stays, the newest whole checkpoint is gone on from, and views see each step once.
+TEST_F(Loom, AKilledProcessLosesNothingThatWasLogged) {
+  writeLong(2);
+  Process whole(m_workshop, {"train", "long.loom", "--run", "whole", "--set", "max_steps=600"});
+  ASSERT_EQ(whole.wait().code, 0);
+  std::vector<std::string> arguments{"train", "long.loom", "--run", "killed"};
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    Process program(m_workshop, arguments);
+    waitForStep(m_workshop.path() / "killed", attempt * 90);
+    program.signal(SIGKILL);
+    EXPECT_EQ(program.wait().code, -SIGKILL);
+    EXPECT_FALSE((RunFolder{m_workshop.path() / "killed"}.running()));
+    arguments = {"train", "--resume", "killed"};
+  }
+  arguments.insert(arguments.end(), {"--set", "max_steps=600"});
+  ASSERT_EQ(loom(m_workshop, arguments).code, 0);
+  const auto losses = [&](const char* run) {
+    std::map<std::int64_t, double> byStep;
+    std::int64_t sequence = 0;
+    EventReader reader(m_workshop.path() / run / "events.jsonl");
+    for (const Event& event : reader.read()) {
+      EXPECT_EQ(event.sequence, sequence++) << "no number is missing or doubled";
+      if (event.kind == "step" && event.body["step"] <= 600) byStep[event.body["step"].get<std::int64_t>()] = event.body["loss"].get<double>();
+    }
+    return byStep;
+  };
+  const auto a = losses("whole"), b = losses("killed");
+  EXPECT_EQ(a.size(), 600u);
+  EXPECT_EQ(a, b) << "and the numbers are those of a run that was never disturbed";
+}
+
+TEST_F(Loom, TheSecondOnOneFolderIsRefused) {
+  writeLong();
+  Process first(m_workshop, {"train", "long.loom", "--run", "run"});
+  waitForStep(m_workshop.path() / "run", 1);
+  const Ended second = loom(m_workshop, {"train", "--resume", "run"});
+  EXPECT_EQ(second.code, exitCode(ErrorCode::badArgument));
+  EXPECT_THAT(second.error, AllOf(HasSubstr("being trained by another process"), HasSubstr("--run")));
+  first.signal(SIGTERM);
+  EXPECT_EQ(first.wait().code, exitCode(ErrorCode::stopped));
+}
+
+TEST_F(Loom, AFileThatMayNotGrowIsAClearErrorAndWhatWasWholeStaysWhole) {
+  writeLong(1);
+  const Ended ended = Process(m_workshop, {"train", "long.loom", "--run", "run"}, 20000).wait();
+  EXPECT_THAT(ended.code, testing::AnyOf(exitCode(ErrorCode::diskFull), exitCode(ErrorCode::inputOutput))) << ended.error;
+  EXPECT_THAT(ended.error, HasSubstr("events.jsonl"));
+  EventReader reader(m_workshop.path() / "run/events.jsonl");
+  EXPECT_GT(reader.read().size(), 20u);
+  EXPECT_EQ(reader.skipped(), 0);
+  EXPECT_EQ(reader.offset(), static_cast<std::int64_t>(std::filesystem::file_size(m_workshop.path() / "run/events.jsonl"))) << "no half line";
+  const auto checkpoint = findCheckpoint({m_workshop.path() / "run"}, Which::last);
+  ASSERT_TRUE(checkpoint);
+  // With room again it goes on from there.
+  const Ended again = loom(m_workshop, {"train", "--resume", "run", "--set", "max_steps=150"});
+  EXPECT_EQ(again.code, 0) << again.error;
+}
+
+TEST_F(Loom, AFullDiskUnderTheOutputIsTold) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_EQ(Process(m_workshop, {"catalogue", "--json"}, 0, "/dev/full").wait().code, exitCode(ErrorCode::diskFull));
+}
+
+TEST_F(Loom, TheCatalogueIsWholeJson) {
+  const Json catalogue = Json::parse(loom(m_workshop, {"catalogue", "--json"}).out);
+  EXPECT_GE(catalogue["layers"].size(), 41u);
+  EXPECT_EQ(catalogue["optimizers"].size(), 7u);
+  EXPECT_EQ(catalogue["schedules"].size(), 5u);
+}
+
+TEST_F(Loom, DoctorAndVersionAnswer) {
+  EXPECT_THAT(loom(m_workshop, {"doctor"}).out, AllOf(HasSubstr("threads"), HasSubstr("memory"), HasSubstr("mpi")));
+  EXPECT_THAT(loom(m_workshop, {"version"}).out, HasSubstr("loom 0."));
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,57 @@
+#pragma once
+// Small projects in a folder of their own, trained in this process.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/training/trainer.h"
+#include "engine/training/trained_run.h"
+#include "tests/engine/run/folder.h"
+
+namespace loom {
+
+// Three clusters in three dimensions: columns x__0..x__2 and y:label.
+std::string clusters(int rows, unsigned seed);
+// A perceptron (3 -> 8 -> 3, ReLU, softmax cross entropy, accuracy) over train.csv and, with `validation`, val.csv.
+Json perceptron(bool validation = true);
+
+class Workshop {
+ public:
+  explicit Workshop(const std::string& name, int rows = 50);
+  const std::filesystem::path& path() const { return m_folder.path(); }
+  void write(const std::string& file, const std::string& text) const;
+
+  struct Run {
+    TrainResult result;
+    std::vector<Event> events;
+    RunFolder folder;
+    std::vector<double> series(const std::string& kind, const std::string& field) const;
+    std::vector<Event> of(const std::string& kind) const;
+    std::map<std::string, std::vector<float>> tensors() const;  // of the last checkpoint
+  };
+  struct Ways {
+    bool resume = false;
+    std::function<void(const Event&, const RunFolder&)> watch;  // after each event
+    const std::atomic<bool>* stop = nullptr;
+    Backend* backend = nullptr;                                 // the CPU's by default
+    double checkpointSeconds = 1e9;
+    bool changed = false;
+  };
+  Run train(const Json& project, const std::string& run, const Ways& ways) const;
+  Run train(const Json& project, const std::string& run) const { return train(project, run, Ways()); }
+  // The same, for a training that must fail: the error, and the events so far in `events`.
+  Error failure(const Json& project, const std::string& run, std::vector<Event>* events, const Ways& ways) const;
+  Error failure(const Json& project, const std::string& run, std::vector<Event>* events = nullptr) const { return failure(project, run, events, Ways()); }
+
+ private:
+  TestFolder m_folder;
+};
+
+// One backend for all tests of the process: two threads.
+Backend& cpuBackend();
+
+}  // namespace loom

@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/run/control.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Everything that has a state: dropout (step), batch normalisation (running statistics), Adam (slots and their count), a schedule
+// with warm-up, accumulation, a smaller last batch.
+Json elaborate() {
+  Json project = perceptron();
+  Json& nodes = project["networks"]["main"]["nodes"];
+  nodes.push_back({{"id", "bn", }, {"layer", "BatchNormalization"}});
+  nodes.push_back({{"id", "drop"}, {"layer", "Dropout"}});
+  Json& edges = project["networks"]["main"]["edges"];
+  edges[1] = {"fc1", "bn"};
+  edges.push_back({"bn", "relu"});
+  edges[2] = {"relu", "drop"};
+  edges.push_back({"drop", "fc2"});
+  Json& training = project["training"];
+  training["optimizer"] = {{"name", "Adam"}, {"learning_rate", 0.02}, {"weight_decay", 0.01}};
+  training["schedule"] = {{"name", "Cosine"}};
+  training["warmup"] = {{"epochs", 1}};
+  training["accumulate"] = 2;
+  training["clip_norm"] = 1.0;
+  training["epochs"] = 4;
+  return project;
+}
+
+// Series as a view shows them: each step once, from the newest attempt that has it.
+std::map<std::int64_t, Json> newest(const std::vector<Event>& events, const std::string& kind) {
+  std::map<std::int64_t, Json> byStep;
+  for (const Event& event : events) {
+    if (event.kind != kind) continue;
+    Json body = event.body;
+    for (const char* own : {"seq", "attempt", "time", "ms", "data_ms"}) body.erase(own);
+    byStep[body["step"].get<std::int64_t>()] = body;
+  }
+  return byStep;
+}
+
+void expectSame(const Workshop::Run& whole, const Workshop::Run& parts) {
+  for (const char* kind : {"step", "epoch", "validation"}) EXPECT_EQ(newest(whole.events, kind), newest(parts.events, kind)) << kind;
+  EXPECT_EQ(whole.tensors(), parts.tensors()) << "weights, running statistics and optimizer state, bit by bit";
+  ASSERT_TRUE(parts.result.best);
+  EXPECT_EQ(whole.result.best->toJson(), parts.result.best->toJson());
+}
+
+Workshop::Ways stopAt(std::int64_t step) {
+  return {.watch = [step](const Event& event, const RunFolder& folder) {
+    if (event.kind == "step" && event.body["step"] == step) appendControl(folder, {{"command", "stop"}});
+  }};
+}
+
+TEST(Resume, EqualsNeverStopped) {
+  const Workshop workshop("resume", 50);
+  const auto whole = workshop.train(elaborate(), "whole");
+  ASSERT_EQ(whole.result.step, 16);
+  for (const std::int64_t step : {1, 4, 6, 15}) {  // the first, an epoch's last, in the midst, the last but one
+    const std::string name = "run" + std::to_string(step);
+    const auto first = workshop.train(elaborate(), name, stopAt(step));
+    EXPECT_TRUE(first.result.stopped);
+    EXPECT_EQ(first.result.step, step);
+    EXPECT_EQ(first.events.back().body["reason"], "stopped");
+    const auto second = workshop.train(elaborate(), name, {.resume = true});
+    EXPECT_EQ(second.result.step, 16);
+    EXPECT_EQ(second.events.back().attempt, 2);
+    EXPECT_EQ(second.of("started")[1].body["resumed_from"], step);
+    expectSame(whole, second);
+    // Nothing was done twice either: the stop came with its checkpoint.
+    EXPECT_EQ(second.of("step").size(), 16u);
+  }
+}
+
+TEST(Resume, ManyTimesStillEqual) {
+  const Workshop workshop("resume-often", 50);
+  const auto whole = workshop.train(elaborate(), "whole");
+  workshop.train(elaborate(), "often", stopAt(2));
+  for (const std::int64_t step : {3, 5, 9, 12, 13}) {
+    Workshop::Ways ways = stopAt(step);
+    ways.resume = true;
+    workshop.train(elaborate(), "often", ways);
+  }
+  const auto last = workshop.train(elaborate(), "often", {.resume = true});
+  EXPECT_EQ(last.events.back().attempt, 7);
+  expectSame(whole, last);
+}
+
+// A signal in the midst of a validation: the next attempt validates first.
+TEST(Resume, AValidationThatWasInterruptedIsMadeUpFor) {
+  const Workshop workshop("resume-validation", 50);
+  const auto whole = workshop.train(elaborate(), "whole");
+  std::atomic<bool> stop{false};
+  const auto first = workshop.train(elaborate(), "run", {.watch = [&](const Event& event, const RunFolder&) { stop = event.kind == "epoch"; }, .stop = &stop});
+  EXPECT_TRUE(first.result.stopped);
+  EXPECT_TRUE(first.of("validation").empty());
+  expectSame(whole, workshop.train(elaborate(), "run", {.resume = true}));
+}
+
+TEST(Resume, WithoutACheckpointBeginsAnew) {
+  const Workshop workshop("resume-none", 50);
+  const auto whole = workshop.train(elaborate(), "whole");
+  workshop.train(elaborate(), "run", stopAt(5));
+  std::filesystem::remove_all(workshop.path() / "run" / "checkpoints");  // as if killed before the first one
+  const auto second = workshop.train(elaborate(), "run", {.resume = true});
+  EXPECT_FALSE(second.of("started")[1].body.contains("resumed_from"));
+  EXPECT_THAT(second.of("warning")[0].body["message"].get<std::string>(), HasSubstr("begins anew"));
+  expectSame(whole, second);
+}
+
+TEST(Resume, PassesOverACheckpointThatIsNotWhole) {
+  const Workshop workshop("resume-torn", 50);
+  Json project = elaborate();
+  project["training"]["checkpoint_every"] = 1;
+  const auto whole = workshop.train(project, "whole");
+  const auto first = workshop.train(project, "run", stopAt(14));
+  const auto newestFile = first.result.lastCheckpoint;
+  std::filesystem::resize_file(newestFile, std::filesystem::file_size(newestFile) - 4);
+  const auto second = workshop.train(project, "run", {.resume = true});
+  EXPECT_EQ(second.of("started")[1].body["resumed_from"], 12) << "the epoch's, which is kept";
+  EXPECT_THAT(second.of("warning")[0].body["message"].get<std::string>(), HasSubstr("no whole checkpoint"));
+  expectSame(whole, second);
+}
+
+TEST(Resume, ARunThatIsDoneHasNothingToDo) {
+  const Workshop workshop("resume-done", 50);
+  const auto first = workshop.train(elaborate(), "run");
+  const auto again = workshop.train(elaborate(), "run", {.resume = true});
+  EXPECT_EQ(again.of("step").size(), first.of("step").size());
+  EXPECT_EQ(again.events.back().body["reason"], "done");
+  EXPECT_EQ(again.tensors(), first.tensors());
+}
+
+TEST(Resume, MoreEpochsGoOn) {
+  const Workshop workshop("resume-more", 50);
+  Json project = elaborate();
+  project["training"]["schedule"] = {{"name", "Constant"}};  // which does not depend on the length of the run
+  const auto whole = workshop.train(project, "whole");
+  project["training"]["epochs"] = 2;
+  workshop.train(project, "run");
+  project["training"]["epochs"] = 4;
+  expectSame(whole, workshop.train(project, "run", {.resume = true, .changed = true}));
+  EXPECT_EQ(parseJson(readFile(workshop.path() / "run" / "run.json"), "run.json")["settings"]["epochs"], 4) << "and the run tells it";
+}
+
+TEST(Control, StopAfterTheEpoch) {
+  const Workshop workshop("control-epoch", 50);
+  const auto run = workshop.train(elaborate(), "run", {.watch = [](const Event& event, const RunFolder& folder) {
+    if (event.kind == "step" && event.body["step"] == 6) appendControl(folder, {{"command", "stop_after_epoch"}, {"id", "7"}});
+  }});
+  EXPECT_EQ(run.result.step, 8);
+  EXPECT_TRUE(run.result.stopped);
+  EXPECT_THAT(run.series("validation", "step"), ElementsAre(4, 8));
+  EXPECT_EQ(run.of("control")[0].body["id"], "7");
+}
+
+TEST(Control, AnOldStopDoesNotStopTheNextAttempt) {
+  const Workshop workshop("control-old", 50);
+  workshop.train(elaborate(), "run", stopAt(3));
+  EXPECT_FALSE(workshop.train(elaborate(), "run", {.resume = true}).result.stopped);
+}
+
+TEST(Control, LearningRateHoldsAtOnceAndTheScheduleGoesOn) {
+  const Workshop workshop("control-rate", 48);
+  Json project = perceptron(false);
+  project["training"]["schedule"] = {{"name", "Polynomial"}};
+  project["training"]["warmup"] = {{"steps", 4}};
+  const auto set = [](const Event& event, const RunFolder& folder) {
+    if (event.kind == "step" && event.body["step"] == 2) appendControl(folder, {{"command", "learning_rate"}, {"value", 0.2}});
+  };
+  const auto rates = workshop.train(project, "run", {.watch = set}).series("step", "learning_rate");
+  EXPECT_NEAR(rates[1], 0.05 * 0.5 * (1 - 1 / 9.0), 1e-12);
+  EXPECT_NEAR(rates[2], 0.2, 1e-12) << "at once, and the warm-up is over";
+  for (int step = 3; step < 9; ++step) EXPECT_NEAR(rates[step], 0.2 * (9 - step) / 7.0, 1e-12) << "in proportion to the schedule";
+
+  // The same through a stop: the checkpoint knows it.
+  workshop.train(project, "parts", {.watch = [&](const Event& event, const RunFolder& folder) {
+    set(event, folder);
+    if (event.kind == "step" && event.body["step"] == 5) appendControl(folder, {{"command", "stop"}});
+  }});
+  EXPECT_EQ(workshop.train(project, "parts", {.resume = true}).series("step", "learning_rate"), rates);
+}
+
+TEST(Control, NonsenseIsAWarning) {
+  const Workshop workshop("control-nonsense", 48);
+  const auto run = workshop.train(perceptron(false), "run", {.watch = [](const Event& event, const RunFolder& folder) {
+    if (event.kind != "step" || event.body["step"] != 1) return;
+    for (const char* text : {R"({"command":"dance"})", R"({"command":"learning_rate"})", R"({"command":"learning_rate","value":-1})",
+                             R"({"command":"learning_rate","value":1,"update":3})", R"({"command":"batch","value":0.5})"})
+      appendControl(folder, Json::parse(text));
+  }});
+  EXPECT_EQ(run.of("warning").size(), 5u);
+  EXPECT_EQ(run.result.step, 9);
+}
+
+TEST(Control, ABatchThatChanges) {
+  const Workshop workshop("control-batch", 48);
+  const auto change = [](const Event& event, const RunFolder& folder) {
+    if (event.kind == "step" && event.body["step"] == 3) appendControl(folder, {{"command", "batch"}, {"value", 24}});
+  };
+  const auto run = workshop.train(perceptron(false), "run", {.watch = change});
+  EXPECT_THAT(run.series("step", "samples"), ElementsAre(16, 32, 48, 72, 96, 120, 144));
+  EXPECT_THAT(run.series("epoch", "step"), ElementsAre(3, 5, 7));
+  workshop.train(perceptron(false), "parts", {.watch = [&](const Event& event, const RunFolder& folder) {
+    change(event, folder);
+    if (event.kind == "step" && event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
+  }});
+  const auto second = workshop.train(perceptron(false), "parts", {.resume = true});
+  EXPECT_EQ(second.series("step", "loss"), run.series("step", "loss"));
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,122 @@
+#include <cmath>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/run/control.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// The first layer by one rule and the second by another, at half its steps.
+Json twoRules() {
+  Json project = perceptron(false);
+  project["training"] = Json::parse(R"([
+    {"network": "main", "dataset": "training", "parameters": ["fc1/*"], "optimizer": {"name": "Adam"}, "epochs": 3, "batch": 16, "seed": 4},
+    {"network": "main", "dataset": "training", "parameters": ["fc2/*"], "optimizer": {"name": "Momentum", "learning_rate": 0.1}, "every": 2}])");
+  return project;
+}
+
+TEST(SeveralUpdates, EachRuleHasItsParametersItsSlotsAndItsSteps) {
+  const Workshop workshop("two-rules", 48);
+  const auto run = workshop.train(twoRules(), "run");
+  std::vector<std::string> names;
+  for (const auto& [name, values] : run.tensors()) names.push_back(name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("fc1/weight", "fc1/weight#m", "fc1/weight#v", "fc1/bias", "fc1/bias#m", "fc1/bias#v", "fc2/weight",
+                                                   "fc2/weight#momentum@1", "fc2/bias", "fc2/bias#momentum@1"));
+  const auto steps = run.of("step");
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].body["metrics"].contains("main/loss"), i % 2 == 0);
+  EXPECT_LT(run.series("epoch", "loss").back(), run.series("epoch", "loss").front());
+}
+
+TEST(SeveralUpdates, ResumeExactly) {
+  const Workshop workshop("two-rules-resume", 48);
+  const auto whole = workshop.train(twoRules(), "whole");
+  workshop.train(twoRules(), "parts", {.watch = [](const Event& event, const RunFolder& folder) {
+    if (event.kind == "step" && event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
+  }});
+  const auto parts = workshop.train(twoRules(), "parts", {.resume = true});
+  EXPECT_EQ(parts.series("step", "loss"), whole.series("step", "loss"));
+  EXPECT_EQ(parts.tensors(), whole.tensors());
+}
+
+// A tiny GAN: noise to two numbers that lie on a circle. The discriminator's nodes stand in both networks and share parameters; each
+// update has its own part of them.
+Json gan() {
+  return parseJson(R"({"loom": 1, "networks": {
+    "discriminator": {
+      "nodes": [{"id": "x", "layer": "Input", "shape": [2]},
+                {"id": "z", "layer": "Input", "shape": [4], "source": "normal"},
+                {"id": "g1", "layer": "Linear", "outputs": 16}, {"id": "g_relu", "layer": "ReLU"}, {"id": "g2", "layer": "Linear", "outputs": 2},
+                {"id": "d1", "layer": "Linear", "outputs": 16}, {"id": "d_relu", "layer": "LeakyReLU"}, {"id": "d2", "layer": "Linear", "outputs": 1},
+                {"id": "d1_fake", "layer": "Linear", "outputs": 16, "shares": "d1"}, {"id": "d_relu_fake", "layer": "LeakyReLU"},
+                {"id": "d2_fake", "layer": "Linear", "outputs": 1, "shares": "d2"},
+                {"id": "one", "layer": "Input", "shape": [1], "source": "constant", "value": 1},
+                {"id": "zero", "layer": "Input", "shape": [1], "source": "constant", "value": 0},
+                {"id": "real_loss", "layer": "BinaryCrossEntropy", "from": "logits"}, {"id": "fake_loss", "layer": "BinaryCrossEntropy", "from": "logits"}],
+      "edges": [["x", "d1"], ["d1", "d_relu"], ["d_relu", "d2"], ["d2", "real_loss"], ["one", "real_loss.target"],
+                ["z", "g1"], ["g1", "g_relu"], ["g_relu", "g2"], ["g2", "d1_fake"], ["d1_fake", "d_relu_fake"], ["d_relu_fake", "d2_fake"],
+                ["d2_fake", "fake_loss"], ["zero", "fake_loss.target"]]},
+    "generator": {
+      "nodes": [{"id": "z", "layer": "Input", "shape": [4], "source": "normal"},
+                {"id": "h1", "layer": "Linear", "outputs": 16, "shares": "g1"}, {"id": "h_relu", "layer": "ReLU"},
+                {"id": "h2", "layer": "Linear", "outputs": 2, "shares": "g2"},
+                {"id": "e1", "layer": "Linear", "outputs": 16, "shares": "d1"}, {"id": "e_relu", "layer": "LeakyReLU"},
+                {"id": "e2", "layer": "Linear", "outputs": 1, "shares": "d2"},
+                {"id": "one", "layer": "Input", "shape": [1], "source": "constant", "value": 1},
+                {"id": "fool", "layer": "BinaryCrossEntropy", "from": "logits"}],
+      "edges": [["z", "h1"], ["h1", "h_relu"], ["h_relu", "h2"], ["h2", "e1"], ["e1", "e_relu"], ["e_relu", "e2"], ["e2", "fool"], ["one", "fool.target"]]}},
+    "datasets": {"training": {"csv": "circle.csv"}},
+    "training": [
+      {"network": "discriminator", "dataset": "training", "parameters": ["d*"], "optimizer": {"name": "Adam", "learning_rate": 0.01, "beta1": 0.5}, "epochs": 30, "batch": 32},
+      {"network": "generator", "dataset": "training", "parameters": ["g*"], "optimizer": {"name": "Adam", "learning_rate": 0.01, "beta1": 0.5}}]})", "gan");
+}
+
+TEST(SeveralUpdates, AGanTrains) {
+  const Workshop workshop("gan");
+  std::mt19937 random(3);
+  std::string text = "x__0,x__1\n";
+  for (int row = 0; row < 160; ++row) {
+    const double angle = 6.28318 * static_cast<double>(random()) / 4294967296.0;
+    text += fmt::format("{:.5f},{:.5f}\n", 3 + std::cos(angle), std::sin(angle));  // around (3, 0)
+  }
+  workshop.write("circle.csv", text);
+  const auto run = workshop.train(gan(), "run");
+  EXPECT_EQ(run.result.step, 150);
+  const auto tensors = run.tensors();
+  EXPECT_EQ(tensors.count("h1/weight"), 0u) << "shared, not copied";
+  EXPECT_EQ(tensors.count("g1/weight#m@1"), 1u);
+  EXPECT_EQ(tensors.count("g1/weight#m"), 0u) << "the discriminator's update leaves the generator alone";
+  EXPECT_EQ(tensors.count("d1/weight#m"), 1u);
+  EXPECT_EQ(tensors.count("d1/weight#m@1"), 0u);
+  // The generator moved from around 0 to the data: the mean of its output over z is close to the bias path; judge by its own data.
+  const auto generator = run.series("step", "generator/loss");
+  ASSERT_EQ(generator.size(), 150u);
+  for (const double loss : generator) EXPECT_TRUE(std::isfinite(loss));
+  EXPECT_THAT(run.of("step")[0].body["metrics"], testing::Contains(testing::_));
+  EXPECT_TRUE(run.of("step")[0].body["metrics"].contains("real_loss")) << "several losses are also told by name";
+  TrainedRun trained(cpuBackend(), {.run = run.folder, .which = Which::last});
+  // Real and fake are told apart far less surely than at the start by a discriminator that has seen both.
+  const double real = run.series("step", "real_loss").back(), fake = run.series("step", "fake_loss").back();
+  EXPECT_GT(real + fake, 0.3) << "the discriminator has not won";
+  EXPECT_LT(real + fake, 3) << "nor has the generator";
+}
+
+TEST(SeveralUpdates, AnUpdateThatNamesNothingIsAnError) {
+  const Workshop workshop("no-network");
+  Json project = twoRules();
+  project["training"][1]["network"] = "other";
+  EXPECT_THAT(workshop.failure(project, "run").what(), HasSubstr("'other'"));
+  project = twoRules();
+  project["training"][1]["dataset"] = "trainin";
+  EXPECT_THAT(workshop.failure(project, "run2").what(), HasSubstr("did you mean 'training'"));
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,175 @@
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/program/builder.h"
+#include "engine/training/parameter_update.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A program with parameters of the given sizes, all of which lead to the loss.
+Program programOf(const std::vector<Parameter>& parameters) {
+  ProgramBuilder builder(1, 1, true);
+  TensorId sum = kNoTensor;
+  for (const Parameter& parameter : parameters) {
+    const TensorId squared = builder.add("unary", {builder.parameter(parameter)}, {{"function", std::string("square")}});
+    const TensorId total = builder.add("reduce", {squared}, {{"function", std::string("sum")}, {"axes", std::vector<std::int64_t>{0}}, {"keep", false}});
+    sum = sum == kNoTensor ? total : builder.add("binary", {sum, total}, {{"function", std::string("add")}});
+  }
+  builder.result("loss", "loss", sum);
+  differentiate(builder);
+  return builder.take();
+}
+
+Parameter parameter(const char* name, std::int64_t count, ParameterKind kind = ParameterKind::weight) {
+  return {.name = name, .shape = Shape{count}, .kind = kind, .initializer = {.kind = InitializerKind::ones}};
+}
+
+UpdateSpec specOf(Json optimizer) {
+  UpdateSpec spec;
+  spec.optimizer = std::move(optimizer);
+  return spec;
+}
+
+TEST(ParameterUpdate, DecaysWeightsAndLeavesOutBiasesAndNormalisation) {
+  const Program program = programOf({parameter("fc/weight", 3), parameter("fc/bias", 2, ParameterKind::bias),
+                                     parameter("bn/gamma", 2, ParameterKind::normalisation), parameter("head/weight", 1)});
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  UpdateSpec spec = specOf({{"name", "SGD"}, {"learning_rate", 0.5}, {"weight_decay", 0.1}});
+  ParameterUpdate update(spec, 0, program, store);
+  EXPECT_THAT(update.undecayed(), ElementsAre("fc/bias", "bn/gamma"));
+  update.apply(cpuBackend(), {.learningRate = 0.5});  // gradients are zero: decay alone moves
+  EXPECT_NEAR(store.at("fc/weight").value[0], 0.95, 1e-7);
+  EXPECT_EQ(store.at("fc/bias").value[0], 1);
+  EXPECT_EQ(store.at("bn/gamma").value[1], 1);
+  spec.decayExclude = {"head/*", "normalisation"};
+  EXPECT_THAT(ParameterUpdate(spec, 0, program, store).undecayed(), ElementsAre("bn/gamma", "head/weight"));
+}
+
+TEST(ParameterUpdate, ClipsByTheNormOfAllTensorsTogether) {
+  const Program program = programOf({parameter("a", 1), parameter("b", 20000)});  // several pieces
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
+  store.at("a").gradient[0] = 3;
+  store.at("b").gradient[19999] = 4;
+  const ApplyOutcome outcome = update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 1.0});
+  EXPECT_NEAR(outcome.gradientNorm, 5, 1e-12);
+  EXPECT_NEAR(store.at("a").value[0], 1 - 3 / (5 + 1e-6), 1e-6);
+  EXPECT_NEAR(store.at("b").value[19999], 1 - 4 / (5 + 1e-6), 1e-6);
+  EXPECT_EQ(store.at("b").value[0], 1);
+  const ApplyOutcome loose = update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 10.0});
+  EXPECT_NEAR(loose.gradientNorm, 5, 1e-12);
+  EXPECT_NEAR(store.at("a").value[0], 1 - 3 / (5 + 1e-6) - 3, 1e-6) << "a short gradient stays as it is";
+  EXPECT_EQ(update.count(), 2);
+}
+
+// The norm is summed in double: a million values of 1e-4 and squares near 1e-8 would drift in float.
+TEST(ParameterUpdate, NormIsExactForManySmallValues) {
+  const Program program = programOf({parameter("a", 1000003)});
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
+  std::fill(store.at("a").gradient.begin(), store.at("a").gradient.end(), 1e-4f);
+  EXPECT_NEAR(update.apply(cpuBackend(), {.learningRate = 0}).gradientNorm, static_cast<double>(1e-4f) * std::sqrt(1000003.0), 1e-12);
+}
+
+TEST(ParameterUpdate, NamesTheTensorWhoseGradientIsNotFinite) {
+  const Program program = programOf({parameter("a", 5), parameter("b", 30000), parameter("c", 3)});
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
+  store.at("b").gradient[29000] = INFINITY;
+  store.at("c").gradient[1] = NAN;
+  EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 1}).notFinite, "b");
+  EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 1.0}).notFinite, "b");
+  EXPECT_TRUE(std::isfinite(store.at("b").value[29000]));
+  store.at("b").gradient[29000] = 3e38f;  // its square is beyond float, but it is finite
+  store.at("c").gradient[1] = 0;
+  EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 0}).notFinite, "");
+}
+
+TEST(ParameterUpdate, SlotsOfSeveralUpdatesStandApart) {
+  const Program program = programOf({parameter("a", 2)});
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  const ParameterUpdate one(specOf({{"name", "Momentum"}}), 0, program, store), two(specOf({{"name", "Momentum"}}), 1, program, store);
+  EXPECT_THAT(one.slots(), ElementsAre("momentum"));
+  EXPECT_THAT(two.slots(), ElementsAre("momentum@1"));
+  EXPECT_EQ(store.at("a").slots.size(), 2u);
+}
+
+TEST(ParameterUpdate, RefusesWhatCannotBe) {
+  const Program program = programOf({parameter("a/weight", 2)});
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  const auto message = [&](const Json& optimizer, std::vector<std::string> patterns = {}) -> std::string {
+    UpdateSpec spec = specOf(optimizer);
+    spec.parameters = std::move(patterns);
+    try {
+      ProgramBuilder builder(1, 1, true);
+      builder.program() = program;
+      const ParameterUpdate update(spec, 0, program, store);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({{"name", "Adamm"}}), HasSubstr("did you mean 'Adam'"));
+  EXPECT_THAT(message({{"name", "Adam"}, {"learning_rate", -1}}), HasSubstr("learning_rate"));
+  EXPECT_THAT(message({{"name", "Adam"}, {"momentum", 0.5}}), HasSubstr("momentum"));
+  EXPECT_THAT(message(nullptr), HasSubstr("names no optimizer"));
+  ParameterStore empty(1);
+  try {
+    ParameterUpdate(specOf({{"name", "SGD"}}), 0, Program(), empty);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nothing to update"));
+  }
+}
+
+// One pass over a batch and several passes over its parts: the same step.
+TEST(Accumulation, EqualsTheWholeBatch) {
+  const Workshop workshop("accumulate", 50);
+  Json project = perceptron(false);
+  project["training"]["batch"] = 24;  // 24, 24 and 2: the last step has one shard only
+  project["training"]["clip_norm"] = 0.5;
+  const auto whole = workshop.train(project, "whole");
+  for (const int passes : {2, 3, 5, 24}) {  // 5 does not divide 24: shards of 5 and one of 4
+    project["training"]["accumulate"] = passes;
+    const auto parts = workshop.train(project, "parts" + std::to_string(passes));
+    const auto a = whole.series("step", "loss"), b = parts.series("step", "loss");
+    const auto c = whole.series("step", "gradient_norm"), d = parts.series("step", "gradient_norm");
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(a[i], b[i], 1e-6 * (1 + a[i])) << passes;
+      EXPECT_NEAR(c[i], d[i], 2e-6 * (1 + c[i])) << passes;
+    }
+    double norm = 0, difference = 0;
+    const auto one = whole.tensors(), other = parts.tensors();
+    for (const auto& [name, values] : one)
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        norm += values[i] * values[i];
+        difference += std::pow(values[i] - other.at(name)[i], 2);
+      }
+    EXPECT_LT(std::sqrt(difference / norm), 1e-6) << passes;
+  }
+}
+
+TEST(Accumulation, MorePassesThanSamplesIsAnError) {
+  const Workshop workshop("accumulate-many");
+  Json project = perceptron(false);
+  project["training"]["accumulate"] = 17;
+  EXPECT_THAT(workshop.failure(project, "run").what(), HasSubstr("16"));
+}
+
+}  // namespace
+}  // namespace loom
