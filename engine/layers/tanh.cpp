@@ -8,7 +8,7 @@ Entry entry() {
       .id = "Tanh",
       .aliases = {"HyperbolicTangent"},
       .summary = "Squeezes every number into −1 to 1.",
-      .help = "y = (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ). Begin with Xavier weights.",
+      .help = "y = (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ). It is the sigmoid stretched: 2 · σ(2x) − 1. Begin with Xavier weights.",
   });
 }
 

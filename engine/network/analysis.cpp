@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/base/error.h"
+#include "engine/catalogue/text.h"
 #include "engine/network/graph.h"
 #include "engine/network/node_analysis.h"
 #include "engine/network/remedies.h"
@@ -78,13 +79,13 @@ class Analyser {
       const Port& port = node.layer->entry.inputs[p];
       const std::size_t wires = node.inputs[p].size();
       const std::size_t wanted = port.optional ? 0 : port.several ? 2 : 1;
-      if (wires < wanted) {
-        sound = false;
+      sound = sound && wires >= wanted;
+      if (wires + node.faultyInputs[p] < wanted) {
         m_result.problems.push_back(
             {.network = m_network.name, .node = node.node->id,
-             .message = wanted == 2 ? fmt::format("{}: {} takes two and more wires, but {} to it", node.node->id, port.key,
+             .message = wanted == 2 ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id), port.key,
                                                   wires == 0 ? "none leads" : "only one leads")
-                                    : fmt::format("{}: nothing is wired to {}: {}", node.node->id, port.key, port.help),
+                                    : fmt::format("{}: nothing is wired to {}: {}", clipped(node.node->id), port.key, port.help),
              .remedy = m_result.problems.size() < kMostRemedies ? findWire(m_graph, i, p) : Remedy{}});
       }
       for (const GraphSource& source : node.inputs[p]) sound = checkType(node, port, source) && sound;
@@ -100,10 +101,10 @@ class Analyser {
     const Edge& edge = m_network.edges[source.edge];
     const bool isInput = from.layer->entry.id == "Input";
     Problem problem{.network = m_network.name, .node = node.node->id, .edge = edge,
-                    .message = fmt::format("{}: {} takes {}, but {} gives {}", node.node->id, port.key, nameOf(port.type), from.node->id, nameOf(given))};
+                    .message = fmt::format("{}: {} takes {}, but {} gives {}", clipped(node.node->id), port.key, nameOf(port.type), clipped(from.node->id), nameOf(given))};
     if (isInput) {
       const char* type = port.type == PortType::labels ? "label" : port.type == PortType::indices ? "index" : "values";
-      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set type of {} to {}", from.node->id, type), .node = from.node->id,
+      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set type of {} to {}", clipped(from.node->id), type), .node = from.node->id,
                         .field = "type", .value = type};
     } else {
       problem.message += fmt::format("; {} come from an Input of that type", nameOf(port.type));
@@ -121,13 +122,13 @@ class Analyser {
       const GraphNode& node = m_graph.nodes()[*i];
       const bool isResult = node.layer && node.layer->entry.category == "lossMetric";
       any = any || isResult;
-      leads[*i] = isResult || std::any_of(node.consumers.begin(), node.consumers.end(), [&](std::size_t consumer) { return leads[consumer]; });
+      leads[*i] = isResult || node.faultyOutput || std::any_of(node.consumers.begin(), node.consumers.end(), [&](std::size_t consumer) { return leads[consumer]; });
     }
     if (!any) return;
     for (std::size_t i : m_graph.order())
       if (!leads[i] && m_graph.nodes()[i].consumers.empty() && m_graph.nodes()[i].layer)
         m_result.problems.push_back({.severity = Severity::warning, .network = m_network.name, .node = m_graph.nodes()[i].node->id,
-                                     .message = fmt::format("{}: leads to no loss or metric, so training leaves it out", m_graph.nodes()[i].node->id)});
+                                     .message = fmt::format("{}: leads to no loss or metric, so training leaves it out", clipped(m_graph.nodes()[i].node->id))});
   }
 
   void sortProblems() {

@@ -47,7 +47,7 @@ class ColumnChecker {
       if (!used && shape.elements() == input.shape.elements()) free.push_back(name);
     }
     Problem problem{.network = m_network.name, .node = input.node, .field = "variable",
-                    .message = fmt::format("{}: dataset '{}' has no variable '{}'; it has {}", input.node, m_columns.dataset, clipped(input.variable),
+                    .message = fmt::format("{}: dataset '{}' has no variable '{}'; it has {}", clipped(input.node), m_columns.dataset, clipped(input.variable),
                                            names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", ")))};
     const std::string near = nearest(input.variable, names);
     const std::string meant = free.size() == 1 ? free[0] : near;
@@ -58,7 +58,7 @@ class ColumnChecker {
 
   void reportShape(const DatasetInput& input, const Shape& has) {
     add({.network = m_network.name, .node = input.node, .field = "shape",
-         .message = fmt::format("{}: the shape is {} ({} values), but '{}' of dataset '{}' is {} ({} values)", input.node, input.shape.toString(),
+         .message = fmt::format("{}: the shape is {} ({} values), but '{}' of dataset '{}' is {} ({} values)", clipped(input.node), input.shape.toString(),
                                 input.shape.elements(), input.variable, m_columns.dataset, has.toString(), has.elements()),
          .remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set shape to {}", has.toString()), .field = "shape", .value = Json(has.extents())}});
   }
@@ -84,7 +84,7 @@ class ColumnChecker {
       const std::int64_t has = Values(node.layer->entry, node.node->values).integer("vocabulary");
       if (has >= classes) return;
       add({.network = m_network.name, .node = node.node->id, .field = "vocabulary",
-           .message = fmt::format("{}: the vocabulary has {} symbols, but '{}' of dataset '{}' goes up to {}", node.node->id, has, input.variable,
+           .message = fmt::format("{}: the vocabulary has {} symbols, but '{}' of dataset '{}' goes up to {}", clipped(node.node->id), has, input.variable,
                                   m_columns.dataset, classes - 1),
            .remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set vocabulary to {}", classes), .field = "vocabulary", .value = classes}});
     } catch (const Error&) {
@@ -108,9 +108,9 @@ class ColumnChecker {
       byIndex.push_back(known == m_analysis.nodes.end() ? NodeFacts{} : known->second);
     }
     add({.network = m_network.name, .node = scorer, .field = "outputs",
-         .message = fmt::format("{}: gives {} scores, but '{}' of dataset '{}' has labels up to {}, which is {} classes", scorer, scores, input.variable,
+         .message = fmt::format("{}: gives {} scores, but '{}' of dataset '{}' has labels up to {}, which is {} classes", clipped(scorer), scores, input.variable,
                                 m_columns.dataset, classes - 1, classes),
-         .remedy = findRemedyFor(m_graph, byIndex, source, wanted)});
+         .remedy = findRemedyFor(m_graph, byIndex, source, wanted, [&](const Shape& shape) { return shape == wanted; })});
   }
 
   const Network& m_network;

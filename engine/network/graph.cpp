@@ -99,14 +99,15 @@ void Graph::addNodes(std::vector<Problem>& problems) {
       std::string near = ++suggestions <= kMostSuggestions ? nearest(node.layer, layerNames()) : std::string();
       if (const LayerDefinition* meant = near.empty() ? nullptr : findLayer(near)) near = meant->entry.id;
       if (near.empty()) {
-        report("layer", fmt::format("{}: unknown layer '{}'", node.id, clipped(node.layer)));
+        report("layer", fmt::format("{}: unknown layer '{}'", clipped(node.id), clipped(node.layer)));
       } else {
-        report("layer", fmt::format("{}: unknown layer '{}': did you mean '{}'?", node.id, clipped(node.layer), near),
+        report("layer", fmt::format("{}: unknown layer '{}': did you mean '{}'?", clipped(node.id), clipped(node.layer), near),
                {.kind = Remedy::Kind::renameLayer, .label = fmt::format("Make it {}", near), .value = near});
       }
       continue;
     }
     graphNode.inputs.resize(graphNode.layer->entry.inputs.size());
+    graphNode.faultyInputs.resize(graphNode.inputs.size());
   }
 }
 
@@ -125,6 +126,15 @@ void Graph::addEdges(std::vector<Problem>& problems) {
                           .remedy = {.kind = Remedy::Kind::removeEdge, .label = "Remove the wire", .edge = edge}});
     };
     const std::ptrdiff_t from = find(edge.from.node), to = find(edge.to.node);
+    GraphNode* const source = from < 0 ? nullptr : &m_nodes[static_cast<std::size_t>(from)];
+    GraphNode* const target = to < 0 ? nullptr : &m_nodes[static_cast<std::size_t>(to)];
+    const std::ptrdiff_t output = source && source->layer ? portIndex(source->layer->entry.outputs, edge.from.port) : -1;
+    const std::ptrdiff_t input = target && target->layer ? portIndex(target->layer->entry.inputs, edge.to.port) : -1;
+    const bool twice = !seen.insert(edge).second;
+    if (output < 0 || input < 0 || twice) {
+      if (source) source->faultyOutput = true;
+      if (input >= 0) ++target->faultyInputs[static_cast<std::size_t>(input)];
+    }
     if (from < 0 || to < 0) {
       if (ids.empty())
         for (const Node& node : m_network.nodes) ids.push_back(node.id);
@@ -134,34 +144,32 @@ void Graph::addEdges(std::vector<Problem>& problems) {
                          from < 0 ? "begins at" : "ends at", clipped(missing.node), suggest(missing.node, ids)));
       continue;
     }
-    if (!seen.insert(edge).second) {
-      report(edge.to.node, fmt::format("{}: the wire from {} stands twice", edge.to.node, edge.from.node));
+    if (twice) {
+      report(edge.to.node, fmt::format("{}: the wire from {} stands twice", clipped(edge.to.node), clipped(edge.from.node)));
       continue;
     }
-    GraphNode &source = m_nodes[static_cast<std::size_t>(from)], &target = m_nodes[static_cast<std::size_t>(to)];
-    if (!source.layer || !target.layer) continue;  // the unknown layer is the fault
-    const std::ptrdiff_t output = portIndex(source.layer->entry.outputs, edge.from.port), input = portIndex(target.layer->entry.inputs, edge.to.port);
+    if (!source->layer || !target->layer) continue;  // the unknown layer is the fault
     if (output < 0) {
-      report(edge.from.node, fmt::format("{}: {} has no output '{}'{}", edge.from.node, source.layer->entry.id, clipped(edge.from.port),
-                                         suggest(edge.from.port, keysOf(source.layer->entry.outputs))));
+      report(edge.from.node, fmt::format("{}: {} has no output '{}'{}", clipped(edge.from.node), source->layer->entry.id, clipped(edge.from.port),
+                                         suggest(edge.from.port, keysOf(source->layer->entry.outputs))));
       continue;
     }
     if (input < 0) {
-      report(edge.to.node, target.layer->entry.inputs.empty()
-                               ? fmt::format("{}: {} takes no wire", edge.to.node, target.layer->entry.id)
-                               : fmt::format("{}: {} has no input '{}'{}", edge.to.node, target.layer->entry.id, clipped(edge.to.port),
-                                             suggest(edge.to.port, keysOf(target.layer->entry.inputs))));
+      report(edge.to.node, target->layer->entry.inputs.empty()
+                               ? fmt::format("{}: {} takes no wire", clipped(edge.to.node), target->layer->entry.id)
+                               : fmt::format("{}: {} has no input '{}'{}", clipped(edge.to.node), target->layer->entry.id, clipped(edge.to.port),
+                                             suggest(edge.to.port, keysOf(target->layer->entry.inputs))));
       continue;
     }
-    auto& wires = target.inputs[static_cast<std::size_t>(input)];
-    const Port& port = target.layer->entry.inputs[static_cast<std::size_t>(input)];
+    auto& wires = target->inputs[static_cast<std::size_t>(input)];
+    const Port& port = target->layer->entry.inputs[static_cast<std::size_t>(input)];
     if (!wires.empty() && !port.several) {
-      report(edge.to.node, fmt::format("{}: {} takes one wire, but both {} and {} lead to it", edge.to.node, port.key,
-                                       m_nodes[wires[0].node].node->id, edge.from.node));
+      report(edge.to.node, fmt::format("{}: {} takes one wire, but both {} and {} lead to it", clipped(edge.to.node), port.key,
+                                       clipped(m_nodes[wires[0].node].node->id), clipped(edge.from.node)));
       continue;
     }
     wires.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(output), e});
-    source.consumers.push_back(static_cast<std::size_t>(to));
+    source->consumers.push_back(static_cast<std::size_t>(to));
   }
 }
 
@@ -183,6 +191,11 @@ void Graph::sort(std::vector<Problem>& problems) {
 }
 
 void Graph::reportCycles(const std::vector<std::size_t>& waiting, std::vector<Problem>& problems) {
+  const auto spare = [&](std::size_t e) {
+    const GraphNode& target = m_nodes[static_cast<std::size_t>(find(m_network.edges[e].to.node))];
+    const std::ptrdiff_t port = portIndex(target.layer->entry.inputs, m_network.edges[e].to.port);
+    return target.layer->entry.inputs[static_cast<std::size_t>(port)].optional || target.inputs[static_cast<std::size_t>(port)].size() > 2;
+  };
   // Every waiting node has a waiting source; walking upwards from one must come back to a node seen before.
   std::vector<char> told(m_nodes.size(), 0);
   std::vector<std::ptrdiff_t> place(m_nodes.size(), -1);
@@ -212,12 +225,13 @@ void Graph::reportCycles(const std::vector<std::size_t>& waiting, std::vector<Pr
     for (std::size_t i = path.size(); i-- > first;) {
       if (path.size() - i <= 8 || i == first) way += " → " + m_nodes[path[i]].node->id;
       else if (path.size() - i == 9) way += " → …";
-      closing = std::max(closing, edges[i]);
+      // The wire that was drawn last closed the circle; better still is one that its port can do without.
+      closing = std::max(std::pair(spare(closing), closing), std::pair(spare(edges[i]), edges[i])).second;
     }
     const Edge& edge = m_network.edges[closing];
     problems.push_back({.network = m_network.name, .node = edge.to.node, .edge = edge,
-                        .message = fmt::format("{}: the wires go in a circle: {}", edge.to.node, way),
-                        .remedy = {.kind = Remedy::Kind::removeEdge, .label = fmt::format("Remove the wire from {} to {}", edge.from.node, edge.to.node),
+                        .message = fmt::format("{}: the wires go in a circle: {}", clipped(edge.to.node), way),
+                        .remedy = {.kind = Remedy::Kind::removeEdge, .label = fmt::format("Remove the wire from {} to {}", clipped(edge.from.node), clipped(edge.to.node)),
                                    .edge = edge}});
   }
 }

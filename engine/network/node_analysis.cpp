@@ -25,7 +25,7 @@ bool checkFields(const GraphNode& node, const std::string& network, std::vector<
   bool usable = true;
   for (FieldProblem& found : validate(node.layer->entry, node.node->values)) {
     Problem problem{.severity = found.severity == FieldProblem::Severity::error ? Severity::error : Severity::warning,
-                    .network = network, .node = node.node->id, .field = found.key, .message = fmt::format("{}: {}", node.node->id, found.message)};
+                    .network = network, .node = node.node->id, .field = found.key, .message = fmt::format("{}: {}", clipped(node.node->id), found.message)};
     const bool unknown = !found.key.empty() && !node.layer->entry.field(found.key);
     const Field* field = node.layer->entry.field(found.key);
     if (found.remedy) {
@@ -61,12 +61,12 @@ bool inferShapes(const GraphNode& node, const std::string& network, NodeFacts& f
     return true;
   } catch (const LayerError& error) {
     problem.field = error.field();
-    problem.message = fmt::format("{}: {}", node.node->id, error.message());
+    problem.message = fmt::format("{}: {}", clipped(node.node->id), error.message());
     if (!error.field().empty() && !error.remedy().is_null())
       problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} to {}", error.field(), valueText(error.remedy())),
                         .field = error.field(), .value = error.remedy()};
   } catch (const Error& error) {
-    problem.message = fmt::format("{}: {}", node.node->id, error.message());
+    problem.message = fmt::format("{}: {}", clipped(node.node->id), error.message());
   }
   problems.push_back(std::move(problem));
   return false;
@@ -94,8 +94,8 @@ bool countCosts(const GraphNode& node, const std::string& network, const std::ve
     if (use->second.shape != parameter.shape) {
       problems.push_back({.network = network, .node = node.node->id, .field = "shares",
                           .message = fmt::format("{}: its parameter '{}' is {}, but {}{} uses the same one as {}: what has one name or shares must agree",
-                                                 node.node->id, parameter.name, parameter.shape.toString(), use->second.node,
-                                                 use->second.network == network ? "" : fmt::format(" in network '{}'", use->second.network),
+                                                 clipped(node.node->id), clipped(parameter.name), parameter.shape.toString(), clipped(use->second.node),
+                                                 clipped(use->second.network) == network ? "" : fmt::format(" in network '{}'", clipped(use->second.network)),
                                                  use->second.shape.toString())});
       return false;
     }
@@ -103,7 +103,7 @@ bool countCosts(const GraphNode& node, const std::string& network, const std::ve
   }
   return true;
 } catch (const Error& error) {
-  problems.push_back({.network = network, .node = node.node->id, .message = fmt::format("{}: {}", node.node->id, error.message())});
+  problems.push_back({.network = network, .node = node.node->id, .message = fmt::format("{}: {}", clipped(node.node->id), error.message())});
   return false;
 }
 

@@ -107,13 +107,13 @@ class ProjectChecker {
           if (m_problems.size() < 50)
             for (const auto& [id, other] : byId) ids.emplace_back(id);
           const std::string near = nearest(node.shares, ids);
-          problem.message = fmt::format("{}: shares the parameters of '{}', but there is no such node{}", node.id, clipped(node.shares),
+          problem.message = fmt::format("{}: shares the parameters of '{}', but there is no such node{}", clipped(node.id), clipped(node.shares),
                                         near.empty() ? "" : fmt::format(": did you mean '{}'?", near));
         } else if (const Node& other = *found->second; findLayer(other.layer) != findLayer(node.layer)) {
-          problem.message = fmt::format("{}: is a {}, but shares the parameters of '{}', a {}: both must be of one layer", node.id, clipped(node.layer),
-                                        other.id, clipped(other.layer));
+          problem.message = fmt::format("{}: is a {}, but shares the parameters of '{}', a {}: both must be of one layer", clipped(node.id), clipped(node.layer),
+                                        clipped(other.id), clipped(other.layer));
         } else if (!other.shares.empty() && other.shares != other.id) {
-          problem.message = fmt::format("{}: shares the parameters of '{}', which has none of its own: it shares those of '{}'", node.id, other.id,
+          problem.message = fmt::format("{}: shares the parameters of '{}', which has none of its own: it shares those of '{}'", clipped(node.id), clipped(other.id),
                                         clipped(other.shares));
         } else {
           continue;
@@ -223,9 +223,10 @@ class ProjectChecker {
       const LayerDefinition* layer = findLayer(node.layer);
       return layer && layer->entry.category == "lossMetric" && layer->entry.field("weight");
     });
-    if (!hasLoss)
-      report(path + ".network", fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError", network->name));
-    checkPatterns(update, path, *network);
+    if (hasLoss)
+      checkPatterns(update, path, *network);
+    else
+      report(path + ".network", fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError", clipped(network->name)));
     if (datasetInputs(*network).empty()) return;  // noise alone needs no dataset
     if (checkDatasetName(path + ".dataset", update.dataset)) checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);
   }
@@ -255,7 +256,7 @@ class ProjectChecker {
     const Values settings(settingsEntry(), m_project.training.settings);
     try {
       const std::int64_t batch = settings.integer("batch"), passes = settings.integer("accumulate");
-      if (passes > batch)
+      if (passes > batch && batch >= 1)
         report(path + ".accumulate", fmt::format("is {}, but a batch of {} can be split into at most {} passes", passes, batch, batch), batch);
       const double epochs = settings.real("epochs");
       for (const UpdateSpec& update : m_project.training.updates) {
@@ -277,7 +278,7 @@ class ProjectChecker {
       std::vector<std::string> results{"loss"};
       for (const Node& node : network.nodes) {
         const LayerDefinition* layer = findLayer(node.layer);
-        if (layer && layer->entry.category == "lossMetric") results.push_back(node.id);
+        if (layer && layer->entry.category == "lossMetric" && node.id != "loss") results.push_back(node.id);
       }
       if (std::find(results.begin(), results.end(), monitor) == results.end())
         reportUnknown(path + ".monitor", "loss or metric", monitor, results);

@@ -20,9 +20,10 @@ class ProjectReader {
     const auto version = file.find("loom");
     if (version == file.end())
       return unreadable("loom", fmt::format("{}: no Gradloom project: the key \"loom\" with the version of the format is missing", name));
-    if (!version->is_number_integer() || *version < 1)
+    const bool isHuge = version->is_number_unsigned() && version->get<std::uint64_t>() > std::uint64_t{INT64_MAX};
+    if (!version->is_number_integer() || (!isHuge && *version < 1))
       return unreadable("loom", fmt::format("{}: \"loom\" is {}, but the version of the format is wanted, {}", name, shown(*version), kProjectVersion));
-    if (*version > kProjectVersion)
+    if (isHuge || *version > kProjectVersion)
       return unreadable("loom", fmt::format("{}: the format's version is {}, but this Gradloom reads up to {}: it was made by a newer one", name,
                                             shown(*version), kProjectVersion));
     m_result.readable = true;
@@ -112,8 +113,8 @@ class ProjectReader {
     if (!named || m_ids.count(node.id)) {
       const std::string was = node.id;
       node.id = freeId(layer, named ? was : std::string("node"));
-      report(join(path, "id"), named ? fmt::format("{}: two nodes are called '{}', but names must differ; this one is read as '{}'", path, clipped(was), node.id)
-                                     : fmt::format("{}: {}; the node is read as '{}'", path, json.contains("id") ? "'id' is no text" : "the key 'id' is missing", node.id),
+      report(join(path, "id"), named ? fmt::format("{}: two nodes are called '{}', but names must differ; this one is read as '{}'", path, clipped(was), clipped(node.id))
+                                     : fmt::format("{}: {}; the node is read as '{}'", path, json.contains("id") ? "'id' is no text" : "the key 'id' is missing", clipped(node.id)),
              network.name, node.id);
     }
     text(json, path, "shares", node.shares);

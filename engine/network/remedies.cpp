@@ -55,17 +55,31 @@ std::vector<Json> candidates(const Field& field, const Values& values, const Sha
   return {};
 }
 
+// The shape of an Input follows the data, but that of a label or of noise is free.
+Remedy reshapeInput(const GraphNode& node, const Shape& wanted, const std::function<bool(const Shape&)>& accept) {
+  if (!node.layer || node.layer->entry.id != "Input") return {};
+  const Values values(node.layer->entry, node.node->values);
+  if (values.text("type") == "values" && values.text("source") == "dataset") return {};
+  for (const Shape& shape : {wanted, Shape{1}, wanted.rank() > 1 ? Shape{wanted[0]} : Shape{1}})
+    if (accept(shape))
+      return {.kind = Remedy::Kind::setField, .label = fmt::format("Set shape of {} to {}", clipped(node.node->id), shape.toString()), .node = node.node->id,
+              .field = "shape", .value = Json(shape.extents())};
+  return {};
+}
+
 Remedy connect(const Graph& graph, std::size_t from, std::size_t to, std::size_t port) {
   const GraphNode &source = graph.nodes()[from], &target = graph.nodes()[to];
   const std::string& key = target.layer->entry.inputs[port].key;
   const Edge edge{{source.node->id, source.layer->entry.outputs[0].key}, {target.node->id, key}};
-  return {.kind = Remedy::Kind::addEdge, .label = fmt::format("Wire {} to {}", source.node->id, endpointText(edge.to, target.layer, true)), .edge = edge};
+  return {.kind = Remedy::Kind::addEdge, .label = fmt::format("Wire {} to {}", clipped(source.node->id), endpointText(edge.to, target.layer, true)), .edge = edge};
 }
 
 }  // namespace
 
-// Walks up from the wire and tries the fields of each layer until the wire has the shape that is wanted.
-Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted) {
+// Walks up from the wire and tries the fields of each layer until one helps.
+Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted,
+                     const std::function<bool(const Shape&)>& accept) {
+  if (const Remedy remedy = reshapeInput(graph.nodes()[source.node], wanted, accept); remedy.kind != Remedy::Kind::none) return remedy;
   Path path;
   std::size_t at = source.node;
   while (path.nodes.size() < kFarthest && isChain(graph.nodes()[at]) && facts[at].known) {
@@ -76,8 +90,8 @@ Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, co
       for (const Json& value : candidates(field, values, facts[source.node].outputs[source.port], wanted)) {
         if (value == values.json(field.key)) continue;
         Shape shape;
-        if (!tryValue(graph, facts, path, field.key, value, shape) || shape != wanted) continue;
-        return {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} of {} to {}", field.key, node.node->id, value.is_string() ? value.get<std::string>() : shown(value)),
+        if (!tryValue(graph, facts, path, field.key, value, shape) || !accept(shape)) continue;
+        return {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} of {} to {}", field.key, clipped(node.node->id), value.is_string() ? value.get<std::string>() : shown(value)),
                 .node = node.node->id, .field = field.key, .value = value};
       }
     }
@@ -94,8 +108,19 @@ Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& fact
   if (wires.size() < 2) return {};
   for (std::size_t changed = wires.size(); changed-- > 0;) {
     const Shape& wanted = shapeOf(wires[changed == 0 ? 1 : 0]);
-    if (shapeOf(wires[changed]) == wanted || wanted.rank() == 0) continue;
-    const Remedy remedy = findRemedyFor(graph, facts, wires[changed], wanted);
+    if (wanted.rank() == 0) continue;
+    // The node's own rule says whether its inputs then agree: Concatenate, say, lets one axis differ.
+    const GraphNode& asking = graph.nodes()[node];
+    const auto accept = [&](const Shape& shape) {
+      std::vector<Shape> inputs;
+      for (std::size_t i = 0; i < wires.size(); ++i) inputs.push_back(i == changed ? shape : shapeOf(wires[i]));
+      try {
+        return !asking.layer->shapes({asking.node->id, Values(asking.layer->entry, asking.node->values), inputs}).empty();
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    const Remedy remedy = findRemedyFor(graph, facts, wires[changed], wanted, accept);
     if (remedy.kind != Remedy::Kind::none) return remedy;
   }
   return {};
@@ -135,13 +160,13 @@ void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& n
   Problem problem{.severity = Severity::warning, .network = network, .node = node.node->id};
   if (id == "SoftmaxCrossEntropy" && before.layer->entry.id == "Softmax") {
     problem.message = fmt::format("{}: contains a softmax already, and {} before it is a second one: training will be slow; wire what comes before {} instead",
-                                  node.node->id, before.node->id, before.node->id);
+                                  clipped(node.node->id), clipped(before.node->id), clipped(before.node->id));
     problem.edge = graph.network().edges[node.inputs[0][0].edge];
     problems.push_back(std::move(problem));
   } else if (id == "BinaryCrossEntropy" && before.layer->entry.id == "Sigmoid" &&
              Values(node.layer->entry, node.node->values).text("from") == "logits") {
     problem.field = "from";
-    problem.message = fmt::format("{}: takes logits and contains a sigmoid, but {} before it is one already", node.node->id, before.node->id);
+    problem.message = fmt::format("{}: takes logits and contains a sigmoid, but {} before it is one already", clipped(node.node->id), clipped(before.node->id));
     problem.remedy = {.kind = Remedy::Kind::setField, .label = "Set from to probabilities", .field = "from", .value = "probabilities"};
     problems.push_back(std::move(problem));
   }

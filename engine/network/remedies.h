@@ -1,5 +1,7 @@
 #pragma once
 // What would make a fault right, where that can be tried out rather than guessed.
+#include <functional>
+
 #include "engine/network/graph.h"
 
 namespace loom {
@@ -7,8 +9,9 @@ namespace loom {
 // The shapes at a node disagree: a field of a layer further up (stride, channels, outputs ...) with which they agree, tried by
 // running the shape rules again along that path. None when no single change helps.
 Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t node);
-// The same for one wire that should have another shape.
-Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted);
+// The same for one wire: a shape like `wanted` that `accept` says yes to.
+Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted,
+                     const std::function<bool(const Shape&)>& accept);
 // A port lacks its wire: the one node that could be meant, when there is just one.
 Remedy findWire(const Graph& graph, std::size_t node, std::size_t port);
 // Drawings that are possible and hardly meant: a softmax before a loss that contains one.
