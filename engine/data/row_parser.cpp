@@ -72,8 +72,8 @@ bool RowParser::settleCell(std::size_t column, std::string_view cell, std::int64
     return false;
   }
   if (number != NumberKind::text) {
+    if (plan.file) return false;  // rows before named files
     plan.known = true;
-    plan.file = false;
     return true;
   }
   plan.file = true;
@@ -149,7 +149,7 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
   };
   if (cell.empty()) return fail(place.fault(FaultKind::emptyCell, "the cell is empty", "the path of a file is needed", "fill the cell or remove the row"));
   float value;
-  if (plan.known && parseNumber(cell, value) != NumberKind::text)
+  if (parseNumber(cell, value) != NumberKind::text)
     return fail(place.fault(FaultKind::mixedKinds, fmt::format("the cell is the number {}", quotedText(cell)), "the rows before name files",
                             "let all cells of a column be files, or all numbers"));
   if (cell.find('\0') != std::string_view::npos || cell.find('\n') != std::string_view::npos || findNonUtf8(cell) != std::string_view::npos)

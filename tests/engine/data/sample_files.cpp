@@ -1,0 +1,133 @@
+#include "tests/engine/data/sample_files.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fmt/core.h>
+#include <jpeglib.h>
+#include <png.h>
+#include <zlib.h>
+
+namespace loom::files {
+namespace {
+
+void little(Bytes& out, std::uint32_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<unsigned char>(value >> (8 * i)));
+}
+
+void text(Bytes& out, std::string_view value) { out.insert(out.end(), value.begin(), value.end()); }
+
+void onWrite(png_structp png, png_bytep data, size_t size) {
+  auto* out = static_cast<Bytes*>(png_get_io_ptr(png));
+  out->insert(out->end(), data, data + size);
+}
+
+}  // namespace
+
+Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, const Bytes& pixels) {
+  Bytes out;
+  png_structp writer = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(writer);
+  if (setjmp(png_jmpbuf(writer))) throw std::runtime_error("libpng cannot write the image");
+  png_set_write_fn(writer, &out, onWrite, nullptr);
+  png_set_IHDR(writer, info, width, height, bits, colorType, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  const png_color colors[] = {{10, 20, 30}, {40, 50, 60}};
+  if (colorType == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(writer, info, colors, 2);
+  png_write_info(writer, info);
+  const std::size_t stride = pixels.size() / height;
+  for (std::uint32_t y = 0; y < height; ++y) png_write_row(writer, pixels.data() + y * stride);
+  png_write_end(writer, nullptr);
+  png_destroy_write_struct(&writer, &info);
+  return out;
+}
+
+Bytes pngHeader(std::uint32_t width, std::uint32_t height) {
+  Bytes out{0x89, 'P', 'N', 'G', 13, 10, 26, 10, 0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+  for (const std::uint32_t extent : {width, height}) {
+    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<unsigned char>(extent >> shift));
+  }
+  out.insert(out.end(), {8, 0, 0, 0, 0});
+  const auto check = static_cast<std::uint32_t>(crc32(0, out.data() + 12, 17));
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<unsigned char>(check >> shift));
+  const unsigned char rest[] = {0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xaf, 0x06, 0x1e};
+  out.insert(out.end(), rest, rest + sizeof rest);
+  return out;
+}
+
+Bytes jpeg(unsigned width, unsigned height, int channels, const Bytes& pixels, int quality, bool progressive) {
+  jpeg_compress_struct writer{};
+  jpeg_error_mgr errors{};
+  writer.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&writer);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&writer, &memory, &size);
+  writer.image_width = width;
+  writer.image_height = height;
+  writer.input_components = channels;
+  writer.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
+  jpeg_set_defaults(&writer);
+  jpeg_set_quality(&writer, quality, TRUE);
+  if (progressive) jpeg_simple_progression(&writer);
+  jpeg_start_compress(&writer, TRUE);
+  while (writer.next_scanline < height) {
+    JSAMPROW row = const_cast<unsigned char*>(pixels.data()) + writer.next_scanline * width * static_cast<unsigned>(channels);
+    jpeg_write_scanlines(&writer, &row, 1);
+  }
+  jpeg_finish_compress(&writer);
+  jpeg_destroy_compress(&writer);
+  const Bytes out(memory, memory + size);
+  std::free(memory);
+  return out;
+}
+
+Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows, const std::vector<std::array<unsigned char, 3>>& palette) {
+  Bytes out;
+  text(out, "BM");
+  little(out, 0, 4);
+  little(out, 0, 4);
+  little(out, static_cast<std::uint32_t>(54 + palette.size() * 4), 4);
+  little(out, 40, 4);
+  little(out, static_cast<std::uint32_t>(width), 4);
+  little(out, static_cast<std::uint32_t>(height), 4);
+  little(out, 1, 2);
+  little(out, static_cast<std::uint32_t>(bits), 2);
+  for (int i = 0; i < 4; ++i) little(out, 0, 4);
+  little(out, static_cast<std::uint32_t>(palette.size()), 4);
+  little(out, 0, 4);
+  for (const auto& color : palette) out.insert(out.end(), {color[2], color[1], color[0], 0});
+  out.insert(out.end(), rows.begin(), rows.end());
+  return out;
+}
+
+Bytes npy(std::string_view type, bool fortran, std::string_view shape, const Bytes& data) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, fortran ? "True" : "False", shape);
+  while ((header.size() + 11) % 64 != 0) header += ' ';
+  header += '\n';
+  Bytes out{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+  little(out, static_cast<std::uint32_t>(header.size()), 2);
+  text(out, header);
+  out.insert(out.end(), data.begin(), data.end());
+  return out;
+}
+
+Bytes wav(int format, int channels, int bits, const Bytes& data) {
+  Bytes out;
+  text(out, "RIFF");
+  little(out, static_cast<std::uint32_t>(36 + data.size()), 4);
+  text(out, "WAVEfmt ");
+  little(out, 16, 4);
+  little(out, static_cast<std::uint32_t>(format), 2);
+  little(out, static_cast<std::uint32_t>(channels), 2);
+  little(out, 8000, 4);
+  little(out, static_cast<std::uint32_t>(8000 * channels * bits / 8), 4);
+  little(out, static_cast<std::uint32_t>(channels * (bits / 8)), 2);
+  little(out, static_cast<std::uint32_t>(bits), 2);
+  text(out, "data");
+  little(out, static_cast<std::uint32_t>(data.size()), 4);
+  out.insert(out.end(), data.begin(), data.end());
+  return out;
+}
+
+}  // namespace loom::files
