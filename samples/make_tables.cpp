@@ -18,7 +18,7 @@ std::string flowers(std::string_view name, int count) {
   std::string csv = "x__0:petal_length,x__1:petal_width,y:label\n";
   for (int i = 0; i < count; ++i) {
     const int kind = i % 2;
-    const double spread = random.normal(3 * i), across = random.normal(3 * i + 1);
+    const double spread = random.normal(3 * static_cast<std::uint64_t>(i)), across = random.normal(3 * static_cast<std::uint64_t>(i) + 1);
     const double length = kind ? 5.5 + 0.55 * spread : 4.2 + 0.45 * spread, width = kind ? 2.0 + 0.18 * spread + 0.2 * across : 1.3 + 0.14 * spread + 0.14 * across;
     csv += fmt::format("{:.2f},{:.2f},{}\n", length, width, kind);
   }
@@ -31,8 +31,10 @@ std::string spirals(std::string_view name, int count) {
   std::string csv = "x__0:east,x__1:north,y:label\n";
   for (int i = 0; i < count; ++i) {
     const int arm = i % 2;
-    const double along = 0.15 + 0.85 * random.uniform(4 * i), angle = 3.6 * 3.14159265 * along * 0.5 + arm * 3.14159265;
-    const double x = along * std::cos(angle) + 0.025 * random.normal(4 * i + 1), y = along * std::sin(angle) + 0.025 * random.normal(4 * i + 2);
+    // Evenly along the arm rather than by angle, so that the outer turns are not sparse.
+    const double along = std::sqrt(0.03 + 0.97 * random.uniform(4 * static_cast<std::uint64_t>(i))), angle = 3.3 * 3.14159265 * along + arm * 3.14159265;
+    const double x = along * std::cos(angle) + 0.02 * random.normal(4 * static_cast<std::uint64_t>(i) + 1);
+    const double y = along * std::sin(angle) + 0.02 * random.normal(4 * static_cast<std::uint64_t>(i) + 2);
     csv += fmt::format("{:.3f},{:.3f},{}\n", x, y, arm);
   }
   return csv;
