@@ -36,7 +36,7 @@ class CpuExecutable final : public Executable {
   std::vector<Ref<float>> m_results;  // by result
   StepState m_step;
   std::atomic<std::int64_t> m_nextTask{0};
-  std::vector<double> m_profile;  // CPU seconds of thread 0 by stage, with GRADLOOM_PROFILE set
+  std::vector<double> m_profile;  // least CPU seconds of thread 0 by stage, with GRADLOOM_PROFILE set
   bool m_profiling = false;
 };
 

@@ -58,7 +58,6 @@ struct Stage {
   std::string layout;
   std::string origin;
   std::function<void(const Worker&)> run;
-  double seconds = 0;  // CPU time of thread 0 so far, where profiling is on
 };
 
 }  // namespace loom::cpu

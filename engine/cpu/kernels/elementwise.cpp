@@ -100,7 +100,10 @@ LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, boo
   }
 }
 
-LOOM_INLINE Vec greater(Vec a, Vec b) { return a != a ? a : (a > b ? a : b); }
+LOOM_INLINE Vec greater(Vec a, Vec b) {
+  const Vec larger = a > b ? a : b;
+  return isNan(a) ? a : larger;
+}
 
 LOOM_INLINE void binaryRangeBody(BinaryFunction function, const float* a, const float* b, float* y, std::int64_t count) {
   switch (function) {

@@ -23,7 +23,7 @@ struct TilePlace {
 
 template <class V>
 LOOM_INLINE V activate(V value, Activation activation) {
-  if (activation == Activation::relu) return value > 0.0f ? value : (value == value ? V{} : value);
+  if (activation == Activation::relu) return value < 0.0f ? V{} : value;  // a NaN stays one
   return value;
 }
 
@@ -98,16 +98,31 @@ LOOM_INLINE void computeRows(int rows, const float* a, std::int64_t rowStride, s
   }
 }
 
-// Rows [row, row + count) into tiles of at most kTile rows of nearly equal height, each as [k][rows], so that no tile is thin.
+// Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows are not
+// contiguous: it is a transposed matrix (rowStride 1), or any other view.
 LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count, int tiles, std::int64_t step, std::int64_t steps,
                           float* to) {
+  typedef UnalignedOf<Vec8>::type Eight;
+  std::int64_t begin = 0;
+  if (a.rowStride == 1 && a.columnStride >= 8 && count / tiles >= 4) {
+    // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies before
+    // the end of the next step's row; what is written too much is overwritten by the next step. So the last step is not
+    // done this way.
+    begin = steps - 1;
+    for (std::int64_t k = 0; k < begin; ++k) {
+      const float* from = a.data + row + (step + k) * a.columnStride;
+      for (int t = 0; t < tiles; ++t) {
+        const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
+        *reinterpret_cast<Eight*>(to + first * steps + k * height) = *reinterpret_cast<const Eight*>(from + first);
+      }
+    }
+  }
   for (int t = 0; t < tiles; ++t) {
     const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
     const float* from = a.data + (row + first) * a.rowStride + step * a.columnStride;
-    for (std::int64_t k = 0; k < steps; ++k) {
-      for (std::int64_t r = 0; r < height; ++r) to[k * height + r] = from[r * a.rowStride + k * a.columnStride];
+    for (std::int64_t k = begin; k < steps; ++k) {
+      for (std::int64_t r = 0; r < height; ++r) to[first * steps + k * height + r] = from[r * a.rowStride + k * a.columnStride];
     }
-    to += height * steps;
   }
 }
 
@@ -172,11 +187,17 @@ LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64
       }
       continue;
     }
-    constexpr std::int64_t kBlock = 16;
-    for (std::int64_t i0 = 0; i0 < k; i0 += kBlock) {
-      const std::int64_t i1 = std::min(k, i0 + kBlock);
-      for (std::int64_t j = 0; j < columns; ++j) {
-        for (std::int64_t i = i0; i < i1; ++i) to[i * width + j] = from[i * b.rowStride + j * b.columnStride];
+    for (std::int64_t i0 = 0; i0 < k; i0 += kLanes) {
+      const std::int64_t i1 = std::min(k, i0 + kLanes);
+      for (std::int64_t j0 = 0; j0 < columns; j0 += kLanes) {
+        const std::int64_t j1 = std::min(columns, j0 + kLanes);
+        if (b.rowStride == 1 && i1 - i0 == kLanes && j1 - j0 == kLanes) {
+          transpose16(from + i0 + j0 * b.columnStride, b.columnStride, to + i0 * width + j0, width);
+          continue;
+        }
+        for (std::int64_t j = j0; j < j1; ++j) {
+          for (std::int64_t i = i0; i < i1; ++i) to[i * width + j] = from[i * b.rowStride + j * b.columnStride];
+        }
       }
     }
     if (columns < width) {

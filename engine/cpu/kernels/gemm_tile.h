@@ -44,7 +44,7 @@ LOOM_INLINE void multiplyTile(V (&sums)[kRows][kVectors], const float* a, std::i
     for (int v = 0; v < kVectors; ++v) row[v] = *reinterpret_cast<const U*>(b + v * lanesOf<V>());
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const V factor = V{} + a[r * rowStride];
+      const float factor = a[r * rowStride];
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sums[r][v] += factor * row[v];
     }

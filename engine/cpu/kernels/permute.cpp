@@ -13,17 +13,14 @@ constexpr std::int64_t kBlock = 32;
 // to[r * toStride + c] = from[r + c * fromStride]
 LOOM_INLINE void transposeBody(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
                                std::int64_t columns) {
-  for (std::int64_t c0 = 0; c0 < columns; c0 += 16) {
-    const std::int64_t c1 = std::min(columns, c0 + 16);
-    if (c1 - c0 == 16) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const float* source = from + r + c0 * fromStride;
-        float* target = to + r * toStride + c0;
-        for (int c = 0; c < 16; ++c) target[c] = source[c * fromStride];
+  for (std::int64_t r = 0; r < rows; r += kLanes) {
+    for (std::int64_t c = 0; c < columns; c += kLanes) {
+      if (r + kLanes <= rows && c + kLanes <= columns) {
+        transpose16(from + r + c * fromStride, fromStride, to + r * toStride + c, toStride);
+        continue;
       }
-    } else {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t c = c0; c < c1; ++c) to[r * toStride + c] = from[r + c * fromStride];
+      for (std::int64_t i = r; i < std::min(rows, r + kLanes); ++i) {
+        for (std::int64_t j = c; j < std::min(columns, c + kLanes); ++j) to[i * toStride + j] = from[i + j * fromStride];
       }
     }
   }

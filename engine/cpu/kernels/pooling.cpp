@@ -63,12 +63,13 @@ LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, const float* x, f
   forEachPlace(g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
     for (std::int64_t c = 0; c < g.channels; c += kLanes) {
       const std::int64_t n = std::min(kLanes, g.channels - c);
-      Vec best = splat(-__builtin_inff());
+      Vec best = splat(-__builtin_inff()), nan{};
       forEachTap(g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
         const Vec v = loadSome(x + sample + tap + c, n);
-        best = v > best ? v : (v != v ? v : best);
+        best = v > best ? v : best;
+        nan = isNan(v) ? v : nan;
       });
-      storeSome(y + out + c, best, n);
+      storeSome(y + out + c, isNan(nan) ? nan : best, n);
     }
   });
 }
@@ -81,19 +82,18 @@ LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, const flo
   }
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
   if (!exact) std::memset(dx + first * sampleX, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
-  const Vec floor = splat(positiveOnly ? 0.0f : -__builtin_inff());
   forEachPlace(g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
     for (std::int64_t c = 0; c < g.channels; c += kLanes) {
       const std::int64_t n = std::min(kLanes, g.channels - c);
       const Vec top = loadSome(y + out + c, n);
-      // What is left to give: all of dy until the first element that equals the maximum (NaN equals NaN here).
+      // What is left to give: all of dy until the first element that is the maximum, bit for bit.
       Vec left = loadSome(dy + out + c, n);
-      left = positiveOnly ? (top > floor || top != top ? left : Vec{}) : left;
+      if (positiveOnly) left = top > 0.0f ? left : Vec{};
       forEachTap(g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
         const Vec v = loadSome(x + sample + tap + c, n);
-        const VecI hit = (v == top) | ((v != v) & (top != top));
-        const Vec mine = hit ? left : Vec{};
-        left = hit ? Vec{} : left;
+        const VecI hit = (VecI)v == (VecI)top;
+        const Vec mine = (Vec)((VecI)left & hit);
+        left = (Vec)((VecI)left & ~hit);
         float* to = dx + sample + tap + c;
         storeSome(to, exact ? mine : loadSome(to, n) + mine, n);
       });

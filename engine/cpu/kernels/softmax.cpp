@@ -20,14 +20,13 @@ LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
 }
 
 LOOM_INLINE float highest(const float* x, std::int64_t count) {
-  Vec best = splat(-__builtin_inff());
+  Vec best = splat(-__builtin_inff()), nan{};
   for (std::int64_t i = 0; i < count; i += kLanes) {
     const Vec v = loadSome(x + i, count - i, -__builtin_inff());
-    best = v != v ? v : (best != best ? best : max(best, v));
+    best = max(best, v);
+    nan = isNan(v) ? v : nan;
   }
-  float top = best[0];
-  for (int i = 1; i < kLanes; ++i) top = best[i] != best[i] || top != top ? top + best[i] : std::max(top, best[i]);
-  return top;
+  return maximum(isNan(nan) ? nan : best) + 0 * sum(nan);
 }
 
 LOOM_INLINE void softmaxRangeBody(const float* x, float* y, std::int64_t count) {
