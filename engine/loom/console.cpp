@@ -17,6 +17,12 @@ std::size_t columnsOf(const std::string& text) {
   return columns;
 }
 
+// A reader that went away or a full disk under the output must not end a training: what cannot be said is left unsaid.
+void say(std::FILE* to, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+  std::fflush(to);
+}
+
 std::string clippedTo(const std::string& text, std::size_t columns) {
   if (columnsOf(text) <= columns) return text;
   std::size_t end = 0;
@@ -53,28 +59,24 @@ int Console::width() const {
 
 void Console::clearLive() {
   if (!m_drawn) return;
-  fmt::print("\r\033[K");
-  std::fflush(stdout);
+  say(stdout, "\r\033[K");
   m_drawn = false;
 }
 
 void Console::line(const std::string& text) {
   clearLive();
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
+  say(stdout, text + "\n");
   if (!m_log) return;
   char time[32] = "";
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   std::strftime(time, sizeof time, "%F %T", ::localtime_r(&now, &parts));
-  fmt::print(m_log, "{}  {}\n", time, text);
-  std::fflush(m_log);
+  say(m_log, fmt::format("{}  {}\n", time, text));
 }
 
 void Console::live(const std::string& text) {
   if (!m_terminal) return;
-  fmt::print("\r\033[K{}", clippedTo(text, static_cast<std::size_t>(width())));
-  std::fflush(stdout);
+  say(stdout, "\r\033[K" + clippedTo(text, static_cast<std::size_t>(width())));
   m_drawn = true;
 }
 

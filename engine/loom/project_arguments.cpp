@@ -80,6 +80,8 @@ LoadedProject checkedProject(const Json& json, const std::string& name, const st
       if (std::none_of(problems.begin(), problems.end(), [&text](const Problem& one) { return problemText(one) == text; }))
         problems.push_back(std::move(problem));
     }
+  if (changed.is_object() && changed.contains("loom") && changed["loom"].is_number() && changed["loom"].get<double>() > kProjectVersion && !problems.empty())
+    throwError(ErrorCode::newerVersion, "{}: {}", name, problemText(problems.front()));
   LoadedProject loaded{.project = std::move(read.project), .warnings = {}};
   std::vector<std::string> errors;
   for (const Problem& problem : problems)

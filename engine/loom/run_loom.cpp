@@ -1,5 +1,7 @@
+#include <cerrno>
 #include <cstdio>
 #include <new>
+#include <system_error>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -56,6 +58,9 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
     return code;
   } catch (const Error& error) {
     return fail(error);
+  } catch (const std::system_error& fault) {
+    const bool full = fault.code().value() == ENOSPC || fault.code().value() == EDQUOT;
+    return fail(Error(full ? ErrorCode::diskFull : ErrorCode::inputOutput, fmt::format("the output could not be written: {}", fault.code().message())));
   } catch (const std::bad_alloc&) {
     return fail(Error(ErrorCode::device, "there is not enough memory"));
   } catch (const std::exception& fault) {

@@ -19,7 +19,9 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
   }
   try {
     if (spec->csv.empty()) throwError(ErrorCode::badProject, "no CSV is attached; set its field \"csv\"");
-    OpenedDataset opened{.name = name, .csv = std::filesystem::weakly_canonical(m_options.folder / spec->csv)};
+    OpenedDataset opened;
+    opened.name = name;
+    opened.csv = std::filesystem::weakly_canonical(m_options.folder / spec->csv);
     OpenOptions options{.threads = m_options.threads};
     options.progress = [this, &name](const CacheProgress& progress) {
       if (m_options.progress) m_options.progress(name, progress);

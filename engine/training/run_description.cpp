@@ -47,12 +47,14 @@ RunDescription readRunDescription(const RunFolder& folder) {
     if (const int version = json.at("run").get<int>(); version > kRunVersion)
       throwError(ErrorCode::newerVersion, "{} was written by a newer Gradloom (version {}; this one reads up to {})", name, version,
                  kRunVersion);
-    RunDescription description{.projectFile = json.at("project_file").get<std::string>(),
-                               .folder = json.at("project_folder").get<std::string>(),
-                               .facts = json.at("datasets"),
-                               .device = json.at("device").get<std::string>(),
-                               .precision = json.at("precision").get<std::string>(),
-                               .versions = json.value("versions", Json::object())};
+    // Member by member: when an expression throws, g++ 12 destroys members of a braced aggregate that were never made.
+    RunDescription description;
+    description.projectFile = json.at("project_file").get<std::string>();
+    description.folder = json.at("project_folder").get<std::string>();
+    description.facts = json.at("datasets");
+    description.device = json.at("device").get<std::string>();
+    description.precision = json.at("precision").get<std::string>();
+    description.versions = json.value("versions", Json::object());
     ReadProject read = readProject(json.at("project").dump(), name + " (its project)");
     for (const Problem& problem : read.problems)
       if (problem.severity == Severity::error) throwError(ErrorCode::badProject, "{}: {}", name, problem.message);

@@ -78,14 +78,15 @@ TEST(Divergence, NamesTheDataWhenItIsTheData) {
 
 TEST(Divergence, NamesTheFirstLayer) {
   const Workshop workshop("diverge-layer");
-  // log(x) of a negative number: a layer that makes nan by itself, with Multiply far behind it.
+  // The square of 1e30 is beyond float: the layer that squares is the first, though all behind it are infinite too.
   Json project = exploding();
   std::string text = "x__0,x__1,x__2,y\n";
   for (int row = 0; row < 20; ++row) text += "1e30,2e30,3e30,1\n";
   workshop.write("train.csv", text);
   Json& network = project["networks"]["main"];
+  network["nodes"].push_back({{"id", "same"}, {"layer", "Flatten"}});
   network["nodes"].push_back({{"id", "square"}, {"layer", "Multiply"}});
-  network["edges"] = Json::parse(R"([["x","square"],["x","square"],["square","fc1"],["fc1","fc2"],["fc2","loss"],["y","loss.target"]])");
+  network["edges"] = Json::parse(R"([["x","same"],["x","square"],["same","square"],["square","fc1"],["fc1","fc2"],["fc2","loss"],["y","loss.target"]])");
   const Error error = workshop.failure(project, "run");
   EXPECT_EQ(error.code(), ErrorCode::diverged);
   EXPECT_THAT(error.what(), AllOf(HasSubstr("at step 1 "), HasSubstr("output of layer 'square' (Multiply)")));
