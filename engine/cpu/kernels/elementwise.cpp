@@ -136,7 +136,7 @@ LOOM_INLINE void scaleRangeBody(const float* x, float factor, float offset, floa
   map1(x, y, count, LOOM_EACH(x * factor + offset));
 }
 
-constexpr std::int64_t kRowBlock = 64;
+constexpr std::int64_t kRowBlock = 512;
 
 LOOM_INLINE void sumRowsRangeBody(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {

@@ -1,0 +1,194 @@
+// Kernels at sizes beyond the op cases: several blocks of rows and of K, ragged tiles, transposed operands, whole ranges of
+// numbers. GRADLOOM_ISA narrows the instructions; CMakeLists.txt runs this for each.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/base/philox.h"
+#include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/gemm.h"
+#include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/kernels/noise.h"
+#include "engine/cpu/kernels/permute.h"
+#include "engine/cpu/kernels/softmax.h"
+#include "engine/ops/noise.h"
+
+namespace loom::cpu {
+namespace {
+
+std::vector<float> numbers(std::int64_t count, const char* name) {
+  const Philox random(1, name);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random.normal(i));
+  return values;
+}
+
+struct GemmCase {
+  std::int64_t m, n, k;
+  bool transposedA, transposedB;
+};
+
+void checkGemm(const GemmCase& c, bool accumulate) {
+  const auto a = numbers(c.m * c.k, "a"), b = numbers(c.k * c.n, "b"), bias = numbers(c.n, "bias");
+  const MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1}, viewB{b.data(), c.transposedB ? 1 : c.n, c.transposedB ? c.k : 1};
+  std::vector<float> packed(static_cast<std::size_t>(packedFloats(c.k, c.n))), scratch(static_cast<std::size_t>(gemmScratch()));
+  packPanels(packed.data(), viewB, c.k, c.n, 0, panelsOf(c.n));
+  const std::int64_t ldc = c.n + 3;
+  auto found = numbers(c.m * ldc, "c");
+  const auto before = found;
+  const GemmProblem problem{.m = c.m, .n = c.n, .k = c.k, .a = viewA, .packed = packed.data(), .c = found.data(), .ldc = ldc,
+                            .bias = accumulate ? nullptr : bias.data(), .activation = accumulate ? Activation::none : Activation::relu,
+                            .accumulate = accumulate};
+  // In two parts, as two threads would.
+  const std::int64_t middle = c.m / 2;
+  gemm(problem, 0, middle, 0, panelsOf(c.n), scratch.data());
+  gemm(problem, middle, c.m, 0, panelsOf(c.n), scratch.data());
+  double distance = 0, size = 0;
+  for (std::int64_t i = 0; i < c.m; ++i) {
+    for (std::int64_t j = 0; j < ldc; ++j) {
+      const auto at = static_cast<std::size_t>(i * ldc + j);
+      if (j >= c.n) {
+        ASSERT_EQ(found[at], before[at]) << "written behind the row";
+        continue;
+      }
+      double sum = 0;
+      for (std::int64_t k = 0; k < c.k; ++k) {
+        sum += static_cast<double>(a[static_cast<std::size_t>(c.transposedA ? k * c.m + i : i * c.k + k)]) *
+               b[static_cast<std::size_t>(c.transposedB ? j * c.k + k : k * c.n + j)];
+      }
+      const double expected = accumulate ? before[at] + sum : std::max(0.0, sum + bias[static_cast<std::size_t>(j)]);
+      distance += (found[at] - expected) * (found[at] - expected);
+      size += expected * expected;
+    }
+  }
+  EXPECT_LE(std::sqrt(distance), 2e-6 * std::sqrt(size)) << c.m << "×" << c.n << "×" << c.k << (c.transposedA ? " A'" : "") << (c.transposedB ? " B'" : "");
+}
+
+TEST(CpuKernels, productsOfManySizes) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {7, 64, 16}, {13, 10, 515}, {98, 130, 33}, {197, 65, 1030}, {5, 200, 17}, {24, 63, 512}}) {
+    for (bool transposedA : {false, true}) {
+      for (bool transposedB : {false, true}) {
+        checkGemm({m, n, k, transposedA, transposedB}, false);
+        checkGemm({m, n, k, transposedA, transposedB}, true);
+      }
+    }
+  }
+}
+
+TEST(CpuKernels, permutationsOfFourAxes) {
+  for (const Shape& shape : {Shape{2, 17, 5, 9}, Shape{3, 32, 4, 8}, Shape{1, 3, 20, 33}, Shape{40, 1, 1, 21}}) {
+    const auto from = numbers(shape.elements(), "x");
+    for (const std::vector<int>& order : {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {1, 0, 2, 3}, {0, 1, 2, 3}}) {
+      const Permutation permutation(shape, order);
+      std::vector<float> to(from.size(), -99);
+      for (std::int64_t piece = 0; piece < permutation.pieces(); ++piece) permutation.run(from.data(), to.data(), piece, piece + 1);
+      std::int64_t strides[4] = {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
+      std::size_t at = 0;
+      std::int64_t i[4];
+      for (i[0] = 0; i[0] < shape[order[0]]; ++i[0])
+        for (i[1] = 0; i[1] < shape[order[1]]; ++i[1])
+          for (i[2] = 0; i[2] < shape[order[2]]; ++i[2])
+            for (i[3] = 0; i[3] < shape[order[3]]; ++i[3]) {
+              std::int64_t source = 0;
+              for (int axis = 0; axis < 4; ++axis) source += i[axis] * strides[order[static_cast<std::size_t>(axis)]];
+              ASSERT_EQ(to[at++], from[static_cast<std::size_t>(source)]);
+            }
+    }
+  }
+}
+
+// Every function over its range, at odd lengths.
+TEST(CpuKernels, functionsFollowTheirDoubles) {
+  struct Case {
+    UnaryFunction function;
+    float alpha, low, high;
+    double tolerance;  // of max(|value|, 1)
+  };
+  for (const Case& c : {Case{UnaryFunction::relu, 0, -5, 5, 0}, {UnaryFunction::elu, 1.5f, -20, 5, 4e-7}, {UnaryFunction::selu, 0, -20, 5, 4e-7},
+                        {UnaryFunction::gelu, 0, -9, 9, 1e-6}, {UnaryFunction::geluTanh, 0, -9, 9, 2e-6}, {UnaryFunction::silu, 0, -30, 30, 4e-7},
+                        {UnaryFunction::sigmoid, 0, -100, 100, 2e-7}, {UnaryFunction::tanh, 0, -12, 12, 4e-7}, {UnaryFunction::log, 0, 1e-6f, 50, 4e-7},
+                        {UnaryFunction::sqrt, 0, 0, 50, 2e-7}, {UnaryFunction::absolute, 0, -3, 3, 0}}) {
+    constexpr int kCount = 4099;
+    std::vector<float> x(kCount), y(kCount);
+    for (int i = 0; i < kCount; ++i) x[static_cast<std::size_t>(i)] = c.low + (c.high - c.low) * static_cast<float>(i) / (kCount - 1);
+    unary(c.function, c.alpha, x.data(), y.data(), kCount);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double expected = unaryValue(c.function, c.alpha, x[i]);
+      ASSERT_LE(std::abs(y[i] - expected), c.tolerance * std::max(1.0, std::abs(expected))) << "function " << static_cast<int>(c.function) << " of " << x[i];
+    }
+  }
+}
+
+TEST(CpuKernels, exponentialIsRelativelyExact) {
+  std::vector<float> x, y;
+  for (float v = -87; v < 88.7f; v += 0.013f) x.push_back(v);
+  y.resize(x.size());
+  unary(UnaryFunction::exp, 0, x.data(), y.data(), static_cast<std::int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(y[i] / std::exp(static_cast<double>(x[i])), 1, 3e-7) << x[i];
+}
+
+TEST(CpuKernels, notANumberAndInfinityAreNeverHidden) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (const UnaryFunction function : {UnaryFunction::relu, UnaryFunction::leakyRelu, UnaryFunction::elu, UnaryFunction::selu, UnaryFunction::gelu,
+                                       UnaryFunction::geluTanh, UnaryFunction::silu, UnaryFunction::sigmoid, UnaryFunction::tanh, UnaryFunction::exp,
+                                       UnaryFunction::square, UnaryFunction::absolute}) {
+    std::vector<float> x(37, 0.5f), y(37);
+    x[3] = x[36] = nan;
+    unary(function, 1, x.data(), y.data(), 37);
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i == 3 || i == 36) << static_cast<int>(function);
+  }
+  std::vector<float> x{100, -200, inf, -inf}, y(4);
+  unary(UnaryFunction::exp, 0, x.data(), y.data(), 4);
+  EXPECT_EQ(y, (std::vector<float>{inf, 0, inf, 0}));
+  std::vector<float> a(20, 1), b(20, 2), c(20);
+  a[1] = b[2] = nan;
+  binary(BinaryFunction::maximum, a.data(), b.data(), c.data(), 20);
+  EXPECT_TRUE(std::isnan(c[1]) && std::isnan(c[2]));
+  EXPECT_EQ(c[3], 2);
+  for (std::size_t length : {5u, 40u}) {
+    std::vector<float> logits(length, 1);
+    logits[2] = nan;
+    EXPECT_TRUE(std::isnan(logSumExp(logits.data(), static_cast<std::int64_t>(length))));
+    logits[2] = inf;
+    EXPECT_EQ(logSumExp(logits.data(), static_cast<std::int64_t>(length)), inf);
+  }
+}
+
+TEST(CpuKernels, softmaxOfLargeNumbers) {
+  std::vector<float> x(50, 1000), y(50);
+  x[7] = 1003;
+  softmaxRow(x.data(), y.data(), 50);
+  EXPECT_NEAR(y[7], std::exp(3.0) / (std::exp(3.0) + 49), 1e-6);
+  EXPECT_NEAR(logSumExp(x.data(), 50), 1000 + std::log(std::exp(3.0) + 49), 1e-4);
+}
+
+TEST(CpuKernels, dropoutReadsTheWordsOfTheContract) {
+  for (std::int64_t count : {1, 16, 31, 32, 1000}) {
+    const auto x = numbers(count, "x");
+    std::vector<float> y(x.size());
+    const Philox philox(0, std::uint64_t{0x123456789abcdef});
+    const double p = 0.3;
+    const std::uint64_t counter = noiseCounter(70000, 12);
+    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, static_cast<std::uint32_t>(std::ceil(p * 0x1p24)), static_cast<float>(1 / (1 - p)), x.data(),
+                  y.data(), count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const bool kept = Philox::toUniform(noiseWord(philox, counter, i)) >= p;
+      ASSERT_EQ(y[at], kept ? x[at] * static_cast<float>(1 / (1 - p)) : 0.0f) << i;
+    }
+  }
+}
+
+TEST(CpuKernels, sumsDoNotDriftWithTheirLength) {
+  constexpr std::int64_t kRows = 200000;
+  std::vector<float> x(static_cast<std::size_t>(kRows * 3), 0.1f), out(3, 0.0f);
+  sumRows(x.data(), kRows, 3, 3, out.data());
+  const double exact = static_cast<double>(0.1f) * kRows;
+  for (float sum : out) EXPECT_NEAR(sum, exact, 1e-5 * exact);
+  EXPECT_NEAR(sumAll(x.data(), kRows * 3), 3 * exact, 3e-6 * exact);
+}
+
+}  // namespace
+}  // namespace loom::cpu
