@@ -126,7 +126,8 @@ std::vector<std::int64_t> slidOver(const Window& window, const Shape& sample) {
 
 SpreadWindow spreadingWindow(const Values& values, const Shape& sample) {
   const std::size_t axes = spatialAxes(sample);
-  SpreadWindow spread{begin(values, axes, Dilation::field), {}};
+  SpreadWindow spread;
+  spread.window = begin(values, axes, Dilation::field);
   Window& window = spread.window;
   const std::string padding = values.text("padding");
   std::vector<std::int64_t> further(axes, 0);

@@ -81,12 +81,13 @@ class Analyser {
       const std::size_t wanted = port.optional ? 0 : port.several ? 2 : 1;
       sound = sound && wires >= wanted;
       if (wires + node.faultyInputs[p] < wanted) {
+        Remedy remedy = m_result.problems.size() < kMostRemedies ? findWire(m_graph, i, p) : Remedy{};
         m_result.problems.push_back(
             {.network = m_network.name, .node = node.node->id,
              .message = wanted == 2 ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id), port.key,
                                                   wires == 0 ? "none leads" : "only one leads")
                                     : fmt::format("{}: nothing is wired to {}: {}", clipped(node.node->id), port.key, port.help),
-             .remedy = m_result.problems.size() < kMostRemedies ? findWire(m_graph, i, p) : Remedy{}});
+             .remedy = std::move(remedy)});
       }
       for (const GraphSource& source : node.inputs[p]) sound = checkType(node, port, source) && sound;
     }
@@ -176,9 +177,13 @@ std::vector<DatasetInput> datasetInputs(const Network& network) {
     try {
       const Values values(layer->entry, node.values);
       if (values.text("source") != "dataset" || !values.has("shape")) continue;
-      const std::string variable = values.text("variable");
-      inputs.push_back({node.id, variable.empty() ? node.id : variable, Shape(values.integers("shape")),
-                        values.text("type") == "values" ? DataType::f32 : DataType::i32});
+      DatasetInput input;  // member by member: what throws inside of braces leaves g++ 12 to destroy what was never made
+      input.node = node.id;
+      input.variable = values.text("variable");
+      if (input.variable.empty()) input.variable = node.id;
+      input.shape = Shape(values.integers("shape"));
+      input.type = values.text("type") == "values" ? DataType::f32 : DataType::i32;
+      inputs.push_back(std::move(input));
     } catch (const Error&) {
       continue;  // analyse() tells what is wrong with its fields
     }

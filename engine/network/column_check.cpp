@@ -107,10 +107,11 @@ class ColumnChecker {
       const auto known = m_analysis.nodes.find(each.node->id);
       byIndex.push_back(known == m_analysis.nodes.end() ? NodeFacts{} : known->second);
     }
+    Remedy remedy = findRemedyFor(m_graph, byIndex, source, wanted, [&](const Shape& shape) { return shape == wanted; });
     add({.network = m_network.name, .node = scorer, .field = "outputs",
          .message = fmt::format("{}: gives {} scores, but '{}' of dataset '{}' has labels up to {}, which is {} classes", clipped(scorer), scores, input.variable,
                                 m_columns.dataset, classes - 1, classes),
-         .remedy = findRemedyFor(m_graph, byIndex, source, wanted, [&](const Shape& shape) { return shape == wanted; })});
+         .remedy = std::move(remedy)});
   }
 
   const Network& m_network;

@@ -1,0 +1,96 @@
+#include "engine/planner/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/error.h"
+#include "engine/network/pattern.h"
+#include "engine/optimizers/optimizer.h"
+#include "engine/program/builder.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kFloat = bytesOf(DataType::f32);
+
+bool isWanted(const UpdateSpec& update, const Parameter& parameter) {
+  if (parameter.isState) return false;
+  return update.parameters.empty() || std::any_of(update.parameters.begin(), update.parameters.end(), [&](const std::string& pattern) {
+           return matchesPattern(pattern, parameter.name);
+         });
+}
+
+int slotsOf(const Json& optimizer, std::string& name) {
+  name = optimizer.is_object() && optimizer.contains("name") && optimizer["name"].is_string() ? optimizer["name"].get<std::string>() : std::string();
+  const OptimizerDefinition* definition = findOptimizer(name);
+  if (!definition) throwError(ErrorCode::badProject, "there is no optimizer '{}'", name);
+  name = definition->entry.id;
+  return static_cast<int>(definition->make(Values(definition->entry, optimizer))->slots().size());
+}
+
+}  // namespace
+
+std::int64_t CostPlan::totalBytes() const {
+  return weightBytes + gradientBytes + optimizerBytes + stateBytes + activationBytes + inputBytes;
+}
+
+CostPlan planCosts(const Program& program, const MemoryPlan& memory, const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes) {
+  CostPlan plan;
+  for (const Parameter& parameter : program.parameters) {
+    const std::int64_t elements = parameter.shape.elements();
+    if (parameter.isState) {
+      plan.stateBytes += elements * kFloat;
+      continue;
+    }
+    plan.parameters += elements;
+    plan.optimizerBytes += elements * kFloat * slotsOf(parameter);
+  }
+  plan.weightBytes = plan.gradientBytes = plan.parameters * kFloat;
+  plan.activationBytes = static_cast<std::int64_t>(memory.arenaBytes);
+  for (const Tensor& tensor : program.tensors)
+    if (tensor.role == TensorRole::input) plan.inputBytes += tensor.shape.elements() * static_cast<std::int64_t>(bytesOf(tensor.type));
+  plan.forwardMultiplyAdds = program.multiplyAdds(false) * static_cast<double>(passes);
+  plan.backwardMultiplyAdds = program.multiplyAdds(true) * static_cast<double>(passes);
+  return plan;
+}
+
+ProjectPlan planTraining(const Project& project) {
+  ProjectPlan plan;
+  std::set<std::string> counted;
+  const Values settings(settingsEntry(), project.training.settings);
+  for (const UpdateSpec& update : project.training.updates) {
+    const Network* network = project.network(update.network);
+    if (!network) throwError(ErrorCode::badProject, "training: there is no network '{}'", update.network);
+    UpdatePlan planned;
+    planned.network = update.network;
+    planned.batch = settings.integer("batch");
+    planned.passes = settings.integer("accumulate");
+    if (planned.passes < 1 || planned.passes > planned.batch)
+      throwError(ErrorCode::badProject, "training: a batch of {} samples cannot be split into {} passes", planned.batch, planned.passes);
+    planned.shard = (planned.batch + planned.passes - 1) / planned.passes;
+    const int slots = slotsOf(update.optimizer, planned.optimizer);
+
+    ProgramBuilder builder(lower(*network, {.batch = planned.shard, .training = true}));
+    differentiate(builder, [&](const Parameter& parameter) { return isWanted(update, parameter); });
+    const Program program = builder.take();
+    planned.cost = planCosts(program, planMemory(program), [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; }, planned.passes);
+
+    CostPlan& total = plan.total;
+    for (const Parameter& parameter : program.parameters) {
+      if (!counted.insert(parameter.name).second) continue;
+      (parameter.isState ? total.stateBytes : total.weightBytes) += parameter.shape.elements() * kFloat;
+      if (!parameter.isState) total.parameters += parameter.shape.elements();
+    }
+    total.gradientBytes = total.weightBytes;
+    total.optimizerBytes += planned.cost.optimizerBytes;
+    total.activationBytes += planned.cost.activationBytes;
+    total.inputBytes += planned.cost.inputBytes;
+    // An update that runs every k-th step counts for its share of a step.
+    total.forwardMultiplyAdds += planned.cost.forwardMultiplyAdds / update.every;
+    total.backwardMultiplyAdds += planned.cost.backwardMultiplyAdds / update.every;
+    plan.updates.push_back(std::move(planned));
+  }
+  return plan;
+}
+
+}  // namespace loom

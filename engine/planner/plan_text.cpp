@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "engine/base/json.h"
+#include "engine/planner/plan.h"
+
+namespace loom {
+namespace {
+
+// Three significant digits: "4.00 MiB".
+std::string scaled(double value, double step, std::initializer_list<const char*> units) {
+  auto unit = units.begin();
+  while (value >= step && unit + 1 != units.end()) {
+    value /= step;
+    ++unit;
+  }
+  const int decimals = unit == units.begin() || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, decimals, *unit);
+}
+
+std::string bytes(std::int64_t count) {
+  return scaled(static_cast<double>(count), 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<std::size_t>(place), ",");
+  return text;
+}
+
+Json toJson(const CostPlan& cost) {
+  return {{"parameters", cost.parameters},
+          {"weight_bytes", cost.weightBytes},
+          {"gradient_bytes", cost.gradientBytes},
+          {"optimizer_bytes", cost.optimizerBytes},
+          {"state_bytes", cost.stateBytes},
+          {"activation_bytes", cost.activationBytes},
+          {"input_bytes", cost.inputBytes},
+          {"total_bytes", cost.totalBytes()},
+          {"forward_multiply_adds", cost.forwardMultiplyAdds},
+          {"backward_multiply_adds", cost.backwardMultiplyAdds}};
+}
+
+std::string lines(const CostPlan& cost) {
+  std::string text;
+  const auto line = [&](const char* what, const std::string& value) { text += fmt::format("  {:<26}{:>14}\n", what, value); };
+  line("parameters", grouped(cost.parameters));
+  line("weights", bytes(cost.weightBytes));
+  line("gradients", bytes(cost.gradientBytes));
+  line("optimizer", bytes(cost.optimizerBytes));
+  if (cost.stateBytes > 0) line("running averages", bytes(cost.stateBytes));
+  line("activations", bytes(cost.activationBytes));
+  line("inputs", bytes(cost.inputBytes));
+  line("memory together", bytes(cost.totalBytes()));
+  line("multiply-adds, forward", scaled(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  line("multiply-adds, backward", scaled(cost.backwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  return text;
+}
+
+}  // namespace
+
+Json toJson(const ProjectPlan& plan) {
+  Json updates = Json::array();
+  for (const UpdatePlan& update : plan.updates)
+    updates.push_back({{"network", update.network}, {"optimizer", update.optimizer}, {"batch", update.batch}, {"passes", update.passes},
+                       {"shard", update.shard}, {"cost", toJson(update.cost)}});
+  return {{"updates", std::move(updates)}, {"total", toJson(plan.total)}};
+}
+
+std::string toText(const ProjectPlan& plan) {
+  std::string text;
+  for (const UpdatePlan& update : plan.updates) {
+    text += fmt::format("network {}, {}: steps of {} samples", update.network, update.optimizer, grouped(update.batch));
+    if (update.passes > 1) text += fmt::format(" in {} passes of {}", update.passes, grouped(update.shard));
+    text += "\n" + lines(update.cost);
+  }
+  if (plan.updates.size() > 1) text += "all updates, weights in common counted once, multiply-adds of a mean step\n" + lines(plan.total);
+  return text;
+}
+
+}  // namespace loom

@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/planner/plan.h"
+#include "tests/engine/network/networks.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+
+Project projectOf(Network network, const char* optimizer, Json settings) {
+  Project project;
+  project.networks = {std::move(network)};
+  project.datasets.push_back({.name = "training", .csv = "train.csv"});
+  UpdateSpec update = defaultUpdate();
+  update.optimizer = Json::object();
+  update.optimizer["name"] = optimizer;
+  project.training.updates = {update};
+  project.training.settings = std::move(settings);
+  return project;
+}
+
+TEST(Plan, CountsWeightsSlotsAndArithmeticOfAStep) {
+  const ProjectPlan plan = planTraining(projectOf(leNet(), "Adam", {{"batch", 32}}));
+  ASSERT_EQ(plan.updates.size(), 1u);
+  const CostPlan& cost = plan.updates[0].cost;
+  EXPECT_EQ(cost.parameters, 61706);
+  EXPECT_EQ(cost.weightBytes, 61706 * 4);
+  EXPECT_EQ(cost.gradientBytes, 61706 * 4);
+  EXPECT_EQ(cost.optimizerBytes, 61706 * 8);  // two moments
+  EXPECT_EQ(cost.stateBytes, 0);
+  EXPECT_EQ(cost.inputBytes, 32 * (784 + 1) * 4);
+  EXPECT_NEAR(cost.forwardMultiplyAdds, 32 * analyse(leNet()).multiplyAdds, 1);
+  EXPECT_GT(cost.backwardMultiplyAdds, 1.5 * cost.forwardMultiplyAdds);
+  EXPECT_LT(cost.backwardMultiplyAdds, 2.1 * cost.forwardMultiplyAdds);
+  // At least what must be kept for the backward part: the first activation alone is 6×28×28.
+  EXPECT_GT(cost.activationBytes, 32 * 6 * 784 * 4);
+  EXPECT_EQ(plan.total.totalBytes(), cost.totalBytes());
+}
+
+TEST(Plan, PassesShareTheMemoryAndAddUpTheWork) {
+  const CostPlan once = planTraining(projectOf(leNet(), "SGD", {{"batch", 64}})).total;
+  const ProjectPlan inPasses = planTraining(projectOf(leNet(), "SGD", {{"batch", 64}, {"accumulate", 4}}));
+  EXPECT_EQ(inPasses.updates[0].shard, 16);
+  EXPECT_EQ(once.optimizerBytes, 0);
+  EXPECT_NEAR(static_cast<double>(inPasses.total.activationBytes) / static_cast<double>(once.activationBytes), 0.25, 0.02);
+  EXPECT_DOUBLE_EQ(inPasses.total.forwardMultiplyAdds, once.forwardMultiplyAdds);
+}
+
+TEST(Plan, CountsRunningAveragesApart) {
+  const CostPlan cost = planTraining(projectOf(resNet20(), "Momentum", {{"batch", 2}})).total;
+  EXPECT_EQ(cost.parameters, 272474);
+  EXPECT_EQ(cost.optimizerBytes, 272474 * 4);
+  EXPECT_EQ(cost.stateBytes, 2 * 4 * (16 * 7 + 32 * 7 + 64 * 7));  // seven normalisations in each stage
+}
+
+TEST(Plan, CountsWeightsThatUpdatesShareOnce) {
+  const Project project = readProject(ganProject(), "gan.loom").project;
+  const ProjectPlan plan = planTraining(project);
+  ASSERT_EQ(plan.updates.size(), 2u);
+  const std::int64_t generator = (4 * 8 + 8) + (8 * 2 + 2), discriminator = (2 * 8 + 8) + (8 + 1);
+  EXPECT_EQ(plan.total.parameters, generator + discriminator);
+  EXPECT_EQ(plan.updates[0].cost.parameters, generator + discriminator);
+  EXPECT_EQ(plan.updates[0].cost.optimizerBytes, discriminator * 8);  // its patterns name the discriminator only
+  EXPECT_EQ(plan.updates[1].cost.optimizerBytes, generator * 8);
+}
+
+TEST(Plan, PrintsTextAndJson) {
+  const ProjectPlan plan = planTraining(projectOf(leNet(), "Momentum", {{"batch", 128}, {"accumulate", 2}}));
+  const std::string text = toText(plan);
+  EXPECT_THAT(text, HasSubstr("network main, Momentum: steps of 128 samples in 2 passes of 64\n"));
+  EXPECT_THAT(text, HasSubstr("61,706"));
+  EXPECT_THAT(text, HasSubstr("241 KiB"));
+  EXPECT_EQ(toJson(plan)["total"]["weight_bytes"], 61706 * 4);
+}
+
+TEST(Plan, RefusesWhatCannotBeTrained) {
+  EXPECT_THROW(planTraining(projectOf(leNet(), "Adma", Json::object())), Error);
+  EXPECT_THROW(planTraining(projectOf(leNet(), "SGD", {{"batch", 2}, {"accumulate", 3}})), Error);
+  EXPECT_THROW(planTraining(projectOf(drawn("x Input shape=[3]\nc Convolution <- x\ny Input shape=[3]\nl MeanSquaredError <- c; target: y"), "SGD", {})), Error);
+}
+
+}  // namespace
+}  // namespace loom
