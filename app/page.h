@@ -71,7 +71,6 @@ struct AppContext {
   Preferences* preferences = nullptr;
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
   Workspace* workspace = nullptr;              // for pages about runs
-  KnownColumnsKeeper* knownColumns = nullptr;               // learns what the datasets hold (app/pages/data/known_columns.h)
   std::function<void(const Place&)> go;                     // switches the page and selects the thing
   std::function<void(const Notice&)> notify;
   std::function<void(const QString&)> openProject;          // a path; asks nothing, saves the open one first

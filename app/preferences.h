@@ -45,7 +45,7 @@ class Preferences : public QObject {
   QString lastPageOf(const QString& project) const;
   void setLastPageOf(const QString& project, const QString& page);
 
- signals:
+ Q_SIGNALS:
   void changed();         // the look
   void recentsChanged();
 

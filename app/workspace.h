@@ -58,7 +58,7 @@ class Workspace : public QObject {
   QString currentRun() const;
   void setCurrentRun(const QString& id);
 
- signals:
+ Q_SIGNALS:
   void projectClosing();      // pages of the project go now
   void projectOpened();
   void currentRunChanged(const QString& id);

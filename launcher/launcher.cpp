@@ -74,6 +74,15 @@ void Launcher::saveJob(const QString& id, const std::function<void(JobFile&)>& c
   writeJobFile(*run, job);
 }
 
+void Launcher::keep(const QString& id) {
+  try {
+    saveJob(id, [](JobFile&) {});
+  } catch (const Error& error) {
+    // A folder that may only be read: the store alone remembers.
+    Q_EMIT failed(id, QString::fromStdString(error.what()));
+  }
+}
+
 void Launcher::submit(const Job& job) {
   if (m_store.find(job.id)) return;
   const QString runs = !job.runsFolder.isEmpty() ? job.runsFolder : QFileInfo(job.project).absolutePath() + "/runs";

@@ -44,6 +44,8 @@ class Launcher : public QObject {
   void setLearningRate(const QString& id, double value);
   void resume(const QString& id);          // a new attempt from the last checkpoint
   void kill(const QString& id);            // now, without a checkpoint
+  // Name, tags or note of a run changed: its folder remembers them too, so that a lost store has them again.
+  void keep(const QString& id);
   bool stopsAfterEpoch(const QString& id) const { return m_stopsAfterEpoch.contains(id); }
 
   // At start: runs that still go are followed again, those that ended meanwhile get their last word, waiting ones go on waiting,

@@ -43,7 +43,7 @@ class LauncherTest : public QObject {
     return {file.process, file.processStart, file.bootId};
   }
 
- private slots:
+ private Q_SLOTS:
   void init() {
     m_folder = std::make_unique<QTemporaryDir>();
     open();

@@ -1,0 +1,349 @@
+#include "app/main_window.h"
+
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "app/pages/page_table.h"
+#include "app/preferences.h"
+#include "app/shell/actions.h"
+#include "app/shell/problems_panel.h"
+#include "app/shell/rail.h"
+#include "app/shell/search_panel.h"
+#include "app/shell/status_strip.h"
+#include "app/shell/top_bar.h"
+#include "widgets/controls/notice.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/controls/split_button.h"
+#include "widgets/controls/splitter.h"
+#include "widgets/theme/icon.h"
+
+namespace loom {
+namespace {
+
+constexpr int kNarrow = 1200;   // below: icons alone on the rail
+constexpr int kRunsMs = 100;    // how often the bars follow a live run
+
+}  // namespace
+
+MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMenu(new QMenu(this)) {
+  setWindowTitle("Gradloom");
+  setWindowIcon(applicationIcon());
+  setMinimumSize(1024, 700);
+  setAcceptDrops(true);
+  AppContext& context = workspace.context();
+  context.go = [this](const Place& place) { go(place); };
+  context.notify = [this](const Notice& notice) { this->notify(notice); };
+  context.openProject = [this](const QString& path) { openProject(path); };
+  context.train = [this] { train(); };
+
+  buildLayout();
+  m_actions = std::make_unique<Actions>(*this);
+  connect(m_mainMenu, &QMenu::aboutToShow, this, [this] {
+    m_actions->refresh();
+    m_actions->fillMenu(*m_mainMenu);
+  });
+  buildTrainMenu();
+  buildProjectMenu();
+  buildHostMenu();
+  connectWorkspace();
+  if (!workspace.store().notice().isEmpty())
+    m_messages->show("store", MessageBars::Kind::information, workspace.store().notice());
+  const QByteArray geometry = workspace.preferences().windowGeometry();
+  if (geometry.isEmpty() || !restoreGeometry(geometry)) resize(1440, 900);
+  if (workspace.document()) projectOpened();
+  else showPage("start");
+}
+
+MainWindow::~MainWindow() {
+  AppContext& context = m_workspace.context();
+  for (Page* page : m_pages) delete page;
+  m_pages.clear();
+  context.go = nullptr;
+  context.notify = nullptr;
+  context.openProject = nullptr;
+  context.train = nullptr;
+}
+
+void MainWindow::buildLayout() {
+  auto* centre = new QWidget(this);
+  auto* column = new QVBoxLayout(centre);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  const auto hairline = [](const char* kind) {
+    auto* line = new QFrame;
+    line->setProperty("kind", kind);
+    return line;
+  };
+  m_topBar = new TopBar(m_workspace, *m_mainMenu, centre);
+  m_messages = new MessageBars(centre);
+  m_rail = new Rail(centre);
+  m_stack = new QStackedWidget;
+  m_stack->setObjectName("pages");
+  m_problems = new ProblemsPanel(m_workspace);
+  m_problems->hide();
+  m_split = new Splitter(Qt::Vertical);
+  m_split->setChildrenCollapsible(false);
+  m_split->addWidget(m_stack);
+  m_split->addWidget(m_problems);
+  m_split->setStretchFactor(0, 1);
+  m_split->setStretchFactor(1, 0);
+  m_split->setInitialSizes({700, 140});
+  m_split->setSizes({700, 140});
+  m_problems->setMinimumHeight(80);
+  m_problems->setMaximumHeight(240);
+  m_status = new StatusStrip(m_workspace, centre);
+  column->addWidget(m_topBar);
+  column->addWidget(hairline("hairline"));
+  column->addWidget(m_messages);
+  auto* middle = new QHBoxLayout;
+  middle->setSpacing(0);
+  middle->addWidget(m_rail);
+  middle->addWidget(hairline("hairlineVertical"));
+  middle->addWidget(m_split, 1);
+  column->addLayout(middle, 1);
+  column->addWidget(hairline("hairline"));
+  column->addWidget(m_status);
+  setCentralWidget(centre);
+  m_notice = new NoticeArea(this);
+  m_search = new SearchPanel(m_topBar->search(), [this](const QString& query) { return find(query); }, this);
+
+  connect(m_rail, &Rail::pageWanted, this, &MainWindow::showPage);
+  connect(m_rail, &Rail::helpWanted, this, &MainWindow::showShortcuts);
+  connect(m_rail, &Rail::preferencesWanted, this, &MainWindow::showPreferences);
+  connect(m_topBar, &TopBar::trainWanted, this, [this] { train(); });
+  connect(m_topBar, &TopBar::problemsWanted, this, [this] { m_problems->step(1); });
+  connect(m_topBar, &TopBar::liveRunWanted, this, [this] {
+    if (const RunRecord* live = m_workspace.liveRun()) m_workspace.setCurrentRun(live->id);
+    showPage("training");
+  });
+  connect(m_topBar, &TopBar::saveElsewhereWanted, this, &MainWindow::saveAsDialog);
+  connect(m_status, &StatusStrip::problemsWanted, this, &MainWindow::toggleProblems);
+  connect(m_status, &StatusStrip::jobsWanted, this, [this] { showPage(m_workspace.document() ? "runs" : "start"); });
+  connect(m_status, &StatusStrip::hostWanted, this, [this] { m_topBar->hostButton().click(); });
+  connect(m_problems, &ProblemsPanel::wanted, this, &MainWindow::go);
+  connect(m_problems, &ProblemsPanel::countsChanged, this, &MainWindow::refreshProblems);
+}
+
+void MainWindow::connectWorkspace() {
+  connect(&m_workspace, &Workspace::projectOpened, this, &MainWindow::projectOpened);
+  connect(&m_workspace, &Workspace::projectClosing, this, &MainWindow::projectClosing);
+  connect(&m_workspace, &Workspace::submitted, this, [this] { showPage("training"); });
+  RunStore& store = m_workspace.store();
+  m_runsSoon.setSingleShot(true);
+  m_runsSoon.setInterval(kRunsMs);
+  const auto soon = [this] {
+    if (!m_runsSoon.isActive()) m_runsSoon.start();
+  };
+  connect(&store, &RunStore::runChanged, this, soon);
+  connect(&store, &RunStore::runAdded, this, soon);
+  connect(&store, &RunStore::runRemoved, this, soon);
+  connect(&m_workspace.launcher(), &Launcher::countsChanged, this, soon);
+  connect(&m_runsSoon, &QTimer::timeout, this, [this] {
+    m_topBar->refreshRuns();
+    m_rail->setMark("training", m_workspace.liveRun() ? RailButton::Mark::live : RailButton::Mark::none);
+    m_status->setJobs(m_workspace.launcher().running(), m_workspace.launcher().waiting());
+    m_actions->refresh();
+  });
+  connect(&store, &RunStore::noticeRaised, this, [this](const QString& sentence) {
+    m_messages->show("store", MessageBars::Kind::warning, sentence);
+  });
+  connect(&m_workspace.launcher(), &Launcher::failed, this, [this](const QString& id, const QString& sentence) {
+    m_messages->show("log-" + id, MessageBars::Kind::error, sentence);
+  });
+}
+
+void MainWindow::projectOpened() {
+  ProjectDocument& document = *m_workspace.document();
+  m_messages->hide("open");
+  m_rail->setEnabledPages(true);
+  const auto bar = [this] {
+    m_topBar->refreshProject();
+    refreshTitle();
+  };
+  connect(&document, &ProjectDocument::saveStateChanged, this, bar);
+  connect(&document, &ProjectDocument::pathChanged, this, bar);
+  connect(&document, &ProjectDocument::analysisChanged, m_problems, &ProblemsPanel::refresh);
+  connect(&document.undoStack(), &QUndoStack::indexChanged, this, [this] { m_actions->refresh(); });
+  const auto offer = [this](const QDateTime& time) {
+    m_messages->show("recovery", MessageBars::Kind::warning,
+                     tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
+                     {{tr("Recover them"), [this] { if (m_workspace.document()) m_workspace.document()->recover(); }},
+                      {tr("Discard them"), [this] { if (m_workspace.document()) m_workspace.document()->discardRecovery(); }}});
+  };
+  connect(&document, &ProjectDocument::recoveryOffered, this, offer);
+  if (const auto time = document.recoverable()) offer(*time);
+  bar();
+  m_topBar->refreshRuns();
+  m_actions->refresh();
+  m_problems->refresh();
+  const QString last = m_workspace.preferences().lastPageOf(document.path());
+  const PageEntry* const known = findPage(last);
+  showPage(known && known->needsProject ? last : findPage("network") ? "network" : "data");
+}
+
+// Pages of the project go before its document.
+void MainWindow::projectClosing() {
+  keepLayout();
+  m_current.clear();
+  for (const PageEntry& entry : pageTable()) {
+    if (!entry.needsProject) continue;
+    if (Page* const page = m_pages.take(QString::fromLatin1(entry.id))) {
+      m_stack->removeWidget(page);
+      delete page;
+    }
+  }
+  m_messages->hide("recovery");
+  QMetaObject::invokeMethod(this, [this] {
+    m_problems->refresh();
+    m_rail->setEnabledPages(m_workspace.document());
+    m_topBar->refreshProject();
+    m_topBar->refreshRuns();
+    m_actions->refresh();
+    refreshTitle();
+    if (!m_workspace.document() && m_current.isEmpty()) showPage("start");
+  }, Qt::QueuedConnection);
+}
+
+void MainWindow::adoptPage(const QString& id, Page* page) {
+  m_pages.insert(id, page);
+  m_stack->addWidget(page);
+  connect(page, &Page::statusChanged, this, [this, id](const QString& text) {
+    if (m_current == id) m_status->setPageWords(text);
+    m_pages[id]->setProperty("statusWords", text);
+  });
+  connect(page, &Page::problemsChanged, this, [this, id](const std::vector<PageProblem>& problems) { m_problems->setPageProblems(id, problems); });
+  if (m_workspace.document()) page->restoreLayout(m_workspace.preferences().layoutOf(m_workspace.document()->path(), id));
+}
+
+void MainWindow::showPage(const QString& id) {
+  const PageEntry* const entry = findPage(id);
+  if (!entry || (entry->needsProject && !m_workspace.document()) || id == m_current) return;
+  if (Page* const before = page(m_current)) {
+    for (QAction* action : before->pageActions()) removeAction(action);
+    before->deactivated();
+  }
+  if (!m_pages.contains(id)) adoptPage(id, entry->create(m_workspace.context(), m_stack));
+  m_current = id;
+  Page* const now = m_pages[id];
+  m_stack->setCurrentWidget(now);
+  addActions(now->pageActions());
+  m_rail->setCurrent(id);
+  m_status->setPageWords(now->property("statusWords").toString());
+  now->activated();
+  if (m_workspace.document() && entry->needsProject) m_workspace.preferences().setLastPageOf(m_workspace.document()->path(), id);
+}
+
+void MainWindow::go(const Place& place) {
+  showPage(place.page);
+  if (!place.run.isEmpty()) m_workspace.setCurrentRun(place.run);
+  if (Page* const now = page(place.page)) now->show(place);
+}
+
+void MainWindow::notify(const Notice& notice) { m_notice->show(notice.text, notice.actionText, notice.action); }
+
+void MainWindow::reportError(const QString& key, const QString& sentence) {
+  m_messages->show(key, MessageBars::Kind::error, sentence);
+}
+
+void MainWindow::refreshProblems() {
+  m_topBar->setErrors(m_workspace.errors());
+  m_status->setProblems(m_problems->errors(), m_problems->warnings());
+  const QStringList faulty = m_problems->pagesWithErrors();
+  for (const char* page : {"network", "data", "settings"})
+    m_rail->setMark(page, faulty.contains(page) ? RailButton::Mark::error : RailButton::Mark::none);
+}
+
+void MainWindow::refreshTitle() {
+  ProjectDocument* const document = m_workspace.document();
+  setWindowTitle(document ? tr("%1 - Gradloom").arg(document->name()) : QStringLiteral("Gradloom"));
+}
+
+void MainWindow::keepLayout() {
+  Preferences& preferences = m_workspace.preferences();
+  preferences.setWindowGeometry(saveGeometry());
+  if (!m_workspace.document()) return;
+  for (auto each = m_pages.begin(); each != m_pages.end(); ++each)
+    if (const QJsonObject layout = each.value()->saveLayout(); !layout.isEmpty())
+      preferences.setLayoutOf(m_workspace.document()->path(), each.key(), layout);
+}
+
+bool MainWindow::settled() const {
+  const Page* const now = page(m_current);
+  return now && now->settled() && !m_runsSoon.isActive();
+}
+
+bool MainWindow::leave() {
+  keepLayout();
+  ProjectDocument* const document = m_workspace.document();
+  if (!document || !document->isModified()) return true;
+  const Outcome saved = m_workspace.save();
+  if (saved) return true;
+  // One of the three questions that stop everything: work would be lost.
+  QMessageBox question(QMessageBox::Warning, "Gradloom", tr("%1 cannot be saved: %2").arg(document->name(), saved.reason), QMessageBox::NoButton, this);
+  QPushButton* const elsewhere = question.addButton(tr("Save elsewhere..."), QMessageBox::AcceptRole);
+  QPushButton* const discard = question.addButton(tr("Close without saving"), QMessageBox::DestructiveRole);
+  question.addButton(QMessageBox::Cancel);
+  question.exec();
+  if (question.clickedButton() == elsewhere) {
+    saveAsDialog();
+    return !document->isModified();
+  }
+  return question.clickedButton() == discard;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!leave()) return event->ignore();
+  m_workspace.store().flush();
+  event->accept();
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  m_rail->setNarrow(width() < kNarrow);
+  m_topBar->setNarrow(width() < kNarrow);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  QList<QUrl> others;
+  for (const QUrl& url : event->mimeData()->urls()) {
+    const QFileInfo file(url.toLocalFile());
+    if (file.suffix() == "loom") openProject(file.filePath());
+    else if (file.isDir() && (QFileInfo::exists(file.filePath() + "/events.jsonl") || QFileInfo::exists(file.filePath() + "/run.json")))
+      openRunFolder(file.filePath());
+    else others << url;
+  }
+  event->acceptProposedAction();
+  if (others.isEmpty()) return;
+  Page* const now = page(m_current);
+  if (now && now->filesDropped(others)) return;
+  // A CSV that no page wanted is data.
+  if (m_workspace.document() && m_current != "data") {
+    showPage("data");
+    if (page("data") && page("data")->filesDropped(others)) return;
+  }
+  reportError("drop", tr("%1 is no project, no run folder and nothing this page takes.").arg(others.first().fileName()));
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) closeTopmost();
+  else if (event->key() == Qt::Key_F10) m_topBar->markButton().click();
+  else QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::closeTopmost() {
+  if (m_notice->isShowing()) m_notice->dismiss();
+  else if (m_problems->isVisible()) m_problems->hide();
+}
+
+}  // namespace loom

@@ -1,0 +1,117 @@
+#pragma once
+// The window of the IDE: top bar, rail, the page in front, problems, status. It constructs and connects; what is open stands in
+// Workspace, what can be done in Actions.
+#include <QHash>
+#include <QMainWindow>
+#include <QPointer>
+#include <QTimer>
+#include <memory>
+
+#include "app/page.h"
+#include "app/shell/message_bar.h"
+#include "app/workspace.h"
+
+class QStackedWidget;
+
+namespace loom {
+
+class Actions;
+class Popover;
+class NoticeArea;
+class ProblemsPanel;
+class Rail;
+class SearchPanel;
+class Splitter;
+class StatusStrip;
+class TopBar;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(Workspace& workspace);
+  ~MainWindow() override;
+
+  void showPage(const QString& id);
+  QString currentPage() const { return m_current; }
+  Page* page(const QString& id) const { return m_pages.value(id); }
+  void go(const Place& place);
+  void notify(const Notice& notice);
+
+  // Commands (Actions and the bars call them).
+  void openProject(const QString& path);
+  void openDialog();
+  void newProject();
+  void save();
+  void saveAsDialog();
+  void train(const Workspace::TrainOptions& options = {});
+  void resumeLast();
+  void trainSeeds();
+  void stopAfterEpoch();
+  void stopNow();
+  void openRunFolder(const QString& folder);
+  void openRunFolderDialog();
+  void undo();
+  void redo();
+  void focusSearch();
+  void nextArea();
+  void toggleProblems();
+  void stepProblem(int direction);
+  void showPreferences();
+  void showShortcuts();
+  void resetLayout();
+  void reportError(const QString& key, const QString& sentence);
+
+  Workspace& workspace() const { return m_workspace; }
+  TopBar& topBar() const { return *m_topBar; }
+  StatusStrip& statusStrip() const { return *m_status; }
+  ProblemsPanel& problems() const { return *m_problems; }
+  MessageBars& messages() const { return *m_messages; }
+  NoticeArea& notice() const { return *m_notice; }
+  Actions& actions() const { return *m_actions; }
+  bool settled() const;   // nothing is being laid out or computed: a picture may be taken
+
+  // Saves and keeps what is to be remembered. False where a person must decide first.
+  bool leave();
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void buildLayout();
+  void connectWorkspace();
+  void projectOpened();
+  void projectClosing();
+  void refreshProblems();
+  void refreshTitle();
+  void keepLayout();
+  void adoptPage(const QString& id, Page* page);
+  QList<SearchHit> find(const QString& query) const;
+  void buildTrainMenu();
+  void buildProjectMenu();
+  void buildHostMenu();
+  void closeTopmost();
+
+  Workspace& m_workspace;
+  QMenu* m_mainMenu;
+  TopBar* m_topBar;
+  Rail* m_rail;
+  QStackedWidget* m_stack;
+  Splitter* m_split;
+  ProblemsPanel* m_problems;
+  StatusStrip* m_status;
+  MessageBars* m_messages;
+  NoticeArea* m_notice;
+  SearchPanel* m_search;
+  QPointer<Popover> m_card;
+  std::unique_ptr<Actions> m_actions;
+  QHash<QString, Page*> m_pages;
+  QString m_current;
+  QTimer m_runsSoon;
+};
+
+}  // namespace loom

@@ -1,0 +1,45 @@
+#include "app/pages/page_table.h"
+
+#include "app/pages/data/data_page.h"
+#if __has_include("app/pages/network/network_page.h")
+#include "app/pages/network/network_page.h"
+#endif
+#include "app/pages/runs/runs_page.h"
+#if __has_include("app/pages/settings/settings_page.h")
+#include "app/pages/settings/settings_page.h"
+#endif
+#include "app/pages/start/start_page.h"
+#include "app/pages/training/training_page.h"
+
+namespace loom {
+namespace {
+
+template <class T>
+Page* make(AppContext& context, QWidget* parent) {
+  return new T(context, parent);
+}
+
+constexpr PageEntry kPages[] = {
+    {"start", QT_TRANSLATE_NOOP("pages", "Start"), "start", "Ctrl+Shift+O", false, false, &make<StartPage>},
+#if __has_include("app/pages/network/network_page.h")
+    {"network", QT_TRANSLATE_NOOP("pages", "Network"), "network", "Ctrl+1", true, true, &make<NetworkPage>},
+#endif
+    {"data", QT_TRANSLATE_NOOP("pages", "Data"), "data", "Ctrl+2", true, true, &make<DataPage>},
+#if __has_include("app/pages/settings/settings_page.h")
+    {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, &make<SettingsPage>},
+#endif
+    {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, &make<TrainingPage>},
+    {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, &make<RunsPage>},
+};
+
+}  // namespace
+
+std::span<const PageEntry> pageTable() { return kPages; }
+
+const PageEntry* findPage(const QString& id) {
+  for (const PageEntry& each : kPages)
+    if (id == QLatin1String(each.id)) return &each;
+  return nullptr;
+}
+
+}  // namespace loom

@@ -1,0 +1,79 @@
+#pragma once
+// The runs of a project as a table: what they are, how good they were, and only those settings in which they differ.
+#include <QAbstractTableModel>
+#include <QSet>
+
+#include "launcher/run_record.h"
+#include "widgets/table/table_roles.h"
+#include "widgets/table/table_sort_model.h"
+
+namespace loom {
+
+class RunStore;
+
+class RunsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { shown, colour, name, state, best, bestEpoch, last, loss, duration, fixedColumns };
+  static constexpr int idRole = Qt::UserRole + 100;  // the others are those of table_roles.h
+  RunsModel(RunStore& store, QObject* parent = nullptr);
+
+  void setProject(const QString& project);
+  std::vector<TableColumn> columns() const;
+  void setWithDeleted(bool with);
+  bool isShown(const QString& id) const { return !m_hidden.contains(id); }
+  void setShown(const QString& id, bool shown);
+  QStringList hidden() const { return {m_hidden.begin(), m_hidden.end()}; }
+  void setHidden(const QStringList& ids);
+  QStringList differing() const { return m_differing; }   // keys of settings, in the order of the columns
+  const RunRecord& run(int row) const { return m_runs[row]; }
+  int rowOf(const QString& id) const;
+  QString metric() const { return m_metric; }             // by which most runs are compared
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ Q_SIGNALS:
+  void shownChanged();
+  void renamed(const QString& id, const QString& name);
+
+ private:
+  void reload();
+  void refresh(const QString& id);
+  void findDifferences();
+  QString text(const RunRecord& run, int column) const;
+  QVariant sortKey(const RunRecord& run, int column) const;
+  bool isNumber(int column) const;
+
+  RunStore& m_store;
+  QString m_project, m_metric;
+  QList<RunRecord> m_runs;
+  QStringList m_differing;
+  QSet<QString> m_hidden;
+  bool m_withDeleted = false;
+};
+
+// Words, or comparisons joined by "and": `optimizer == "LARS" and epochs > 100 and best >= 0.9`.
+class RunsFilter : public TableSortModel {
+  Q_OBJECT
+
+ public:
+  explicit RunsFilter(RunsModel& model, QObject* parent = nullptr);
+  // Answers why the expression cannot be read; empty = it can.
+  QString setExpression(const QString& expression);
+
+ private:
+  struct Term {
+    QString key, comparison, value;  // without a comparison: a word to be found anywhere
+  };
+  static bool holds(const Term& term, const RunRecord& run);
+  RunsModel& m_model;
+  std::vector<Term> m_terms;
+};
+
+}  // namespace loom

@@ -1,0 +1,110 @@
+#include "app/pages/start/project_row.h"
+
+#include <QFile>
+#include <QKeyEvent>
+#include <QPainter>
+#include <algorithm>
+#include <map>
+
+#include "engine/layers/layer.h"
+#include "engine/network/project.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kHeight = 60;
+constexpr qint64 kLargestRead = 1 << 20;  // a drawing beyond this is not worth the wait
+
+}  // namespace
+
+ProjectRow::ProjectRow(Content content, QWidget* parent) : QAbstractButton(parent), m_content(std::move(content)) {
+  setText(m_content.title);
+  setAccessibleName(m_content.title);
+  setAccessibleDescription(m_content.detail + ' ' + m_content.value);
+  setFocusPolicy(Qt::StrongFocus);
+  setCursor(Qt::PointingHandCursor);
+  setToolTip(m_content.detail);
+  QFile file(m_content.thumbnailOf);
+  if (m_content.missing || !file.open(QIODevice::ReadOnly) || file.size() > kLargestRead) return;
+  const ReadProject read = readProject(file.readAll().toStdString(), m_content.thumbnailOf.toStdString());
+  if (read.project.networks.empty()) return;
+  const Network& network = read.project.networks.front();
+  std::map<std::string, int> places;
+  for (const Node& node : network.nodes) {
+    const LayerDefinition* const layer = findLayer(node.layer);
+    const auto number = static_cast<int>(m_blocks.size());
+    places[node.id] = number;
+    m_blocks.push_back({node.placed ? QPointF(node.x, node.y) : QPointF(0, number * 60),
+                        layer ? QString::fromStdString(layer->entry.category) : QString()});
+  }
+  for (const Edge& edge : network.edges)
+    if (places.count(edge.from.node) && places.count(edge.to.node)) m_wires.emplace_back(places[edge.from.node], places[edge.to.node]);
+}
+
+QSize ProjectRow::sizeHint() const { return {420, kHeight}; }
+void ProjectRow::enterEvent(QEnterEvent*) { update(); }
+void ProjectRow::leaveEvent(QEvent*) { update(); }
+
+void ProjectRow::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Return:
+    case Qt::Key_Enter: click(); break;
+    case Qt::Key_Delete: Q_EMIT removeWanted(); break;
+    case Qt::Key_Down: focusNextChild(); break;
+    case Qt::Key_Up: focusPreviousChild(); break;
+    default: QAbstractButton::keyPressEvent(event);
+  }
+}
+
+void ProjectRow::paintThumbnail(QPainter& painter, const QRectF& frame) const {
+  const Theme& theme = Theme::of(this);
+  painter.setPen(theme.hairline(Colour::line));
+  painter.setBrush(theme.colour(Colour::canvas));
+  painter.drawRoundedRect(frame, 4, 4);
+  if (m_blocks.empty()) return;
+  QRectF bounds(m_blocks.front().at, QSizeF(1, 1));
+  for (const Block& each : m_blocks) bounds = bounds.united(QRectF(each.at - QPointF(108, 22), QSizeF(216, 44)));
+  const QRectF inside = frame.adjusted(4, 4, -4, -4);
+  const double scale = std::min({inside.width() / bounds.width(), inside.height() / bounds.height(), 0.12});
+  const auto at = [&](QPointF place) { return inside.center() + (place - bounds.center()) * scale; };
+  painter.setPen(QPen(theme.colour(Colour::axis), 1));
+  for (const auto& [from, to] : m_wires) painter.drawLine(at(m_blocks[static_cast<std::size_t>(from)].at), at(m_blocks[static_cast<std::size_t>(to)].at));
+  painter.setPen(Qt::NoPen);
+  for (const Block& each : m_blocks) {
+    const QSizeF size(std::max(5.0, 216 * scale), std::max(2.0, 40 * scale));
+    painter.setBrush(theme.layerColour(each.category));
+    painter.drawRoundedRect(QRectF(at(each.at) - QPointF(size.width() / 2, size.height() / 2), size), 1, 1);
+  }
+}
+
+void ProjectRow::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (underMouse()) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.colour(Colour::hover));
+    painter.drawRoundedRect(rect(), theme.radius(Radius::node), theme.radius(Radius::node));
+  }
+  paintThumbnail(painter, QRectF(8, 8, 60, height() - 16));
+  const QColor ink = theme.colour(m_content.missing ? Colour::disabled : Colour::text);
+  const QFont title = theme.font(FontRole::heading), label = theme.font(FontRole::label);
+  int right = width() - 12;
+  painter.setFont(label);
+  painter.setPen(theme.colour(Colour::text3));
+  const int value = painter.fontMetrics().horizontalAdvance(m_content.value), moment = painter.fontMetrics().horizontalAdvance(m_content.moment);
+  painter.drawText(QRect(right - value, 10, value, 20), Qt::AlignVCenter | Qt::AlignRight, m_content.value);
+  painter.drawText(QRect(right - moment, 31, moment, 18), Qt::AlignVCenter | Qt::AlignRight, m_content.moment);
+  if (m_content.status)
+    paintStatus(painter, *m_content.status, QRectF(right - value - 22, 13, 14, 14), theme.colour(statusColour(*m_content.status)), 0.12);
+  const int words = right - std::max(value + (m_content.status ? 26 : 0), moment) - 80 - 16;
+  painter.setFont(title);
+  painter.setPen(ink);
+  painter.drawText(QRect(80, 10, words, 20), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.title, Qt::ElideRight, words));
+  painter.setFont(label);
+  painter.setPen(theme.colour(Colour::text3));
+  painter.drawText(QRect(80, 31, words, 18), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
+}
+
+}  // namespace loom

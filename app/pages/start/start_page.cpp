@@ -1,0 +1,204 @@
+#include "app/pages/start/start_page.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/pages/start/project_row.h"
+#include "app/preferences.h"
+#include "app/run_display.h"
+#include "app/samples.h"
+#include "app/workspace.h"
+#include "widgets/controls/button.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+QLabel* heading(const QString& text, const char* kind) {
+  auto* label = new QLabel(text);
+  label->setProperty("kind", kind);
+  return label;
+}
+
+void clear(QVBoxLayout* rows) {
+  while (QLayoutItem* item = rows->takeAt(0)) {
+    if (QWidget* const widget = item->widget()) {
+      widget->hide();
+      widget->deleteLater();
+    }
+    delete item;
+  }
+}
+
+}  // namespace
+
+StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, parent) {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  m_content = new QWidget;
+  m_content->setProperty("kind", "scrolled");
+  scroll->setWidget(m_content);
+  outer->addWidget(scroll);
+  auto* column = new QVBoxLayout(m_content);
+  column->setContentsMargins(56, 44, 56, 24);
+  column->setSpacing(28);
+
+  auto* head = new QHBoxLayout;
+  auto* name = new QLabel("Gradloom");
+  name->setFont(context.theme->font(FontRole::display));
+  head->addWidget(name);
+  head->addStretch();
+  auto* fresh = new Button("plus", tr("New network"), ButtonKind::tinted);
+  fresh->setObjectName("new-network");
+  connect(fresh, &Button::clicked, this, [this] { this->context().workspace->newProject(); });
+  auto* open = new Button("folder", tr("Open..."), ButtonKind::outlined);
+  connect(open, &Button::clicked, this, [this] {
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), {}, tr("Projects (*.loom);;All files (*)"));
+    if (!path.isEmpty()) this->context().openProject(path);
+  });
+  head->addWidget(fresh);
+  head->addWidget(open);
+  column->addLayout(head);
+
+  auto* sides = new QHBoxLayout;
+  sides->setSpacing(48);
+  const auto side = [&](const QString& title, const QString& quiet, QVBoxLayout*& rows) {
+    auto* widget = new QWidget;
+    auto* parts = new QVBoxLayout(widget);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->setSpacing(6);
+    auto* line = new QHBoxLayout;
+    line->addWidget(heading(title, "heading"));
+    line->addWidget(heading(quiet, "hint"));
+    line->addStretch();
+    line->setContentsMargins(8, 0, 8, 0);
+    parts->addLayout(line);
+    rows = new QVBoxLayout;
+    rows->setSpacing(2);
+    parts->addLayout(rows);
+    parts->addStretch();
+    sides->addWidget(widget, 1);
+    return widget;
+  };
+  m_recents = side(tr("Recent"), {}, m_recentRows);
+  m_samples = side(tr("Samples"), tr("nothing to download"), m_sampleRows);
+  column->addLayout(sides, 1);
+  auto* drop = heading(tr("Drop a .loom file, a CSV or a run folder anywhere here"), "hint");
+  drop->setAlignment(Qt::AlignCenter);
+  column->addWidget(drop);
+  connect(context.preferences, &Preferences::recentsChanged, this, [this] { if (isVisible()) rebuild(); });
+  const auto soon = [this] { if (isVisible()) QMetaObject::invokeMethod(this, &StartPage::rebuild, Qt::QueuedConnection); };
+  connect(&context.workspace->launcher(), &Launcher::countsChanged, this, soon);
+}
+
+void StartPage::activated() { rebuild(); }
+
+void StartPage::rebuild() {
+  clear(m_recentRows);
+  clear(m_sampleRows);
+  struct Recent {
+    ProjectRow::Content content;
+    QString path;
+    bool live;
+  };
+  QList<Recent> recents;
+  for (const RecentProject& each : context().preferences->recentProjects()) {
+    const QFileInfo file(each.path);
+    const QList<RunRecord> runs = context().store->runs(each.path);
+    const auto live = std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return isLive(run.state); });
+    ProjectRow::Content content{.title = file.completeBaseName(), .detail = file.absolutePath(),
+                                .moment = formatMoment(static_cast<double>(each.opened.toSecsSinceEpoch())),
+                                .thumbnailOf = each.path, .missing = !file.exists()};
+    if (content.missing) content.detail = tr("%1 is not there any more").arg(each.path);
+    else if (live) content.value = tr("%1 running").arg(live), content.status = Status::running;
+    else if (!runs.isEmpty()) {
+      content.value = runs.size() == 1 ? tr("1 run") : tr("%1 runs").arg(runs.size());
+      const RunRecord* best = nullptr;
+      for (const RunRecord& run : runs)
+        if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (higherIsBetter(run.metric) ? run.best > best->best : run.best < best->best))))
+          best = &run;
+      if (best) content.value += tr(", best %1").arg(formatMetric(best->metric, best->best));
+    }
+    recents << Recent{content, each.path, live > 0};
+  }
+  std::stable_sort(recents.begin(), recents.end(), [](const Recent& a, const Recent& b) { return a.live > b.live; });
+  for (const Recent& each : std::as_const(recents)) {
+    auto* row = new ProjectRow(each.content);
+    row->setObjectName("recent");
+    connect(row, &ProjectRow::removeWanted, this, [this, path = each.path] { removeRecent(path); });
+    if (!each.content.missing) {
+      connect(row, &ProjectRow::clicked, this, [this, path = each.path] { context().openProject(path); });
+      m_recentRows->addWidget(row);
+      continue;
+    }
+    // A missing file keeps its row, with what can be done about it.
+    auto* line = new QWidget;
+    auto* parts = new QHBoxLayout(line);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->addWidget(row, 1);
+    auto* find = new Button(tr("Find..."), ButtonKind::link);
+    connect(find, &Button::clicked, this, [this, path = each.path] {
+      const QString found = QFileDialog::getOpenFileName(this, tr("Where is %1?").arg(QFileInfo(path).fileName()), {}, tr("Projects (*.loom)"));
+      if (found.isEmpty()) return;
+      context().preferences->removeRecentProject(path);
+      context().openProject(found);
+    });
+    auto* remove = new Button(tr("Remove"), ButtonKind::link);
+    connect(remove, &Button::clicked, this, [this, path = each.path] { removeRecent(path); });
+    parts->addWidget(find);
+    parts->addWidget(remove);
+    m_recentRows->addWidget(line);
+  }
+  m_recents->setVisible(!recents.isEmpty());
+  bool first = true;
+  for (const Sample& sample : samples()) {
+    const QString hint = recents.isEmpty() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
+    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path});
+    row->setObjectName("sample");
+    connect(row, &ProjectRow::clicked, this, [this, path = sample.path] { context().openProject(path); });
+    m_sampleRows->addWidget(row);
+    first = false;
+  }
+  m_samples->setVisible(!first);
+}
+
+void StartPage::removeRecent(const QString& path) {
+  context().preferences->removeRecentProject(path);
+  context().notify({tr("%1 is no longer in the list. The file stays.").arg(QFileInfo(path).fileName()), tr("Undo"),
+                    [this, path] { context().preferences->addRecentProject(path); }});
+}
+
+QList<QWidget*> StartPage::areas() const {
+  QList<QWidget*> areas;
+  for (const char* name : {"recent", "sample"})
+    if (auto* row = findChild<ProjectRow*>(name)) areas << row;
+  return areas;
+}
+
+void StartPage::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Down && !areas().isEmpty()) areas().first()->setFocus(Qt::TabFocusReason);
+  else Page::keyPressEvent(event);
+}
+
+void StartPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const int side = std::max(24, (width() - 1160) / 2);
+  m_content->layout()->setContentsMargins(side, 44, side, 24);
+}
+
+void StartPage::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), Theme::of(this).colour(Colour::surface));
+}
+
+}  // namespace loom

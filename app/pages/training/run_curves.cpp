@@ -1,0 +1,197 @@
+#include "app/pages/training/run_curves.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/run_display.h"
+#include "app/store_series.h"
+#include "widgets/chart/chart_stack.h"
+
+namespace loom {
+namespace {
+
+constexpr int kTrainingColour = 0, kValidationColour = 1;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_context(context), m_stack(new ChartStack) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(12, 4, 8, 4);
+  column->addWidget(m_stack);
+  m_loss = m_stack->addPanel(tr("Loss"), tr("lower is better"), 20);
+  m_metric = m_stack->addPanel(tr("Accuracy"), "%", 15);
+  m_rate = m_stack->addPanel(tr("Learning rate"), {}, 8);
+  m_time = m_stack->addPanel(tr("Time per step"), tr("ms"), 9);
+  m_loss->setObjectName("loss-chart");
+  m_loss->setEmptyText(tr("No run yet. Train starts one here"));
+  m_metric->setBetter(Better::higher);
+  m_rate->setValueKind(ValueKind::rate);
+  m_time->setValueKind(ValueKind::plain);
+  m_time->setBetter(Better::lower);
+  m_stack->setCaption([this](double x) -> ChartStack::Caption {
+    RunStore& store = *m_context.store;
+    const std::int64_t step = store.stepOf(m_run, toAxis(m_stack->axis()->unit()), x);
+    const QString epoch = QString::number(store.xOf(m_run, Axis::epoch, step), 'f', 1);
+    return {tr("Step %1").arg(formatCount(static_cast<double>(step))), tr("epoch %1, %2").arg(epoch, formatClock(store.xOf(m_run, Axis::time, step)))};
+  });
+  connect(m_stack, &ChartStack::smoothingRequested, this, &RunCurves::smoothingRequested);
+  connect(m_loss, &LineChart::drawn, this, &RunCurves::shown);
+}
+
+void RunCurves::setRun(const QString& id) {
+  m_run = id;
+  m_names.clear();
+  m_metricName.clear();
+  m_stack->axis()->setCursor({});
+  m_stack->axis()->follow();
+  setLines();
+  setRange();
+  eventsAdded();
+  m_stack->refresh();
+}
+
+void RunCurves::setLines() {
+  const std::vector<std::string> names = m_run.isEmpty() ? std::vector<std::string>() : m_context.store->seriesNames(m_run);
+  if (names == m_names && !names.empty()) return;
+  m_names = names;
+  const auto source = [&](const std::string& series) { return std::make_shared<StoreSeries>(*m_context.store, m_run, series); };
+  const auto pair = [&](const std::string& metric, ValueKind training, ValueKind validation) {
+    std::vector<ChartLine> lines;
+    if (has(names, "training." + metric))
+      lines.push_back({.id = "training", .name = tr("training"), .colour = kTrainingColour, .source = source("training." + metric), .value = training});
+    if (has(names, "validation." + metric))
+      lines.push_back({.id = "validation", .name = tr("validation"), .kind = LineKind::validation, .colour = kValidationColour,
+                       .source = source("validation." + metric), .value = validation});
+    return lines;
+  };
+  m_loss->setLines(pair("loss", ValueKind::loss, ValueKind::loss));
+  // The metric by which the run is compared, else the first that is measured.
+  const RunRecord* const run = m_context.store->find(m_run);
+  m_metricName = run && run->metric != "loss" ? run->metric.toStdString() : std::string();
+  if (m_metricName.empty())
+    for (const std::string& name : names) {
+      if (name.rfind("training.", 0) != 0 || name == series::kLoss) continue;
+      m_metricName = name.substr(9);
+      if (m_metricName == "accuracy") break;
+    }
+  const QString metric = QString::fromStdString(m_metricName);
+  const ValueKind kind = kindOfMetric(metric);
+  const bool fraction = kind == ValueKind::accuracy;
+  m_metric->setTitle(metric.isEmpty() ? tr("Accuracy") : titleOfMetric(metric), fraction ? "%" : QString());
+  m_metric->setValueKind(kind);
+  m_metric->setBetter(higherIsBetter(metric) ? Better::higher : Better::lower);
+  m_metric->setLines(metric.isEmpty() ? std::vector<ChartLine>() : pair(m_metricName, fraction ? ValueKind::training : kind, kind));
+  m_metric->setVisible(names.empty() || !metric.isEmpty());
+
+  std::vector<ChartLine> rate;
+  if (has(names, series::kRate))
+    rate.push_back({.id = "rate", .name = tr("rate"), .kind = LineKind::plain, .ink = Colour::text2, .source = source(series::kRate), .value = ValueKind::rate});
+  m_rate->setLines(std::move(rate));
+  std::vector<ChartLine> time;
+  const bool data = has(names, series::kDataMilliseconds);
+  if (has(names, series::kMilliseconds)) {
+    std::shared_ptr<const SeriesSource> compute = source(series::kMilliseconds);
+    if (data) compute = std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, series::kDataMilliseconds);
+    time.push_back({.id = "compute", .name = tr("compute"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.compute; },
+                    .source = compute, .value = ValueKind::plain});
+  }
+  if (data)
+    time.push_back({.id = "data", .name = tr("data"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.dataWait; },
+                    .source = source(series::kDataMilliseconds), .value = ValueKind::plain});
+  m_time->setLines(std::move(time));
+}
+
+// The axis shows the whole run as it is planned; what is still to come is the ground beyond the live edge.
+void RunCurves::setRange() {
+  XAxisModel& axis = *m_stack->axis();
+  const RunRecord* const run = m_context.store->find(m_run);
+  if (!run) {
+    axis.setFull({0, 1});
+    axis.setLiveEdge({});
+    return;
+  }
+  const Axis unit = toAxis(axis.unit());
+  const bool live = isLive(run->state) || run->state == RunState::queued;
+  const double edge = m_context.store->xOf(m_run, unit, run->step);
+  const double from = unit == Axis::time ? m_context.store->xOf(m_run, unit, 0) : 0;
+  // A finished run ends where its last step is, also when an older attempt got further.
+  std::int64_t last = run->step;
+  if (const auto furthest = m_context.store->view(m_run, series::kLoss, Axis::step, {}, 1); !furthest.columns.empty())
+    last = std::max(last, furthest.columns.back().lastStep);
+  double to = m_context.store->xOf(m_run, unit, last);
+  if (live || run->state == RunState::stopped || run->state == RunState::failed) {
+    if (unit == Axis::step) to = std::max(to, static_cast<double>(run->stepsTotal));
+    else if (unit == Axis::epoch) to = std::max(to, run->epochs);
+    else if (run->progress() > 0) to = std::max(to, from + (edge - from) / run->progress());
+  }
+  axis.setFull({from, to > from ? to : from + 1});
+  axis.setLiveEdge(live && run->step > 0 ? std::optional<double>(edge) : std::nullopt);
+}
+
+void RunCurves::pointsAdded() {
+  setLines();
+  setRange();
+  const RunRecord* const run = m_context.store->find(m_run);
+  std::optional<BestMark> best;
+  if (run && run->bestStep >= 0 && run->metric.toStdString() == m_metricName) {
+    const bool fraction = kindOfMetric(run->metric) == ValueKind::accuracy;
+    best = BestMark{"validation", m_context.store->xOf(m_run, toAxis(m_stack->axis()->unit()), run->bestStep), run->best,
+                    tr("best %1, epoch %2").arg(fraction ? formatFixed(run->best * 100, 2) : formatMetric(run->metric, run->best),
+                                                QString::number(std::round(run->bestEpoch * 10) / 10))};
+  }
+  m_metric->setBest(run && run->metricOfValidation ? best : std::nullopt);
+  m_stack->refresh();
+}
+
+void RunCurves::eventsAdded() {
+  std::vector<ChartEvent> flags;
+  const Axis unit = toAxis(m_stack->axis()->unit());
+  if (!m_run.isEmpty())
+    for (const Event& event : m_context.store->events(m_run)) {
+      const auto step = event.body.find("step");
+      if (event.kind == "started" && event.attempt > 1) {
+        const auto from = event.body.find("resumed_from");
+        if (from != event.body.end() && from->is_number())
+          flags.push_back({m_context.store->xOf(m_run, unit, from->get<std::int64_t>()), tr("resumed"), "resume"});
+      } else if (event.kind == "control" && step != event.body.end() && step->is_number()) {
+        const std::string command = event.body.value("command", std::string());
+        const auto value = event.body.find("value");
+        if (command == "learning_rate" && value != event.body.end() && value->is_number())
+          flags.push_back({m_context.store->xOf(m_run, unit, step->get<std::int64_t>()), tr("rate %1").arg(formatRate(value->get<double>())), "schedule"});
+      }
+    }
+  const std::vector<LineChart*>& panels = m_stack->panels();
+  for (LineChart* panel : panels) panel->setEvents(flags, panel == m_loss);
+}
+
+void RunCurves::setUnit(XUnit unit) {
+  m_stack->axis()->setUnit(unit);
+  setRange();
+  eventsAdded();
+  pointsAdded();
+}
+
+void RunCurves::setSmoothing(double weight) { m_stack->setSmoothing(weight); }
+void RunCurves::setLogarithmicLoss(bool on) { m_loss->setLogarithmic(on); }
+void RunCurves::follow() { m_stack->axis()->follow(); }
+
+void RunCurves::goToBest() {
+  const RunRecord* const run = m_context.store->find(m_run);
+  if (run && run->bestStep >= 0) m_stack->axis()->setCursor(m_context.store->xOf(m_run, toAxis(m_stack->axis()->unit()), run->bestStep));
+}
+
+std::int64_t RunCurves::points() const { return m_loss->shownPoints(); }
+
+QString RunCurves::words() const {
+  const std::int64_t points = m_loss->shownPoints();
+  if (points == 0) return {};
+  if (m_loss->everyPointShown()) return tr("All %1 points shown, 0 folded").arg(formatCount(static_cast<double>(points)));
+  return tr("%1 points folded into %2 columns, minimum and maximum kept")
+      .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_loss->shownColumns())));
+}
+
+}  // namespace loom

@@ -1,0 +1,49 @@
+#pragma once
+// The curves of one run on one x axis with one cursor: loss, its metrics, learning rate, time per step.
+#include <QWidget>
+
+#include "app/page.h"
+#include "launcher/run_record.h"
+#include "widgets/chart/series_source.h"
+
+namespace loom {
+
+class ChartStack;
+class LineChart;
+
+class RunCurves : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RunCurves(AppContext& context, QWidget* parent = nullptr);
+
+  void setRun(const QString& id);
+  void pointsAdded();                 // new ones are drawn with the next frame
+  void eventsAdded();                 // flags
+  void setUnit(XUnit unit);
+  void setSmoothing(double weight);
+  void setLogarithmicLoss(bool on);
+  void follow();
+  void goToBest();
+  ChartStack& stack() const { return *m_stack; }
+  LineChart& loss() const { return *m_loss; }
+  LineChart& metric() const { return *m_metric; }
+  std::int64_t points() const;
+  QString words() const;              // "All 812 steps shown", "1.2 M points folded into 2,848 columns"
+
+ Q_SIGNALS:
+  void smoothingRequested(double weight);
+  void shown();
+
+ private:
+  void setLines();
+  void setRange();
+  AppContext& m_context;
+  QString m_run;
+  std::vector<std::string> m_names;   // of series that the lines were made for
+  std::string m_metricName;
+  ChartStack* m_stack;
+  LineChart *m_loss, *m_metric, *m_rate, *m_time;
+};
+
+}  // namespace loom

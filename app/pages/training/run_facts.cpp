@@ -1,0 +1,240 @@
+#include "app/pages/training/run_facts.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "app/run_display.h"
+#include "launcher/run_store.h"
+#include "widgets/controls/icon_label.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kEvents = 14;
+
+QLabel* words(const QString& text, const char* kind) {
+  auto* label = new QLabel(text);
+  label->setProperty("kind", kind);
+  return label;
+}
+
+QFrame* hairline() {
+  auto* line = new QFrame;
+  line->setProperty("kind", "hairline");
+  return line;
+}
+
+struct EventWords {
+  QString text, icon;
+  Colour colour;
+};
+
+QString textOf(const Json& body, const char* key) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
+}
+
+double numberOf(const Json& body, const char* key) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_number() ? found->get<double>() : std::nan("");
+}
+
+EventWords wordsOf(const Event& event, const RunRecord& run) {
+  const Json& body = event.body;
+  const QString step = formatCount(numberOf(body, "step"));
+  if (event.kind == "checkpoint")
+    return {body.value("best", Json()) == Json(true) ? QObject::tr("Best so far, checkpoint at step %1").arg(step) : QObject::tr("Checkpoint at step %1").arg(step),
+            "save", Colour::text2};
+  if (event.kind == "validation") {
+    QString value;
+    if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object()) {
+      const auto own = metrics->find(run.metric.toStdString());
+      if (own != metrics->end() && own->is_number()) value = formatMetric(run.metric, own->get<double>());
+    }
+    if (value.isEmpty()) value = QObject::tr("loss %1").arg(formatLoss(numberOf(body, "loss")));
+    return {QObject::tr("Validation %1: %2").arg(std::round(numberOf(body, "epoch") * 10) / 10).arg(value), "status-ok", Colour::ok};
+  }
+  if (event.kind == "started")
+    return {event.attempt > 1 ? QObject::tr("Resumed, attempt %1").arg(event.attempt) : QObject::tr("Started on %1").arg(textOf(body, "device")), "play", Colour::text2};
+  if (event.kind == "control") {
+    const QString command = textOf(body, "command");
+    if (command == "learning_rate") return {QObject::tr("Rate set to %1").arg(formatRate(numberOf(body, "value"))), "schedule", Colour::text2};
+    if (command == "stop_after_epoch") return {QObject::tr("Stops after this epoch"), "stop-after", Colour::text2};
+    return {QObject::tr("Told to %1").arg(command), "stop", Colour::text2};
+  }
+  if (event.kind == "warning") return {textOf(body, "message"), "status-warning", Colour::warning};
+  if (event.kind == "error") return {textOf(body, "message"), "status-failed", Colour::error};
+  if (event.kind == "finished") {
+    const QString reason = textOf(body, "reason");
+    if (reason == "done") return {QObject::tr("Finished at step %1").arg(step), "status-ok", Colour::ok};
+    if (reason == "stopped") return {QObject::tr("Stopped at step %1").arg(step), "status-stopped", Colour::text2};
+    return {QObject::tr("Failed at step %1").arg(step), "status-failed", Colour::error};
+  }
+  return {};
+}
+
+}  // namespace
+
+RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_context(context) {
+  const Theme& theme = *context.theme;
+  setProperty("kind", "panel");
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+
+  m_column = new QWidget;
+  auto* column = new QVBoxLayout(m_column);
+  column->setContentsMargins(0, 14, 0, 8);
+  column->setSpacing(12);
+  const auto section = [&] {
+    auto* box = new QVBoxLayout;
+    box->setContentsMargins(19, 0, 20, 0);
+    box->setSpacing(7);
+    column->addLayout(box);
+    return box;
+  };
+  auto* best = section();
+  best->addWidget(m_bestName = words({}, "section"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(m_bestValue = new QLabel, 0, Qt::AlignBottom);
+  m_bestValue->setFont(theme.font(FontRole::display));
+  m_bestValue->setObjectName("best-value");
+  row->addWidget(m_bestUnit = words("%", "hint"), 0, Qt::AlignBottom);
+  row->addStretch();
+  row->addWidget(m_bestWhen = words({}, "hint"), 0, Qt::AlignBottom);
+  best->addLayout(row);
+  column->addWidget(hairline());
+
+  auto* state = section();
+  auto* grid = new QGridLayout;
+  grid->setVerticalSpacing(6);
+  grid->setColumnStretch(0, 1);
+  m_step = fact(grid, 0, tr("Step"));
+  m_bar = new QProgressBar;
+  m_bar->setTextVisible(false);
+  m_bar->setRange(0, 1000);
+  m_bar->setAccessibleName(tr("Progress"));
+  grid->addWidget(m_bar, 1, 0, 1, 2);
+  m_epoch = fact(grid, 2, tr("Epoch"));
+  m_soFar = fact(grid, 3, tr("Time so far"));
+  m_left = fact(grid, 4, tr("Time left"));
+  m_rate = fact(grid, 5, tr("Rate"));
+  m_batch = fact(grid, 6, tr("Global batch"));
+  m_parameters = fact(grid, 7, tr("Parameters"));
+  m_device = fact(grid, 8, tr("Device"));
+  state->addLayout(grid);
+  column->addWidget(hairline());
+
+  auto* events = section();
+  events->addWidget(words(tr("Events"), "section"));
+  m_events = new QVBoxLayout;
+  m_events->setSpacing(5);
+  events->addLayout(m_events);
+  column->addStretch();
+
+  m_strip = new QWidget;
+  auto* figures = new QHBoxLayout(m_strip);
+  figures->setContentsMargins(20, 10, 20, 8);
+  for (int i = 0; i < 4; ++i) {
+    auto* figure = new QVBoxLayout;
+    figure->setSpacing(1);
+    figure->addWidget(m_figureNames[i] = words({}, "caption"));
+    figure->addWidget(m_figures[i] = new QLabel);
+    m_figures[i]->setFont(theme.numberFont(FontRole::heading));
+    figures->addLayout(figure, 1);
+  }
+  outer->addWidget(m_column);
+  outer->addWidget(m_strip);
+  m_strip->hide();
+  refresh(nullptr);
+}
+
+QLabel* RunFacts::fact(QGridLayout* grid, int row, const QString& name) {
+  grid->addWidget(words(name, "label"), row, 0);
+  auto* value = words({}, "number");
+  value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  value->setAccessibleName(name);
+  grid->addWidget(value, row, 1);
+  return value;
+}
+
+void RunFacts::setForm(Form form) {
+  m_form = form;
+  m_column->setVisible(form == Form::column);
+  m_strip->setVisible(form == Form::strip);
+}
+
+void RunFacts::refresh(const RunRecord* run) {
+  const QString none = QStringLiteral("–");
+  const bool fraction = run && kindOfMetric(run->metric) == ValueKind::accuracy;
+  const bool measured = run && run->bestStep >= 0;
+  const QString metric = run && !run->metric.isEmpty() ? titleOfMetric(run->metric).toLower() : tr("accuracy");
+  const QString bestName = run && !run->metricOfValidation && measured ? tr("Best training %1").arg(metric) : tr("Best validation %1").arg(metric);
+  const QString bestValue = !measured ? none : fraction ? formatFixed(run->best * 100, 2) : formatMetric(run->metric, run->best);
+  m_bestName->setText(bestName);
+  m_bestValue->setText(bestValue);
+  m_bestUnit->setVisible(measured && fraction);
+  const QString when = measured && std::isfinite(run->bestEpoch) ? tr("epoch %1").arg(std::round(run->bestEpoch * 10) / 10) : QString();
+  m_bestWhen->setText(when.isEmpty() ? QString() : when + (run->metricOfValidation ? tr("\nweights kept") : QString()));
+  m_bestWhen->setAlignment(Qt::AlignRight);
+  const auto number = [&](bool known, const QString& text) { return known ? text : none; };
+  const QString step = number(run && run->step > 0, run ? run->stepsTotal ? tr("%1 of %2").arg(formatCount(static_cast<double>(run->step)), formatCount(static_cast<double>(run->stepsTotal)))
+                                                                           : formatCount(static_cast<double>(run->step)) : QString());
+  const QString epoch = number(run && run->step > 0, run ? run->epochs > 0 ? tr("%1 of %2").arg(QString::number(run->epoch, 'f', 1)).arg(run->epochs)
+                                                                            : QString::number(run->epoch, 'f', 1) : QString());
+  const double left = run && run->state == RunState::running ? secondsLeft(*run) : std::nan("");
+  const QString leftText = number(std::isfinite(left), formatDuration(left));
+  m_step->setText(step);
+  m_bar->setValue(run ? static_cast<int>(run->progress() * 1000) : 0);
+  m_epoch->setText(epoch);
+  m_soFar->setText(number(run && run->duration > 0, run ? formatDuration(secondsSoFar(*run)) : QString()));
+  m_left->setText(leftText);
+  // The pace of this attempt: samples of the steps that were logged over their time.
+  const bool paced = run && run->duration > 0 && run->step > 0 && run->batch > 0;
+  m_rate->setText(number(paced, run ? formatThroughput(static_cast<double>(run->step) * static_cast<double>(run->batch) / run->duration, tr("samples/s")) : QString()));
+  m_batch->setText(number(run && run->batch > 0, run ? formatCount(static_cast<double>(run->batch)) : QString()));
+  m_parameters->setText(number(run && run->parameters > 0, run ? formatCount(static_cast<double>(run->parameters)) : QString()));
+  m_device->setText(number(run && !run->device.isEmpty(), run ? run->device : QString()));
+  const QString names[] = {bestName, tr("Step"), tr("Epoch"), tr("Time left")};
+  const QString values[] = {measured && fraction ? formatPercent(run->best) : bestValue, step, epoch, leftText};
+  for (int i = 0; i < 4; ++i) {
+    m_figureNames[i]->setText(names[i]);
+    m_figures[i]->setText(values[i]);
+  }
+}
+
+void RunFacts::refreshEvents(const QString& id) {
+  while (QLayoutItem* item = m_events->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  const RunRecord* const run = m_context.store->find(id);
+  if (!run) return;
+  const std::vector<Event> events = m_context.store->events(id, 100);
+  int shown = 0;
+  for (auto each = events.rbegin(); each != events.rend() && shown < kEvents; ++each) {
+    const EventWords said = wordsOf(*each, *run);
+    if (said.text.isEmpty()) continue;
+    auto* line = new QWidget;
+    auto* parts = new QHBoxLayout(line);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->setSpacing(8);
+    auto* time = words(formatClock(each->time), "number");
+    time->setFont(m_context.theme->numberFont(FontRole::label));
+    time->setEnabled(true);
+    parts->addWidget(time, 0, Qt::AlignTop);
+    parts->addWidget(new IconLabel(said.icon, said.colour, 14), 0, Qt::AlignTop);
+    auto* text = words(said.text, "label");
+    text->setTextFormat(Qt::PlainText);
+    text->setWordWrap(true);
+    parts->addWidget(text, 1);
+    m_events->addWidget(line);
+    ++shown;
+  }
+  if (!shown) m_events->addWidget(words(tr("Nothing yet"), "hint"));
+}
+
+}  // namespace loom

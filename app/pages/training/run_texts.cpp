@@ -1,0 +1,104 @@
+#include "app/pages/training/run_texts.h"
+
+#include <QFile>
+#include <QHeaderView>
+#include <QScrollBar>
+
+#include "launcher/run_store.h"
+#include "widgets/document/project_document.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr qint64 kOldest = 512 << 10;  // of a long log its end is shown
+constexpr int kLines = 20000;
+
+QString textOf(const Json& value) {
+  return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString::fromStdString(value.dump());
+}
+
+}  // namespace
+
+RunLog::RunLog(AppContext& context, QWidget* parent) : QPlainTextEdit(parent), m_context(context) {
+  setReadOnly(true);
+  setFrameShape(QFrame::NoFrame);
+  setFont(context.theme->numberFont(FontRole::label));
+  setMaximumBlockCount(kLines);
+  setLineWrapMode(QPlainTextEdit::NoWrap);
+  setAccessibleName(tr("Log"));
+  setPlaceholderText(tr("What the run prints stands here."));
+}
+
+void RunLog::setRun(const QString& id) {
+  const RunRecord* const run = m_context.store->find(id);
+  m_path = run ? run->folder + "/log.txt" : QString();
+  m_offset = 0;
+  clear();
+  refresh();
+}
+
+void RunLog::refresh() {
+  QFile file(m_path);
+  if (m_path.isEmpty() || file.size() == m_offset || !file.open(QIODevice::ReadOnly)) return;
+  if (file.size() < m_offset) {
+    clear();
+    m_offset = 0;
+  }
+  if (m_offset == 0 && file.size() > kOldest) {
+    m_offset = file.size() - kOldest;
+    file.seek(m_offset);
+    file.readLine();
+    m_offset = file.pos();
+  }
+  file.seek(m_offset);
+  const QByteArray read = file.readAll();
+  const qsizetype whole = read.lastIndexOf('\n') + 1;
+  if (whole == 0) return;
+  m_offset += whole;
+  const bool atEnd = verticalScrollBar()->value() == verticalScrollBar()->maximum();
+  appendPlainText(QString::fromUtf8(read.left(whole - 1)));
+  if (atEnd) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+RunSettings::RunSettings(AppContext& context, QWidget* parent) : QTableWidget(parent), m_context(context) {
+  setColumnCount(3);
+  setHorizontalHeaderLabels({tr("Setting"), tr("As started"), tr("In the project now")});
+  verticalHeader()->hide();
+  horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  horizontalHeader()->setStretchLastSection(true);
+  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  setShowGrid(false);
+  setEditTriggers(QAbstractItemView::NoEditTriggers);
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  setAccessibleName(tr("Settings of the run"));
+}
+
+void RunSettings::setRun(const QString& id) {
+  setRowCount(0);
+  const RunRecord* const run = m_context.store->find(id);
+  if (!run) return;
+  // The project writes only what differs from the default, so a key that it lacks means: as the catalogue says.
+  Json now = Json::object();
+  if (m_context.document) {
+    Json text = Json::parse(m_context.document->text(), nullptr, false);
+    if (text.is_object() && text.contains("training")) now = flattenSettings(text["training"]);
+  }
+  const Theme& theme = *m_context.theme;
+  for (const auto& [key, value] : run->settings.items()) {
+    const int row = rowCount();
+    insertRow(row);
+    const QString then = textOf(value);
+    const auto present = now.find(key);
+    const QString today = present != now.end() ? textOf(*present) : QString();
+    const QString texts[] = {QString::fromStdString(key), then, today};
+    for (int column = 0; column < 3; ++column) {
+      auto* item = new QTableWidgetItem(texts[column]);
+      if (column) item->setFont(theme.numberFont(FontRole::label));
+      if (column == 2 && !today.isEmpty() && today != then) item->setForeground(theme.colour(Colour::warning));
+      setItem(row, column, item);
+    }
+  }
+}
+
+}  // namespace loom

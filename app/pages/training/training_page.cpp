@@ -1,0 +1,413 @@
+#include "app/pages/training/training_page.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+#include <QScrollArea>
+#include <QSlider>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <cmath>
+
+#include "app/pages/training/rate_card.h"
+#include "app/pages/training/run_curves.h"
+#include "app/pages/training/run_facts.h"
+#include "app/pages/training/run_texts.h"
+#include "app/run_display.h"
+#include "app/workspace.h"
+#include "engine/base/error.h"
+#include "widgets/chart/chart_stack.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/icon_label.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/status_label.h"
+#include "widgets/controls/switch.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr int kSoonMs = 66;      // of the header and the facts; curves have their own clock
+constexpr int kSecondMs = 1000;  // time so far, log
+constexpr int kNarrow = 1000, kFactsWidth = 304;
+constexpr double kSmoothest = 0.99;
+// The slider goes by the weight's distance from 1: 0.93 stands at two thirds.
+double weightOf(int slider) { return slider == 0 ? 0 : std::min(kSmoothest, 1 - std::pow(10, -slider / 50.0 * 1.0)); }
+int sliderOf(double weight) { return weight <= 0 ? 0 : static_cast<int>(std::lround(-50 * std::log10(1 - weight))); }
+constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::relative};
+
+QFrame* hairline(const char* kind = "hairline") {
+  auto* line = new QFrame;
+  line->setProperty("kind", kind);
+  return line;
+}
+
+}  // namespace
+
+TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context, parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  makeHeader(column);
+  column->addWidget(hairline());
+
+  auto* row = new QHBoxLayout;
+  row->setSpacing(0);
+  auto* left = new QVBoxLayout;
+  left->setSpacing(0);
+  m_facts = new RunFacts(context);
+  makeTools(left);
+  left->addWidget(hairline());
+  m_views = new QStackedWidget;
+  m_curves = new RunCurves(context);
+  m_logView = new RunLog(context);
+  m_settings = new RunSettings(context);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_curves, m_logView, m_settings}) m_views->addWidget(each);
+  left->addWidget(m_views, 1);
+  row->addLayout(left, 1);
+  auto* line = hairline("hairlineVertical");
+  line->setObjectName("facts-line");
+  row->addWidget(line);
+  auto* scroll = new QScrollArea;
+  scroll->setObjectName("facts-scroll");
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFixedWidth(kFactsWidth);
+  scroll->setWidget(m_facts);
+  row->addWidget(scroll);
+  column->addLayout(row, 1);
+
+  m_soon.setSingleShot(true);
+  m_soon.setInterval(kSoonMs);
+  connect(&m_soon, &QTimer::timeout, this, &TrainingPage::refresh);
+  m_second.setInterval(kSecondMs);
+  connect(&m_second, &QTimer::timeout, this, &TrainingPage::refresh);
+  const auto soon = [this](const QString& id) {
+    if (id == m_run && isVisible() && !m_soon.isActive()) m_soon.start();
+  };
+  RunStore& store = *context.store;
+  connect(&store, &RunStore::pointsAdded, this, [this, soon](const QString& id) {
+    if (id != m_run) return;
+    m_pointsCame = true;
+    // The chart takes it at once: it draws at most thirty times a second by itself.
+    if (isVisible()) m_curves->pointsAdded();
+    soon(id);
+  });
+  connect(&store, &RunStore::eventsAdded, this, [this, soon](const QString& id) {
+    if (id == m_run) m_eventsCame = true;
+    soon(id);
+  });
+  connect(&store, &RunStore::runChanged, this, soon);
+  connect(&store, &RunStore::runRemoved, this, [this] { showRun(this->context().workspace->currentRun()); });
+  connect(context.workspace, &Workspace::currentRunChanged, this, &TrainingPage::showRun);
+  connect(context.workspace, &Workspace::submitted, this, &TrainingPage::showRun);
+  makeActions();
+  showRun(context.workspace->currentRun());
+}
+
+TrainingPage::~TrainingPage() = default;
+
+void TrainingPage::makeHeader(QVBoxLayout* column) {
+  const Theme& theme = *context().theme;
+  auto* header = new QWidget;
+  header->setFixedHeight(theme.size(Size::pageBar) + 4);
+  auto* row = new QHBoxLayout(header);
+  row->setContentsMargins(20, 0, 20, 0);
+  row->setSpacing(12);
+  m_name = new QLineEdit;
+  m_name->setProperty("kind", "bare");
+  m_name->setFont(theme.font(FontRole::title));
+  m_name->setAccessibleName(tr("Name of the run"));
+  m_name->setObjectName("run-name");
+  m_state = new StatusLabel(Status::queued, StatusLabel::Look::pill);
+  m_state->setObjectName("state-chip");
+  m_place = new QLabel;
+  m_place->setProperty("kind", "hint");
+  m_rate = new Button(tr("Change rate..."), ButtonKind::outlined);
+  m_rate->setObjectName("change-rate");
+  m_stopAfter = new Button(tr("Stop after epoch"), ButtonKind::tinted);
+  m_stopAfter->setObjectName("stop-after-epoch");
+  m_stop = new Button(tr("Stop now"), ButtonKind::danger);
+  m_stop->setObjectName("stop-now");
+  m_resume = new Button("resume", tr("Resume"), ButtonKind::tinted);
+  m_resume->setObjectName("resume");
+  row->addWidget(m_name);
+  row->addWidget(m_state);
+  row->addWidget(m_place, 1);
+  for (Button* each : {m_rate, m_stopAfter, m_stop, m_resume}) row->addWidget(each);
+  column->addWidget(header);
+
+  m_fault = new QWidget;
+  m_fault->setObjectName("run-fault");
+  m_fault->setAutoFillBackground(true);
+  auto* fault = new QHBoxLayout(m_fault);
+  fault->setContentsMargins(20, 6, 20, 6);
+  fault->setSpacing(10);
+  fault->addWidget(new IconLabel("status-failed", Colour::error, 14), 0, Qt::AlignTop);
+  m_faultText = new QLabel;
+  m_faultText->setTextFormat(Qt::PlainText);
+  m_faultText->setWordWrap(true);
+  m_faultText->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  fault->addWidget(m_faultText, 1);
+  m_faultResume = new Button(tr("Resume"), ButtonKind::outlined);
+  auto* showLog = new Button(tr("Show log"), ButtonKind::link);
+  fault->addWidget(m_faultResume);
+  fault->addWidget(showLog);
+  m_fault->hide();
+  column->addWidget(m_fault);
+
+  Launcher& launcher = *context().launcher;
+  connect(m_rate, &Button::clicked, this, &TrainingPage::openRateCard);
+  connect(m_stopAfter, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.stopAfterEpoch(m_run); }); });
+  connect(m_stop, &Button::clicked, this, [this, &launcher] {
+    carryOut([&] {
+      launcher.stop(m_run);
+      const QString name = m_name->text();
+      context().notify({tr("%1 writes a checkpoint and stops.").arg(name), {}, {}});
+    });
+  });
+  for (Button* each : {m_resume, m_faultResume})
+    connect(each, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.resume(m_run); }); });
+  connect(showLog, &Button::clicked, this, [this] { m_tabs->setCurrentIndex(1); });
+  connect(m_name, &QLineEdit::editingFinished, this, [this, &launcher] {
+    const RunRecord* const run = context().store->find(m_run);
+    const QString name = m_name->text().trimmed();
+    if (!run || name == run->name) return;
+    if (!name.isEmpty()) {
+      context().store->change(m_run, [&](RunRecord& record) { record.name = name; });
+      launcher.keep(m_run);
+    }
+    refresh();
+  });
+}
+
+void TrainingPage::makeTools(QVBoxLayout* column) {
+  auto* strip = new QWidget;
+  strip->setObjectName("facts-strip");
+  auto* stripColumn = new QVBoxLayout(strip);
+  stripColumn->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(strip);
+  auto* bar = new QWidget;
+  bar->setFixedHeight(context().theme->size(Size::tabs));
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(8, 0, 16, 0);
+  row->setSpacing(10);
+  m_tabs = new QTabBar;
+  m_tabs->setObjectName("training-tabs");
+  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings")}) m_tabs->addTab(each);
+  row->addWidget(m_tabs, 0, Qt::AlignBottom);
+  row->addStretch();
+  m_tools = new QWidget;
+  auto* tools = new QHBoxLayout(m_tools);
+  tools->setContentsMargins(0, 0, 0, 0);
+  tools->setSpacing(10);
+  m_smoothingText = new QLabel;
+  m_smoothingText->setProperty("kind", "label");
+  m_smoothing = new QSlider(Qt::Horizontal);
+  m_smoothing->setRange(0, 100);
+  m_smoothing->setFixedWidth(90);
+  m_smoothing->setAccessibleName(tr("Smoothing"));
+  m_smoothing->setObjectName("smoothing");
+  m_log = new Switch(tr("Log y"));
+  m_log->setObjectName("log-y");
+  m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time")});
+  m_unit->setObjectName("x-axis");
+  m_unit->setAccessibleName(tr("What the x axis counts"));
+  for (QWidget* each : std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_log, m_unit}) tools->addWidget(each);
+  row->addWidget(m_tools);
+  column->addWidget(bar);
+  connect(m_tabs, &QTabBar::currentChanged, this, &TrainingPage::showTab);
+  connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
+    m_smoothingText->setText(tr("Smoothing %1").arg(weightOf(value), 0, 'f', 2));
+    m_curves->setSmoothing(weightOf(value));
+  });
+  connect(m_log, &Switch::toggled, this, [this](bool on) { m_curves->setLogarithmicLoss(on); });
+  connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setUnit(kUnits[index]); });
+}
+
+void TrainingPage::makeActions() {
+  const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
+    auto* action = new QAction(text, this);
+    action->setShortcut(QKeySequence(QString::fromLatin1(key)));
+    connect(action, &QAction::triggered, this, act);
+    m_actions << action;
+  };
+  const char* keys[] = {"1", "2", "3", "4"};
+  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis")};
+  for (int i = 0; i < 4; ++i) add(names[i], keys[i], [this, i] { m_unit->setCurrent(i); });
+  add(tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
+  add(tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
+  add(tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
+  add(tr("Rename the run"), "F2", [this] {
+    m_name->setFocus(Qt::ShortcutFocusReason);
+    m_name->selectAll();
+  });
+  add(tr("Change the learning rate..."), "Ctrl+Shift+L", [this] { if (m_rate->isEnabled()) openRateCard(); });
+  connect(m_curves, &RunCurves::smoothingRequested, this, [this](double weight) { m_smoothing->setValue(sliderOf(weight)); });
+  connect(m_curves, &RunCurves::shown, this, [this] { Q_EMIT statusChanged(m_tabs->currentIndex() == 0 ? m_curves->words() : QString()); });
+  m_smoothing->setValue(sliderOf(0.6));
+}
+
+void TrainingPage::carryOut(const std::function<void()>& wish) {
+  try {
+    wish();
+    m_fault->setProperty("wish", {});
+  } catch (const Error& error) {
+    m_fault->setProperty("wish", QString::fromStdString(error.what()));
+  }
+  refresh();
+}
+
+void TrainingPage::showTab(int index) {
+  m_views->setCurrentIndex(index);
+  m_tools->setVisible(index == 0);
+  if (index == 1) m_logView->setRun(m_run);
+  if (index == 2) m_settings->setRun(m_run);
+  Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
+}
+
+void TrainingPage::showRun(const QString& id) {
+  m_run = id;
+  m_eventsCame = true;
+  m_pointsCame = false;
+  m_curves->setRun(id);
+  m_curves->pointsAdded();
+  showTab(m_tabs->currentIndex());
+  refresh();
+}
+
+void TrainingPage::refresh() {
+  const RunRecord* const run = context().store->find(m_run);
+  const auto may = [&](RunAction action) { return run && Launcher::may(run->state, action); };
+  m_state->setVisible(run);
+  m_name->setEnabled(run);
+  if (!m_name->hasFocus()) {
+    m_name->setText(run ? run->name : tr("No run yet"));
+    const int width = QFontMetrics(m_name->font()).horizontalAdvance(m_name->text()) + 16;
+    m_name->setFixedWidth(std::clamp(width, 60, 420));
+    m_name->setCursorPosition(0);
+  }
+  m_rate->setVisible(may(RunAction::setLearningRate));
+  m_stopAfter->setVisible(may(RunAction::stopAfterEpoch));
+  m_stop->setVisible(may(RunAction::stop) || (run && run->state == RunState::stopping));
+  m_stop->setEnabled(may(RunAction::stop));
+  m_resume->setVisible(may(RunAction::resume));
+  if (run) {
+    const bool after = context().launcher->stopsAfterEpoch(m_run);
+    const auto epoch = static_cast<std::int64_t>(std::floor(run->epoch)) + 1;
+    m_stopAfter->setText(after ? tr("Stops after epoch %1").arg(epoch) : tr("Stop after epoch %1").arg(epoch));
+    m_stopAfter->setEnabled(!after);
+    QString words = toText(run->state);
+    if (run->state == RunState::running && run->step == 0) words = tr("Preparing");
+    if (run->state == RunState::queued && context().launcher->waiting() > 0) words = tr("Queued");
+    m_state->setStatus(statusOf(run->state), words);
+    const QList<RunRecord> all = context().workspace->runs();
+    qsizetype number = 1;
+    for (qsizetype i = 0; i < all.size(); ++i)
+      if (all[i].id == m_run) number = i + 1;
+    QStringList parts{tr("Run %1").arg(number) + (run->host.isEmpty() ? tr(" on this machine") : tr(" on %1").arg(run->host))};
+    if (const auto seed = run->settings.find("seed"); seed != run->settings.end()) parts << tr("seed %1").arg(QString::fromStdString(seed->dump()));
+    if (run->attempt > 1) parts << tr("attempt %1").arg(run->attempt);
+    if (run->started > 0) parts << tr("started %1").arg(formatClock(run->started));
+    m_place->setText(parts.join(", "));
+    refreshFault(*run);
+  } else {
+    m_place->setText(tr("Train starts one here"));
+    m_fault->hide();
+  }
+  m_facts->refresh(run);
+  if (m_eventsCame) {
+    m_eventsCame = false;
+    m_facts->refreshEvents(m_run);
+    m_curves->eventsAdded();
+    m_curves->pointsAdded();
+  }
+  if (m_tabs->currentIndex() == 1) m_logView->refresh();
+  const bool ticks = run && isLive(run->state) && isVisible();
+  if (ticks != m_second.isActive()) ticks ? m_second.start() : m_second.stop();
+}
+
+void TrainingPage::refreshFault(const RunRecord& run) {
+  const QString wish = m_fault->property("wish").toString();
+  const QString sentence = !wish.isEmpty() ? wish : run.state == RunState::failed ? run.message : QString();
+  m_fault->setVisible(!sentence.isEmpty());
+  m_faultText->setText(sentence);
+  m_faultResume->setVisible(wish.isEmpty());
+  QPalette palette = m_fault->palette();
+  palette.setColor(QPalette::Window, context().theme->colour(Colour::errorSoft));
+  m_fault->setPalette(palette);
+}
+
+void TrainingPage::openRateCard() {
+  const double now = context().store->lastValue(m_run, series::kRate).value_or(0);
+  delete m_card;
+  auto* card = new RateCard(now, window());
+  card->setAttribute(Qt::WA_DeleteOnClose);
+  m_card = card;
+  connect(card, &RateCard::wanted, this, [this](double rate) { carryOut([&] { context().launcher->setLearningRate(m_run, rate); }); });
+  card->openAt(m_rate);
+}
+
+void TrainingPage::activated() {
+  if (m_run.isEmpty() || !context().store->find(m_run)) showRun(context().workspace->currentRun());
+  m_eventsCame = true;
+  refresh();
+}
+
+void TrainingPage::deactivated() { m_second.stop(); }
+
+bool TrainingPage::show(const Place& place) {
+  if (!place.run.isEmpty()) showRun(place.run);
+  return true;
+}
+
+void TrainingPage::toggleInspector() {
+  if (auto* scroll = findChild<QScrollArea*>("facts-scroll")) scroll->setVisible(!scroll->isVisible());
+}
+
+QList<QWidget*> TrainingPage::areas() const {
+  return {m_name, m_tabs, m_tabs->currentIndex() == 0 ? static_cast<QWidget*>(&m_curves->loss()) : m_views->currentWidget()};
+}
+
+QJsonObject TrainingPage::saveLayout() const {
+  return {{"tab", m_tabs->currentIndex()}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->value()}, {"log", m_log->isChecked()}};
+}
+
+void TrainingPage::restoreLayout(const QJsonObject& layout) {
+  m_tabs->setCurrentIndex(layout["tab"].toInt(0));
+  m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 3));
+  m_smoothing->setValue(layout["smoothing"].toInt(sliderOf(0.6)));
+  m_log->setChecked(layout["log"].toBool(false));
+}
+
+bool TrainingPage::settled() const { return !m_soon.isActive(); }
+
+void TrainingPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const RunFacts::Form form = width() < kNarrow ? RunFacts::Form::strip : RunFacts::Form::column;
+  if (form == m_facts->form() && event->oldSize().width() > 0) return;
+  auto* const scroll = findChild<QScrollArea*>("facts-scroll");
+  auto* const strip = findChild<QWidget*>("facts-strip");
+  m_facts->setForm(form);
+  if (form == RunFacts::Form::strip) {
+    if (scroll->widget()) scroll->takeWidget();
+    strip->layout()->addWidget(m_facts);
+    m_facts->show();
+  } else if (!scroll->widget()) {
+    strip->layout()->removeWidget(m_facts);
+    scroll->setWidget(m_facts);
+    m_facts->show();
+  }
+  scroll->setVisible(form == RunFacts::Form::column);
+  findChild<QWidget*>("facts-line")->setVisible(form == RunFacts::Form::column);
+}
+
+void TrainingPage::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), context().theme->colour(Colour::surface));
+}
+
+}  // namespace loom

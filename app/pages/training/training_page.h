@@ -1,0 +1,87 @@
+#pragma once
+// Does it learn, how long still? One run: its curves on one x axis, what it is at, what happened; stop, resume, change the rate.
+#include <QPointer>
+#include <QTimer>
+
+#include "app/page.h"
+#include "launcher/run_record.h"
+
+class QLabel;
+class QLineEdit;
+class QSlider;
+class QStackedWidget;
+class QTabBar;
+class QVBoxLayout;
+
+namespace loom {
+
+class Button;
+class Popover;
+class RunCurves;
+class RunFacts;
+class RunLog;
+class RunSettings;
+class SegmentedControl;
+class StatusLabel;
+class Switch;
+
+class TrainingPage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit TrainingPage(AppContext& context, QWidget* parent = nullptr);
+  ~TrainingPage() override;
+
+  void activated() override;
+  void deactivated() override;
+  bool show(const Place& place) override;
+  QList<QAction*> pageActions() const override { return m_actions; }
+  void toggleInspector() override;
+  QList<QWidget*> areas() const override;
+  QJsonObject saveLayout() const override;
+  void restoreLayout(const QJsonObject& layout) override;
+  bool settled() const override;
+
+  RunCurves& curves() const { return *m_curves; }
+  QString run() const { return m_run; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void makeHeader(QVBoxLayout* column);
+  void makeTools(QVBoxLayout* column);
+  void makeActions();
+  void showRun(const QString& id);
+  void refresh();          // header, facts, status line
+  void refreshFault(const RunRecord& run);
+  void openRateCard();
+  void carryOut(const std::function<void()>& wish);
+  void showTab(int index);
+
+  QString m_run;
+  QLineEdit* m_name;
+  StatusLabel* m_state;
+  QLabel* m_place;
+  Button *m_rate, *m_stopAfter, *m_stop, *m_resume;
+  QWidget *m_fault, *m_tools;
+  QLabel* m_faultText;
+  Button* m_faultResume;
+  QTabBar* m_tabs;
+  QStackedWidget* m_views;
+  QSlider* m_smoothing;
+  QLabel* m_smoothingText;
+  Switch* m_log;
+  SegmentedControl* m_unit;
+  RunCurves* m_curves;
+  RunLog* m_logView;
+  RunSettings* m_settings;
+  RunFacts* m_facts;
+  QPointer<Popover> m_card;
+  QList<QAction*> m_actions;
+  QTimer m_soon, m_second;
+  bool m_pointsCame = false, m_eventsCame = true;
+};
+
+}  // namespace loom

@@ -1,0 +1,90 @@
+#include "app/shell/actions.h"
+
+#include <QApplication>
+#include <QMenu>
+
+#include "app/main_window.h"
+#include "app/pages/page_table.h"
+#include "widgets/theme/icon.h"
+
+namespace loom {
+
+Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
+  using Keys = QList<QKeySequence>;
+  const auto key = [](const char* text) { return Keys{QKeySequence(QString::fromLatin1(text))}; };
+  add(tr("Project"), "new", tr("New network"), key("Ctrl+N"), [&window] { window.newProject(); }, "plus");
+  add(tr("Project"), "open", tr("Open..."), key("Ctrl+O"), [&window] { window.openDialog(); }, "folder");
+  add(tr("Project"), "save", tr("Save"), key("Ctrl+S"), [&window] { window.save(); }, "save");
+  add(tr("Project"), "save-as", tr("Save as..."), key("Ctrl+Shift+S"), [&window] { window.saveAsDialog(); });
+  add(tr("Project"), "open-run", tr("Open run folder..."), {}, [&window] { window.openRunFolderDialog(); }, "import");
+  add(tr("Edit"), "undo", tr("Undo"), key("Ctrl+Z"), [&window] { window.undo(); }, "undo");
+  add(tr("Edit"), "redo", tr("Redo"), Keys{QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")}, [&window] { window.redo(); }, "redo");
+  add(tr("Train"), "train", tr("Train"), Keys{QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")}, [&window] { window.train(); }, "play");
+  add(tr("Train"), "resume", tr("Resume last"), {}, [&window] { window.resumeLast(); }, "resume");
+  add(tr("Train"), "seeds", tr("Four more seeds"), {}, [&window] { window.trainSeeds(); }, "shuffle");
+  add(tr("Train"), "stop-after-epoch", tr("Stop after epoch"), key("Ctrl+."), [&window] { window.stopAfterEpoch(); }, "stop-after");
+  add(tr("Train"), "stop", tr("Stop now"), {}, [&window] { window.stopNow(); }, "stop");
+  for (const PageEntry& page : pageTable()) {
+    const QString id = QString::fromLatin1(page.id);
+    QAction* const action = add(tr("Go"), "page-" + id, tr(page.name), key(page.shortcut), [&window, id] { window.showPage(id); }, page.icon);
+    // The network's outline has the same keys; it stands in front there.
+    action->setProperty("needsProject", page.needsProject);
+  }
+  add(tr("Go"), "search", tr("Search"), key("Ctrl+K"), [&window] { window.focusSearch(); }, "search");
+  add(tr("Go"), "next-problem", tr("Next problem"), key("F8"), [&window] { window.stepProblem(1); }, "problems");
+  add(tr("Go"), "previous-problem", tr("Previous problem"), key("Shift+F8"), [&window] { window.stepProblem(-1); });
+  add(tr("Go"), "next-area", tr("Next area"), key("F6"), [&window] { window.nextArea(); });
+  add(tr("View"), "left-panel", tr("Left panel"), key("Ctrl+B"), [&window] {
+    if (Page* page = window.page(window.currentPage())) page->toggleLeftPanel();
+  });
+  add(tr("View"), "inspector", tr("Inspector"), key("Ctrl+I"), [&window] {
+    if (Page* page = window.page(window.currentPage())) page->toggleInspector();
+  });
+  add(tr("View"), "problems", tr("Problems"), key("Ctrl+J"), [&window] { window.toggleProblems(); });
+  add(tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); }, "preferences");
+  add(tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
+  add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
+  add(tr("Help"), "quit", tr("Quit"), key("Ctrl+Q"), [&window] { window.close(); });
+  refresh();
+}
+
+QAction* Actions::add(const QString& group, const QString& id, const QString& text, const QList<QKeySequence>& keys,
+                      const std::function<void()>& act, const QString& iconName) {
+  auto* action = new QAction(text, this);
+  action->setObjectName(id);
+  action->setShortcuts(keys);
+  if (!iconName.isEmpty()) action->setIcon(icon(iconName));
+  connect(action, &QAction::triggered, this, act);
+  m_window.addAction(action);
+  m_entries << Entry{group, action};
+  m_byId.insert(id, action);
+  return action;
+}
+
+void Actions::fillMenu(QMenu& menu) const {
+  menu.clear();
+  QHash<QString, QMenu*> groups;
+  for (const Entry& each : m_entries) {
+    if (!groups.contains(each.group)) groups.insert(each.group, menu.addMenu(each.group));
+    groups[each.group]->addAction(each.action);
+  }
+  if (Page* const page = m_window.page(m_window.currentPage()); page && !page->pageActions().isEmpty()) {
+    QMenu* const own = menu.addMenu(tr("This page"));
+    own->addActions(page->pageActions());
+  }
+}
+
+void Actions::refresh() {
+  ProjectDocument* const document = m_window.workspace().document();
+  for (const char* id : {"save", "save-as", "train", "resume", "seeds", "reset-layout"}) m_byId[id]->setEnabled(document);
+  QUndoStack* const stack = document ? &document->undoStack() : nullptr;
+  m_byId["undo"]->setText(stack && stack->canUndo() ? tr("Undo %1").arg(stack->undoText()) : tr("Undo"));
+  m_byId["redo"]->setText(stack && stack->canRedo() ? tr("Redo %1").arg(stack->redoText()) : tr("Redo"));
+  const RunRecord* const live = m_window.workspace().liveRun();
+  m_byId["stop-after-epoch"]->setEnabled(live && Launcher::may(live->state, RunAction::stopAfterEpoch));
+  m_byId["stop"]->setEnabled(live && Launcher::may(live->state, RunAction::stop));
+  for (const Entry& each : m_entries)
+    if (each.action->property("needsProject").toBool()) each.action->setEnabled(document);
+}
+
+}  // namespace loom

@@ -1,0 +1,94 @@
+#include "app/shell/message_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "widgets/controls/button.h"
+#include "widgets/controls/icon_label.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+class Bar : public QWidget {
+ public:
+  Bar(MessageBars::Kind kind, QWidget* parent) : QWidget(parent), m_kind(kind) {}
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    const Theme& theme = Theme::of(this);
+    QPainter painter(this);
+    painter.fillRect(rect(), theme.colour(m_kind == MessageBars::Kind::error     ? Colour::errorSoft
+                                          : m_kind == MessageBars::Kind::warning ? Colour::warningSoft
+                                                                                 : Colour::accentSoft));
+    painter.fillRect(QRect(0, height() - 1, width(), 1), theme.colour(Colour::line));
+  }
+
+ private:
+  MessageBars::Kind m_kind;
+};
+
+}  // namespace
+
+MessageBars::MessageBars(QWidget* parent) : QFrame(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  QFrame::hide();
+}
+
+QWidget* MessageBars::find(const QString& key) const { return findChild<QWidget*>("message-" + key, Qt::FindDirectChildrenOnly); }
+
+QString MessageBars::text(const QString& key) const {
+  const QWidget* const bar = find(key);
+  const auto* label = bar ? bar->findChild<QLabel*>("text") : nullptr;
+  return label ? label->text() : QString();
+}
+
+void MessageBars::show(const QString& key, Kind kind, const QString& text, const QList<Remedy>& remedies) {
+  hide(key);
+  auto* bar = new Bar(kind, this);
+  bar->setObjectName("message-" + key);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(20, 6, 12, 6);
+  row->setSpacing(10);
+  row->addWidget(kind == Kind::information ? new IconLabel("info", Colour::accentText)
+                                           : new IconLabel(kind == Kind::error ? "status-failed" : "status-warning",
+                                                           kind == Kind::error ? Colour::error : Colour::warning, 14));
+  auto* label = new QLabel(text);
+  label->setObjectName("text");
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(label, 1);
+  for (const Remedy& remedy : remedies) {
+    auto* button = new Button(remedy.text, ButtonKind::outlined);
+    connect(button, &Button::clicked, this, [this, key, act = remedy.act] {
+      hide(key);
+      act();
+    });
+    row->addWidget(button);
+  }
+  auto* close = iconButton("close", tr("Close this message"));
+  connect(close, &Button::clicked, this, [this, key] { hide(key); });
+  row->addWidget(close);
+  layout()->addWidget(bar);
+  bar->show();
+  QFrame::show();
+}
+
+void MessageBars::hide(const QString& key) {
+  if (QWidget* const bar = find(key)) {
+    bar->setObjectName({});
+    layout()->removeWidget(bar);
+    bar->hide();
+    bar->deleteLater();
+  }
+  bool any = false;
+  for (const QObject* each : children()) any = any || each->objectName().startsWith("message-");
+  if (!any) QFrame::hide();
+}
+
+}  // namespace loom

@@ -1,0 +1,61 @@
+#include "app/shell/preferences_card.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include "app/preferences.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/switch.h"
+
+namespace loom {
+namespace {
+
+constexpr int kSizes[] = {90, 100, 110, 125, 150};
+
+}  // namespace
+
+PreferencesCard::PreferencesCard(Preferences& preferences, QWidget* window) : Popover(window) {
+  setObjectName("preferences");
+  auto* title = new QLabel(tr("Preferences"));
+  title->setProperty("kind", "heading");
+  contentLayout()->addWidget(title);
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(24);
+  grid->setVerticalSpacing(10);
+  int row = 0;
+  const auto add = [&](const QString& label, QWidget* control) {
+    auto* words = new QLabel(label);
+    words->setProperty("kind", "label");
+    control->setAccessibleName(label);
+    grid->addWidget(words, row, 0);
+    grid->addWidget(control, row++, 1, Qt::AlignLeft);
+  };
+  auto* theme = new SegmentedControl({tr("System"), tr("Light"), tr("Dark")});
+  theme->setObjectName("theme");
+  theme->setCurrent(static_cast<int>(preferences.themeMode()));
+  connect(theme, &SegmentedControl::currentChanged, this, [&preferences](int index) { preferences.setThemeMode(static_cast<ThemeMode>(index)); });
+  add(tr("Colours"), theme);
+  QStringList percents;
+  int chosen = 1;
+  for (int i = 0; i < 5; ++i) {
+    percents << tr("%1 %").arg(kSizes[i]);
+    if (kSizes[i] == preferences.textSize()) chosen = i;
+  }
+  auto* size = new SegmentedControl(percents);
+  size->setObjectName("text-size");
+  size->setCurrent(chosen);
+  connect(size, &SegmentedControl::currentChanged, this, [&preferences](int index) { preferences.setTextSize(kSizes[index]); });
+  add(tr("Text size"), size);
+  auto* motion = new Switch(Switch::Words::onOff);
+  motion->setChecked(preferences.reducedMotion());
+  connect(motion, &Switch::toggled, &preferences, &Preferences::setReducedMotion);
+  add(tr("Reduced motion"), motion);
+  auto* wheel = new Switch(Switch::Words::onOff);
+  wheel->setChecked(preferences.wheelZooms());
+  connect(wheel, &Switch::toggled, &preferences, &Preferences::setWheelZooms);
+  add(tr("Wheel zooms the drawing"), wheel);
+  contentLayout()->addLayout(grid);
+}
+
+}  // namespace loom

@@ -1,0 +1,15 @@
+#pragma once
+// Every command that has a shortcut, those of the page in front first.
+#include "app/shell/actions.h"
+#include "widgets/controls/popover.h"
+
+namespace loom {
+
+class ShortcutsCard : public Popover {
+  Q_OBJECT
+
+ public:
+  ShortcutsCard(const QList<Actions::Entry>& entries, const QList<QAction*>& ofPage, QWidget* window);
+};
+
+}  // namespace loom

@@ -1,0 +1,193 @@
+#include "app/shell/top_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPainter>
+
+#include "app/workspace.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/controls/split_button.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/status.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+// The woven mark in the place of a button's icon; F10 and Alt open its menu too.
+class MarkButton : public Button {
+ public:
+  explicit MarkButton(QWidget* parent) : Button({}, ButtonKind::plain, parent) {}
+
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    Button::paintEvent(event);
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintMark(painter, QRectF(width() / 2.0 - 14, height() / 2.0 - 14, 28, 28));
+  }
+};
+
+}  // namespace
+
+LivePill::LivePill(QWidget* parent) : QAbstractButton(parent) {
+  setCursor(Qt::PointingHandCursor);
+  setFocusPolicy(Qt::TabFocus);
+  setObjectName("live-pill");
+}
+
+void LivePill::setRun(const QString& name, int percent, bool waiting) {
+  m_name = name;
+  m_value = percent >= 0 ? tr("%1 %").arg(percent) : QString();
+  m_waiting = waiting;
+  setAccessibleName(m_name + ' ' + m_value);
+  setToolTip(tr("Show %1").arg(name));
+  updateGeometry();
+  update();
+}
+
+QSize LivePill::sizeHint() const {
+  const Theme& theme = Theme::of(this);
+  const int name = QFontMetrics(theme.font(FontRole::body)).horizontalAdvance(m_name);
+  // Room for "100 %", so that the pill never moves its neighbours.
+  const int value = m_value.isEmpty() ? 0 : QFontMetrics(theme.numberFont()).horizontalAdvance("100 %") + 8;
+  return {std::min(name, 160) + value + 14 + 8 + 22, theme.size(Size::buttonTop)};
+}
+
+void LivePill::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme.colour(underMouse() ? Colour::selected : Colour::accentSoft));
+  painter.drawRoundedRect(rect(), theme.radius(Radius::button), theme.radius(Radius::button));
+  const QColor ink = theme.colour(Colour::accentText);
+  paintStatus(painter, m_waiting ? Status::queued : Status::running, QRectF(11, height() / 2.0 - 7, 14, 14), ink, 0.12);
+  painter.setPen(ink);
+  painter.setFont(Theme::withWeight(theme.font(FontRole::body), 500));
+  const int value = m_value.isEmpty() ? 0 : QFontMetrics(theme.numberFont()).horizontalAdvance("100 %") + 8;
+  const QRect words(33, 0, width() - 33 - 11 - value, height());
+  painter.drawText(words, Qt::AlignVCenter, painter.fontMetrics().elidedText(m_name, Qt::ElideMiddle, words.width()));
+  painter.setFont(theme.numberFont());
+  painter.drawText(rect().adjusted(0, 0, -11, 0), Qt::AlignVCenter | Qt::AlignRight, m_value);
+}
+
+TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
+    : QFrame(parent), m_workspace(workspace), m_projectMenu(new QMenu(this)), m_mark(new MarkButton(this)) {
+  const Theme& theme = Theme::of(this);
+  setProperty("kind", "panel");
+  setFixedHeight(theme.size(Size::topBar));
+  m_mark->setFixedSize(theme.size(Size::rail), theme.size(Size::topBar) - 4);
+  m_mark->setMenu(&mainMenu);
+  m_mark->setAccessibleName(tr("Menu"));
+  m_mark->setToolTip(tr("Menu (F10)"));
+  m_mark->setObjectName("menu-button");
+  m_project = new Button({}, ButtonKind::plain, this);
+  m_project->setObjectName("project-button");
+  m_project->setLayoutDirection(Qt::RightToLeft);  // the chevron stands behind the name
+  m_project->setIconName("chevron-down");
+  m_project->setFont(Theme::withWeight(theme.font(FontRole::heading), 600));
+  m_project->setMenu(m_projectMenu);
+  m_state = new QLabel(this);
+  m_state->setProperty("kind", "hint");
+  m_state->setObjectName("save-state");
+  m_saveElsewhere = new Button(tr("Save elsewhere"), ButtonKind::link, this);
+  m_saveElsewhere->hide();
+  m_search = new SearchField(tr("Search layers, settings, runs, commands"), "Ctrl K", this);
+  m_search->setAccessibleName(tr("Search"));
+  m_search->setObjectName("search");
+  m_search->setProperty("kind", "well");
+  m_pill = new LivePill(this);
+  m_pill->hide();
+  m_host = new Button("host", tr("This machine"), ButtonKind::outlined, this);
+  m_host->setObjectName("host-chooser");
+  m_host->setToolTip(tr("Where Train starts a run"));
+  m_train = new SplitButton("play", tr("Train"), ButtonKind::filled, this);
+  m_train->mainPart()->setObjectName("train");
+  m_train->mainPart()->setToolTip(tr("Train (Ctrl+Enter)"));
+  m_train->menuPart()->setAccessibleName(tr("Other ways to train"));
+
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 16, 1);
+  row->setSpacing(8);
+  row->addWidget(m_mark);
+  row->addWidget(m_project);
+  row->addWidget(m_state);
+  row->addWidget(m_saveElsewhere);
+  row->addStretch();
+  row->addWidget(m_pill);
+  row->addWidget(m_host);
+  row->addWidget(m_train);
+  connect(m_train, &SplitButton::clicked, this, [this] {
+    if (m_errors) Q_EMIT problemsWanted();
+    else Q_EMIT trainWanted();
+  });
+  connect(m_pill, &LivePill::clicked, this, &TopBar::liveRunWanted);
+  connect(m_saveElsewhere, &Button::clicked, this, &TopBar::saveElsewhereWanted);
+  refreshProject();
+}
+
+// The search stands in the middle of the window where there is room, and gives way where there is none.
+void TopBar::resizeEvent(QResizeEvent* event) {
+  if (event) QFrame::resizeEvent(event);
+  layout()->activate();
+  const QWidget* const before = m_saveElsewhere->isVisible() ? static_cast<QWidget*>(m_saveElsewhere) : m_state;
+  const QWidget* const after = m_pill->isVisible() ? static_cast<QWidget*>(m_pill) : m_host;
+  const int from = before->geometry().right() + 20, to = after->geometry().left() - 20;
+  const int wide = std::min(396, to - from);
+  const bool fits = wide >= 200;
+  const int left = std::clamp((width() - wide) / 2, from, std::max(from, to - wide));
+  // Where it does not fit it waits for Ctrl+K: it then lies over the project's state.
+  if (fits) m_search->setGeometry(left, (height() - 30) / 2, wide, 30);
+  else if (m_search->hasFocus()) m_search->setGeometry((width() - 320) / 2, (height() - 30) / 2, 320, 30);
+  m_search->setVisible(fits || m_search->hasFocus());
+  m_search->raise();
+}
+
+void TopBar::refreshProject() {
+  ProjectDocument* const document = m_workspace.document();
+  m_project->setText(document ? document->name() : tr("No project"));
+  m_project->setAccessibleName(tr("Project %1").arg(m_project->text()));
+  m_state->setText(document ? document->saveStateText() : QString());
+  const bool failed = document && document->saveState() == ProjectDocument::SaveState::failed;
+  setStyleProperty(m_state, "kind", failed ? "error" : "hint");
+  m_saveElsewhere->setVisible(failed);
+  m_train->setEnabled(document != nullptr);
+  resizeEvent(nullptr);
+}
+
+void TopBar::refreshRuns() {
+  int live = 0;
+  const QList<RunRecord> runs = m_workspace.runs();
+  const RunRecord* newest = nullptr;
+  for (const RunRecord& each : runs)
+    if (isLive(each.state)) ++live, newest = &each;
+  m_live = live > 0;
+  const bool shown = m_pill->isVisibleTo(this);
+  if (live == 1) m_pill->setRun(newest->name, newest->stepsTotal ? static_cast<int>(newest->progress() * 100) : -1, false);
+  if (live > 1) m_pill->setRun(tr("%1 running").arg(live), -1, false);
+  m_pill->setVisible(live > 0);
+  if (shown != (live > 0)) resizeEvent(nullptr);
+  refreshTrain();
+}
+
+void TopBar::setErrors(int errors) {
+  m_errors = errors;
+  refreshTrain();
+}
+
+void TopBar::refreshTrain() {
+  m_train->setText(m_errors == 0 ? tr("Train") : m_errors == 1 ? tr("1 error") : tr("%1 errors").arg(m_errors));
+  m_train->setIconName(m_errors ? "problems" : "play");
+  m_train->setKind(m_errors ? ButtonKind::fault : m_live ? ButtonKind::outlined : ButtonKind::filled);
+}
+
+void TopBar::setNarrow(bool narrow) {
+  m_mark->setFixedWidth(Theme::of(this).size(narrow ? Size::railNarrow : Size::rail));
+  m_host->setText(narrow ? QString() : tr("This machine"));
+  resizeEvent(nullptr);
+}
+
+}  // namespace loom

@@ -1,0 +1,27 @@
+#pragma once
+// Train with changes: a run of the project as it is, but for a few settings. The project itself stays as it is.
+#include "widgets/controls/popover.h"
+
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+
+namespace loom {
+
+class TrainCard : public Popover {
+  Q_OBJECT
+
+ public:
+  explicit TrainCard(QWidget* window);
+
+ Q_SIGNALS:
+  void wanted(const QString& name, const QStringList& overrides);
+
+ private:
+  void start();
+  QLineEdit* m_name;
+  QPlainTextEdit* m_changes;
+  QLabel* m_fault;
+};
+
+}  // namespace loom
