@@ -18,8 +18,10 @@ std::string flowers(std::string_view name, int count) {
   std::string csv = "x__0:petal_length,x__1:petal_width,y:label\n";
   for (int i = 0; i < count; ++i) {
     const int kind = i % 2;
-    const double spread = random.normal(3 * static_cast<std::uint64_t>(i)), across = random.normal(3 * static_cast<std::uint64_t>(i) + 1);
-    const double length = kind ? 5.5 + 0.55 * spread : 4.2 + 0.45 * spread, width = kind ? 2.0 + 0.18 * spread + 0.2 * across : 1.3 + 0.14 * spread + 0.14 * across;
+    const double spread = random.normal(3 * static_cast<std::uint64_t>(i)),
+                 across = random.normal(3 * static_cast<std::uint64_t>(i) + 1);
+    const double length = kind ? 5.5 + 0.55 * spread : 4.2 + 0.45 * spread,
+                 width = kind ? 2.0 + 0.18 * spread + 0.2 * across : 1.3 + 0.14 * spread + 0.14 * across;
     csv += fmt::format("{:.2f},{:.2f},{}\n", length, width, kind);
   }
   return csv;
@@ -32,7 +34,8 @@ std::string spirals(std::string_view name, int count) {
   for (int i = 0; i < count; ++i) {
     const int arm = i % 2;
     // Evenly along the arm rather than by angle, so that the outer turns are not sparse.
-    const double along = std::sqrt(0.03 + 0.97 * random.uniform(4 * static_cast<std::uint64_t>(i))), angle = 3.3 * 3.14159265 * along + arm * 3.14159265;
+    const double along = std::sqrt(0.03 + 0.97 * random.uniform(4 * static_cast<std::uint64_t>(i))),
+                 angle = 3.3 * 3.14159265 * along + arm * 3.14159265;
     const double x = along * std::cos(angle) + 0.02 * random.normal(4 * static_cast<std::uint64_t>(i) + 1);
     const double y = along * std::sin(angle) + 0.02 * random.normal(4 * static_cast<std::uint64_t>(i) + 2);
     csv += fmt::format("{:.3f},{:.3f},{}\n", x, y, arm);
@@ -45,13 +48,18 @@ std::string heating(std::string_view name, int count) {
   const Philox random(13, name);
   std::string csv = "x__0:area,x__1:storey,x__2:outer_walls,x__3:built,x__4:degree_days,x__5:price,y:cost\n";
   for (int i = 0; i < count; ++i) {
-    const auto draw = [&](int which, double low, double high) { return low + (high - low) * random.uniform(8 * static_cast<std::uint64_t>(i) + static_cast<std::uint64_t>(which)); };
-    const double area = std::floor(draw(0, 25, 160)), storey = std::floor(draw(1, 0, 9)), walls = std::floor(draw(2, 1, 5)), built = std::floor(draw(3, 1920, 2025));
+    const auto draw = [&](int which, double low, double high) {
+      return low + (high - low) * random.uniform(8 * static_cast<std::uint64_t>(i) + static_cast<std::uint64_t>(which));
+    };
+    const double area = std::floor(draw(0, 25, 160)), storey = std::floor(draw(1, 0, 9)),
+                 walls = std::floor(draw(2, 1, 5)), built = std::floor(draw(3, 1920, 2025));
     const double days = std::floor(draw(4, 1800, 4200)), price = std::floor(draw(5, 6, 19) * 10) / 10;
-    const double loss = 0.35 + 0.9 / (1 + std::exp((built - 1984) / 9));                   // insulation came with the decrees of the eighties
+    const double loss =
+        0.35 + 0.9 / (1 + std::exp((built - 1984) / 9));  // insulation came with the decrees of the eighties
     const double exposed = 0.5 + 0.22 * walls + (storey == 0 || storey == 8 ? 0.35 : 0);  // cellar below, roof above
-    const double energy = area * loss * exposed * days / 24 * 0.55;                        // kWh
-    csv += fmt::format("{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:.1f},{:.0f}\n", area, storey, walls, built, days, price, energy * price / 100 * (1 + 0.04 * random.normal(8 * static_cast<std::uint64_t>(i) + 7)));
+    const double energy = area * loss * exposed * days / 24 * 0.55;                       // kWh
+    csv += fmt::format("{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:.1f},{:.0f}\n", area, storey, walls, built, days, price,
+                       energy * price / 100 * (1 + 0.04 * random.normal(8 * static_cast<std::uint64_t>(i) + 7)));
   }
   return csv;
 }

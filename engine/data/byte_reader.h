@@ -49,8 +49,8 @@ class ByteReader {
     return value;
   }
   [[noreturn]] void tooShort(std::size_t wanted) const {
-    throw DecodeError(fmt::format("the {} ends after {} bytes", m_what, m_bytes.size()), fmt::format("at least {} are needed", wanted),
-                      "the file is cut short: write it again");
+    throw DecodeError(fmt::format("the {} ends after {} bytes", m_what, m_bytes.size()),
+                      fmt::format("at least {} are needed", wanted), "the file is cut short: write it again");
   }
   std::span<const std::byte> m_bytes;
   std::string_view m_what;

@@ -1,16 +1,17 @@
 #include "engine/data/cache.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -21,7 +22,9 @@ namespace {
 
 constexpr std::string_view kMagic = "LOOMKEY1";
 
-void appendNumber(std::string& out, std::uint64_t number) { out.append(reinterpret_cast<const char*>(&number), sizeof number); }
+void appendNumber(std::string& out, std::uint64_t number) {
+  out.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
 
 struct KeyReader {
   std::string_view text;
@@ -60,8 +63,10 @@ bool unchanged(const struct stat& status, const FileFacts& facts) {
 }
 
 std::filesystem::path userCache() {
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) return std::filesystem::path(folder) / "gradloom" / "data";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".cache" / "gradloom" / "data";
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder)
+    return std::filesystem::path(folder) / "gradloom" / "data";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::filesystem::path(home) / ".cache" / "gradloom" / "data";
   return std::filesystem::temp_directory_path() / "gradloom-data";
 }
 
@@ -77,7 +82,7 @@ std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const Open
 }
 
 FileFacts factsOf(const std::filesystem::path& csv) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(csv.c_str(), &status) != 0) throwErrno(errno, "read", csv);
   return {csv.filename().string(), status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
@@ -100,7 +105,8 @@ std::string CacheKey::finish(std::uint64_t packBytes) {
 }
 
 bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int threads) {
-  struct stat packStatus{}, csvStatus{};
+  struct stat packStatus {
+  }, csvStatus{};
   if (::stat(place.pack().c_str(), &packStatus) != 0 || ::stat(csv.c_str(), &csvStatus) != 0) return false;
   std::string text;
   try {
@@ -117,7 +123,8 @@ bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int thre
   FileFacts facts;
   facts.size = static_cast<std::int64_t>(key.number());
   facts.time = static_cast<std::int64_t>(key.number());
-  if (!key.good || name != csv.filename().string() || !unchanged(csvStatus, facts) || count > key.text.size()) return false;
+  if (!key.good || name != csv.filename().string() || !unchanged(csvStatus, facts) || count > key.text.size())
+    return false;
 
   struct Entry {
     std::string_view path;
@@ -141,15 +148,18 @@ bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int thre
   const auto look = [&](std::size_t begin, std::size_t end) {
     std::string path;
     for (std::size_t i = begin; i < end && fresh.load(std::memory_order_relaxed); ++i) {
-      struct stat status{};
+      struct stat status {};
       path = entries[i].path;
       if (::fstatat(folder, path.c_str(), &status, 0) != 0 || !unchanged(status, entries[i].facts)) fresh = false;
     }
   };
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t used = entries.size() < 2000 ? 1 : threads > 0 ? static_cast<std::size_t>(threads) : std::min<std::size_t>(cores, 16);
+  const std::size_t used = entries.size() < 2000 ? 1
+                           : threads > 0         ? static_cast<std::size_t>(threads)
+                                                 : std::min<std::size_t>(cores, 16);
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < used; ++t) others.emplace_back(look, entries.size() * t / used, entries.size() * (t + 1) / used);
+  for (std::size_t t = 1; t < used; ++t)
+    others.emplace_back(look, entries.size() * t / used, entries.size() * (t + 1) / used);
   look(0, entries.size() / used);
   for (std::thread& other : others) other.join();
   ::close(folder);

@@ -1,6 +1,6 @@
 #pragma once
-// Where a CSV's packed cache lies and whether it is fresh. Beside NAME.pack stands NAME.key: the paths, sizes and times of
-// everything that the pack was made of, so that the pack itself stays a function of the samples alone.
+// Where a CSV's packed cache lies and whether it is fresh. Beside NAME.pack stands NAME.key: the paths, sizes and times
+// of everything that the pack was made of, so that the pack itself stays a function of the samples alone.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,7 +18,8 @@ struct CachePlace {
   std::filesystem::path lock() const { return folder / (name + ".lock"); }
 };
 
-// Candidates in the order in which they are tried: the folder asked for, or beside the CSV and then the user's cache folder.
+// Candidates in the order in which they are tried: the folder asked for, or beside the CSV and then the user's cache
+// folder.
 std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options);
 
 // What is known of the CSV itself now. Throws Error(missingFile).
@@ -36,13 +37,15 @@ class CacheKey {
   std::uint64_t m_files = 0;
 };
 
-// Whether the pack is there and everything that it was made of is as it was. Looks at every file (not into it), on `threads`.
+// Whether the pack is there and everything that it was made of is as it was. Looks at every file (not into it), on
+// `threads`.
 bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int threads);
 
 // Held by the one who builds; released by the destructor or the death of the process.
 class BuilderLock {
  public:
-  // Waits; `keepWaiting` is asked ten times a second and false throws Error(stopped). A file system without locks gives none.
+  // Waits; `keepWaiting` is asked ten times a second and false throws Error(stopped). A file system without locks gives
+  // none.
   BuilderLock(const std::filesystem::path& file, const std::function<bool()>& keepWaiting);
   ~BuilderLock();
   BuilderLock(const BuilderLock&) = delete;

@@ -12,7 +12,8 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kMostHashes = 20'000'000;  // 480 MB: beyond that, duplicates are looked for among the first rows only
+constexpr std::size_t kMostHashes =
+    20'000'000;  // 480 MB: beyond that, duplicates are looked for among the first rows only
 constexpr std::int64_t kMostClasses = 100'000;
 
 struct RowHash {
@@ -24,25 +25,30 @@ struct RowHash {
 // What tells one sample from another: everything that is no single number (images, vectors), or all there is.
 void hashRows(const RowParser& parser, RowChunk& chunk) {
   const auto& plan = parser.plan();
-  const bool onlyScalars = std::all_of(plan.begin(), plan.end(), [](const VariablePlan& v) { return v.kind == VariableKind::scalar; });
+  const bool onlyScalars =
+      std::all_of(plan.begin(), plan.end(), [](const VariablePlan& v) { return v.kind == VariableKind::scalar; });
   chunk.inputHashes.assign(static_cast<std::size_t>(chunk.rows), 0);
   chunk.rowHashes.assign(static_cast<std::size_t>(chunk.rows), 0);
   for (std::size_t v = 0; v < plan.size(); ++v) {
     if (!plan[v].known) continue;
     std::size_t at = 0;
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
-      const std::size_t bytes = plan[v].clip() ? static_cast<std::size_t>(chunk.columns[v].lengths[row]) * plan[v].stepBytes() : plan[v].cellBytes();
+      const std::size_t bytes = plan[v].clip()
+                                    ? static_cast<std::size_t>(chunk.columns[v].lengths[row]) * plan[v].stepBytes()
+                                    : plan[v].cellBytes();
       const std::span<const std::byte> cell(chunk.columns[v].bytes.data() + at, bytes);
       at += bytes;
       chunk.rowHashes[row] = Hash64::of(cell, chunk.rowHashes[row]);
-      if (onlyScalars || plan[v].kind != VariableKind::scalar) chunk.inputHashes[row] = Hash64::of(cell, chunk.inputHashes[row]);
+      if (onlyScalars || plan[v].kind != VariableKind::scalar)
+        chunk.inputHashes[row] = Hash64::of(cell, chunk.inputHashes[row]);
     }
   }
 }
 
 class Checker {
  public:
-  Checker(const std::filesystem::path& csv, const CheckOptions& options, CheckReport& report) : m_csv(csv), m_options(options), m_report(report) {}
+  Checker(const std::filesystem::path& csv, const CheckOptions& options, CheckReport& report)
+      : m_csv(csv), m_options(options), m_report(report) {}
 
   void run() {
     RowConsumer consumer;
@@ -53,9 +59,20 @@ class Checker {
       takeRows(chunk);
       tell(done, total);
     };
-    guarded(m_csv, [&] { merge(readRows({.csv = m_csv, .threads = m_options.threads, .decodeFiles = m_options.readFiles, .collect = true, .listed = m_options.listed}, consumer)); });
+    guarded(m_csv, [&] {
+      merge(readRows({.csv = m_csv,
+                      .threads = m_options.threads,
+                      .decodeFiles = m_options.readFiles,
+                      .collect = true,
+                      .listed = m_options.listed},
+                     consumer));
+    });
     if (m_report.rows == 0 && m_report.errors == 0)
-      add({.kind = FaultKind::unreadable, .column = {}, .found = "the file has a header but no samples", .wanted = "at least one is needed", .remedy = "add a line for each sample"});
+      add({.kind = FaultKind::unreadable,
+           .column = {},
+           .found = "the file has a header but no samples",
+           .wanted = "at least one is needed",
+           .remedy = "add a line for each sample"});
     reportDuplicates();
     if (!m_options.other.empty()) reportShared();
     reportConstants();
@@ -109,8 +126,11 @@ class Checker {
       work();
     } catch (const Error& error) {
       if (error.code() == ErrorCode::stopped || error.code() == ErrorCode::internal) throw;
-      add({.kind = error.code() == ErrorCode::missingFile ? FaultKind::missingFile : FaultKind::unreadable, .column = {},
-           .found = csv == m_csv ? error.what() : fmt::format("the other dataset cannot be compared: {}", error.what()), .wanted = {}, .remedy = {}});
+      add({.kind = error.code() == ErrorCode::missingFile ? FaultKind::missingFile : FaultKind::unreadable,
+           .column = {},
+           .found = csv == m_csv ? error.what() : fmt::format("the other dataset cannot be compared: {}", error.what()),
+           .wanted = {},
+           .remedy = {}});
     }
   }
 
@@ -120,8 +140,10 @@ class Checker {
     if (now - m_told < std::chrono::milliseconds(100) && done < total) return;
     m_told = now;
     const double seconds = std::chrono::duration<double>(now - m_begin).count();
-    const auto estimate = static_cast<std::int64_t>(static_cast<double>(m_report.rows) * static_cast<double>(total) / static_cast<double>(std::max<std::int64_t>(done, 1)));
-    if (!m_options.progress({m_report.rows, std::max(estimate, m_report.rows), seconds > 0 ? static_cast<double>(m_report.rows) / seconds : 0}))
+    const auto estimate = static_cast<std::int64_t>(static_cast<double>(m_report.rows) * static_cast<double>(total) /
+                                                    static_cast<double>(std::max<std::int64_t>(done, 1)));
+    if (!m_options.progress({m_report.rows, std::max(estimate, m_report.rows),
+                             seconds > 0 ? static_cast<double>(m_report.rows) / seconds : 0}))
       throwError(ErrorCode::stopped, "stopped while {} was checked", m_csv.filename().string());
   }
 
@@ -132,17 +154,29 @@ class Checker {
     for (std::size_t v = 0; v < m_plan.size(); ++v) {
       const CsvVariable& variable = header.variables[v];
       if (m_plan[v].file) continue;
-      for (std::size_t e = 0; e < variable.columns.size(); ++e) m_numbers.push_back({header.columns[variable.columns[e]].header, v, e});
+      for (std::size_t e = 0; e < variable.columns.size(); ++e)
+        m_numbers.push_back({header.columns[variable.columns[e]].header, v, e});
       const auto wanted = m_options.classes.find(variable.name);
       if (variable.indexed) continue;
       const bool named = variable.label == "label" || variable.label == "class";
-      m_labels.push_back({v, header.columns[variable.columns[0]].header, wanted == m_options.classes.end() ? 0 : wanted->second, named || wanted != m_options.classes.end(), true, {}});
+      m_labels.push_back({v,
+                          header.columns[variable.columns[0]].header,
+                          wanted == m_options.classes.end() ? 0 : wanted->second,
+                          named || wanted != m_options.classes.end(),
+                          true,
+                          {}});
     }
     for (const auto& [name, classes] : m_options.classes) {
       const Variable* variable = m_report.schema.find(name);
       if (!variable || variable->kind != VariableKind::scalar)
-        add({.kind = FaultKind::label, .line = 1, .column = name, .found = variable ? fmt::format("'{}' is no single number", name) : fmt::format("there is no column '{}'", name),
-             .wanted = "the network needs labels there", .remedy = "add a column of classes 0, 1, 2 ... with this name, or choose another variable in the network"});
+        add({.kind = FaultKind::label,
+             .line = 1,
+             .column = name,
+             .found = variable ? fmt::format("'{}' is no single number", name)
+                               : fmt::format("there is no column '{}'", name),
+             .wanted = "the network needs labels there",
+             .remedy =
+                 "add a column of classes 0, 1, 2 ... with this name, or choose another variable in the network"});
     }
   }
 
@@ -176,43 +210,65 @@ class Checker {
       const bool whole = value == std::floor(value) && value >= 0 && value < static_cast<float>(kMostClasses);
       const bool inside = whole && (label.classes == 0 || value < static_cast<float>(label.classes));
       if (whole) {
-        if (label.counts.size() <= static_cast<std::size_t>(value)) label.counts.resize(static_cast<std::size_t>(value) + 1, 0);
+        if (label.counts.size() <= static_cast<std::size_t>(value))
+          label.counts.resize(static_cast<std::size_t>(value) + 1, 0);
         ++label.counts[static_cast<std::size_t>(value)];
       } else {
         label.integers = false;
       }
       if (inside || !label.sure) continue;
-      faults.add({.kind = FaultKind::label, .line = chunk.lines[row], .column = label.header, .found = fmt::format("the label is {}", value),
-                  .wanted = label.classes > 0 ? fmt::format("there are {} classes: 0 to {}", label.classes, label.classes - 1) : "labels are whole numbers from 0",
-                  .remedy = whole ? "correct the label, or give the network's last layer more outputs" : "number the classes 0, 1, 2 ..."},
-                 m_options.listed);
+      faults.add(
+          {.kind = FaultKind::label,
+           .line = chunk.lines[row],
+           .column = label.header,
+           .found = fmt::format("the label is {}", value),
+           .wanted = label.classes > 0 ? fmt::format("there are {} classes: 0 to {}", label.classes, label.classes - 1)
+                                       : "labels are whole numbers from 0",
+           .remedy = whole ? "correct the label, or give the network's last layer more outputs"
+                           : "number the classes 0, 1, 2 ..."},
+          m_options.listed);
     }
     merge(faults);
   }
 
   void reportDuplicates() {
-    std::sort(m_hashes.begin(), m_hashes.end(), [](const RowHash& a, const RowHash& b) { return a.input != b.input ? a.input < b.input : a.line < b.line; });
+    std::sort(m_hashes.begin(), m_hashes.end(), [](const RowHash& a, const RowHash& b) {
+      return a.input != b.input ? a.input < b.input : a.line < b.line;
+    });
     // Rows of a table may well repeat; a picture that stands twice is a slip.
     const FaultSeverity severity = m_files ? FaultSeverity::warning : FaultSeverity::info;
     RowFaults faults;
     std::vector<std::pair<std::size_t, std::size_t>> found;  // later, first
     for (std::size_t i = 1, first = 0; i < m_hashes.size(); ++i) {
-      if (m_hashes[i].input != m_hashes[i - 1].input) first = i;
-      else found.emplace_back(i, first);
+      if (m_hashes[i].input != m_hashes[i - 1].input)
+        first = i;
+      else
+        found.emplace_back(i, first);
     }
-    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return m_hashes[a.first].line < m_hashes[b.first].line; });
+    std::sort(found.begin(), found.end(),
+              [&](const auto& a, const auto& b) { return m_hashes[a.first].line < m_hashes[b.first].line; });
     for (const auto& [later, first] : found) {
       const bool conflict = m_hashes[later].row != m_hashes[first].row;
-      faults.add({.kind = FaultKind::duplicate, .severity = conflict ? FaultSeverity::warning : severity, .line = m_hashes[later].line, .column = {},
-                  .found = conflict ? fmt::format("the input is the same as in line {}, with another target", m_hashes[first].line)
+      faults.add({.kind = FaultKind::duplicate,
+                  .severity = conflict ? FaultSeverity::warning : severity,
+                  .line = m_hashes[later].line,
+                  .column = {},
+                  .found = conflict ? fmt::format("the input is the same as in line {}, with another target",
+                                                  m_hashes[first].line)
                                     : fmt::format("the sample is the same as in line {}", m_hashes[first].line),
-                  .wanted = "every sample stands once", .remedy = conflict ? "find out which target is right and remove the other row" : "remove the row unless it is meant"},
+                  .wanted = "every sample stands once",
+                  .remedy = conflict ? "find out which target is right and remove the other row"
+                                     : "remove the row unless it is meant"},
                  m_options.listed);
     }
     merge(faults);
     if (m_hashes.size() == kMostHashes)
-      add({.kind = FaultKind::duplicate, .severity = FaultSeverity::info, .column = {}, .found = fmt::format("the dataset has more than {} rows", kMostHashes),
-           .wanted = "that many were looked at for duplicates", .remedy = "check the rest in parts"});
+      add({.kind = FaultKind::duplicate,
+           .severity = FaultSeverity::info,
+           .column = {},
+           .found = fmt::format("the dataset has more than {} rows", kMostHashes),
+           .wanted = "that many were looked at for duplicates",
+           .remedy = "check the rest in parts"});
   }
 
   void reportShared() {
@@ -229,20 +285,29 @@ class Checker {
       }
       tell(1, 2);
     };
-    guarded(m_options.other, [&] { readRows({.csv = m_options.other, .threads = m_options.threads, .collect = true, .listed = 0}, consumer); });
-    std::sort(others.begin(), others.end(), [](const Seen& a, const Seen& b) { return a.input != b.input ? a.input < b.input : a.line < b.line; });
+    guarded(m_options.other, [&] {
+      readRows({.csv = m_options.other, .threads = m_options.threads, .collect = true, .listed = 0}, consumer);
+    });
+    std::sort(others.begin(), others.end(),
+              [](const Seen& a, const Seen& b) { return a.input != b.input ? a.input < b.input : a.line < b.line; });
     std::vector<std::pair<std::int64_t, std::int64_t>> shared;  // line here, line there
     for (const RowHash& own : m_hashes) {
-      const auto at = std::lower_bound(others.begin(), others.end(), own.input, [](const Seen& seen, std::uint64_t hash) { return seen.input < hash; });
+      const auto at = std::lower_bound(others.begin(), others.end(), own.input,
+                                       [](const Seen& seen, std::uint64_t hash) { return seen.input < hash; });
       if (at != others.end() && at->input == own.input) shared.emplace_back(own.line, at->line);
     }
     std::sort(shared.begin(), shared.end());
     RowFaults faults;
     for (const auto& [here, there] : shared)
-      faults.add({.kind = FaultKind::sharedSample, .severity = FaultSeverity::warning, .line = here, .column = {},
-                  .found = fmt::format("the sample stands in {} too, in line {}", m_options.other.filename().string(), there),
-                  .wanted = "training and validation must not share samples: the result would be too good", .remedy = "remove it from one of the two"},
-                 m_options.listed);
+      faults.add(
+          {.kind = FaultKind::sharedSample,
+           .severity = FaultSeverity::warning,
+           .line = here,
+           .column = {},
+           .found = fmt::format("the sample stands in {} too, in line {}", m_options.other.filename().string(), there),
+           .wanted = "training and validation must not share samples: the result would be too good",
+           .remedy = "remove it from one of the two"},
+          m_options.listed);
     merge(faults);
   }
 
@@ -250,8 +315,13 @@ class Checker {
     if (m_report.rows < 2) return;
     for (const NumberColumn& column : m_numbers) {
       if (column.low != column.high) continue;
-      add({.kind = FaultKind::constantColumn, .severity = FaultSeverity::warning, .line = 1, .column = column.header, .found = fmt::format("every cell is {}", column.low),
-           .wanted = "a column that never changes teaches nothing", .remedy = "begin its name with '#' to leave it out"});
+      add({.kind = FaultKind::constantColumn,
+           .severity = FaultSeverity::warning,
+           .line = 1,
+           .column = column.header,
+           .found = fmt::format("every cell is {}", column.low),
+           .wanted = "a column that never changes teaches nothing",
+           .remedy = "begin its name with '#' to leave it out"});
     }
   }
 
@@ -271,12 +341,21 @@ class Checker {
         fewest = std::min(fewest, count);
       }
       if (absent > 0)
-        add({.kind = FaultKind::imbalance, .severity = FaultSeverity::warning, .line = 1, .column = label.header,
-             .found = fmt::format("{} of {} classes have no sample: {}{}", absent, classes, missing, absent > 10 ? " ..." : ""), .wanted = "every class needs samples",
+        add({.kind = FaultKind::imbalance,
+             .severity = FaultSeverity::warning,
+             .line = 1,
+             .column = label.header,
+             .found = fmt::format("{} of {} classes have no sample: {}{}", absent, classes, missing,
+                                  absent > 10 ? " ..." : ""),
+             .wanted = "every class needs samples",
              .remedy = "add samples, or number the classes 0, 1, 2 ... without gaps"});
       if (most >= 10 * fewest)
-        add({.kind = FaultKind::imbalance, .severity = FaultSeverity::info, .line = 1, .column = label.header,
-             .found = fmt::format("the largest class has {} samples, the smallest {}", most, fewest), .wanted = "classes of similar size are learned alike",
+        add({.kind = FaultKind::imbalance,
+             .severity = FaultSeverity::info,
+             .line = 1,
+             .column = label.header,
+             .found = fmt::format("the largest class has {} samples, the smallest {}", most, fewest),
+             .wanted = "classes of similar size are learned alike",
              .remedy = "watch the accuracy of each class, or balance the samples"});
     }
   }

@@ -7,10 +7,12 @@ namespace {
 
 // Compiled twice from one text. Stored floats stand at any multiple of four bytes of a mapped file.
 template <class T>
-[[gnu::always_inline]] inline void convert(const std::byte* in, float* out, std::int64_t count, float scale, float shift) {
+[[gnu::always_inline]] inline void convert(const std::byte* in, float* out, std::int64_t count, float scale,
+                                           float shift) {
   const auto* from = reinterpret_cast<const T*>(in);
   if (scale == 1 && shift == 0) {
-    if constexpr (sizeof(T) == sizeof(float)) std::memcpy(out, from, static_cast<std::size_t>(count) * sizeof(float));
+    if constexpr (sizeof(T) == sizeof(float))
+      std::memcpy(out, from, static_cast<std::size_t>(count) * sizeof(float));
     else
       for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(from[i]);
     return;
@@ -19,7 +21,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void convertEach(const std::byte* in, float* out, std::int64_t count, const float* scale, const float* shift) {
+[[gnu::always_inline]] inline void convertEach(const std::byte* in, float* out, std::int64_t count, const float* scale,
+                                               const float* shift) {
   const auto* from = reinterpret_cast<const T*>(in);
   for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(from[i]) * scale[i] + shift[i];
 }

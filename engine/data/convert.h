@@ -1,6 +1,6 @@
 #pragma once
-// Stored numbers to float32: out[i] = in[i] * scale + shift, multiplied first and rounded, then added (never fused: the same
-// bits on every processor). Eight at a time where the processor has AVX2.
+// Stored numbers to float32: out[i] = in[i] * scale + shift, multiplied first and rounded, then added (never fused: the
+// same bits on every processor). Eight at a time where the processor has AVX2.
 #include <cstddef>
 #include <cstdint>
 

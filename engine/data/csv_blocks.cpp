@@ -1,11 +1,12 @@
 #include "engine/data/csv_blocks.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -17,7 +18,7 @@ CsvBlockReader::CsvBlockReader(const std::filesystem::path& path, std::size_t bl
     : m_path(path), m_blockBytes(std::max<std::size_t>(blockBytes, 64)) {
   m_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (m_file < 0) throwErrno(errno, "read", path);
-  struct stat status{};
+  struct stat status {};
   if (::fstat(m_file, &status) != 0) throwErrno(errno, "read", path);
   if (S_ISDIR(status.st_mode)) {
     ::close(m_file);
@@ -28,7 +29,8 @@ CsvBlockReader::CsvBlockReader(const std::filesystem::path& path, std::size_t bl
     fill();
     const std::string_view start(m_pending.data(), m_end);
     if (start.empty())
-      throwError(ErrorCode::badData, "{} is empty; a header such as 'x:image,y:label' and a line for each sample are needed",
+      throwError(ErrorCode::badData,
+                 "{} is empty; a header such as 'x:image,y:label' and a line for each sample are needed",
                  path.string());
     if (const auto kind = kindByContent(start.substr(0, 64)); !kind.empty())
       throwError(ErrorCode::badData, "{} is {}, but a CSV file is needed; save it as CSV (UTF-8)", path.string(), kind);
@@ -88,8 +90,10 @@ std::size_t CsvBlockReader::findEnd(std::int64_t records, std::int64_t& lines, b
       if (inside) {
         if (c == '\n') ++seen;
         if (c == '"') {
-          if (i + 1 < size && begin[i + 1] == '"') ++i;
-          else inside = false;
+          if (i + 1 < size && begin[i + 1] == '"')
+            ++i;
+          else
+            inside = false;
         }
         continue;
       }
@@ -130,7 +134,8 @@ bool CsvBlockReader::next(CsvBlock& block, std::int64_t records) {
     }
     if (available > kLongestRecord)
       throwError(ErrorCode::badData,
-                 "{} line {}: the line goes on for more than {}; lines must be shorter: either the file has no line breaks, or a "
+                 "{} line {}: the line goes on for more than {}; lines must be shorter: either the file has no line "
+                 "breaks, or a "
                  "quote that is opened here is never closed",
                  m_path.filename().string(), m_line, sizeText(kLongestRecord));
     fill();

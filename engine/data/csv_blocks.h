@@ -1,6 +1,6 @@
 #pragma once
-// A CSV file as a sequence of blocks of whole records, read with plain reads into a few buffers: memory stays small however
-// large the file is, and a file that is cut short while it is read gives an error instead of a signal.
+// A CSV file as a sequence of blocks of whole records, read with plain reads into a few buffers: memory stays small
+// however large the file is, and a file that is cut short while it is read gives an error instead of a signal.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -14,10 +14,10 @@ namespace loom {
 struct CsvBlock {
   std::vector<char> buffer;  // holds the text; its capacity is used again
   std::size_t size = 0;
-  std::int64_t line = 1;     // of the file, where the block begins
-  std::int64_t lines = 0;    // line breaks in it: no fewer than records
-  std::int64_t end = 0;      // bytes of the file up to its end
-  bool quotes = false;       // holds a '"' somewhere
+  std::int64_t line = 1;   // of the file, where the block begins
+  std::int64_t lines = 0;  // line breaks in it: no fewer than records
+  std::int64_t end = 0;    // bytes of the file up to its end
+  bool quotes = false;     // holds a '"' somewhere
   std::string_view text() const { return {buffer.data(), size}; }
 };
 
@@ -29,8 +29,8 @@ class CsvBlockReader {
   CsvBlockReader(const CsvBlockReader&) = delete;
   CsvBlockReader& operator=(const CsvBlockReader&) = delete;
 
-  // The next records of about blockBytes, at most `records` of them; false at the end. Throws Error(badData) with the line
-  // for a record longer than kLongestRecord (no line breaks, or a quote that is never closed).
+  // The next records of about blockBytes, at most `records` of them; false at the end. Throws Error(badData) with the
+  // line for a record longer than kLongestRecord (no line breaks, or a quote that is never closed).
   bool next(CsvBlock& block, std::int64_t records = INT64_MAX);
 
   std::int64_t fileSize() const { return m_fileSize; }

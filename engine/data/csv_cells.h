@@ -1,6 +1,6 @@
 #pragma once
-// Records and cells of CSV text: RFC 4180 as Python's csv module reads it (a quote opens a quoted cell only at its beginning;
-// what follows the closing quote belongs to the cell).
+// Records and cells of CSV text: RFC 4180 as Python's csv module reads it (a quote opens a quoted cell only at its
+// beginning; what follows the closing quote belongs to the cell).
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -24,7 +24,8 @@ inline CsvCell takeCell(const char*& p, const char* end, std::string& scratch) {
     bool inside = true;
     for (++p; p < end; ++p) {
       if (*p == '"' && inside) {
-        if (p + 1 < end && p[1] == '"') ++p;
+        if (p + 1 < end && p[1] == '"')
+          ++p;
         else {
           inside = false;
           continue;

@@ -1,10 +1,10 @@
 #include "engine/data/csv_header.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
-
-#include <fmt/core.h>
 
 #include "engine/data/csv_cells.h"
 #include "engine/data/text.h"
@@ -19,7 +19,12 @@ struct Name {
 };
 
 Fault headerFault(std::string column, std::string found, std::string wanted, std::string remedy) {
-  return {.kind = FaultKind::header, .line = 1, .column = std::move(column), .found = std::move(found), .wanted = std::move(wanted), .remedy = std::move(remedy)};
+  return {.kind = FaultKind::header,
+          .line = 1,
+          .column = std::move(column),
+          .found = std::move(found),
+          .wanted = std::move(wanted),
+          .remedy = std::move(remedy)};
 }
 
 // Split once on the first ':', then once on the first "__".
@@ -31,15 +36,18 @@ bool parseName(const std::string& cell, std::size_t place, Name& out, const Faul
     const std::string index = left.substr(bars + 2);
     out.indexed = true;
     const auto [end, problem] = std::from_chars(index.data(), index.data() + index.size(), out.index);
-    if (problem != std::errc{} || end != index.data() + index.size() || out.index < 0 || out.index > (std::int64_t{1} << 40)) {
-      fault(headerFault(cell, fmt::format("after '__' stands {}", quotedText(index)), "an index 0, 1, 2 ... belongs there",
+    if (problem != std::errc{} || end != index.data() + index.size() || out.index < 0 ||
+        out.index > (std::int64_t{1} << 40)) {
+      fault(headerFault(cell, fmt::format("after '__' stands {}", quotedText(index)),
+                        "an index 0, 1, 2 ... belongs there",
                         "write x__0, x__1 ... for the elements of a vector, and other names with a single '_'"));
       return false;
     }
     left = left.substr(0, bars);
   }
   if (left.empty()) {
-    fault(headerFault(cell, fmt::format("cell {} of the header, {}, names no variable", place + 1, quotedText(cell)), "every column needs a name",
+    fault(headerFault(cell, fmt::format("cell {} of the header, {}, names no variable", place + 1, quotedText(cell)),
+                      "every column needs a name",
                       "name it as in 'x:image', or begin it with '#' to leave the column out"));
     return false;
   }
@@ -47,28 +55,39 @@ bool parseName(const std::string& cell, std::size_t place, Name& out, const Faul
   return true;
 }
 
-void checkIndices(const CsvVariable& variable, const std::vector<std::int64_t>& indices, const CsvHeader& header, const FaultSink& fault) {
+void checkIndices(const CsvVariable& variable, const std::vector<std::int64_t>& indices, const CsvHeader& header,
+                  const FaultSink& fault) {
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const std::string& column = header.columns[variable.columns[i]].header;
     if (i > 0 && indices[i] == indices[i - 1]) {
-      fault(headerFault(column, fmt::format("{}__{} stands twice", variable.name, indices[i]), "every index stands once", "number the columns anew"));
+      fault(headerFault(column, fmt::format("{}__{} stands twice", variable.name, indices[i]),
+                        "every index stands once", "number the columns anew"));
     } else if (indices[i] != (i == 0 ? 0 : indices[i - 1] + 1)) {
-      fault({.kind = FaultKind::indexGap, .severity = FaultSeverity::warning, .line = 1, .column = column,
+      fault({.kind = FaultKind::indexGap,
+             .severity = FaultSeverity::warning,
+             .line = 1,
+             .column = column,
              .found = i == 0 ? fmt::format("the first index of {} is {}", variable.name, indices[i])
-                             : fmt::format("after {}__{} comes {}__{}", variable.name, indices[i - 1], variable.name, indices[i]),
+                             : fmt::format("after {}__{} comes {}__{}", variable.name, indices[i - 1], variable.name,
+                                           indices[i]),
              .wanted = "indices count 0, 1, 2 ... without a gap",
              .remedy = "the gap is closed when the data is read; number the columns anew if one was forgotten"});
     }
   }
   if (!std::is_sorted(variable.columns.begin(), variable.columns.end()))
-    fault({.kind = FaultKind::indexGap, .severity = FaultSeverity::warning, .line = 1, .column = variable.name,
-           .found = fmt::format("the columns of {} stand out of order", variable.name), .wanted = "index 0 stands first",
+    fault({.kind = FaultKind::indexGap,
+           .severity = FaultSeverity::warning,
+           .line = 1,
+           .column = variable.name,
+           .found = fmt::format("the columns of {} stand out of order", variable.name),
+           .wanted = "index 0 stands first",
            .remedy = "they are read by index here; other programs may read them by place, so sort them"});
 }
 
 }  // namespace
 
-std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines, const FaultSink& fault) {
+std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines,
+                                    const FaultSink& fault) {
   std::vector<std::string> cells;
   const char* p = text.data();
   const char* const end = text.data() + text.size();
@@ -79,7 +98,8 @@ std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed
     last = cell.last;
     lines += cell.lines;
     if (cell.open)
-      fault(headerFault({}, "a quote in the header is never closed", "every quote needs its partner", "remove the quote or write it twice"));
+      fault(headerFault({}, "a quote in the header is never closed", "every quote needs its partner",
+                        "remove the quote or write it twice"));
     cells.emplace_back(cell.text);
   }
   consumed = static_cast<std::size_t>(p - text.data());
@@ -95,21 +115,24 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
     header.columns.push_back({.header = cell});
     if (cell.empty() || cell.find_first_not_of(" \t") == std::string::npos) {
       fault(headerFault({}, fmt::format("cell {} of the header is empty", place + 1), "every column needs a name",
-                        cells.size() == place + 1 ? "remove the comma at the end of the line, or name the column" : "name it, or write '#' to leave the column out"));
+                        cells.size() == place + 1 ? "remove the comma at the end of the line, or name the column"
+                                                  : "name it, or write '#' to leave the column out"));
       continue;
     }
     if (cell[0] == '#') continue;
     if (cell.find('\0') != std::string::npos || findNonUtf8(cell) != std::string::npos) {
-      fault(headerFault({}, fmt::format("cell {} of the header, {}, is no UTF-8 text", place + 1, quotedText(cell)), "names are UTF-8",
-                        "save the CSV as UTF-8"));
+      fault(headerFault({}, fmt::format("cell {} of the header, {}, is no UTF-8 text", place + 1, quotedText(cell)),
+                        "names are UTF-8", "save the CSV as UTF-8"));
       continue;
     }
     if (cell.find('\r') != std::string::npos) {
-      fault(headerFault({}, "the lines end with CR alone", "lines end with LF or CR LF", "save the CSV with the line ends of Unix or Windows"));
+      fault(headerFault({}, "the lines end with CR alone", "lines end with LF or CR LF",
+                        "save the CSV with the line ends of Unix or Windows"));
       continue;
     }
     if (cells.size() == 1 && cell.find_first_of(";\t") != std::string::npos) {
-      fault(headerFault({}, fmt::format("the header is one cell, {}", quotedText(cell)), "cells are separated by commas",
+      fault(headerFault({}, fmt::format("the header is one cell, {}", quotedText(cell)),
+                        "cells are separated by commas",
                         "save the CSV with commas instead of semicolons or tabs, and decimal points in numbers"));
       continue;
     }
@@ -121,7 +144,8 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
       header.variables.push_back({.name = name.name, .label = name.label, .indexed = name.indexed});
       indices.emplace_back();
     } else if (!name.indexed || !header.variables[which].indexed) {
-      fault(headerFault(cell, fmt::format("the variable {} stands in several columns", quotedText(name.name)), "each needs an index of its own",
+      fault(headerFault(cell, fmt::format("the variable {} stands in several columns", quotedText(name.name)),
+                        "each needs an index of its own",
                         fmt::format("write {0}__0, {0}__1 ..., or use two names", name.name)));
       continue;
     }
@@ -131,12 +155,14 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
     indices[which].push_back(name.index);
   }
   if (header.variables.empty() && !cells.empty())
-    fault(headerFault({}, "the header names no variable", "at least one column must be read", "write a first line such as 'x:image,y:label'"));
+    fault(headerFault({}, "the header names no variable", "at least one column must be read",
+                      "write a first line such as 'x:image,y:label'"));
   for (std::size_t v = 0; v < header.variables.size(); ++v) {
     CsvVariable& variable = header.variables[v];
     std::vector<std::size_t> order(indices[v].size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return indices[v][a] < indices[v][b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return indices[v][a] < indices[v][b]; });
     CsvVariable sorted = variable;
     std::vector<std::int64_t> sortedIndices;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -146,8 +172,10 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
       header.columns[sorted.columns[i]].element = static_cast<std::int64_t>(i);
     }
     sorted.label = sorted.elementLabels.front();
-    if (sorted.indexed) checkIndices(sorted, sortedIndices, header, fault);
-    else sorted.elementLabels.clear();
+    if (sorted.indexed)
+      checkIndices(sorted, sortedIndices, header, fault);
+    else
+      sorted.elementLabels.clear();
     variable = std::move(sorted);
   }
   return header;

@@ -22,8 +22,8 @@ struct CsvColumn {
 struct CsvVariable {
   std::string name, label;
   bool indexed = false;
-  std::vector<std::size_t> columns;         // by element
-  std::vector<std::string> elementLabels;   // by element
+  std::vector<std::size_t> columns;        // by element
+  std::vector<std::string> elementLabels;  // by element
 };
 
 struct CsvHeader {
@@ -31,10 +31,12 @@ struct CsvHeader {
   std::vector<CsvVariable> variables;  // in the order of their first columns
 };
 
-// Elements of a vector stand in the order of their indices, wherever their columns stand; gaps (an ignored column, say) close.
+// Elements of a vector stand in the order of their indices, wherever their columns stand; gaps (an ignored column, say)
+// close.
 CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fault);
 
 // The header's cells from the start of a block; `consumed` and `lines` say how much of it they were.
-std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines, const FaultSink& fault);
+std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines,
+                                    const FaultSink& fault);
 
 }  // namespace loom

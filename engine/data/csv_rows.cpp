@@ -12,7 +12,7 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr std::int64_t kFirstRows = 128;              // enough to settle the plan
+constexpr std::int64_t kFirstRows = 128;                     // enough to settle the plan
 constexpr std::size_t kDecodedBytes = std::size_t{8} << 20;  // that a chunk's files may take, roughly
 
 struct Item {
@@ -114,7 +114,11 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
 
   auto first = std::make_unique<Item>();
   if (!reader.next(first->block, kFirstRows)) {
-    toOwn({.kind = FaultKind::unreadable, .line = 0, .column = {}, .found = "the file is empty", .wanted = "a header and a line for each sample are needed",
+    toOwn({.kind = FaultKind::unreadable,
+           .line = 0,
+           .column = {},
+           .found = "the file is empty",
+           .wanted = "a header and a line for each sample are needed",
            .remedy = "write a first line such as 'x:image,y:label'"});
     return own;
   }

@@ -1,6 +1,7 @@
 #pragma once
-// A dataset's CSV from beginning to end: blocks are parsed (and their files decoded) by several threads and handed on in
-// order, so that what comes of it never depends on the number of threads. Memory is bounded by the number of threads.
+// A dataset's CSV from beginning to end: blocks are parsed (and their files decoded) by several threads and handed on
+// in order, so that what comes of it never depends on the number of threads. Memory is bounded by the number of
+// threads.
 #include <filesystem>
 #include <functional>
 
@@ -10,9 +11,10 @@ namespace loom {
 
 struct ReadRows {
   std::filesystem::path csv;
-  int threads = 0;            // 0 = cores
+  int threads = 0;  // 0 = cores
   bool decodeFiles = true;
-  bool collect = false;       // true: faults are collected, at most `listed` of each kind by chunk; false: the first ends it as an Error
+  bool collect = false;  // true: faults are collected, at most `listed` of each kind by chunk; false: the first ends it
+                         // as an Error
   std::size_t listed = 100;
 };
 
@@ -32,7 +34,8 @@ struct RowConsumer {
   std::function<void(RowChunk&, RowFaults&, std::int64_t done, std::int64_t total)> rows;
 };
 
-// Throws what the file, the data (unless `collect`) and the consumer throw. Answers the faults of the header and the file itself.
+// Throws what the file, the data (unless `collect`) and the consumer throw. Answers the faults of the header and the
+// file itself.
 RowFaults readRows(const ReadRows& request, const RowConsumer& consumer);
 
 // The Error that says the same as the fault: "train.csv line 812, column y: the cell is 'cat', but ...".

@@ -15,7 +15,8 @@ class RowRange : public Dataset {
   const Schema& schema() const override { return m_whole->schema(); }
   std::int64_t size() const override { return m_count; }
   std::span<const std::byte> read(std::int64_t row, std::size_t variable, Shape* shape) const override {
-    if (row < 0 || row >= m_count) throwError(ErrorCode::internal, "row {} was asked of a dataset with {} rows", row, m_count);
+    if (row < 0 || row >= m_count)
+      throwError(ErrorCode::internal, "row {} was asked of a dataset with {} rows", row, m_count);
     return m_whole->read(m_first + row, variable, shape);
   }
   void verify() const override { m_whole->verify(); }
@@ -37,7 +38,8 @@ std::string_view toString(VariableKind kind) {
 }
 
 int Schema::indexOf(std::string_view name) const {
-  const auto found = std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) { return variable.name == name; });
+  const auto found =
+      std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) { return variable.name == name; });
   return found == variables.end() ? -1 : static_cast<int>(found - variables.begin());
 }
 
@@ -61,13 +63,17 @@ Schema peekSchema(const std::filesystem::path& csv) {
   return parser.schema();
 }
 
-std::shared_ptr<const Dataset> selectRows(std::shared_ptr<const Dataset> dataset, std::int64_t first, std::int64_t count) {
+std::shared_ptr<const Dataset> selectRows(std::shared_ptr<const Dataset> dataset, std::int64_t first,
+                                          std::int64_t count) {
   const std::int64_t size = dataset->size();
   const std::int64_t begin = first < 0 ? size + first : first;
   const std::int64_t taken = count < 0 ? size - begin : count;
   if (begin < 0 || begin > size || taken > size - begin)
-    throwError(ErrorCode::badProject, "rows {} to {} are wanted, but the dataset has {}; correct first_row and rows", begin, begin + taken, size);
-  if (taken <= 0) throwError(ErrorCode::badProject, "no row is left from row {} on: the dataset has {}; correct first_row and rows", begin, size);
+    throwError(ErrorCode::badProject, "rows {} to {} are wanted, but the dataset has {}; correct first_row and rows",
+               begin, begin + taken, size);
+  if (taken <= 0)
+    throwError(ErrorCode::badProject, "no row is left from row {} on: the dataset has {}; correct first_row and rows",
+               begin, size);
   if (begin == 0 && taken == size) return dataset;
   return std::make_shared<RowRange>(std::move(dataset), begin, taken);
 }

@@ -1,12 +1,13 @@
 #include "engine/data/decode.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "engine/base/files.h"
 #include "engine/data/text.h"
@@ -16,7 +17,8 @@ namespace {
 
 std::string lowered(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -27,12 +29,14 @@ void readWhole(const std::filesystem::path& path, std::vector<std::byte>& bytes)
     int file;
     ~Closer() { ::close(file); }
   } closer{file};
-  struct stat status{};
+  struct stat status {};
   if (::fstat(file, &status) != 0) throwErrno(errno, "read", path);
-  if (!S_ISREG(status.st_mode)) throw DecodeError("this is a folder or a device", "a file is needed", "name the file itself");
+  if (!S_ISREG(status.st_mode))
+    throw DecodeError("this is a folder or a device", "a file is needed", "name the file itself");
   if (status.st_size > 2 * kLargestSample)
     throw DecodeError(fmt::format("the file has {}", sizeText(static_cast<std::uintmax_t>(status.st_size))),
-                      fmt::format("at most {} are read for one sample", sizeText(2 * kLargestSample)), "cut it into smaller samples");
+                      fmt::format("at most {} are read for one sample", sizeText(2 * kLargestSample)),
+                      "cut it into smaller samples");
   bytes.resize(static_cast<std::size_t>(status.st_size));
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -53,10 +57,12 @@ void checkSampleSize(const Shape& shape, DataType type, std::string_view what) {
   std::int64_t bytes = static_cast<std::int64_t>(bytesOf(type));
   for (const std::int64_t extent : shape) {
     if (extent < 1)
-      throw DecodeError(fmt::format("{} has the shape {}", what, shape.toString()), "every extent must be at least 1", "remove this sample");
+      throw DecodeError(fmt::format("{} has the shape {}", what, shape.toString()), "every extent must be at least 1",
+                        "remove this sample");
     if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > kLargestSample)
       throw DecodeError(fmt::format("{} has the shape {}", what, shape.toString()),
-                        fmt::format("one sample may take at most {}", sizeText(kLargestSample)), "make it smaller or cut it into pieces");
+                        fmt::format("one sample may take at most {}", sizeText(kLargestSample)),
+                        "make it smaller or cut it into pieces");
   }
 }
 
@@ -81,8 +87,10 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
   const std::string ending = lowered(extension);
   const bool imageByName = ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp";
   const auto wrongKind = [&](std::string_view wanted) {
-    throw DecodeError(file.empty() ? "the file is empty" : fmt::format("the file is {}", content.empty() ? "of an unknown kind" : content),
-                      fmt::format("its name ends in {}: {} is needed", ending, wanted), "write it again in that format or rename it");
+    throw DecodeError(file.empty() ? "the file is empty"
+                                   : fmt::format("the file is {}", content.empty() ? "of an unknown kind" : content),
+                      fmt::format("its name ends in {}: {} is needed", ending, wanted),
+                      "write it again in that format or rename it");
   };
   if (imageByName) {
     if (content == "a PNG image") return decodePng(file, sample);
@@ -100,7 +108,8 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
     decodeMatrix(file, sample);
   } else {
     throw DecodeError(ending.empty() ? "the name has no ending" : fmt::format("the name ends in '{}'", ending),
-                      "files of samples end in .png, .jpg, .bmp, .csv, .npy or .wav", "convert the file to one of these");
+                      "files of samples end in .png, .jpg, .bmp, .csv, .npy or .wav",
+                      "convert the file to one of these");
   }
   checkFinite(sample);
 }

@@ -1,6 +1,7 @@
 #pragma once
-// A cell's file as numbers. Decoders trust nothing: every size is checked against the bytes that are there before memory is
-// taken, and a fault is an Error(badData) that says what is wrong with the file (not where the cell stands: callers add that).
+// A cell's file as numbers. Decoders trust nothing: every size is checked against the bytes that are there before
+// memory is taken, and a fault is an Error(badData) that says what is wrong with the file (not where the cell stands:
+// callers add that).
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -29,7 +30,9 @@ inline constexpr std::int64_t kLargestSample = std::int64_t{256} << 20;
 class DecodeError : public Error {
  public:
   DecodeError(std::string found, std::string wanted, std::string remedy)
-      : Error(ErrorCode::badData, found + ", but " + wanted + "; " + remedy), m_found(std::move(found)), m_wanted(std::move(wanted)),
+      : Error(ErrorCode::badData, found + ", but " + wanted + "; " + remedy),
+        m_found(std::move(found)),
+        m_wanted(std::move(wanted)),
         m_remedy(std::move(remedy)) {}
   const std::string& found() const { return m_found; }
   const std::string& wanted() const { return m_wanted; }
@@ -39,20 +42,22 @@ class DecodeError : public Error {
   std::string m_found, m_wanted, m_remedy;
 };
 
-// Reads and decodes one file; `scratch` is the buffer for its raw bytes. Throws Error(missingFile, inputOutput) and DecodeError.
+// Reads and decodes one file; `scratch` is the buffer for its raw bytes. Throws Error(missingFile, inputOutput) and
+// DecodeError.
 void decodeFile(const std::filesystem::path& path, Sample& sample, std::vector<std::byte>& scratch);
 
 // By content for images (a JPEG that is named .png is read as what it is), by the name's ending for all else.
 void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sample& sample);
 
-// image: C x H x W of u8 (grey 1, grey and alpha 2, RGB 3, RGBA 4). PNGs of 16 bits become f32 of 0 ... 255, so that the steps made
-// for 8 bits fit them; palettes become RGB, 1 to 4 bits of grey become 8.
+// image: C x H x W of u8 (grey 1, grey and alpha 2, RGB 3, RGBA 4). PNGs of 16 bits become f32 of 0 ... 255, so that
+// the steps made for 8 bits fit them; palettes become RGB, 1 to 4 bits of grey become 8.
 void decodePng(std::span<const std::byte> file, Sample& sample);
 // image: C x H x W of u8, grey 1 or RGB 3. The slow integer transform: the same bytes on every machine.
 void decodeJpeg(std::span<const std::byte> file, Sample& sample);
 // image: 1, 4, 8, 16, 24 or 32 bits, without compression; a palette of greys gives one channel.
 void decodeBmp(std::span<const std::byte> file, Sample& sample);
-// matrix: the array's shape (rank 1 to 6), u8 stays u8, every other number becomes f32; either byte order, either order of axes.
+// matrix: the array's shape (rank 1 to 6), u8 stays u8, every other number becomes f32; either byte order, either order
+// of axes.
 void decodeNpy(std::span<const std::byte> file, Sample& sample);
 // wave: samples x channels of f32 in [-1, 1): integers of 8, 16, 24 and 32 bits, floats of 32 and 64.
 void decodeWav(std::span<const std::byte> file, Sample& sample);

@@ -1,8 +1,12 @@
+// clang-format off: jpeglib.h needs these two before it
+#include <cstddef>
+#include <cstdio>
+#include <jpeglib.h>
+// clang-format on
+
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
-
-#include <jpeglib.h>
 
 #include "engine/data/decode.h"
 
@@ -52,13 +56,15 @@ bool readRows(Reader& reader, jpeg_progress_mgr& progress, JSAMPROW* rows) {
   reader.jpeg.progress = &progress;
   jpeg_start_decompress(&reader.jpeg);
   while (reader.jpeg.output_scanline < reader.jpeg.output_height)
-    jpeg_read_scanlines(&reader.jpeg, rows + reader.jpeg.output_scanline, reader.jpeg.output_height - reader.jpeg.output_scanline);
+    jpeg_read_scanlines(&reader.jpeg, rows + reader.jpeg.output_scanline,
+                        reader.jpeg.output_height - reader.jpeg.output_scanline);
   jpeg_finish_decompress(&reader.jpeg);
   return true;
 }
 
 [[noreturn]] void refuse(const Reader& reader) {
-  throw DecodeError(fmt::format("the JPEG image is broken ({})", reader.message), "a whole image is needed", "write the file again");
+  throw DecodeError(fmt::format("the JPEG image is broken ({})", reader.message), "a whole image is needed",
+                    "write the file again");
 }
 
 }  // namespace
@@ -72,8 +78,8 @@ void decodeJpeg(std::span<const std::byte> file, Sample& sample) {
   if (!readHeader(reader, file)) refuse(reader);
   jpeg_decompress_struct& jpeg = reader.jpeg;
   if (jpeg.num_components != 1 && jpeg.num_components != 3)
-    throw DecodeError(fmt::format("the JPEG image has {} channels (CMYK)", jpeg.num_components), "grey (1) or colour (3) is needed",
-                      "convert the image to RGB");
+    throw DecodeError(fmt::format("the JPEG image has {} channels (CMYK)", jpeg.num_components),
+                      "grey (1) or colour (3) is needed", "convert the image to RGB");
   jpeg.out_color_space = jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg.dct_method = JDCT_ISLOW;
   const std::size_t channels = static_cast<std::size_t>(jpeg.num_components);

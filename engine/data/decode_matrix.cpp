@@ -40,19 +40,22 @@ void decodeMatrix(std::span<const std::byte> file, Sample& sample) {
         line += cell.lines;
         const NumberKind kind = parseNumber(cell.text, value);
         if (kind != NumberKind::number)
-          throw DecodeError(fmt::format("line {}, cell {} of this data CSV is {}", here, cells + 1, quotedText(cell.text)),
-                            "finite numbers without a header are needed", "correct the cell, or remove the header line");
+          throw DecodeError(
+              fmt::format("line {}, cell {} of this data CSV is {}", here, cells + 1, quotedText(cell.text)),
+              "finite numbers without a header are needed", "correct the cell, or remove the header line");
       }
       values.push_back(value);
       ++cells;
     }
     if (rows > 0 && cells != columns)
-      throw DecodeError(fmt::format("line {} of this data CSV has {} cells", here, cells), fmt::format("the lines before have {}", columns),
-                        "make all lines equally long");
+      throw DecodeError(fmt::format("line {} of this data CSV has {} cells", here, cells),
+                        fmt::format("the lines before have {}", columns), "make all lines equally long");
     columns = cells;
     ++rows;
   }
-  if (rows == 0) throw DecodeError("this data CSV holds no numbers", "at least one line of numbers is needed", "fill the file or remove this sample");
+  if (rows == 0)
+    throw DecodeError("this data CSV holds no numbers", "at least one line of numbers is needed",
+                      "fill the file or remove this sample");
   sample.shape = Shape{rows, columns};
   checkSampleSize(sample.shape, sample.type, "the data CSV");
   const auto* bytes = reinterpret_cast<const std::byte*>(values.data());

@@ -16,14 +16,16 @@ struct Header {
   Shape shape;
 };
 
-[[noreturn]] void refuse(std::string found, std::string wanted, std::string remedy = "write it again with numpy.save()") {
+[[noreturn]] void refuse(std::string found, std::string wanted,
+                         std::string remedy = "write it again with numpy.save()") {
   throw DecodeError("the NumPy array " + std::move(found), std::move(wanted), std::move(remedy));
 }
 
 // What stands behind 'key': in the header, a Python dict literal that numpy.save() writes in one form only.
 std::string_view valueOf(std::string_view header, std::string_view key) {
   const auto at = header.find(fmt::format("'{}':", key));
-  if (at == std::string_view::npos) refuse(fmt::format("has a header without '{}'", key), "descr, fortran_order and shape are needed");
+  if (at == std::string_view::npos)
+    refuse(fmt::format("has a header without '{}'", key), "descr, fortran_order and shape are needed");
   std::string_view rest = header.substr(at + key.size() + 3);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   return rest;
@@ -32,7 +34,8 @@ std::string_view valueOf(std::string_view header, std::string_view key) {
 Header parseHeader(std::string_view text) {
   Header header;
   const std::string_view descr = valueOf(text, "descr");
-  if (descr.size() < 5 || descr[0] != '\'') refuse("holds records", "an array of plain numbers is needed", "save one array of numbers a sample");
+  if (descr.size() < 5 || descr[0] != '\'')
+    refuse("holds records", "an array of plain numbers is needed", "save one array of numbers a sample");
   const auto end = descr.find('\'', 1);
   const std::string_view type = descr.substr(1, end == std::string_view::npos ? 0 : end - 1);
   const bool sized = type.size() >= 3 && type.size() <= 4;
@@ -40,13 +43,17 @@ Header parseHeader(std::string_view text) {
   header.kind = sized ? type[1] : '?';
   if (sized) std::from_chars(type.data() + 2, type.data() + type.size(), header.bytes);
   const bool real = header.kind == 'f' && (header.bytes == 2 || header.bytes == 4 || header.bytes == 8);
-  const bool whole = (header.kind == 'i' || header.kind == 'u') && (header.bytes == 1 || header.bytes == 2 || header.bytes == 4 || header.bytes == 8);
+  const bool whole = (header.kind == 'i' || header.kind == 'u') &&
+                     (header.bytes == 1 || header.bytes == 2 || header.bytes == 4 || header.bytes == 8);
   const bool boolean = header.kind == 'b' && header.bytes == 1;
-  if ((!real && !whole && !boolean) || (header.order != '<' && header.order != '>' && header.order != '|' && header.order != '='))
-    refuse(fmt::format("has elements of type {}", quotedText(type)), "integers, floats of 2, 4 or 8 bytes, or booleans are read", "convert it with array.astype('float32')");
+  if ((!real && !whole && !boolean) ||
+      (header.order != '<' && header.order != '>' && header.order != '|' && header.order != '='))
+    refuse(fmt::format("has elements of type {}", quotedText(type)),
+           "integers, floats of 2, 4 or 8 bytes, or booleans are read", "convert it with array.astype('float32')");
   const std::string_view fortran = valueOf(text, "fortran_order");
   header.fortran = fortran.starts_with("True");
-  if (!header.fortran && !fortran.starts_with("False")) refuse("has a broken header", "fortran_order must be True or False");
+  if (!header.fortran && !fortran.starts_with("False"))
+    refuse("has a broken header", "fortran_order must be True or False");
   std::string_view shape = valueOf(text, "shape");
   if (shape.empty() || shape[0] != '(') refuse("has a broken header", "the shape must be a tuple");
   std::vector<std::int64_t> extents;
@@ -58,7 +65,8 @@ Header parseHeader(std::string_view text) {
     if (*p == ')') break;
     std::int64_t extent = 0;
     const auto [next, fault] = std::from_chars(p, stop, extent);
-    if (fault != std::errc{} || extents.size() > 6) refuse("has a broken header", "the shape must be a tuple of at most 6 whole numbers");
+    if (fault != std::errc{} || extents.size() > 6)
+      refuse("has a broken header", "the shape must be a tuple of at most 6 whole numbers");
     extents.push_back(extent);
     p = next;
   }
@@ -71,7 +79,9 @@ Header parseHeader(std::string_view text) {
 float halfToFloat(std::uint16_t half) {
   const int exponent = half >> 10 & 31;
   const float mantissa = static_cast<float>(half & 1023);
-  const float value = exponent == 31 ? (mantissa == 0 ? INFINITY : NAN) : exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
+  const float value = exponent == 31  ? (mantissa == 0 ? INFINITY : NAN)
+                      : exponent == 0 ? std::ldexp(mantissa, -24)
+                                      : std::ldexp(mantissa + 1024, exponent - 25);
   return half & 0x8000 ? -value : value;
 }
 
@@ -93,7 +103,10 @@ float valueAt(const std::byte* p, const Header& header) {
     const int place = header.order == '>' ? i : header.bytes - 1 - i;
     bits = bits << 8 | std::to_integer<std::uint64_t>(p[place]);
   }
-  if (header.kind == 'f') return header.bytes == 2 ? halfToFloat(static_cast<std::uint16_t>(bits)) : header.bytes == 4 ? as<float>(bits) : as<double>(bits);
+  if (header.kind == 'f')
+    return header.bytes == 2   ? halfToFloat(static_cast<std::uint16_t>(bits))
+           : header.bytes == 4 ? as<float>(bits)
+                               : as<double>(bits);
   if (header.kind == 'i' && header.bytes < 8) {  // extend the sign
     const int shift = 64 - 8 * header.bytes;
     bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << shift) >> shift);
@@ -130,15 +143,19 @@ void decodeNpy(std::span<const std::byte> file, Sample& sample) {
   // Column-major arrays: the element's place is carried along with the index, axis by axis.
   std::vector<std::size_t> index(rank, 0), step(rank, 1);
   if (straight) {
-    for (std::size_t axis = rank - 1; axis-- > 0;) step[axis] = step[axis + 1] * static_cast<std::size_t>(sample.shape[static_cast<std::int64_t>(axis) + 1]);
+    for (std::size_t axis = rank - 1; axis-- > 0;)
+      step[axis] = step[axis + 1] * static_cast<std::size_t>(sample.shape[static_cast<std::int64_t>(axis) + 1]);
   } else {
-    for (std::size_t axis = 1; axis < rank; ++axis) step[axis] = step[axis - 1] * static_cast<std::size_t>(sample.shape[static_cast<std::int64_t>(axis) - 1]);
+    for (std::size_t axis = 1; axis < rank; ++axis)
+      step[axis] = step[axis - 1] * static_cast<std::size_t>(sample.shape[static_cast<std::int64_t>(axis) - 1]);
   }
   std::size_t place = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* from = data.data() + place * static_cast<std::size_t>(header.bytes);
-    if (keep) sample.bytes[i] = *from;
-    else reinterpret_cast<float*>(sample.bytes.data())[i] = valueAt(from, header);
+    if (keep)
+      sample.bytes[i] = *from;
+    else
+      reinterpret_cast<float*>(sample.bytes.data())[i] = valueAt(from, header);
     for (std::size_t axis = rank; axis-- > 0;) {
       place += step[axis];
       if (++index[axis] < static_cast<std::size_t>(sample.shape[static_cast<std::int64_t>(axis)])) break;

@@ -1,15 +1,15 @@
+#include <png.h>
+
 #include <csetjmp>
 #include <cstring>
-
-#include <png.h>
 
 #include "engine/data/decode.h"
 
 namespace loom {
 namespace {
 
-// libpng reports by longjmp, which must not pass over a C++ object that needs its destructor: everything that owns memory
-// stands outside of the function that calls setjmp.
+// libpng reports by longjmp, which must not pass over a C++ object that needs its destructor: everything that owns
+// memory stands outside of the function that calls setjmp.
 struct Reader {
   std::span<const std::byte> file;
   std::size_t at = 0;
@@ -44,7 +44,8 @@ bool readHeader(Reader& reader, Header& header) {
   png_read_info(reader.png, reader.info);
   const int color = png_get_color_type(reader.png, reader.info);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader.png);
-  if (color == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(reader.png, reader.info) < 8) png_set_expand_gray_1_2_4_to_8(reader.png);
+  if (color == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(reader.png, reader.info) < 8)
+    png_set_expand_gray_1_2_4_to_8(reader.png);
   if (png_get_valid(reader.png, reader.info, PNG_INFO_tRNS)) png_set_tRNS_to_alpha(reader.png);
   header.passes = png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
@@ -86,7 +87,8 @@ void decodePng(std::span<const std::byte> file, Sample& sample) {
   sample.type = wide ? DataType::f32 : DataType::u8;
   checkSampleSize(sample.shape, sample.type, "the image");
 
-  const std::size_t pixels = std::size_t{header.width} * header.height, channels = static_cast<std::size_t>(header.channels);
+  const std::size_t pixels = std::size_t{header.width} * header.height,
+                    channels = static_cast<std::size_t>(header.channels);
   const std::size_t stride = std::size_t{header.width} * channels * (wide ? 2 : 1);
   sample.bytes.resize(pixels * channels * bytesOf(sample.type));
   const bool direct = channels == 1 && !wide;
@@ -100,7 +102,8 @@ void decodePng(std::span<const std::byte> file, Sample& sample) {
     if (wide) {
       auto* out = reinterpret_cast<float*>(sample.bytes.data()) + c * pixels;
       const auto* in = reinterpret_cast<const unsigned char*>(packed.data()) + 2 * c;
-      for (std::size_t i = 0; i < pixels; ++i, in += 2 * channels) out[i] = static_cast<float>(in[0] * 256 + in[1]) / 257.0f;
+      for (std::size_t i = 0; i < pixels; ++i, in += 2 * channels)
+        out[i] = static_cast<float>(in[0] * 256 + in[1]) / 257.0f;
     } else {
       std::byte* out = sample.bytes.data() + c * pixels;
       const std::byte* in = packed.data() + c;

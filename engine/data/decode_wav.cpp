@@ -30,23 +30,36 @@ Format readFormat(ByteReader in, std::size_t size) {
     in.seek(in.at() + 8);
     format.code = in.u16();  // first two bytes of the sub-format's GUID
   }
-  const bool pcm = format.code == kPcm && (format.bits == 8 || format.bits == 16 || format.bits == 24 || format.bits == 32);
+  const bool pcm =
+      format.code == kPcm && (format.bits == 8 || format.bits == 16 || format.bits == 24 || format.bits == 32);
   const bool real = format.code == kFloat && (format.bits == 32 || format.bits == 64);
   if (!pcm && !real)
-    refuse(fmt::format("has the format {} with {} bits", format.code, format.bits), "PCM of 8, 16, 24 or 32 bits or floats of 32 or 64 are read");
-  if (format.channels == 0 || format.channels > 256) refuse(fmt::format("has {} channels", format.channels), "1 to 256 are read");
+    refuse(fmt::format("has the format {} with {} bits", format.code, format.bits),
+           "PCM of 8, 16, 24 or 32 bits or floats of 32 or 64 are read");
+  if (format.channels == 0 || format.channels > 256)
+    refuse(fmt::format("has {} channels", format.channels), "1 to 256 are read");
   if (format.block != format.channels * (format.bits / 8))
-    refuse(fmt::format("has frames of {} bytes", format.block), fmt::format("{} channels of {} bits take {}", format.channels, format.bits, format.channels * (format.bits / 8)));
+    refuse(fmt::format("has frames of {} bytes", format.block),
+           fmt::format("{} channels of {} bits take {}", format.channels, format.bits,
+                       format.channels * (format.bits / 8)));
   return format;
 }
 
 float valueAt(const unsigned char* p, const Format& format) {
   switch (format.bits) {
-    case 8: return static_cast<float>(p[0] - 128) / 128.0f;
-    case 16: return static_cast<float>(static_cast<std::int16_t>(p[0] | p[1] << 8)) / 32768.0f;
-    case 24: return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(p[0]) << 8 | static_cast<std::uint32_t>(p[1]) << 16 | static_cast<std::uint32_t>(p[2]) << 24) >> 8) / 8388608.0f;
+    case 8:
+      return static_cast<float>(p[0] - 128) / 128.0f;
+    case 16:
+      return static_cast<float>(static_cast<std::int16_t>(p[0] | p[1] << 8)) / 32768.0f;
+    case 24:
+      return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(p[0]) << 8 |
+                                                          static_cast<std::uint32_t>(p[1]) << 16 |
+                                                          static_cast<std::uint32_t>(p[2]) << 24) >>
+                                8) /
+             8388608.0f;
     case 32: {
-      std::uint32_t bits = static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8 | static_cast<std::uint32_t>(p[2]) << 16 | static_cast<std::uint32_t>(p[3]) << 24;
+      std::uint32_t bits = static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8 |
+                           static_cast<std::uint32_t>(p[2]) << 16 | static_cast<std::uint32_t>(p[3]) << 24;
       if (format.code == kPcm) return static_cast<float>(static_cast<std::int32_t>(bits)) / 2147483648.0f;
       float value;
       std::memcpy(&value, &bits, sizeof value);

@@ -5,8 +5,10 @@
 namespace loom {
 
 std::string_view toString(FaultKind kind) {
-  constexpr std::string_view names[] = {"unreadable", "header", "index gap", "ragged row", "empty cell", "not a number", "not finite", "missing file", "broken file",
-                                        "mixed shapes", "mixed kinds", "label", "duplicate", "shared sample", "constant column", "imbalance", "blank line"};
+  constexpr std::string_view names[] = {
+      "unreadable", "header",        "index gap",       "ragged row",   "empty cell",  "not a number",
+      "not finite", "missing file",  "broken file",     "mixed shapes", "mixed kinds", "label",
+      "duplicate",  "shared sample", "constant column", "imbalance",    "blank line"};
   static_assert(std::size(names) == kFaultKinds);
   return names[static_cast<std::size_t>(kind)];
 }
@@ -34,8 +36,13 @@ Json CheckReport::toJson() const {
   json["counts"] = std::move(byKind);
   Json list = Json::array();
   for (const Fault& fault : faults)
-    list.push_back({{"kind", toString(fault.kind)}, {"severity", toString(fault.severity)}, {"line", fault.line}, {"column", fault.column}, {"found", fault.found},
-                    {"wanted", fault.wanted}, {"remedy", fault.remedy}});
+    list.push_back({{"kind", toString(fault.kind)},
+                    {"severity", toString(fault.severity)},
+                    {"line", fault.line},
+                    {"column", fault.column},
+                    {"found", fault.found},
+                    {"wanted", fault.wanted},
+                    {"remedy", fault.remedy}});
   json["faults"] = std::move(list);
   return json;
 }

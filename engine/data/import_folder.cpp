@@ -17,7 +17,8 @@ bool naturally(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   while (i < a.size() && k < b.size()) {
     if (digit(a[i]) && digit(b[k])) {
-      const std::size_t beginA = i = std::min(a.find_first_not_of('0', i), a.size()), beginB = k = std::min(b.find_first_not_of('0', k), b.size());
+      const std::size_t beginA = i = std::min(a.find_first_not_of('0', i), a.size()),
+                        beginB = k = std::min(b.find_first_not_of('0', k), b.size());
       while (i < a.size() && digit(a[i])) ++i;
       while (k < b.size() && digit(b[k])) ++k;
       if (i - beginA != k - beginB) return i - beginA < k - beginB;
@@ -33,7 +34,8 @@ bool naturally(const std::string& a, const std::string& b) {
 
 std::string_view kindOf(const fs::path& path) {
   std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp") return "image";
   if (ending == ".wav") return "sound";
   if (ending == ".npy") return "array";
@@ -47,14 +49,17 @@ std::vector<fs::directory_entry> sorted(const fs::path& folder) {
     if (!entry.path().filename().string().starts_with('.')) entries.push_back(entry);
   }
   if (failed) throwErrno(failed.value(), "read the folder", folder);
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return naturally(a.path().filename().string(), b.path().filename().string()); });
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return naturally(a.path().filename().string(), b.path().filename().string());
+  });
   return entries;
 }
 
 }  // namespace
 
 ImportResult importFolder(const fs::path& folder, const fs::path& out, const ImportOptions& options) {
-  if (!fs::is_directory(folder)) throwError(ErrorCode::missingFile, "{} is no folder; name one whose sub-folders are the classes", folder.string());
+  if (!fs::is_directory(folder))
+    throwError(ErrorCode::missingFile, "{} is no folder; name one whose sub-folders are the classes", folder.string());
   struct File {
     fs::path path;
     std::size_t label;
@@ -78,23 +83,31 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
         firstOfKind = inner.path();
       }
       if (its != kind)
-        throwError(ErrorCode::badData, "{} is of the kind {}, but {} is of the kind {}; a dataset has one kind: put the others elsewhere", inner.path().string(), its, firstOfKind.string(), kind);
+        throwError(ErrorCode::badData,
+                   "{} is of the kind {}, but {} is of the kind {}; a dataset has one kind: put the others elsewhere",
+                   inner.path().string(), its, firstOfKind.string(), kind);
       own.push_back({inner.path(), classes.size()});
     }
     if (own.empty()) continue;  // "out/data" of an earlier import, empty folders
     classes.push_back(entry.path().filename().string());
     files.insert(files.end(), own.begin(), own.end());
-    if (options.progress && !options.progress(static_cast<std::int64_t>(files.size()), 0)) throwError(ErrorCode::stopped, "stopped while {} was read", folder.string());
+    if (options.progress && !options.progress(static_cast<std::int64_t>(files.size()), 0))
+      throwError(ErrorCode::stopped, "stopped while {} was read", folder.string());
   }
   if (files.empty())
-    throwError(ErrorCode::badData, "{} has no sub-folder with images, sounds or arrays ({} other files were seen); each class needs a sub-folder with its files", folder.string(), others);
+    throwError(ErrorCode::badData,
+               "{} has no sub-folder with images, sounds or arrays ({} other files were seen); each class needs a "
+               "sub-folder with its files",
+               folder.string(), others);
   makeFolder(out);
   const fs::path from = fs::weakly_canonical(fs::absolute(out));
   std::string csv = fmt::format("x:{},y:label\n", kind);
   for (const File& file : files) {
     const std::string path = fs::weakly_canonical(fs::absolute(file.path)).lexically_relative(from).generic_string();
     if (path.find('\\') != std::string::npos || findNonUtf8(path) != std::string::npos)
-      throwError(ErrorCode::badData, "the name {} cannot stand in a CSV ('\\' means '/' there, and names are UTF-8); rename the file", quotedText(path));
+      throwError(ErrorCode::badData,
+                 "the name {} cannot stand in a CSV ('\\' means '/' there, and names are UTF-8); rename the file",
+                 quotedText(path));
     csv += csvCell(path) + "," + std::to_string(file.label) + "\n";
   }
   std::string names;

@@ -1,13 +1,13 @@
 #include "engine/data/import_images.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
-
-#include <zlib.h>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -19,7 +19,8 @@ void makeFolder(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) throwErrno(failed.value(), "make the folder", folder);
-  if (!std::filesystem::is_directory(folder)) throwError(ErrorCode::badArgument, "{} is no folder; name another place to import to", folder.string());
+  if (!std::filesystem::is_directory(folder))
+    throwError(ErrorCode::badArgument, "{} is no folder; name another place to import to", folder.string());
 }
 
 std::string csvCell(const std::string& text) {
@@ -32,7 +33,8 @@ std::string csvCell(const std::string& text) {
 std::vector<std::byte> readPlainOrGzip(const std::filesystem::path& path) {
   constexpr std::size_t kMost = std::size_t{8} << 30;
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throwError(ErrorCode::badData, "{} is a folder; name the file in it", path.string());
+  if (std::filesystem::is_directory(path, ignored))
+    throwError(ErrorCode::badData, "{} is a folder; name the file in it", path.string());
   errno = 0;
   gzFile file = gzopen(path.c_str(), "rb");
   if (!file) throwErrno(errno ? errno : ENOMEM, "read", path);
@@ -49,15 +51,18 @@ std::vector<std::byte> readPlainOrGzip(const std::filesystem::path& path) {
     int code = Z_OK;
     const char* message = gzerror(file, &code);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-      throwError(ErrorCode::badData, "{} cannot be unpacked ({}); it was cut short or damaged: fetch it again", path.string(), message && *message ? message : "unexpected end of file");
+      throwError(ErrorCode::badData, "{} cannot be unpacked ({}); it was cut short or damaged: fetch it again",
+                 path.string(), message && *message ? message : "unexpected end of file");
     bytes.resize(have + static_cast<std::size_t>(got));
     if (got == 0) break;
-    if (bytes.size() > kMost) throwError(ErrorCode::badData, "{} unpacks to more than {}", path.string(), sizeText(kMost));
+    if (bytes.size() > kMost)
+      throwError(ErrorCode::badData, "{} unpacks to more than {}", path.string(), sizeText(kMost));
   }
   return bytes;
 }
 
-ImportResult importImages(const ImageSource& source, const std::filesystem::path& out, std::vector<std::string> classes, const ImportOptions& options) {
+ImportResult importImages(const ImageSource& source, const std::filesystem::path& out, std::vector<std::string> classes,
+                          const ImportOptions& options) {
   makeFolder(out);
   // A CSV of an earlier import must not name images that are being replaced.
   std::error_code ignored;
@@ -80,7 +85,8 @@ ImportResult importImages(const ImageSource& source, const std::filesystem::path
         const auto now = std::chrono::steady_clock::now();
         if (!tells || !options.progress || now - told < std::chrono::milliseconds(100)) continue;
         told = now;
-        if (!options.progress(done, source.count)) throwError(ErrorCode::stopped, "stopped while {} was written", out.string());
+        if (!options.progress(done, source.count))
+          throwError(ErrorCode::stopped, "stopped while {} was written", out.string());
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -88,7 +94,8 @@ ImportResult importImages(const ImageSource& source, const std::filesystem::path
       ending = true;
     }
   };
-  const int threads = options.threads > 0 ? options.threads : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
+  const int threads =
+      options.threads > 0 ? options.threads : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
   std::vector<std::thread> others;
   for (int t = 1; t < threads; ++t) others.emplace_back(work, false);
   work(true);

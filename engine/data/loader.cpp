@@ -96,7 +96,8 @@ class BackgroundLoader : public Loader {
   }
 
   void setBatch(std::int64_t batch) override {
-    if (batch < 1) throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", batch);
+    if (batch < 1)
+      throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", batch);
     std::unique_lock lock(m_mutex);
     if (batch == m_batch) return;
     m_paused = true;  // what was prepared ahead is thrown away, but no thread may still be writing it
@@ -111,11 +112,17 @@ class BackgroundLoader : public Loader {
 
  private:
   void check() const {
-    if (m_options.batch < 1) throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", m_options.batch);
-    if (m_options.epoch < 0 || m_options.sample < 0) throwError(ErrorCode::badArgument, "epoch {} and sample {} are no place to begin", m_options.epoch, m_options.sample);
+    if (m_options.batch < 1)
+      throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible",
+                 m_options.batch);
+    if (m_options.epoch < 0 || m_options.sample < 0)
+      throwError(ErrorCode::badArgument, "epoch {} and sample {} are no place to begin", m_options.epoch,
+                 m_options.sample);
     if (m_dataset->size() == 0) throwError(ErrorCode::badData, "the dataset has no samples");
     if (m_options.dropLast && m_options.batch > m_dataset->size())
-      throwError(ErrorCode::badProject, "a batch has {} samples, but the dataset {}: no batch is left when the last one is dropped; take a smaller batch",
+      throwError(ErrorCode::badProject,
+                 "a batch has {} samples, but the dataset {}: no batch is left when the last one is dropped; take a "
+                 "smaller batch",
                  m_options.batch, m_dataset->size());
   }
 
@@ -127,16 +134,21 @@ class BackgroundLoader : public Loader {
       for (const Variable& variable : schema.variables) names.push_back(variable.name);
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-      throwError(ErrorCode::badProject, "the network wants the variable '{}', but the dataset has {}", wanted.variable, all);
+      throwError(ErrorCode::badProject, "the network wants the variable '{}', but the dataset has {}", wanted.variable,
+                 all);
     }
     if (wanted.type != DataType::f32 && wanted.type != DataType::i32)
       throwError(ErrorCode::internal, "batches hold f32 or i32, not {}", toString(wanted.type));
     const auto place = static_cast<std::size_t>(index);
-    Column column{wanted, place, Preparation(schema.variables[place], m_options.prepare, m_options.random, m_options.seed), 0, 0};
+    Column column{wanted, place,
+                  Preparation(schema.variables[place], m_options.prepare, m_options.random, m_options.seed), 0, 0};
     column.elements = column.preparation.shape().elements();
     if (column.elements != wanted.shape.elements())
-      throwError(ErrorCode::badProject, "the network's input for '{}' has the shape {} ({} numbers), but the dataset gives {} ({} numbers) after preparation",
-                 wanted.variable, wanted.shape.toString(), wanted.shape.elements(), column.preparation.shape().toString(), column.elements);
+      throwError(ErrorCode::badProject,
+                 "the network's input for '{}' has the shape {} ({} numbers), but the dataset gives {} ({} numbers) "
+                 "after preparation",
+                 wanted.variable, wanted.shape.toString(), wanted.shape.elements(),
+                 column.preparation.shape().toString(), column.elements);
     column.bytes = static_cast<std::size_t>(column.elements) * sizeof(float);
     return column;
   }
@@ -166,12 +178,15 @@ class BackgroundLoader : public Loader {
     batch.lastOfEpoch = m_nextFirst >= size || (m_options.dropLast && size - m_nextFirst < m_batch);
     if (slot.capacity < batch.size) {
       slot.memory.clear();
-      for (const Column& column : m_columns) slot.memory.push_back(std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(m_batch)));
+      for (const Column& column : m_columns)
+        slot.memory.push_back(
+            std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(m_batch)));
       slot.capacity = m_batch;
     }
     batch.rows.resize(static_cast<std::size_t>(batch.size));
     batch.columns.resize(m_columns.size());
-    for (std::size_t c = 0; c < m_columns.size(); ++c) batch.columns[c] = {slot.memory[c].get(), m_columns[c].bytes * static_cast<std::size_t>(batch.size)};
+    for (std::size_t c = 0; c < m_columns.size(); ++c)
+      batch.columns[c] = {slot.memory[c].get(), m_columns[c].bytes * static_cast<std::size_t>(batch.size)};
     slot.claimed = slot.filled = 0;
     slot.failure = nullptr;
     m_produced = number + 1;
@@ -226,7 +241,8 @@ class BackgroundLoader : public Loader {
       const auto raw = m_dataset->read(row, column.variable, &shape);
       std::byte* const to = slot.memory[c].get() + column.bytes * static_cast<std::size_t>(at);
       if (column.wanted.type == DataType::f32) {
-        column.preparation.apply(raw, shape, row, slot.batch.epoch, {reinterpret_cast<float*>(to), static_cast<std::size_t>(column.elements)});
+        column.preparation.apply(raw, shape, row, slot.batch.epoch,
+                                 {reinterpret_cast<float*>(to), static_cast<std::size_t>(column.elements)});
         continue;
       }
       std::vector<float>& values = scratch.values;
@@ -235,7 +251,9 @@ class BackgroundLoader : public Loader {
       auto* const integers = reinterpret_cast<std::int32_t*>(to);
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (values[i] != std::floor(values[i]) || std::fabs(values[i]) > 2147483520.0f)
-          throwError(ErrorCode::badData, "row {} (from 0), column {}: the value is {}, but a whole number is needed as a label or index", row, column.wanted.variable, values[i]);
+          throwError(ErrorCode::badData,
+                     "row {} (from 0), column {}: the value is {}, but a whole number is needed as a label or index",
+                     row, column.wanted.variable, values[i]);
         integers[i] = static_cast<std::int32_t>(values[i]);
       }
     }
@@ -248,18 +266,18 @@ class BackgroundLoader : public Loader {
 
   std::mutex m_mutex;
   std::condition_variable m_work, m_ready;
-  std::vector<Slot> m_slots;          // batch `number` lives in slot number % slots
-  std::size_t m_consumed = 0;         // the batch that next() gives, or gave while m_handed
-  std::size_t m_produced = 0;         // batches that have a place in the data
+  std::vector<Slot> m_slots;   // batch `number` lives in slot number % slots
+  std::size_t m_consumed = 0;  // the batch that next() gives, or gave while m_handed
+  std::size_t m_produced = 0;  // batches that have a place in the data
   bool m_handed = false;
   std::int64_t m_batch = 1;
-  std::int64_t m_epoch = 0, m_sample = 0;          // behind what was handed out
-  std::int64_t m_nextEpoch = 0, m_nextFirst = 0;   // of the next batch that gets a place
+  std::int64_t m_epoch = 0, m_sample = 0;         // behind what was handed out
+  std::int64_t m_nextEpoch = 0, m_nextFirst = 0;  // of the next batch that gets a place
   EpochOrder m_order;
   std::int64_t m_orderEpoch = -1;
   bool m_orderKnown = false;
   double m_waited = 0;
-  int m_busy = 0;                     // threads that prepare now
+  int m_busy = 0;  // threads that prepare now
   bool m_paused = false, m_ending = false;
   std::vector<std::thread> m_threads;
 };

@@ -1,13 +1,14 @@
 #include "engine/data/mapping.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdint>
 #include <fcntl.h>
-#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -15,8 +16,8 @@
 namespace loom {
 namespace {
 
-// What the signal handler may look at: plain atomics that exist before and after every mapping. A process opens a handful of
-// datasets; those beyond the table lose the guard and keep the check of the file's size.
+// What the signal handler may look at: plain atomics that exist before and after every mapping. A process opens a
+// handful of datasets; those beyond the table lose the guard and keep the check of the file's size.
 struct Slot {
   std::atomic<std::uintptr_t> begin{0}, end{0};
   std::atomic<bool> damaged{false};
@@ -30,11 +31,13 @@ long pageSize = 4096;
 void onBusError(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   for (Slot& slot : slots) {
-    const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire), end = slot.end.load(std::memory_order_acquire);
+    const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire),
+                         end = slot.end.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= end) continue;
     const int number = errno;
     const std::uintptr_t page = address & ~(static_cast<std::uintptr_t>(pageSize) - 1);
-    void* const zeros = ::mmap(reinterpret_cast<void*>(page), static_cast<std::size_t>(pageSize), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void* const zeros = ::mmap(reinterpret_cast<void*>(page), static_cast<std::size_t>(pageSize), PROT_READ,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     errno = number;
     if (zeros == MAP_FAILED) break;
     slot.damaged.store(true, std::memory_order_release);
@@ -53,7 +56,7 @@ void installOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     pageSize = ::sysconf(_SC_PAGESIZE);
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_sigaction = onBusError;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
@@ -66,7 +69,7 @@ void installOnce() {
 GuardedMapping::GuardedMapping(const std::filesystem::path& path) {
   m_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (m_file < 0) throwErrno(errno, "read", path);
-  struct stat status{};
+  struct stat status {};
   if (::fstat(m_file, &status) != 0 || !S_ISREG(status.st_mode)) {
     const int number = S_ISREG(status.st_mode) ? errno : EINVAL;
     ::close(m_file);
@@ -105,7 +108,7 @@ GuardedMapping::~GuardedMapping() {
 
 bool GuardedMapping::damaged() const {
   if (m_slot >= 0 && slots[m_slot].damaged.load(std::memory_order_acquire)) return true;
-  struct stat status{};
+  struct stat status {};
   return ::fstat(m_file, &status) != 0 || static_cast<std::size_t>(status.st_size) < m_size;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A cache file in memory that does not take the process with it. The mapping keeps a deleted file alive. A file that is cut
-// short while it is mapped, or whose disk fails, would raise SIGBUS at the next touch: a handler puts a page of zeros there
-// and marks the mapping damaged, and whoever used the bytes asks damaged() before trusting them.
+// A cache file in memory that does not take the process with it. The mapping keeps a deleted file alive. A file that is
+// cut short while it is mapped, or whose disk fails, would raise SIGBUS at the next touch: a handler puts a page of
+// zeros there and marks the mapping damaged, and whoever used the bytes asks damaged() before trusting them.
 #include <atomic>
 #include <cstddef>
 #include <filesystem>

@@ -14,10 +14,12 @@ bool equalsIgnoringCase(std::string_view a, std::string_view lower) {
   return true;
 }
 
-bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
-// from_chars leaves `value` alone when the number is out of range; which side it left decides: below the smallest subnormal
-// is a zero as strtof gives it, above the largest is no float.
+// from_chars leaves `value` alone when the number is out of range; which side it left decides: below the smallest
+// subnormal is a zero as strtof gives it, above the largest is no float.
 bool isTiny(std::string_view number) {
   double wide = 0;
   const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), wide);
@@ -43,7 +45,8 @@ NumberKind parseNumber(std::string_view cell, float& value) {
   if (name.empty()) return NumberKind::text;
   // Only the words themselves: from_chars would take "nan(1)" too.
   if ((name.front() | 0x20) == 'n' || (name.front() | 0x20) == 'i') {
-    const bool known = equalsIgnoringCase(name, "nan") || equalsIgnoringCase(name, "inf") || equalsIgnoringCase(name, "infinity");
+    const bool known =
+        equalsIgnoringCase(name, "nan") || equalsIgnoringCase(name, "inf") || equalsIgnoringCase(name, "infinity");
     return known ? NumberKind::notFinite : NumberKind::text;
   }
   float parsed = 0;

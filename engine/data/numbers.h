@@ -8,8 +8,8 @@ namespace loom {
 
 enum class NumberKind { number, notFinite, outOfRange, text, empty };
 
-// A whole cell: [+-] digits [. digits] [e [+-] digits], blanks around it allowed as Python's float() allows them; "nan",
-// "inf", "infinity" in any case are notFinite, 1e39 outOfRange (beyond float32). Locale plays no part.
+// A whole cell: [+-] digits [. digits] [e [+-] digits], blanks around it allowed as Python's float() allows them;
+// "nan", "inf", "infinity" in any case are notFinite, 1e39 outOfRange (beyond float32). Locale plays no part.
 NumberKind parseNumber(std::string_view cell, float& value);
 
 namespace detail {
@@ -20,9 +20,10 @@ inline constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1
 
 }  // namespace detail
 
-// The fast way for the common cell. Reads from `text`, which must end in a byte that no number contains ('\n', say), and
-// answers the first byte behind the number, or null when the cell needs parseNumber(): no digits, more than 19 of them, a far
-// exponent, or a value so near the middle between two floats that double precision cannot tell which is nearer.
+// The fast way for the common cell. Reads from `text`, which must end in a byte that no number contains ('\n', say),
+// and answers the first byte behind the number, or null when the cell needs parseNumber(): no digits, more than 19 of
+// them, a far exponent, or a value so near the middle between two floats that double precision cannot tell which is
+// nearer.
 inline const char* parseNumberFast(const char* text, float& value) {
   const char* p = text;
   const bool negative = *p == '-';

@@ -1,9 +1,10 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <exception>
-#include <fcntl.h>
 #include <optional>
-#include <unistd.h>
 
 #include "engine/base/error.h"
 #include "engine/data/cache.h"
@@ -27,7 +28,8 @@ void removeLeftovers(const CachePlace& place) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(place.folder, failed)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(place.name + ".pack.partial-") || name.starts_with(place.name + ".key.partial-")) std::filesystem::remove(entry.path(), failed);
+    if (name.starts_with(place.name + ".pack.partial-") || name.starts_with(place.name + ".key.partial-"))
+      std::filesystem::remove(entry.path(), failed);
   }
 }
 
@@ -42,7 +44,9 @@ void build(const std::filesystem::path& csv, const CachePlace& place, const Open
     const auto begin = Clock::now();
     auto told = begin;
     RowConsumer consumer;
-    consumer.start = [&](const CsvHeader&, const RowParser& parser) { writer.emplace(append, parser.schema(), parser.plan()); };
+    consumer.start = [&](const CsvHeader&, const RowParser& parser) {
+      writer.emplace(append, parser.schema(), parser.plan());
+    };
     consumer.rows = [&](RowChunk& chunk, RowFaults&, std::int64_t done, std::int64_t total) {
       writer->add(chunk);
       key.add(chunk.files);
@@ -51,18 +55,23 @@ void build(const std::filesystem::path& csv, const CachePlace& place, const Open
       told = now;
       const double seconds = std::chrono::duration<double>(now - begin).count();
       const std::int64_t rows = writer->rows();
-      const std::int64_t estimate = done >= total ? rows : static_cast<std::int64_t>(static_cast<double>(rows) * static_cast<double>(total) / static_cast<double>(std::max<std::int64_t>(done, 1)));
+      const std::int64_t estimate =
+          done >= total ? rows
+                        : static_cast<std::int64_t>(static_cast<double>(rows) * static_cast<double>(total) /
+                                                    static_cast<double>(std::max<std::int64_t>(done, 1)));
       if (!options.progress({rows, std::max(rows, estimate), seconds > 0 ? static_cast<double>(rows) / seconds : 0}))
         throwError(ErrorCode::stopped, "stopped while {} was prepared", csv.filename().string());
     };
     readRows({.csv = csv, .threads = options.threads}, consumer);
     if (!writer || writer->rows() == 0)
-      throwError(ErrorCode::badData, "{} has a header but no samples; add a line for each sample", csv.filename().string());
+      throwError(ErrorCode::badData, "{} has a header but no samples; add a line for each sample",
+                 csv.filename().string());
     writer->finish();
     packBytes = writer->bytes();
     const FileFacts after = factsOf(csv);
     if (after.size != before.size || after.time != before.time)
-      throwError(ErrorCode::badData, "{} was changed while it was read; wait until it is written and try again", csv.filename().string());
+      throwError(ErrorCode::badData, "{} was changed while it was read; wait until it is written and try again",
+                 csv.filename().string());
   });
   writeFileAtomically(place.key(), key.finish(packBytes));
 }

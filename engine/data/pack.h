@@ -1,11 +1,13 @@
 #pragma once
-// The packed cache: a file that holds a dataset's samples ready to be mapped. Its bytes follow from the samples alone: not from
-// where they came from, when, or by how many threads.
+// The packed cache: a file that holds a dataset's samples ready to be mapped. Its bytes follow from the samples alone:
+// not from where they came from, when, or by how many threads.
 //
 //   header   64 bytes: "LOOMPACK", version (u32), zeros
-//   groups   of rows_per_group rows; each begins at a multiple of 64. In a group, variable by variable, padded to 64 bytes:
+//   groups   of rows_per_group rows; each begins at a multiple of 64. In a group, variable by variable, padded to 64
+//   bytes:
 //            fixed shapes: the rows' bytes, one after another
-//            clips: for each row (u64 offset from the group's beginning, u64 extent of axis 0); after the last variable, the clips
+//            clips: for each row (u64 offset from the group's beginning, u64 extent of axis 0); after the last
+//            variable, the clips
 //   footer   JSON: rows, rows_per_group, variables, groups (offsets), content (XXH64 of all groups)
 //   trailer  64 bytes: "LOOMTAIL", footer offset, footer bytes, XXH64 of the footer (u64 each), zeros
 //

@@ -10,7 +10,9 @@ static_assert(std::endian::native == std::endian::little, "packs are mapped as t
 constexpr std::uint64_t kGroupBytes = std::uint64_t{16} << 20;
 constexpr std::int64_t kMostRows = 65536;
 
-std::uint64_t padded(std::uint64_t bytes) { return (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment; }
+std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
+}
 
 }  // namespace
 
@@ -33,12 +35,15 @@ void PackWriter::pad() {
   put(zeros, padded(m_offset) - m_offset);
 }
 
-// The largest power of two of rows that stay under kGroupBytes, judged by the first row: a function of the samples alone.
+// The largest power of two of rows that stay under kGroupBytes, judged by the first row: a function of the samples
+// alone.
 void PackWriter::chooseGroupSize(const RowChunk& chunk) {
   std::uint64_t row = 0;
   for (std::size_t v = 0; v < m_plan.size(); ++v)
-    row += m_plan[v].clip() ? static_cast<std::uint64_t>(chunk.columns[v].lengths[0]) * m_plan[v].stepBytes() + 16 : m_plan[v].cellBytes();
-  m_rowsPerGroup = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_floor(std::max<std::uint64_t>(kGroupBytes / row, 1))), 1, kMostRows);
+    row += m_plan[v].clip() ? static_cast<std::uint64_t>(chunk.columns[v].lengths[0]) * m_plan[v].stepBytes() + 16
+                            : m_plan[v].cellBytes();
+  m_rowsPerGroup = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(std::bit_floor(std::max<std::uint64_t>(kGroupBytes / row, 1))), 1, kMostRows);
 }
 
 void PackWriter::add(const RowChunk& chunk) {
@@ -77,7 +82,8 @@ void PackWriter::flush() {
   if (m_pendingRows == 0) return;
   m_groups.push_back(m_offset);
   std::uint64_t fixed = 0;
-  for (std::size_t v = 0; v < m_plan.size(); ++v) fixed += padded(m_plan[v].clip() ? static_cast<std::uint64_t>(m_pendingRows) * 16 : m_pending[v].bytes.size());
+  for (std::size_t v = 0; v < m_plan.size(); ++v)
+    fixed += padded(m_plan[v].clip() ? static_cast<std::uint64_t>(m_pendingRows) * 16 : m_pending[v].bytes.size());
   std::uint64_t clips = fixed;
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
     if (m_plan[v].clip()) {
@@ -117,12 +123,20 @@ void PackWriter::finish() {
       shape[0] = m_pending[v].longest;
       shortest = m_pending[v].shortest;
     }
-    Json entry = {{"name", variable.name}, {"label", variable.label}, {"kind", toString(variable.kind)}, {"type", toString(variable.type)},
-                  {"shape", shape.extents()}, {"clip", m_plan[v].clip()}, {"shortest", shortest}};
+    Json entry = {{"name", variable.name},
+                  {"label", variable.label},
+                  {"kind", toString(variable.kind)},
+                  {"type", toString(variable.type)},
+                  {"shape", shape.extents()},
+                  {"clip", m_plan[v].clip()},
+                  {"shortest", shortest}};
     if (!variable.elementLabels.empty()) entry["element_labels"] = variable.elementLabels;
     variables.push_back(std::move(entry));
   }
-  const Json footer = {{"rows", m_rows}, {"rows_per_group", m_rowsPerGroup}, {"variables", std::move(variables)}, {"groups", m_groups},
+  const Json footer = {{"rows", m_rows},
+                       {"rows_per_group", m_rowsPerGroup},
+                       {"variables", std::move(variables)},
+                       {"groups", m_groups},
                        {"content", fmt::format("{:016x}", m_hash.value())}};
   const std::string text = footer.dump();
   unsigned char trailer[kPackAlignment] = "LOOMTAIL";

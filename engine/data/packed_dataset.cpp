@@ -23,7 +23,8 @@ DataType typeFrom(const std::string& name) {
 }
 
 VariableKind kindFrom(const std::string& name) {
-  for (const VariableKind kind : {VariableKind::image, VariableKind::scalar, VariableKind::vector, VariableKind::matrix, VariableKind::wave}) {
+  for (const VariableKind kind :
+       {VariableKind::image, VariableKind::scalar, VariableKind::vector, VariableKind::matrix, VariableKind::wave}) {
     if (toString(kind) == name) return kind;
   }
   throwError(ErrorCode::badData, "the cache holds a variable of kind '{}'", name);
@@ -44,14 +45,17 @@ Footer parseFooter(std::string_view text, const std::string& name) {
     variable.type = typeFrom(entry.at("type").get<std::string>());
     variable.shape = Shape(entry.at("shape").get<std::vector<std::int64_t>>());
     variable.shortest = entry.at("shortest").get<std::int64_t>();
-    if (variable.shape.rank() == 0 || std::any_of(variable.shape.begin(), variable.shape.end(), [](std::int64_t e) { return e < 1; }))
+    if (variable.shape.rank() == 0 ||
+        std::any_of(variable.shape.begin(), variable.shape.end(), [](std::int64_t e) { return e < 1; }))
       throwError(ErrorCode::badData, "the cache holds a variable of shape {}", variable.shape.toString());
     variable.varying = variable.shortest != variable.shape[0];
-    if (const auto labels = entry.find("element_labels"); labels != entry.end()) variable.elementLabels = labels->get<std::vector<std::string>>();
+    if (const auto labels = entry.find("element_labels"); labels != entry.end())
+      variable.elementLabels = labels->get<std::vector<std::string>>();
     footer.clips.push_back(entry.at("clip").get<bool>());
     footer.schema.variables.push_back(std::move(variable));
   }
-  const std::int64_t groups = footer.rowsPerGroup > 0 ? (footer.rows + footer.rowsPerGroup - 1) / footer.rowsPerGroup : 0;
+  const std::int64_t groups =
+      footer.rowsPerGroup > 0 ? (footer.rows + footer.rowsPerGroup - 1) / footer.rowsPerGroup : 0;
   if (footer.rows < 0 || static_cast<std::int64_t>(footer.groups.size()) != groups || footer.schema.variables.empty())
     throwError(ErrorCode::badData, "the cache names {} groups for {} rows", footer.groups.size(), footer.rows);
   return footer;
@@ -62,17 +66,21 @@ class PackedDataset : public Dataset {
   explicit PackedDataset(const std::filesystem::path& file) : m_path(file), m_mapping(file) {
     const auto bytes = m_mapping.bytes();
     const auto refuse = [&](std::string_view why) {
-      throwError(ErrorCode::badData, "{} is no whole data cache: {}; delete it and open the CSV again", file.string(), why);
+      throwError(ErrorCode::badData, "{} is no whole data cache: {}; delete it and open the CSV again", file.string(),
+                 why);
     };
     std::uint32_t version = 0;
-    if (bytes.size() < 2 * kPackAlignment || std::memcmp(bytes.data(), "LOOMPACK", 8) != 0) refuse("it does not begin as one");
+    if (bytes.size() < 2 * kPackAlignment || std::memcmp(bytes.data(), "LOOMPACK", 8) != 0)
+      refuse("it does not begin as one");
     std::memcpy(&version, bytes.data() + 8, sizeof version);
-    if (version != kPackVersion) refuse(fmt::format("it has the format {}, this program reads {}", version, kPackVersion));
+    if (version != kPackVersion)
+      refuse(fmt::format("it has the format {}, this program reads {}", version, kPackVersion));
     const std::byte* const trailer = bytes.data() + bytes.size() - kPackAlignment;
     if (std::memcmp(trailer, "LOOMTAIL", 8) != 0) refuse("its end is missing");
     std::uint64_t numbers[3];
     std::memcpy(numbers, trailer + 8, sizeof numbers);
-    if (numbers[0] > bytes.size() - kPackAlignment || numbers[1] != bytes.size() - kPackAlignment - numbers[0]) refuse("its end does not fit its size");
+    if (numbers[0] > bytes.size() - kPackAlignment || numbers[1] != bytes.size() - kPackAlignment - numbers[0])
+      refuse("its end does not fit its size");
     const auto footer = bytes.subspan(numbers[0], numbers[1]);
     if (Hash64::of(footer) != numbers[2]) refuse("its description is damaged");
     try {
@@ -94,7 +102,8 @@ class PackedDataset : public Dataset {
 
   std::span<const std::byte> read(std::int64_t row, std::size_t variable, Shape* shape) const override {
     if (row < 0 || row >= m_footer.rows || variable >= m_cells.size())
-      throwError(ErrorCode::internal, "row {} of variable {} was asked of a dataset with {} rows", row, variable, m_footer.rows);
+      throwError(ErrorCode::internal, "row {} of variable {} was asked of a dataset with {} rows", row, variable,
+                 m_footer.rows);
     const std::int64_t group = row / m_footer.rowsPerGroup, inGroup = row % m_footer.rowsPerGroup;
     const std::int64_t rows = std::min(m_footer.rowsPerGroup, m_footer.rows - group * m_footer.rowsPerGroup);
     const std::uint64_t begin = m_footer.groups[static_cast<std::size_t>(group)];
@@ -118,31 +127,39 @@ class PackedDataset : public Dataset {
 
   void verify() const override {
     if (m_mapping.damaged())
-      throwError(ErrorCode::badData, "the data cache {} was cut short or cannot be read any more; start the run again and it is built anew", m_path.string());
+      throwError(ErrorCode::badData,
+                 "the data cache {} was cut short or cannot be read any more; start the run again and it is built anew",
+                 m_path.string());
   }
 
   std::string contentHash() const override { return m_footer.content; }
 
  private:
-  static std::uint64_t padded(std::uint64_t bytes) { return (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment; }
+  static std::uint64_t padded(std::uint64_t bytes) {
+    return (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
+  }
   std::span<const std::byte> take(std::uint64_t at, std::uint64_t bytes, std::int64_t row) const {
     if (at > m_end || bytes > m_end - at) damaged(row);
     return m_mapping.bytes().subspan(at, bytes);
   }
   [[noreturn]] void damaged(std::int64_t row) const {
-    throwError(ErrorCode::badData, "row {} lies outside of the data cache {}, which is damaged; delete it and open the CSV again", row, m_path.string());
+    throwError(ErrorCode::badData,
+               "row {} lies outside of the data cache {}, which is damaged; delete it and open the CSV again", row,
+               m_path.string());
   }
 
   std::filesystem::path m_path;
   GuardedMapping m_mapping;
   Footer m_footer;
-  std::uint64_t m_end = 0;             // of the groups
-  std::vector<std::size_t> m_cells;    // bytes a row in the fixed part of a group
-  std::vector<std::size_t> m_steps;    // clips: bytes of one step along axis 0
+  std::uint64_t m_end = 0;           // of the groups
+  std::vector<std::size_t> m_cells;  // bytes a row in the fixed part of a group
+  std::vector<std::size_t> m_steps;  // clips: bytes of one step along axis 0
 };
 
 }  // namespace
 
-std::unique_ptr<Dataset> openPack(const std::filesystem::path& file) { return std::make_unique<PackedDataset>(file); }
+std::unique_ptr<Dataset> openPack(const std::filesystem::path& file) {
+  return std::make_unique<PackedDataset>(file);
+}
 
 }  // namespace loom

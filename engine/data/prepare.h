@@ -1,6 +1,6 @@
 #pragma once
-// The steps of `prepare`, compiled for one variable: cropping, padding and mirroring become one window into the stored sample,
-// scaling and normalising one multiply-add per channel, so that a sample is read once and written once.
+// The steps of `prepare`, compiled for one variable: cropping, padding and mirroring become one window into the stored
+// sample, scaling and normalising one multiply-add per channel, so that a sample is read once and written once.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,12 +12,12 @@ namespace loom {
 
 // The entry that a step names, by id or alias. Throws Error(badProject) with the nearest name, and for faulty fields.
 const Entry& prepareEntry(const Json& step);
-// Whether the step applies to the variable: named, or without a name every variable that is no scalar; Crop, Pad and Flip skip
-// vectors then, Flip skips all but images.
+// Whether the step applies to the variable: named, or without a name every variable that is no scalar; Crop, Pad and
+// Flip skip vectors then, Flip skips all but images.
 bool appliesTo(const Json& step, const Entry& entry, const Variable& variable);
 
-// A sample seen as planes x rows x columns x inner. Images: C x H x W x 1; clips: 1 x 1 x length x the other axes; numbers
-// that stand side by side (vectors): 1 x 1 x 1 x elements.
+// A sample seen as planes x rows x columns x inner. Images: C x H x W x 1; clips: 1 x 1 x length x the other axes;
+// numbers that stand side by side (vectors): 1 x 1 x 1 x elements.
 struct SampleLayout {
   std::int64_t planes = 1, rows = 1, columns = 1, inner = 1;
   bool image = false;         // two axes may be cut and padded (rows, columns), else one (columns)
@@ -31,14 +31,16 @@ class Preparation {
   Preparation(const Variable& variable, const std::vector<Json>& prepare, bool random, std::uint64_t seed);
 
   const Shape& shape() const { return m_shape; }  // after preparation
-  // Overwrites `out` (shape().elements() numbers). `row` and `epoch` decide what is random. Throws Error(badData) for a clip that
-  // is too short.
-  void apply(std::span<const std::byte> raw, const Shape& shape, std::int64_t row, std::int64_t epoch, std::span<float> out) const;
+  // Overwrites `out` (shape().elements() numbers). `row` and `epoch` decide what is random. Throws Error(badData) for a
+  // clip that is too short.
+  void apply(std::span<const std::byte> raw, const Shape& shape, std::int64_t row, std::int64_t epoch,
+             std::span<float> out) const;
 
  private:
+  static constexpr std::size_t kMostWindows = 16;
   enum class Position { start, centre, random };
   enum class Kind { crop, padBy, padTo, flip };
-  struct Window {            // one step that moves pixels
+  struct Window {  // one step that moves pixels
     Kind kind;
     std::int64_t rows = 0, columns = 0;
     Position position = Position::centre;
@@ -49,7 +51,8 @@ class Preparation {
   struct Extents {
     std::int64_t low = 0, high = 0;
   };
-  void addWindow(const Json& step, const Entry& entry, std::uint64_t number, bool random, Extents& rows, Extents& columns);
+  void addWindow(const Json& step, const Entry& entry, std::uint64_t number, bool random, Extents& rows,
+                 Extents& columns);
   void addValues(const Json& step, const Entry& entry);
   void finish(const Variable& variable, const Extents& rows, const Extents& columns);
 

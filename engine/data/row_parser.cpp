@@ -1,41 +1,15 @@
-#include "engine/data/row_parser.h"
-
 #include <algorithm>
 #include <cstring>
-#include <sys/stat.h>
 
 #include "engine/data/csv_cells.h"
 #include "engine/data/numbers.h"
-#include "engine/data/text.h"
+#include "engine/data/row_place.h"
 
 namespace loom {
-namespace {
-
 constexpr int kLenientRows = 100;
 
-std::string normalised(std::string_view cell) {
-  std::string path(cell);
-  std::replace(path.begin(), path.end(), '\\', '/');
-  return path;
-}
-
-void room(RowChunk::Column& column, std::size_t bytes) {
-  if (column.bytes.size() < bytes) column.bytes.resize(std::max(bytes, column.bytes.size() + column.bytes.size() / 2));
-}
-
-}  // namespace
-
-struct RowParser::Place {
-  std::int64_t line;
-  std::size_t column;
-  const CsvHeader& header;
-  const CsvColumn& it() const { return header.columns[column]; }
-  Fault fault(FaultKind kind, std::string found, std::string wanted, std::string remedy) const {
-    return {.kind = kind, .line = line, .column = it().header, .found = std::move(found), .wanted = std::move(wanted), .remedy = std::move(remedy)};
-  }
-};
-
-RowParser::RowParser(const CsvHeader& header, std::filesystem::path folder) : m_header(header), m_folder(std::move(folder)) {
+RowParser::RowParser(const CsvHeader& header, std::filesystem::path folder)
+    : m_header(header), m_folder(std::move(folder)) {
   for (const CsvVariable& variable : header.variables) {
     VariablePlan plan;
     if (variable.indexed) {
@@ -56,42 +30,15 @@ Schema RowParser::schema() const {
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
     const CsvVariable& variable = m_header.variables[v];
     const VariablePlan& plan = m_plan[v];
-    schema.variables.push_back({.name = variable.name, .label = variable.label, .kind = plan.kind, .shape = plan.shape, .type = plan.type,
-                                .shortest = plan.shape[0], .elementLabels = variable.elementLabels});
+    schema.variables.push_back({.name = variable.name,
+                                .label = variable.label,
+                                .kind = plan.kind,
+                                .shape = plan.shape,
+                                .type = plan.type,
+                                .shortest = plan.shape[0],
+                                .elementLabels = variable.elementLabels});
   }
   return schema;
-}
-
-bool RowParser::settleCell(std::size_t column, std::string_view cell, std::int64_t line, const FaultSink* fault) {
-  const Place place{line, column, m_header};
-  VariablePlan& plan = m_plan[static_cast<std::size_t>(place.it().variable)];
-  float value = 0;
-  const NumberKind number = parseNumber(cell, value);
-  if (number == NumberKind::empty) {
-    if (fault) (*fault)(place.fault(FaultKind::emptyCell, "the cell is empty", "a number or a file is needed", "fill the cell or remove the row"));
-    return false;
-  }
-  if (number != NumberKind::text) {
-    if (plan.file) return false;  // rows before named files
-    plan.known = true;
-    return true;
-  }
-  plan.file = true;
-  // Reuses the way of all later rows: an unknown plan accepts any sample, which then becomes the plan.
-  RowChunk chunk;
-  chunk.columns.resize(m_plan.size());
-  Scratch scratch;
-  bool good = true;
-  storeFile(place, cell, chunk, scratch, [&](Fault found) {
-    good = false;
-    if (fault) (*fault)(std::move(found));
-  });
-  if (!good || !decodeFiles) return false;
-  plan.kind = scratch.sample.kind;
-  plan.shape = scratch.sample.shape;
-  plan.type = scratch.sample.type;
-  plan.known = true;
-  return true;
 }
 
 void RowParser::settle(const CsvBlock& block, std::size_t offset, bool lenient, const FaultSink& fault) {
@@ -127,106 +74,8 @@ void RowParser::settle(const CsvBlock& block, std::size_t offset, bool lenient, 
   }
 }
 
-void RowParser::skipFile(const Place& place, RowChunk& chunk) const {
-  const auto variable = static_cast<std::size_t>(place.it().variable);
-  const VariablePlan& plan = m_plan[variable];
-  RowChunk::Column& column = chunk.columns[variable];
-  if (plan.clip()) {
-    column.lengths.push_back(0);
-  } else if (plan.known) {
-    room(column, column.used + plan.cellBytes());
-    std::memset(column.bytes.data() + column.used, 0, plan.cellBytes());
-    column.used += plan.cellBytes();
-  }
-}
-
-void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& chunk, Scratch& scratch, const FaultSink& fault) const {
-  const auto variable = static_cast<std::size_t>(place.it().variable);
-  const VariablePlan& plan = m_plan[variable];
-  const auto fail = [&](Fault found) {
-    skipFile(place, chunk);
-    fault(std::move(found));
-  };
-  if (cell.empty()) return fail(place.fault(FaultKind::emptyCell, "the cell is empty", "the path of a file is needed", "fill the cell or remove the row"));
-  float value;
-  if (parseNumber(cell, value) != NumberKind::text)
-    return fail(place.fault(FaultKind::mixedKinds, fmt::format("the cell is the number {}", quotedText(cell)), "the rows before name files",
-                            "let all cells of a column be files, or all numbers"));
-  if (cell.find('\0') != std::string_view::npos || cell.find('\n') != std::string_view::npos || findNonUtf8(cell) != std::string_view::npos)
-    return fail(place.fault(FaultKind::unreadable, fmt::format("the cell is {}", quotedText(cell)), "a path in UTF-8 without line breaks is needed",
-                            "save the CSV as UTF-8 and close every quote"));
-  std::string text = normalised(cell);
-  if (text.find("://") != std::string::npos)
-    return fail(place.fault(FaultKind::missingFile, fmt::format("the cell is the address {}", quotedText(cell)), "a file of this machine is needed",
-                            "download it and write its path"));
-  const std::filesystem::path path = m_folder / text;
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) {
-    const bool looksLikeText = text.find('.') == std::string::npos && text.find('/') == std::string::npos;
-    return fail(place.fault(
-        FaultKind::missingFile,
-        looksLikeText ? fmt::format("{} is neither a number nor a file that is there", quotedText(cell)) : fmt::format("there is no file {}", quotedText(path.string())),
-        looksLikeText ? "a number or a file is needed" : "paths begin at the folder of the CSV",
-        looksLikeText ? "write classes as 0, 1, 2 ...; begin the column's name with '#' to leave it out" : "correct the path, put the file there, or remove the row"));
-  }
-  if (!decodeFiles) return skipFile(place, chunk);
-  Sample& sample = scratch.sample;
-  try {
-    decodeFile(path, sample, scratch.file);
-  } catch (const DecodeError& error) {
-    return fail(place.fault(FaultKind::brokenFile, fmt::format("{}: {}", quotedText(text), error.found()), error.wanted(), error.remedy()));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::missingFile && error.code() != ErrorCode::inputOutput) throw;
-    return fail(place.fault(FaultKind::missingFile, error.message(), "every file must be readable", "give permission to read it, or remove the row"));
-  }
-  chunk.files.push_back({std::move(text), status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec});
-  if (!plan.known) return;
-  if (sample.kind != plan.kind || sample.type != plan.type)
-    return fail(place.fault(FaultKind::mixedKinds,
-                            fmt::format("{} holds {} of {}", quotedText(cell), toString(sample.kind) == "image" ? "an image" : fmt::format("a {}", toString(sample.kind)), toString(sample.type)),
-                            fmt::format("the first row has {} of {}", toString(plan.kind) == "image" ? "an image" : fmt::format("a {}", toString(plan.kind)), toString(plan.type)),
-                            "convert all files of a column to one format and depth"));
-  const bool same = plan.clip() ? sample.shape.rank() == plan.shape.rank() && std::equal(sample.shape.begin() + 1, sample.shape.end(), plan.shape.begin() + 1)
-                                : sample.shape == plan.shape;
-  if (!same)
-    return fail(place.fault(FaultKind::mixedShapes, fmt::format("{} has the shape {}", quotedText(cell), sample.shape.toString()),
-                            plan.clip() ? fmt::format("the first row has {}, and only the first extent may differ", plan.shape.toString())
-                                        : fmt::format("the first row has {}", plan.shape.toString()),
-                            "bring all samples to one shape, or remove the row"));
-  RowChunk::Column& column = chunk.columns[variable];
-  room(column, column.used + sample.bytes.size());
-  std::memcpy(column.bytes.data() + column.used, sample.bytes.data(), sample.bytes.size());
-  column.used += sample.bytes.size();
-  if (plan.clip()) column.lengths.push_back(sample.shape[0]);
-}
-
-void RowParser::storeNumber(const Place& place, std::string_view cell, RowChunk& chunk, const FaultSink& fault) const {
-  const auto variable = static_cast<std::size_t>(place.it().variable);
-  float value = 0;
-  const NumberKind kind = parseNumber(cell, value);
-  RowChunk::Column& column = chunk.columns[variable];
-  const std::size_t at = static_cast<std::size_t>(chunk.rows) * m_plan[variable].cellBytes() + static_cast<std::size_t>(place.it().element) * sizeof(float);
-  if (kind != NumberKind::number) value = 0;
-  std::memcpy(column.bytes.data() + at, &value, sizeof value);
-  switch (kind) {
-    case NumberKind::number: return;
-    case NumberKind::empty:
-      return fault(place.fault(FaultKind::emptyCell, "the cell is empty", "a number is needed", "fill the cell or remove the row"));
-    case NumberKind::notFinite:
-      return fault(place.fault(FaultKind::notFinite, fmt::format("the cell is {}", quotedText(cell)), "training needs finite numbers", "correct the cell or remove the row"));
-    case NumberKind::outOfRange:
-      return fault(place.fault(FaultKind::notFinite, fmt::format("the cell is {}", quotedText(cell)), "float32 ends at 3.4e38", "use a smaller unit"));
-    case NumberKind::text: break;
-  }
-  const bool decimalComma = !cell.empty() && cell.find_first_not_of("0123456789,-+") == std::string_view::npos;
-  const bool isFile = m_header.variables[variable].indexed == false && cell.find('.') != std::string_view::npos && cell.find_first_of("/\\") != std::string_view::npos;
-  fault(place.fault(isFile ? FaultKind::mixedKinds : FaultKind::notANumber, fmt::format("the cell is {}", quotedText(cell)), "a number is needed",
-                    decimalComma ? "write decimals with a point, as in 1.5"
-                    : isFile     ? "let all cells of a column be files, or all numbers"
-                                 : "correct the cell; write classes as 0, 1, 2 ..."));
-}
-
-void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t line, RowChunk& chunk, Scratch& scratch, const FaultSink& fault) const {
+void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t line, RowChunk& chunk, Scratch& scratch,
+                      const FaultSink& fault) const {
   struct Target {
     std::byte* base = nullptr;  // of a number's first row; null: not a number that is read the fast way
     std::size_t stride = 0;
@@ -247,7 +96,8 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
     const int variable = m_header.columns[c].variable;
     if (variable < 0 || m_plan[static_cast<std::size_t>(variable)].file) continue;
     const auto v = static_cast<std::size_t>(variable);
-    targets[c] = {chunk.columns[v].bytes.data() + static_cast<std::size_t>(m_header.columns[c].element) * sizeof(float), m_plan[v].cellBytes()};
+    targets[c] = {chunk.columns[v].bytes.data() + static_cast<std::size_t>(m_header.columns[c].element) * sizeof(float),
+                  m_plan[v].cellBytes()};
   }
 
   bool good = true;
@@ -266,8 +116,13 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
       continue;
     }
     if (blankLine > 0) {
-      watch({.kind = FaultKind::blankLine, .severity = FaultSeverity::warning, .line = blankLine, .column = {}, .found = "the line is blank",
-             .wanted = "every line holds a sample", .remedy = "it is left out; remove it"});
+      watch({.kind = FaultKind::blankLine,
+             .severity = FaultSeverity::warning,
+             .line = blankLine,
+             .column = {},
+             .found = "the line is blank",
+             .wanted = "every line holds a sample",
+             .remedy = "it is left out; remove it"});
       blankLine = 0;
     }
     const std::int64_t here = line;
@@ -281,7 +136,8 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
         if (behind) {
           if (*behind == '\r' && behind[1] == '\n') ++behind;
           if (*behind == ',' || *behind == '\n') {
-            std::memcpy(targets[c].base + static_cast<std::size_t>(chunk.rows) * targets[c].stride, &value, sizeof value);
+            std::memcpy(targets[c].base + static_cast<std::size_t>(chunk.rows) * targets[c].stride, &value,
+                        sizeof value);
             last = *behind == '\n';
             line += last;
             p = behind + 1;
@@ -296,23 +152,38 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
       open |= cell.open;
       if (c < count && m_header.columns[c].variable >= 0 && !cell.open) {
         const Place place{here, c, m_header};
-        if (targets[c].base) storeNumber(place, cell.text, chunk, watch);
-        else storeFile(place, cell.text, chunk, scratch, watch);
+        if (targets[c].base)
+          storeNumber(place, cell.text, chunk, watch);
+        else
+          storeFile(place, cell.text, chunk, scratch, watch);
       }
       ++c;
     }
     if (open) {
-      watch({.kind = FaultKind::raggedRow, .line = here, .column = {}, .found = "a quote is opened and never closed", .wanted = "every quote needs its partner",
+      watch({.kind = FaultKind::raggedRow,
+             .line = here,
+             .column = {},
+             .found = "a quote is opened and never closed",
+             .wanted = "every quote needs its partner",
              .remedy = "close the quote; a quote inside of a quoted cell is written twice"});
     } else if (c != count) {
-      watch({.kind = FaultKind::raggedRow, .line = here, .column = {}, .found = fmt::format("the row has {} cells", c), .wanted = fmt::format("the header has {}", count),
-             .remedy = c < count ? "fill the missing cells or remove the row" : "put cells that hold a comma in quotes, or remove the row"});
+      watch({.kind = FaultKind::raggedRow,
+             .line = here,
+             .column = {},
+             .found = fmt::format("the row has {} cells", c),
+             .wanted = fmt::format("the header has {}", count),
+             .remedy = c < count ? "fill the missing cells or remove the row"
+                                 : "put cells that hold a comma in quotes, or remove the row"});
     }
-    for (std::size_t missing = std::min(c - (open ? 1 : 0), count); missing < count; ++missing) {  // rows stay in step with each other
+    for (std::size_t missing = std::min(c - (open ? 1 : 0), count); missing < count;
+         ++missing) {  // rows stay in step with each other
       const int variable = m_header.columns[missing].variable;
       if (variable < 0) continue;
-      if (!targets[missing].base) skipFile({here, missing, m_header}, chunk);
-      else std::memset(targets[missing].base + static_cast<std::size_t>(chunk.rows) * targets[missing].stride, 0, sizeof(float));
+      if (!targets[missing].base)
+        skipFile({here, missing, m_header}, chunk);
+      else
+        std::memset(targets[missing].base + static_cast<std::size_t>(chunk.rows) * targets[missing].stride, 0,
+                    sizeof(float));
     }
     chunk.lines.push_back(here);
     chunk.bad.push_back(!good);

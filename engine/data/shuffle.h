@@ -1,10 +1,11 @@
 #pragma once
-// The order of an epoch as a function that answers any place of it at once: no table, so a billion rows cost no memory and a
-// resumed epoch no time.
+// The order of an epoch as a function that answers any place of it at once: no table, so a billion rows cost no memory
+// and a resumed epoch no time.
 //
-// A place x < n is written as (l, r) with l = x mod a, r = x div a, a = ceil(sqrt n), b = ceil(n / a); eight rounds add a keyed
-// random number of one half to the other, l += F(r) mod a, then r += F(l) mod b (a Feistel network over Z_a x Z_b: Black and
-// Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). Results at or beyond n (fewer than 2 sqrt n of them) walk on.
+// A place x < n is written as (l, r) with l = x mod a, r = x div a, a = ceil(sqrt n), b = ceil(n / a); eight rounds add
+// a keyed random number of one half to the other, l += F(r) mod a, then r += F(l) mod b (a Feistel network over Z_a x
+// Z_b: Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). Results at or beyond n (fewer than 2
+// sqrt n of them) walk on.
 #include <cmath>
 #include <cstdint>
 
@@ -14,7 +15,8 @@ namespace loom {
 
 class EpochOrder {
  public:
-  EpochOrder(std::int64_t count, bool shuffle, std::uint64_t seed, std::int64_t epoch) : m_count(static_cast<std::uint64_t>(count)), m_shuffle(shuffle) {
+  EpochOrder(std::int64_t count, bool shuffle, std::uint64_t seed, std::int64_t epoch)
+      : m_count(static_cast<std::uint64_t>(count)), m_shuffle(shuffle) {
     m_a = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(count)));
     while (m_a * m_a < m_count) ++m_a;
     if (m_a == 0) m_a = 1;

@@ -15,7 +15,8 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kMostChannels = 4096, kMostClasses = 100000, kBins = 64;
-constexpr std::int64_t kPieces = 64;  // sums are made by piece and added in their order: the same for any number of threads
+constexpr std::int64_t kPieces =
+    64;  // sums are made by piece and added in their order: the same for any number of threads
 
 // Mean and squared deviations of what was seen, merged pairwise (Chan, Golub, LeVeque, "Updating formulae", 1979).
 struct Running {
@@ -76,9 +77,11 @@ template <class T>
 void addSample(const T* values, const SampleLayout& layout, std::int64_t channels, Piece& piece) {
   const std::int64_t spatial = layout.rows * layout.columns * layout.inner;
   if (layout.image) {
-    for (std::int64_t c = 0; c < layout.planes; ++c) piece.channels[static_cast<std::size_t>(channels > 1 ? c : 0)].merge(runningOf(values + c * spatial, spatial, 1));
+    for (std::int64_t c = 0; c < layout.planes; ++c)
+      piece.channels[static_cast<std::size_t>(channels > 1 ? c : 0)].merge(runningOf(values + c * spatial, spatial, 1));
   } else if (channels > 1) {
-    for (std::int64_t c = 0; c < channels; ++c) piece.channels[static_cast<std::size_t>(c)].merge(runningOf(values + c, spatial / channels, channels));
+    for (std::int64_t c = 0; c < channels; ++c)
+      piece.channels[static_cast<std::size_t>(c)].merge(runningOf(values + c, spatial / channels, channels));
   } else {
     piece.channels[0].merge(runningOf(values, spatial, 1));
   }
@@ -108,17 +111,23 @@ void measurePiece(const Job& job, std::int64_t begin, std::int64_t end, Piece& p
   }
 }
 
-void countBins(const Job& job, double low, double high, std::int64_t begin, std::int64_t end, std::vector<std::int64_t>& bins) {
+void countBins(const Job& job, double low, double high, std::int64_t begin, std::int64_t end,
+               std::vector<std::int64_t>& bins) {
   const Variable& variable = job.dataset.schema().variables[job.variable];
   const double scale = high > low ? kBins / (high - low) : 0;
-  const auto add = [&](double value) { ++bins[static_cast<std::size_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>((value - low) * scale), 0, kBins - 1))]; };
+  const auto add = [&](double value) {
+    ++bins[static_cast<std::size_t>(
+        std::clamp<std::int64_t>(static_cast<std::int64_t>((value - low) * scale), 0, kBins - 1))];
+  };
   for (std::int64_t i = begin; i < end; ++i) {
     const auto raw = job.dataset.read(i * job.step, job.variable);
     if (variable.type == DataType::u8) {
       std::int64_t counts[256] = {};
       for (const std::byte b : raw) ++counts[std::to_integer<std::size_t>(b)];
       for (int v = 0; v < 256; ++v) {
-        if (counts[v] > 0) bins[static_cast<std::size_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>((v - low) * scale), 0, kBins - 1))] += counts[v];
+        if (counts[v] > 0)
+          bins[static_cast<std::size_t>(
+              std::clamp<std::int64_t>(static_cast<std::int64_t>((v - low) * scale), 0, kBins - 1))] += counts[v];
       }
     } else {
       const auto* values = reinterpret_cast<const float*>(raw.data());
@@ -156,7 +165,8 @@ std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& o
   const std::int64_t size = dataset.size();
   const std::int64_t step = options.rows > 0 && options.rows < size ? size / options.rows : 1;
   const std::int64_t rows = options.rows > 0 ? std::min(options.rows, size / step) : size;
-  const int threads = options.threads > 0 ? options.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads =
+      options.threads > 0 ? options.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<VariableStats> all;
   std::mutex mutex;
   std::int64_t done = 0;
@@ -164,7 +174,8 @@ std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& o
   const auto tell = [&] {
     const std::lock_guard lock(mutex);
     ++done;
-    if (options.progress && !options.progress(done, total)) throwError(ErrorCode::stopped, "stopped while the dataset was measured");
+    if (options.progress && !options.progress(done, total))
+      throwError(ErrorCode::stopped, "stopped while the dataset was measured");
   };
   for (std::size_t v = 0; v < dataset.schema().variables.size(); ++v) {
     const Variable& variable = dataset.schema().variables[v];
@@ -209,7 +220,11 @@ std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& o
 
 Json toJson(const VariableStats& stats) {
   const auto moments = [](const Moments& m) {
-    return Json{{"count", m.count}, {"mean", numberToJson(m.mean)}, {"deviation", numberToJson(m.deviation)}, {"low", numberToJson(m.low)}, {"high", numberToJson(m.high)}};
+    return Json{{"count", m.count},
+                {"mean", numberToJson(m.mean)},
+                {"deviation", numberToJson(m.deviation)},
+                {"low", numberToJson(m.low)},
+                {"high", numberToJson(m.high)}};
   };
   Json json = {{"variable", stats.variable}, {"all", moments(stats.all)}};
   if (stats.channels.size() > 1) {
@@ -239,8 +254,12 @@ std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>
       some = true;
       const std::int64_t channels = layoutOf(variable, variable.shape).channels;
       if (channels > kMostChannels)
-        throwError(ErrorCode::badProject, "step Normalise of prepare: {} has {} channels, and at most {} are measured; give mean and deviation", variable.name, channels, kMostChannels);
-      const std::int64_t rows = std::min<std::int64_t>(dataset.size(), 100000), stride = std::max<std::int64_t>(dataset.size() / rows, 1);
+        throwError(
+            ErrorCode::badProject,
+            "step Normalise of prepare: {} has {} channels, and at most {} are measured; give mean and deviation",
+            variable.name, channels, kMostChannels);
+      const std::int64_t rows = std::min<std::int64_t>(dataset.size(), 100000),
+                         stride = std::max<std::int64_t>(dataset.size() / rows, 1);
       Piece piece;
       measurePiece({dataset, v, channels, rows, stride}, 0, rows, piece);
       // The steps before this one change scale and shift, channel by channel: they are applied to the measured numbers.
@@ -278,7 +297,8 @@ std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>
     }
     if (!some) {
       const std::string name = Values(entry, step).text("variable");
-      throwError(ErrorCode::badProject, "step Normalise of prepare: the dataset has no {}", name.empty() ? "image, clip or vector to normalise; name a variable" : "variable '" + name + "'");
+      throwError(ErrorCode::badProject, "step Normalise of prepare: the dataset has no {}",
+                 name.empty() ? "image, clip or vector to normalise; name a variable" : "variable '" + name + "'");
     }
   }
   return answered;

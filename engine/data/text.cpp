@@ -1,8 +1,8 @@
 #include "engine/data/text.h"
 
-#include <cstdint>
-
 #include <fmt/core.h>
+
+#include <cstdint>
 
 namespace loom {
 
@@ -39,7 +39,8 @@ std::size_t findNonUtf8(std::string_view text) {
       if ((bytes[i + k] & 0xc0) != 0x80) return i;
       code = code << 6 | (bytes[i + k] & 0x3f);
     }
-    if ((length == 3 && code < 0x800) || (length == 4 && (code < 0x10000 || code > 0x10ffff)) || (code >= 0xd800 && code < 0xe000))
+    if ((length == 3 && code < 0x800) || (length == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+        (code >= 0xd800 && code < 0xe000))
       return i;
     i += length;
   }
@@ -52,13 +53,26 @@ std::string_view kindByContent(std::string_view start) {
     std::string_view begin, name;
   };
   static constexpr Kind kinds[] = {
-      {"\x89PNG"sv, "a PNG image"},         {"\xff\xd8\xff"sv, "a JPEG image"},      {"BM"sv, "a BMP image"},
-      {"GIF8"sv, "a GIF image"},            {"II*\0"sv, "a TIFF image"},             {"MM\0*"sv, "a TIFF image"},
-      {"\x93NUMPY"sv, "a NumPy array"},     {"PK\x03\x04"sv, "a ZIP or Excel file"}, {"\x1f\x8b"sv, "a gzip file"},
-      {"%PDF"sv, "a PDF document"},         {"\x89HDF"sv, "an HDF5 file"},           {"PAR1"sv, "a Parquet file"},
-      {"\xff\xfe"sv, "UTF-16 text"},        {"\xfe\xff"sv, "UTF-16 text"},           {"\xd0\xcf\x11\xe0"sv, "an old Office file"},
-      {"ARROW1"sv, "an Arrow file"},        {"SQLite"sv, "an SQLite database"},      {"\x7f\x45LF"sv, "a program"},
-      {"<!DOCTYPE"sv, "an HTML page"},      {"<html"sv, "an HTML page"},
+      {"\x89PNG"sv, "a PNG image"},
+      {"\xff\xd8\xff"sv, "a JPEG image"},
+      {"BM"sv, "a BMP image"},
+      {"GIF8"sv, "a GIF image"},
+      {"II*\0"sv, "a TIFF image"},
+      {"MM\0*"sv, "a TIFF image"},
+      {"\x93NUMPY"sv, "a NumPy array"},
+      {"PK\x03\x04"sv, "a ZIP or Excel file"},
+      {"\x1f\x8b"sv, "a gzip file"},
+      {"%PDF"sv, "a PDF document"},
+      {"\x89HDF"sv, "an HDF5 file"},
+      {"PAR1"sv, "a Parquet file"},
+      {"\xff\xfe"sv, "UTF-16 text"},
+      {"\xfe\xff"sv, "UTF-16 text"},
+      {"\xd0\xcf\x11\xe0"sv, "an old Office file"},
+      {"ARROW1"sv, "an Arrow file"},
+      {"SQLite"sv, "an SQLite database"},
+      {"\x7f\x45LF"sv, "a program"},
+      {"<!DOCTYPE"sv, "an HTML page"},
+      {"<html"sv, "an HTML page"},
   };
   if (start.size() >= 12 && start.substr(0, 4) == "RIFF") {
     if (start.substr(8, 4) == "WAVE") return "a WAV sound";

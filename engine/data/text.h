@@ -13,7 +13,8 @@ std::string quotedText(std::string_view cell);
 // Offset of the first byte that is not UTF-8 (overlong forms and surrogates included); npos when all is.
 std::size_t findNonUtf8(std::string_view text);
 
-// "a PNG image", "a ZIP or Excel file", "UTF-16 text", ...: told from the first bytes; empty when nothing is recognised.
+// "a PNG image", "a ZIP or Excel file", "UTF-16 text", ...: told from the first bytes; empty when nothing is
+// recognised.
 std::string_view kindByContent(std::string_view start);
 
 // Levels of memory and files, for people: "64 MB".

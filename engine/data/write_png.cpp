@@ -1,12 +1,12 @@
 #include "engine/data/write_png.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
-#include <vector>
-
 #include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -41,7 +41,8 @@ void writePng(const std::filesystem::path& path, std::span<const std::byte> imag
   static constexpr unsigned char kColor[] = {0, 0, 4, 2, 6};  // by number of channels
   if (shape.rank() != 3 || shape[0] < 1 || shape[0] > 4 || static_cast<std::size_t>(shape.elements()) != image.size())
     throwError(ErrorCode::internal, "{} bytes of shape {} are no image", image.size(), shape.toString());
-  const auto channels = static_cast<std::size_t>(shape[0]), height = static_cast<std::size_t>(shape[1]), width = static_cast<std::size_t>(shape[2]);
+  const auto channels = static_cast<std::size_t>(shape[0]), height = static_cast<std::size_t>(shape[1]),
+             width = static_cast<std::size_t>(shape[2]);
   thread_local std::vector<unsigned char> rows, packed, file;
   thread_local Deflater deflater;
   const std::size_t stride = width * channels + 1;
@@ -50,7 +51,8 @@ void writePng(const std::filesystem::path& path, std::span<const std::byte> imag
     unsigned char* to = rows.data() + y * stride;
     *to++ = 0;  // no filter
     for (std::size_t x = 0; x < width; ++x) {
-      for (std::size_t c = 0; c < channels; ++c) *to++ = std::to_integer<unsigned char>(image[(c * height + y) * width + x]);
+      for (std::size_t c = 0; c < channels; ++c)
+        *to++ = std::to_integer<unsigned char>(image[(c * height + y) * width + x]);
     }
   }
   packed.resize(deflateBound(&deflater.stream, static_cast<uLong>(rows.size())));
@@ -59,7 +61,8 @@ void writePng(const std::filesystem::path& path, std::span<const std::byte> imag
   deflater.stream.avail_in = static_cast<uInt>(rows.size());
   deflater.stream.next_out = packed.data();
   deflater.stream.avail_out = static_cast<uInt>(packed.size());
-  if (deflate(&deflater.stream, Z_FINISH) != Z_STREAM_END) throwError(ErrorCode::internal, "zlib did not finish an image");
+  if (deflate(&deflater.stream, Z_FINISH) != Z_STREAM_END)
+    throwError(ErrorCode::internal, "zlib did not finish an image");
 
   static constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', 13, 10, 26, 10};
   file.assign(kSignature, kSignature + 8);

@@ -1,7 +1,9 @@
-// Draws the images of the digits sample: ten kinds of strokes with random pose, thickness, ink and noise, as PNG files beside
-// train.csv and test.csv. An image is a function of (seed, its number): every machine draws the same ones.
+// Draws the images of the digits sample: ten kinds of strokes with random pose, thickness, ink and noise, as PNG files
+// beside train.csv and test.csv. An image is a function of (seed, its number): every machine draws the same ones.
 //
 //   draw_digits FOLDER [TRAINING TEST SEED]      (6000 1000 1)
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,8 +15,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <unistd.h>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -38,8 +38,11 @@ using Stroke = std::vector<Point>;
 class Dice {
  public:
   Dice(std::uint64_t seed, std::uint64_t image) : m_random(seed, "digits"), m_image(image) {}
-  double uniform(double low, double high) { return low + (high - low) * Philox::toUniform(m_random(m_image, m_next++)[0]); }
-  // The sum of twelve uniform numbers: near enough to normal, and free of functions whose last bit differs between machines.
+  double uniform(double low, double high) {
+    return low + (high - low) * Philox::toUniform(m_random(m_image, m_next++)[0]);
+  }
+  // The sum of twelve uniform numbers: near enough to normal, and free of functions whose last bit differs between
+  // machines.
   double normal() {
     double sum = -6;
     for (int i = 0; i < 3; ++i) {
@@ -66,12 +69,15 @@ Stroke ellipse(double x, double y, double rx, double ry) {
 std::vector<Stroke> strokesOf(int digit, Dice& dice) {
   const bool second = dice.uniform(0, 1) < 0.4;
   switch (digit) {
-    case 0: return {ellipse(0.5, 0.5, 0.27, 0.41)};
+    case 0:
+      return {ellipse(0.5, 0.5, 0.27, 0.41)};
     case 1:
       if (second) return {{{0.36, 0.27}, {0.53, 0.1}, {0.53, 0.9}}, {{0.36, 0.9}, {0.7, 0.9}}};
       return {{{0.4, 0.25}, {0.54, 0.1}, {0.54, 0.9}}};
     case 2:
-      return {{{0.25, 0.28}, {0.34, 0.14}, {0.5, 0.09}, {0.67, 0.15}, {0.73, 0.3}, {0.65, 0.47}, {0.45, 0.68}, {0.23, 0.9}}, {{0.23, 0.9}, {0.79, 0.9}}};
+      return {
+          {{0.25, 0.28}, {0.34, 0.14}, {0.5, 0.09}, {0.67, 0.15}, {0.73, 0.3}, {0.65, 0.47}, {0.45, 0.68}, {0.23, 0.9}},
+          {{0.23, 0.9}, {0.79, 0.9}}};
     case 3:
       return {{{0.27, 0.17}, {0.44, 0.09}, {0.63, 0.14}, {0.69, 0.29}, {0.6, 0.42}, {0.43, 0.47}},
               {{0.43, 0.47}, {0.64, 0.53}, {0.74, 0.69}, {0.66, 0.85}, {0.46, 0.92}, {0.25, 0.83}}};
@@ -79,13 +85,24 @@ std::vector<Stroke> strokesOf(int digit, Dice& dice) {
       if (second) return {{{0.3, 0.12}, {0.25, 0.55}, {0.78, 0.55}}, {{0.66, 0.1}, {0.62, 0.92}}};
       return {{{0.6, 0.1}, {0.22, 0.62}, {0.8, 0.62}}, {{0.6, 0.1}, {0.6, 0.92}}};
     case 5:
-      return {{{0.72, 0.1}, {0.33, 0.1}, {0.29, 0.45}}, {{0.29, 0.45}, {0.48, 0.38}, {0.67, 0.46}, {0.74, 0.64}, {0.65, 0.84}, {0.45, 0.92}, {0.24, 0.84}}};
+      return {{{0.72, 0.1}, {0.33, 0.1}, {0.29, 0.45}},
+              {{0.29, 0.45}, {0.48, 0.38}, {0.67, 0.46}, {0.74, 0.64}, {0.65, 0.84}, {0.45, 0.92}, {0.24, 0.84}}};
     case 6:
-      return {{{0.66, 0.1}, {0.45, 0.24}, {0.31, 0.47}, {0.28, 0.7}, {0.39, 0.88}, {0.58, 0.9}, {0.71, 0.75}, {0.65, 0.57}, {0.48, 0.52}, {0.31, 0.64}}};
+      return {{{0.66, 0.1},
+               {0.45, 0.24},
+               {0.31, 0.47},
+               {0.28, 0.7},
+               {0.39, 0.88},
+               {0.58, 0.9},
+               {0.71, 0.75},
+               {0.65, 0.57},
+               {0.48, 0.52},
+               {0.31, 0.64}}};
     case 7:
       if (second) return {{{0.22, 0.12}, {0.77, 0.12}, {0.44, 0.92}}, {{0.36, 0.5}, {0.7, 0.5}}};
       return {{{0.22, 0.12}, {0.77, 0.12}, {0.42, 0.92}}};
-    case 8: return {ellipse(0.5, 0.29, 0.19, 0.2), ellipse(0.5, 0.7, 0.24, 0.21)};
+    case 8:
+      return {ellipse(0.5, 0.29, 0.19, 0.2), ellipse(0.5, 0.7, 0.24, 0.21)};
     default:
       if (second) return {ellipse(0.48, 0.33, 0.21, 0.23), {{0.7, 0.3}, {0.7, 0.92}}};
       return {ellipse(0.49, 0.33, 0.22, 0.23), {{0.71, 0.33}, {0.69, 0.6}, {0.55, 0.92}}};
@@ -104,7 +121,8 @@ Stroke curved(const Stroke& corners) {
   if (corners.size() < 4) return corners;
   Stroke out;
   for (std::size_t i = 0; i + 1 < corners.size(); ++i) {
-    const Point a = corners[i == 0 ? 0 : i - 1], b = corners[i], c = corners[i + 1], d = corners[std::min(i + 2, corners.size() - 1)];
+    const Point a = corners[i == 0 ? 0 : i - 1], b = corners[i], c = corners[i + 1],
+                d = corners[std::min(i + 2, corners.size() - 1)];
     for (int k = 0; k < 3; ++k) {
       const double t = k / 3.0;
       const auto blend = [t](double p, double q, double r, double s) {
@@ -122,12 +140,15 @@ std::array<std::byte, kSide * kSide> draw(int digit, Dice& dice) {
   const double angle = dice.uniform(-0.28, 0.28), shear = dice.uniform(-0.25, 0.25);
   const double width = dice.uniform(14, 21), height = dice.uniform(17, 23);
   const double x = kSide / 2.0 + dice.uniform(-2.2, 2.2), y = kSide / 2.0 + dice.uniform(-2.2, 2.2);
-  const double thickness = dice.uniform(1.3, 3.4), ink = dice.uniform(170, 255), paper = dice.uniform(0, 25), noise = dice.uniform(4, 22);
+  const double thickness = dice.uniform(1.3, 3.4), ink = dice.uniform(170, 255), paper = dice.uniform(0, 25),
+               noise = dice.uniform(4, 22);
   for (Stroke& stroke : strokes) {
     for (Point& point : stroke) {
-      const double u = (point.x - 0.5 + 0.018 * dice.normal()) * width, v = (point.y - 0.5 + 0.018 * dice.normal()) * height;
+      const double u = (point.x - 0.5 + 0.018 * dice.normal()) * width,
+                   v = (point.y - 0.5 + 0.018 * dice.normal()) * height;
       const double slanted = u - shear * v;
-      point = {x + slanted * std::cos(angle) - v * std::sin(angle), y + slanted * std::sin(angle) + v * std::cos(angle)};
+      point = {x + slanted * std::cos(angle) - v * std::sin(angle),
+               y + slanted * std::sin(angle) + v * std::cos(angle)};
     }
     stroke = curved(stroke);
   }
@@ -136,17 +157,20 @@ std::array<std::byte, kSide * kSide> draw(int digit, Dice& dice) {
     for (int column = 0; column < kSide; ++column) {
       double nearest = 1e9;
       for (const Stroke& stroke : strokes) {
-        for (std::size_t i = 1; i < stroke.size(); ++i) nearest = std::min(nearest, distanceSquared({column + 0.5, row + 0.5}, stroke[i - 1], stroke[i]));
+        for (std::size_t i = 1; i < stroke.size(); ++i)
+          nearest = std::min(nearest, distanceSquared({column + 0.5, row + 0.5}, stroke[i - 1], stroke[i]));
       }
       const double coverage = std::clamp(0.5 + thickness / 2 - std::sqrt(nearest), 0.0, 1.0);
       const double value = paper + (ink - paper) * coverage + noise * dice.normal();
-      image[static_cast<std::size_t>(row * kSide + column)] = static_cast<std::byte>(std::lround(std::clamp(value, 0.0, 255.0)));
+      image[static_cast<std::size_t>(row * kSide + column)] =
+          static_cast<std::byte>(std::lround(std::clamp(value, 0.0, 255.0)));
     }
   }
   return image;
 }
 
-void drawSet(const fs::path& folder, const std::string& name, std::uint64_t first, std::int64_t count, std::uint64_t seed) {
+void drawSet(const fs::path& folder, const std::string& name, std::uint64_t first, std::int64_t count,
+             std::uint64_t seed) {
   for (int digit = 0; digit < 10; ++digit) fs::create_directories(folder / name / std::to_string(digit));
   const auto fileOf = [&](std::int64_t i) { return fmt::format("{}/{}/{:05d}.png", name, i % 10, i); };
   std::atomic<std::int64_t> next{0};
@@ -207,7 +231,8 @@ int main(int count, char** arguments) {
   bool good = count >= 2 && count <= 5;
   for (int i = 2; good && i < count; ++i) {
     const std::string_view text = arguments[i];
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), numbers[static_cast<std::size_t>(i - 2)]);
+    const auto [end, fault] =
+        std::from_chars(text.data(), text.data() + text.size(), numbers[static_cast<std::size_t>(i - 2)]);
     good = fault == std::errc{} && end == text.data() + text.size() && numbers[static_cast<std::size_t>(i - 2)] > 0;
   }
   if (!good) {

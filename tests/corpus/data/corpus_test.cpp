@@ -1,10 +1,10 @@
-// Broken datasets, by hand and by mutation. Each ends in an error that names the file or in a dataset of finite numbers, and
-// checkDataset() agrees with openDataset() on which of the two it is: never a crash, a hang, or garbage.
-#include <cmath>
-#include <cstring>
+// Broken datasets, by hand and by mutation. Each ends in an error that names the file or in a dataset of finite
+// numbers, and checkDataset() agrees with openDataset() on which of the two it is: never a crash, a hang, or garbage.
+#include <gmock/gmock.h>
 #include <png.h>
 
-#include <gmock/gmock.h>
+#include <cmath>
+#include <cstring>
 
 #include "engine/base/philox.h"
 #include "engine/data/check.h"
@@ -161,7 +161,8 @@ class Corpus : public testing::Test {
     options.threads = 1;
     const CheckReport report = checkDataset(csv, options);
     // A label that is no class stops no reading: only the network knows what is a label.
-    EXPECT_EQ(report.errors - report.count(FaultKind::label) > 0, !message.empty()) << message << report.toJson().dump(2);
+    EXPECT_EQ(report.errors - report.count(FaultKind::label) > 0, !message.empty())
+        << message << report.toJson().dump(2);
     EXPECT_NO_THROW(report.toJson().dump());
     return message;
   }
@@ -170,16 +171,28 @@ class Corpus : public testing::Test {
   static Bytes mutated(Bytes bytes, std::string_view kind, std::uint64_t number) {
     const Philox random(21, kind);
     std::uint64_t draw = number * 64;
-    const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.below(std::max<std::size_t>(bound, 1), draw++)); };
+    const auto below = [&](std::size_t bound) {
+      return static_cast<std::size_t>(random.below(std::max<std::size_t>(bound, 1), draw++));
+    };
     for (std::size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) {
       const std::size_t at = below(bytes.size());
       const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
       switch (below(7)) {
-        case 0: *place ^= static_cast<unsigned char>(1u << below(8)); break;
-        case 1: *place = static_cast<unsigned char>(below(256)); break;
-        case 2: bytes.resize(at); break;
-        case 3: bytes.erase(place, place + static_cast<std::ptrdiff_t>(std::min(below(9), bytes.size() - at))); break;
-        case 4: bytes.insert(place, 1 + below(5), static_cast<unsigned char>(",\"\n\r\0e-.9#\xff"[below(11)])); break;
+        case 0:
+          *place ^= static_cast<unsigned char>(1u << below(8));
+          break;
+        case 1:
+          *place = static_cast<unsigned char>(below(256));
+          break;
+        case 2:
+          bytes.resize(at);
+          break;
+        case 3:
+          bytes.erase(place, place + static_cast<std::ptrdiff_t>(std::min(below(9), bytes.size() - at)));
+          break;
+        case 4:
+          bytes.insert(place, 1 + below(5), static_cast<unsigned char>(",\"\n\r\0e-.9#\xff"[below(11)]));
+          break;
         case 5: {
           const Bytes piece(place, place + static_cast<std::ptrdiff_t>(std::min(below(30), bytes.size() - at)));
           bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size())), piece.begin(), piece.end());

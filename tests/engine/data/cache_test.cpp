@@ -1,14 +1,15 @@
 // The packed cache: the same bytes from every source and any number of threads, one builder at a time, never half.
-#include <chrono>
-#include <cstdlib>
+#include "engine/data/cache.h"
+
+#include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
 #include <thread>
 
-#include <gmock/gmock.h>
-
-#include "engine/data/cache.h"
 #include "engine/data/import.h"
 #include "engine/data/pack.h"
 #include "engine/data/write_png.h"
@@ -47,7 +48,8 @@ TEST(Cache, HoldsWhatTheFilesHold) {
   for (int i : {0, 1, 150, 299}) {
     const auto image = dataset->read(i, 0);
     ASSERT_EQ(image.size(), 20u);
-    for (std::size_t k = 0; k < 20; ++k) EXPECT_EQ(std::to_integer<int>(image[k]), (i * 31 + static_cast<int>(k) * 7) % 256);
+    for (std::size_t k = 0; k < 20; ++k)
+      EXPECT_EQ(std::to_integer<int>(image[k]), (i * 31 + static_cast<int>(k) * 7) % 256);
     EXPECT_EQ(*reinterpret_cast<const float*>(dataset->read(i, 1).data()), static_cast<float>(i % 3));
   }
   EXPECT_THAT(messageOf([&] { dataset->read(300, 0); }), HasSubstr("300 rows"));
@@ -119,8 +121,10 @@ TEST(Cache, LeavesNothingBehindWhenBuildingFails) {
   ScratchFolder folder;
   const auto csv = writeImages(folder, 50);
   folder.write("img/40.png", "no image");
-  EXPECT_THAT(messageOf([&] { openDataset(csv); }), HasSubstr("train.csv line 42, column x:image: 'img/40.png': the file is of an unknown kind"));
-  for (const auto& entry : fs::directory_iterator(folder.path() / ".gradloom-cache")) EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
+  EXPECT_THAT(messageOf([&] { openDataset(csv); }),
+              HasSubstr("train.csv line 42, column x:image: 'img/40.png': the file is of an unknown kind"));
+  for (const auto& entry : fs::directory_iterator(folder.path() / ".gradloom-cache"))
+    EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
   int calls = 0;
   writeImages(folder, 50);
   OpenOptions options;
@@ -190,7 +194,8 @@ TEST(Cache, OfAKilledBuilderIsReplaced) {
   EXPECT_FALSE(cacheIsFresh(csv));
   EXPECT_EQ(openDataset(csv)->size(), 2000);
   for (const auto& entry : fs::directory_iterator(folder.path() / ".gradloom-cache"))
-    EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("partial"))) << "the killed builder's leftovers";
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("partial")))
+        << "the killed builder's leftovers";
 }
 
 // A file system that is full at 64 KB, made by a limit on the size of files; ENOSPC itself needs root and a tmpfs.
@@ -216,7 +221,8 @@ TEST(Cache, SaysWhenTheDiskIsFull) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  for (const auto& entry : fs::directory_iterator(folder.path() / ".gradloom-cache")) EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
+  for (const auto& entry : fs::directory_iterator(folder.path() / ".gradloom-cache"))
+    EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
   EXPECT_EQ(openDataset(file)->size(), 50000);
 }
 
@@ -245,7 +251,8 @@ TEST(Cache, ThatVanishesWhileItIsUsedIsHarmless) {
 
   const auto second = openDataset(file);
   fs::resize_file(cachePath(file), 4096);
-  const float value = reinterpret_cast<const float*>(second->read(19999, 0).data())[3];  // beyond the file's end: SIGBUS without the guard
+  const float value = reinterpret_cast<const float*>(
+      second->read(19999, 0).data())[3];  // beyond the file's end: SIGBUS without the guard
   EXPECT_EQ(value, 0.0f);
   EXPECT_THAT(messageOf([&] { second->verify(); }), HasSubstr("was cut short"));
 }
@@ -273,8 +280,12 @@ TEST(Cache, OfClipsKeepsEachLength) {
 TEST(Cache, IsTheSameFromPngFilesAndFromIdx) {
   if (!fs::exists(kShared)) GTEST_SKIP() << kShared << " is not here";
   ScratchFolder folder;
-  ASSERT_EQ(std::system(fmt::format("tar xzf '{}' -C '{}'", (kShared / "mnist-test-png.tar.gz").string(), folder.path().string()).c_str()), 0);
-  const auto imported = importIdx(kShared / "t10k-images-idx3-ubyte.gz", kShared / "t10k-labels-idx1-ubyte.gz", folder.path() / "idx");
+  ASSERT_EQ(std::system(fmt::format("tar xzf '{}' -C '{}'", (kShared / "mnist-test-png.tar.gz").string(),
+                                    folder.path().string())
+                            .c_str()),
+            0);
+  const auto imported =
+      importIdx(kShared / "t10k-images-idx3-ubyte.gz", kShared / "t10k-labels-idx1-ubyte.gz", folder.path() / "idx");
   EXPECT_EQ(imported.rows, 10000);
   const auto fromIdx = openDataset(imported.csv), fromPng = openDataset(folder.path() / "test.csv");
   EXPECT_EQ(fromIdx->size(), 10000);

@@ -1,7 +1,8 @@
 // checkDataset() reports every fault of a file, counted exactly, with line, column and remedy.
+#include "engine/data/check.h"
+
 #include <gmock/gmock.h>
 
-#include "engine/data/check.h"
 #include "engine/data/write_png.h"
 #include "tests/engine/data/data_files.h"
 
@@ -14,7 +15,9 @@ using testing::UnorderedElementsAre;
 
 class Check : public testing::Test {
  protected:
-  CheckReport check(std::string_view text, CheckOptions options = {}) { return checkDataset(folder.write("t.csv", text), options); }
+  CheckReport check(std::string_view text, CheckOptions options = {}) {
+    return checkDataset(folder.write("t.csv", text), options);
+  }
   static std::vector<std::string> messages(const CheckReport& report, FaultKind kind) {
     std::vector<std::string> all;
     for (const Fault& fault : report.faults) {
@@ -23,7 +26,8 @@ class Check : public testing::Test {
     return all;
   }
   void image(const std::string& name, int value, std::int64_t side = 2) {
-    writePng(folder.path() / name, std::vector<std::byte>(static_cast<std::size_t>(side * side), std::byte(value)), Shape{1, side, side});
+    writePng(folder.path() / name, std::vector<std::byte>(static_cast<std::size_t>(side * side), std::byte(value)),
+             Shape{1, side, side});
   }
   ScratchFolder folder;
 };
@@ -37,12 +41,21 @@ TEST_F(Check, FindsNothingInAGoodOne) {
 }
 
 TEST_F(Check, ReportsAllFaultsNotTheFirst) {
-  const auto report = check("x__0,x__2,y:label\n1,2,0\ncat,3\nnan,4,1\n,5,1\n6,7,1.5\n8,9,-1\n10,1e99,0\n11,dog,1\n\n12,13,0\n");
-  EXPECT_THAT(messages(report, FaultKind::raggedRow), ElementsAre("line 3: the row has 2 cells, but the header has 3; fill the missing cells or remove the row"));
-  EXPECT_THAT(messages(report, FaultKind::notANumber), ElementsAre(HasSubstr("line 3, column x__0: the cell is 'cat'"), HasSubstr("line 9, column x__2: the cell is 'dog'")));
-  EXPECT_THAT(messages(report, FaultKind::notFinite), ElementsAre(HasSubstr("line 4, column x__0: the cell is 'nan'"), HasSubstr("line 8, column x__2: the cell is '1e99'")));
+  const auto report =
+      check("x__0,x__2,y:label\n1,2,0\ncat,3\nnan,4,1\n,5,1\n6,7,1.5\n8,9,-1\n10,1e99,0\n11,dog,1\n\n12,13,0\n");
+  EXPECT_THAT(
+      messages(report, FaultKind::raggedRow),
+      ElementsAre("line 3: the row has 2 cells, but the header has 3; fill the missing cells or remove the row"));
+  EXPECT_THAT(messages(report, FaultKind::notANumber),
+              ElementsAre(HasSubstr("line 3, column x__0: the cell is 'cat'"),
+                          HasSubstr("line 9, column x__2: the cell is 'dog'")));
+  EXPECT_THAT(messages(report, FaultKind::notFinite),
+              ElementsAre(HasSubstr("line 4, column x__0: the cell is 'nan'"),
+                          HasSubstr("line 8, column x__2: the cell is '1e99'")));
   EXPECT_THAT(messages(report, FaultKind::emptyCell), ElementsAre(HasSubstr("line 5, column x__0: the cell is empty")));
-  EXPECT_THAT(messages(report, FaultKind::label), ElementsAre(HasSubstr("line 6, column y:label: the label is 1.5, but labels are whole numbers from 0"), HasSubstr("line 7, column y:label: the label is -1")));
+  EXPECT_THAT(messages(report, FaultKind::label),
+              ElementsAre(HasSubstr("line 6, column y:label: the label is 1.5, but labels are whole numbers from 0"),
+                          HasSubstr("line 7, column y:label: the label is -1")));
   EXPECT_THAT(messages(report, FaultKind::indexGap), ElementsAre(HasSubstr("after x__0 comes x__2")));
   EXPECT_THAT(messages(report, FaultKind::blankLine), ElementsAre(HasSubstr("line 10")));
   EXPECT_EQ(report.errors, 8);
@@ -73,10 +86,15 @@ TEST_F(Check, LooksIntoFiles) {
   folder.write("c.csv", "1,2\n");
   const std::string csv = "x:image,y:label\nnone.png,0\na.png,0\nb.png,1\nlarge.png,1\nbroken.png,0\nc.csv,1\n7,0\n";
   const auto report = check(csv);
-  EXPECT_THAT(messages(report, FaultKind::missingFile), ElementsAre(HasSubstr("line 2, column x:image: there is no file")));
-  EXPECT_THAT(messages(report, FaultKind::mixedShapes), ElementsAre(HasSubstr("line 5, column x:image: 'large.png' has the shape 1×3×3, but the first row has 1×2×2")));
-  EXPECT_THAT(messages(report, FaultKind::brokenFile), ElementsAre(HasSubstr("line 6, column x:image: 'broken.png': the PNG image is broken")));
-  EXPECT_THAT(messages(report, FaultKind::mixedKinds), ElementsAre(HasSubstr("line 7"), HasSubstr("line 8, column x:image: the cell is the number '7'")));
+  EXPECT_THAT(messages(report, FaultKind::missingFile),
+              ElementsAre(HasSubstr("line 2, column x:image: there is no file")));
+  EXPECT_THAT(
+      messages(report, FaultKind::mixedShapes),
+      ElementsAre(HasSubstr("line 5, column x:image: 'large.png' has the shape 1×3×3, but the first row has 1×2×2")));
+  EXPECT_THAT(messages(report, FaultKind::brokenFile),
+              ElementsAre(HasSubstr("line 6, column x:image: 'broken.png': the PNG image is broken")));
+  EXPECT_THAT(messages(report, FaultKind::mixedKinds),
+              ElementsAre(HasSubstr("line 7"), HasSubstr("line 8, column x:image: the cell is the number '7'")));
   EXPECT_EQ(report.errors, 5);
   const auto quick = check(csv, {.readFiles = false});
   EXPECT_EQ(quick.count(FaultKind::missingFile), 1);
@@ -89,33 +107,45 @@ TEST_F(Check, FindsDuplicatesAndWhatStandsInBothSets) {
   image("b.png", 2);
   image("c.png", 3);
   folder.write("test.csv", "x,y:label\nc.png,1\ncopy.png,0\n");
-  const auto report = check("x,y:label\na.png,0\nb.png,1\ncopy.png,0\nb.png,0\n", {.other = folder.path() / "test.csv"});
-  EXPECT_THAT(messages(report, FaultKind::duplicate), ElementsAre(HasSubstr("line 4: the sample is the same as in line 2"), HasSubstr("line 5: the input is the same as in line 3, with another target")));
-  EXPECT_THAT(messages(report, FaultKind::sharedSample), ElementsAre(HasSubstr("line 2: the sample stands in test.csv too, in line 3"), HasSubstr("line 4")));
+  const auto report =
+      check("x,y:label\na.png,0\nb.png,1\ncopy.png,0\nb.png,0\n", {.other = folder.path() / "test.csv"});
+  EXPECT_THAT(messages(report, FaultKind::duplicate),
+              ElementsAre(HasSubstr("line 4: the sample is the same as in line 2"),
+                          HasSubstr("line 5: the input is the same as in line 3, with another target")));
+  EXPECT_THAT(messages(report, FaultKind::sharedSample),
+              ElementsAre(HasSubstr("line 2: the sample stands in test.csv too, in line 3"), HasSubstr("line 4")));
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.warnings, 4);
   const auto missing = check("x,y:label\na.png,0\n", {.other = folder.path() / "none.csv"});
-  EXPECT_THAT(messages(missing, FaultKind::missingFile), ElementsAre(HasSubstr("the other dataset cannot be compared")));
+  EXPECT_THAT(messages(missing, FaultKind::missingFile),
+              ElementsAre(HasSubstr("the other dataset cannot be compared")));
 }
 
 TEST_F(Check, HoldsLabelsAgainstTheNetwork) {
   const auto report = check("x__0,x__1,y\n1,2,0\n1,3,9\n1,4,10\n", {.classes = {{"y", 10}, {"z", 3}}});
-  EXPECT_THAT(messages(report, FaultKind::label), UnorderedElementsAre(HasSubstr("line 4, column y: the label is 10, but there are 10 classes: 0 to 9"), HasSubstr("there is no column 'z'")));
+  EXPECT_THAT(messages(report, FaultKind::label),
+              UnorderedElementsAre(HasSubstr("line 4, column y: the label is 10, but there are 10 classes: 0 to 9"),
+                                   HasSubstr("there is no column 'z'")));
   EXPECT_THAT(messages(report, FaultKind::constantColumn), ElementsAre(HasSubstr("column x__0: every cell is 1")));
-  EXPECT_THAT(messages(report, FaultKind::imbalance), ElementsAre(HasSubstr("8 of 11 classes have no sample: 1, 2, 3")));
+  EXPECT_THAT(messages(report, FaultKind::imbalance),
+              ElementsAre(HasSubstr("8 of 11 classes have no sample: 1, 2, 3")));
   std::string text = "x,y:label\n";
   for (int i = 0; i < 50; ++i) text += fmt::format("{},{}\n", i, i == 7 ? 1 : 0);
-  EXPECT_THAT(messages(check(text), FaultKind::imbalance), ElementsAre(HasSubstr("the largest class has 49 samples, the smallest 1")));
+  EXPECT_THAT(messages(check(text), FaultKind::imbalance),
+              ElementsAre(HasSubstr("the largest class has 49 samples, the smallest 1")));
 }
 
 TEST_F(Check, TellsAFileThatIsNone) {
-  EXPECT_THAT(messages(checkDataset(folder.path() / "none.csv"), FaultKind::missingFile), ElementsAre(HasSubstr("there is no such file")));
+  EXPECT_THAT(messages(checkDataset(folder.path() / "none.csv"), FaultKind::missingFile),
+              ElementsAre(HasSubstr("there is no such file")));
   EXPECT_THAT(messages(check(""), FaultKind::unreadable), ElementsAre(HasSubstr("is empty")));
   EXPECT_THAT(messages(check("x,y\n"), FaultKind::unreadable), ElementsAre(HasSubstr("no samples")));
-  EXPECT_THAT(messages(check("x,,z\n1,2,3\n"), FaultKind::header), ElementsAre(HasSubstr("cell 2 of the header is empty")));
+  EXPECT_THAT(messages(check("x,,z\n1,2,3\n"), FaultKind::header),
+              ElementsAre(HasSubstr("cell 2 of the header is empty")));
   EXPECT_FALSE(checkDataset(folder.path()).ok());
   int calls = 0;
-  EXPECT_THAT(messageOf([&] { check("x\n1\n", {.progress = [&](const CacheProgress&) { return ++calls < 0; }}); }), HasSubstr("stopped"));
+  EXPECT_THAT(messageOf([&] { check("x\n1\n", {.progress = [&](const CacheProgress&) { return ++calls < 0; }}); }),
+              HasSubstr("stopped"));
 }
 
 }  // namespace

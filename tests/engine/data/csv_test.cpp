@@ -13,7 +13,9 @@ using testing::HasSubstr;
 
 class Csv : public testing::Test {
  protected:
-  std::unique_ptr<Dataset> open(std::string_view text, const std::string& name = "t.csv") { return openDataset(folder.write(name, text)); }
+  std::unique_ptr<Dataset> open(std::string_view text, const std::string& name = "t.csv") {
+    return openDataset(folder.write(name, text));
+  }
   std::string errorOf(std::string_view text) {
     return messageOf([&] { open(text); });
   }
@@ -101,11 +103,14 @@ TEST_F(Csv, TellsFaultsOfTheHeader) {
   EXPECT_THAT(errorOf("x,x\n1,2\n"), HasSubstr("the variable 'x' stands in several columns"));
   EXPECT_THAT(errorOf("x__0,x\n1,2\n"), HasSubstr("stands in several columns"));
   EXPECT_THAT(errorOf("x__0,x__0\n1,2\n"), HasSubstr("x__0 stands twice"));
-  EXPECT_THAT(errorOf("my__feature,y\n1,2\n"), HasSubstr("after '__' stands 'feature', but an index 0, 1, 2 ... belongs there"));
+  EXPECT_THAT(errorOf("my__feature,y\n1,2\n"),
+              HasSubstr("after '__' stands 'feature', but an index 0, 1, 2 ... belongs there"));
   EXPECT_THAT(errorOf("x;y\n1;2\n"), HasSubstr("cells are separated by commas"));
   EXPECT_THAT(errorOf("x\ty\n1\t2\n"), HasSubstr("instead of semicolons or tabs"));
   EXPECT_THAT(errorOf("x,y\r1,2\r"), HasSubstr("the lines end with CR alone"));
-  EXPECT_THAT(errorOf("gr\xf6\xdf" "e,y\n1,2\n"), HasSubstr("is no UTF-8 text"));
+  EXPECT_THAT(errorOf("gr\xf6\xdf"
+                      "e,y\n1,2\n"),
+              HasSubstr("is no UTF-8 text"));
   EXPECT_THAT(errorOf(std::string_view("x\0,y\n1,2\n", 9)), HasSubstr("'x\\x00'"));
   EXPECT_THAT(errorOf("#x,#y\n1,2\n"), HasSubstr("names no variable"));
   EXPECT_THAT(errorOf("\"x,y\n1,2\n"), HasSubstr("a quote in the header is never closed"));
@@ -117,17 +122,21 @@ TEST_F(Csv, TellsFaultsOfTheHeader) {
 }
 
 TEST_F(Csv, TellsFaultsOfRowsWithLineColumnAndRemedy) {
-  EXPECT_THAT(errorOf("x,y\n1,2\n3\n"), HasSubstr("t.csv line 3: the row has 1 cells, but the header has 2; fill the missing cells"));
+  EXPECT_THAT(errorOf("x,y\n1,2\n3\n"),
+              HasSubstr("t.csv line 3: the row has 1 cells, but the header has 2; fill the missing cells"));
   EXPECT_THAT(errorOf("x,y\n1,2\n\n3,4,5\n"), HasSubstr("t.csv line 4: the row has 3 cells"));
-  EXPECT_THAT(errorOf("x,y\n1,2\n3,cat\n"), HasSubstr("t.csv line 3, column y: the cell is 'cat', but a number is needed"));
+  EXPECT_THAT(errorOf("x,y\n1,2\n3,cat\n"),
+              HasSubstr("t.csv line 3, column y: the cell is 'cat', but a number is needed"));
   EXPECT_THAT(errorOf("x,y:label\n1,2\n,4\n"), HasSubstr("line 3, column x: the cell is empty"));
-  EXPECT_THAT(errorOf("x,y\n1,2\n1,NaN\n"), HasSubstr("line 3, column y: the cell is 'NaN', but training needs finite numbers"));
+  EXPECT_THAT(errorOf("x,y\n1,2\n1,NaN\n"),
+              HasSubstr("line 3, column y: the cell is 'NaN', but training needs finite numbers"));
   EXPECT_THAT(errorOf("x,y\n1,2\n1,-inf\n"), HasSubstr("'-inf'"));
   EXPECT_THAT(errorOf("x,y\n1,2\n1,1e39\n"), HasSubstr("float32 ends at 3.4e38"));
   EXPECT_THAT(errorOf("x,y\n\"1,5\",2\n\"2,5\",3\n"), HasSubstr("neither a number nor a file"));
   EXPECT_THAT(errorOf("x,y\n1.5,2\n\"2,5\",3\n"), HasSubstr("write decimals with a point"));
   EXPECT_THAT(errorOf("x,y\n1,2\n\"3,4\n"), HasSubstr("line 3: a quote is opened and never closed"));
-  EXPECT_THAT(errorOf("x,y\ncat,2\n"), HasSubstr("line 2, column x: 'cat' is neither a number nor a file that is there"));
+  EXPECT_THAT(errorOf("x,y\ncat,2\n"),
+              HasSubstr("line 2, column x: 'cat' is neither a number nor a file that is there"));
   EXPECT_THAT(errorOf("x,y\na/b.png,2\n"), HasSubstr("there is no file"));
   EXPECT_THAT(errorOf("x,y\nhttps://host/b.png,2\n"), HasSubstr("download it"));
   EXPECT_THAT(errorOf(std::string_view("x,y\n1,2\n1\0,3\n", 13)), HasSubstr("the cell is '1\\x00'"));
@@ -136,7 +145,8 @@ TEST_F(Csv, TellsFaultsOfRowsWithLineColumnAndRemedy) {
   folder.write("b.csv", "1,2,3\n");
   folder.write("c.npy", "no array");
   folder.write("d.gif", "GIF89a");
-  EXPECT_THAT(errorOf("x,y\na.csv,2\nb.csv,3\n"), HasSubstr("'b.csv' has the shape 1×3, but the first row has 2×2, and only the first extent may differ"));
+  EXPECT_THAT(errorOf("x,y\na.csv,2\nb.csv,3\n"),
+              HasSubstr("'b.csv' has the shape 1×3, but the first row has 2×2, and only the first extent may differ"));
   EXPECT_THAT(errorOf("x,y\na.csv,2\n7,3\n"), HasSubstr("the cell is the number '7', but the rows before name files"));
   EXPECT_THAT(errorOf("x,y\n7,2\n./a.csv,3\n"), HasSubstr("let all cells of a column be files, or all numbers"));
   EXPECT_THAT(errorOf("x,y\nc.npy,2\n"), HasSubstr("its name ends in .npy: a NumPy array is needed"));
@@ -149,14 +159,16 @@ TEST_F(Csv, TellsTheFirstFaultOfMany) {
   for (int i = 2; i < 200000; ++i) text += i >= 90000 && i % 1000 == 0 ? "1,bad\n" : "1.25,2.5\n";
   const auto file = folder.write("t.csv", text);
   for (int threads : {1, 2, 4})
-    EXPECT_THAT(messageOf([&] { openDataset(file, {.threads = threads}); }), HasSubstr("t.csv line 90000, column x__1: the cell is 'bad'"));
+    EXPECT_THAT(messageOf([&] { openDataset(file, {.threads = threads}); }),
+                HasSubstr("t.csv line 90000, column x__1: the cell is 'bad'"));
 }
 
 TEST_F(Csv, RefusesALineWithoutEndAndKeepsMemorySmall) {
   // 2 GB that take no room on the disk: a file with a hole.
   const auto hole = folder.write("hole.csv", "x,y\n1,2\n");
   std::filesystem::resize_file(hole, std::uintmax_t{2} << 30);
-  EXPECT_THAT(messageOf([&] { openDataset(hole); }), HasSubstr("hole.csv line 3: the line goes on for more than 67 MB"));
+  EXPECT_THAT(messageOf([&] { openDataset(hole); }),
+              HasSubstr("hole.csv line 3: the line goes on for more than 67 MB"));
   std::string text = "x,y\n1,2\n\"";
   text.append(std::size_t{70} << 20, 'a');
   EXPECT_THAT(errorOf(text), HasSubstr("a quote that is opened here is never closed"));
@@ -176,7 +188,8 @@ TEST_F(Csv, AnswersRangesOfRows) {
   EXPECT_THAT(cells(*last, 0, 0), ElementsAre(3));
   EXPECT_EQ(selectRows(dataset, 1, 3)->size(), 3);
   EXPECT_EQ(selectRows(dataset, 0), dataset);
-  EXPECT_THAT(messageOf([&] { selectRows(dataset, 3, 5); }), HasSubstr("rows 3 to 8 are wanted, but the dataset has 5"));
+  EXPECT_THAT(messageOf([&] { selectRows(dataset, 3, 5); }),
+              HasSubstr("rows 3 to 8 are wanted, but the dataset has 5"));
   EXPECT_THAT(messageOf([&] { selectRows(dataset, 5); }), HasSubstr("no row is left"));
   EXPECT_THAT(messageOf([&] { selectRows(dataset, -6); }), HasSubstr("but the dataset has 5"));
 }

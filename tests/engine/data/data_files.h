@@ -1,14 +1,14 @@
 #pragma once
 // A scratch folder for one test, and files written into it by hand.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "engine/base/error.h"
 

@@ -1,18 +1,19 @@
 // Importers against files written byte by byte; what they write is opened as any dataset.
+#include "engine/data/import.h"
+
 #include <gmock/gmock.h>
 #include <zlib.h>
 
 #include "engine/data/dataset.h"
-#include "engine/data/import.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/engine/data/sample_files.h"
 
 namespace loom {
 namespace {
 
+using files::Bytes;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using files::Bytes;
 
 Bytes idx(const std::vector<std::uint32_t>& extents, const Bytes& data, unsigned char type = 8) {
   Bytes out{0, 0, type, static_cast<unsigned char>(extents.size())};
@@ -32,8 +33,12 @@ Bytes counting(std::size_t count) {
 class Import : public testing::Test {
  protected:
   std::filesystem::path out() const { return folder.path() / "out"; }
-  static int pixel(const Dataset& dataset, std::int64_t row, std::size_t at) { return std::to_integer<int>(dataset.read(row, 0)[at]); }
-  static float label(const Dataset& dataset, std::int64_t row, std::size_t variable = 1) { return *reinterpret_cast<const float*>(dataset.read(row, variable).data()); }
+  static int pixel(const Dataset& dataset, std::int64_t row, std::size_t at) {
+    return std::to_integer<int>(dataset.read(row, 0)[at]);
+  }
+  static float label(const Dataset& dataset, std::int64_t row, std::size_t variable = 1) {
+    return *reinterpret_cast<const float*>(dataset.read(row, variable).data());
+  }
   ScratchFolder folder;
 };
 
@@ -56,7 +61,8 @@ TEST_F(Import, IdxBecomesPngFilesAndACsv) {
   const auto result = importIdx(images, folder.path() / "labels.gz", out(), options);
   EXPECT_EQ(result.rows, 2500);
   EXPECT_EQ(last, 2500);
-  EXPECT_THAT(contentOf(result.csv), testing::StartsWith("x:image,y:label\ndata/00/000000.png,0\ndata/00/000001.png,1\n"));
+  EXPECT_THAT(contentOf(result.csv),
+              testing::StartsWith("x:image,y:label\ndata/00/000000.png,0\ndata/00/000001.png,1\n"));
   const auto dataset = openDataset(result.csv);
   EXPECT_EQ(dataset->size(), 2500);
   EXPECT_EQ(dataset->schema().variables[0].shape, (Shape{1, 2, 3}));
@@ -65,7 +71,8 @@ TEST_F(Import, IdxBecomesPngFilesAndACsv) {
 }
 
 TEST_F(Import, IdxFaultsAreTold) {
-  const auto images = folder.write("images", idx({2, 2, 2}, counting(8))), labels = folder.write("labels", idx({2}, {1, 2}));
+  const auto images = folder.write("images", idx({2, 2, 2}, counting(8))),
+             labels = folder.write("labels", idx({2}, {1, 2}));
   const auto told = [&](const Bytes& a, const Bytes& b) {
     return messageOf([&] { importIdx(folder.write("a", a), folder.write("b", b), out()); });
   };
@@ -74,19 +81,23 @@ TEST_F(Import, IdxFaultsAreTold) {
   EXPECT_THAT(messageOf([&] { importIdx(images, folder.path() / "none", out()); }), HasSubstr("there is no such file"));
   EXPECT_THAT(messageOf([&] { importIdx(images, folder.path(), out()); }), HasSubstr("is a folder"));
   EXPECT_THAT(told(idx({3, 2, 2}, counting(12)), idx({2}, {1, 2})), HasSubstr("holds 3 images, but"));
-  EXPECT_THAT(told(idx({2, 2, 2}, counting(7)), idx({2}, {1, 2})), HasSubstr("it holds 7 elements, but its header claims 8"));
-  EXPECT_THAT(told(idx({4000000000u, 4000000000u, 4000000000u}, counting(8)), idx({2}, {1, 2})), HasSubstr("more elements than can be"));
+  EXPECT_THAT(told(idx({2, 2, 2}, counting(7)), idx({2}, {1, 2})),
+              HasSubstr("it holds 7 elements, but its header claims 8"));
+  EXPECT_THAT(told(idx({4000000000u, 4000000000u, 4000000000u}, counting(8)), idx({2}, {1, 2})),
+              HasSubstr("more elements than can be"));
   EXPECT_THAT(told(idx({2, 2, 2}, counting(8), 0x0d), idx({2}, {1, 2})), HasSubstr("bytes (0x08) are needed"));
   EXPECT_THAT(told({'n', 'o', 'n', 'e', 0, 0}, idx({2}, {1, 2})), HasSubstr("an IDX file begins with two zeros"));
   EXPECT_THAT(told({0, 0}, idx({2}, {1, 2})), HasSubstr("cut short"));
-  EXPECT_THAT(told({0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 99, 99, 99}, idx({2}, {1, 2})), HasSubstr("cannot be unpacked"));
+  EXPECT_THAT(told({0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 99, 99, 99}, idx({2}, {1, 2})),
+              HasSubstr("cannot be unpacked"));
   EXPECT_FALSE(std::filesystem::exists(out() / "index.csv")) << "nothing is left that looks like a dataset";
   folder.write("file", "x");
   EXPECT_NE(messageOf([&] { importIdx(images, labels, folder.path() / "file"); }), "no error");
 }
 
 TEST_F(Import, StopsWhenAsked) {
-  const auto images = folder.write("images", idx({3000, 2, 2}, counting(12000))), labels = folder.write("labels", idx({3000}, Bytes(3000, 1)));
+  const auto images = folder.write("images", idx({3000, 2, 2}, counting(12000))),
+             labels = folder.write("labels", idx({3000}, Bytes(3000, 1)));
   ImportOptions options{.threads = 1, .progress = [](std::int64_t done, std::int64_t total) { return done == total; }};
   // Images of four pixels may all be written before the first question; then the import is whole.
   const std::string message = messageOf([&] { importIdx(images, labels, out(), options); });
@@ -116,7 +127,8 @@ TEST_F(Import, CifarTenAndHundred) {
   EXPECT_EQ(label(*dataset, 1), 91) << "the fine label";
   EXPECT_EQ(label(*dataset, 1, 2), 1) << "the coarse label";
   ten.pop_back();
-  EXPECT_THAT(messageOf([&] { importCifar({folder.write("4.bin", ten)}, out()); }), HasSubstr("has 9218 bytes and is no batch of CIFAR-10"));
+  EXPECT_THAT(messageOf([&] { importCifar({folder.write("4.bin", ten)}, out()); }),
+              HasSubstr("has 9218 bytes and is no batch of CIFAR-10"));
   ten.push_back(0);
   ten[0] = 10;
   EXPECT_THAT(messageOf([&] { importCifar({folder.write("4.bin", ten)}, out()); }), HasSubstr("labels 0 to 9"));
@@ -125,7 +137,9 @@ TEST_F(Import, CifarTenAndHundred) {
 
 TEST_F(Import, FolderOfClassFolders) {
   const Bytes image = files::bmp(1, 1, 24, {1, 2, 3, 0});
-  for (const char* name : {"pets/cat/2.bmp", "pets/cat/10.bmp", "pets/cat/notes.txt", "pets/dog, large/a.bmp", "pets/empty/readme.txt"}) folder.write(name, image);
+  for (const char* name :
+       {"pets/cat/2.bmp", "pets/cat/10.bmp", "pets/cat/notes.txt", "pets/dog, large/a.bmp", "pets/empty/readme.txt"})
+    folder.write(name, image);
   const auto result = importFolder(folder.path() / "pets", folder.path() / "pets");
   EXPECT_EQ(contentOf(result.csv), "x:image,y:label\ncat/2.bmp,0\ncat/10.bmp,0\n\"dog, large/a.bmp\",1\n");
   EXPECT_THAT(result.classes, ElementsAre("cat", "dog, large"));
@@ -137,7 +151,8 @@ TEST_F(Import, FolderOfClassFolders) {
   folder.write("pets/dog, large/b.wav", files::wav(1, 1, 16, {0, 0}));
   EXPECT_THAT(messageOf([&] { importFolder(folder.path() / "pets", out()); }), HasSubstr("is of the kind sound, but"));
   EXPECT_THAT(messageOf([&] { importFolder(folder.path() / "none", out()); }), HasSubstr("is no folder"));
-  EXPECT_THAT(messageOf([&] { importFolder(folder.path() / "pets/cat", out()); }), HasSubstr("each class needs a sub-folder"));
+  EXPECT_THAT(messageOf([&] { importFolder(folder.path() / "pets/cat", out()); }),
+              HasSubstr("each class needs a sub-folder"));
 }
 
 TEST_F(Import, FolderOfSoundsGivesClipsAndOrdersClassesByNumber) {

@@ -1,16 +1,16 @@
 // Numbers of a CSV against strtof, which is correctly rounded: every bit, on a million numbers of every length.
+#include "engine/data/numbers.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "engine/base/philox.h"
-#include "engine/data/numbers.h"
 #include "engine/data/text.h"
-
-#include <fmt/core.h>
 
 namespace loom {
 namespace {
@@ -43,7 +43,8 @@ TEST(Numbers, AreRoundedAsStrtofRoundsThem) {
   for (std::uint64_t i = 0; i < 200000; ++i) {
     const auto words = random(i);
     const std::uint64_t digits = static_cast<std::uint64_t>(words[0]) << 32 | words[1];
-    const int length = 1 + static_cast<int>(words[2] % 19), point = static_cast<int>(words[3] % static_cast<std::uint32_t>(length + 1));
+    const int length = 1 + static_cast<int>(words[2] % 19),
+              point = static_cast<int>(words[3] % static_cast<std::uint32_t>(length + 1));
     std::string text = fmt::format("{:020d}", digits).substr(1, static_cast<std::size_t>(length));
     text.insert(static_cast<std::size_t>(point), ".");
     if (words[2] & 0x1000) text.insert(0, "-");
@@ -74,15 +75,32 @@ TEST(Numbers, NearTheMiddleBetweenTwoFloatsAreRoundedRight) {
       expectLikeStrtof(fmt::format("{:.30f}", value), fast);
     }
   }
-  for (const char* text : {"16777217", "16777219", "33554434", "16777217.0", "1.00000005960464477539", "1.000000059604644775390625", "1.0000000596046447753906251"})
+  for (const char* text : {"16777217", "16777219", "33554434", "16777217.0", "1.00000005960464477539",
+                           "1.000000059604644775390625", "1.0000000596046447753906251"})
     expectLikeStrtof(text, fast);
 }
 
 TEST(Numbers, TakeEveryDecimalForm) {
-  for (const auto& [text, wanted] : std::vector<std::pair<std::string, float>>{
-           {"0", 0}, {"-0", -0.0f}, {"1.", 1}, {".5", 0.5f}, {"+3", 3}, {"1e5", 1e5f}, {"1E+5", 1e5f}, {"2.5e-3", 2.5e-3f}, {" 7 ", 7}, {"\t8", 8},
-           {"00012", 12}, {"3.4028234e38", 3.4028234e38f}, {"1e-45", 1.4e-45f}, {"1e-400", 0}, {"-1e-60", -0.0f}, {"0.000000000000000000000000000000000000001", 1e-39f},
-           {"123456789012345678901234567890", 1.2345679e29f}, {"0e999", 0}, {"1e0", 1}}) {
+  for (const auto& [text, wanted] :
+       std::vector<std::pair<std::string, float>>{{"0", 0},
+                                                  {"-0", -0.0f},
+                                                  {"1.", 1},
+                                                  {".5", 0.5f},
+                                                  {"+3", 3},
+                                                  {"1e5", 1e5f},
+                                                  {"1E+5", 1e5f},
+                                                  {"2.5e-3", 2.5e-3f},
+                                                  {" 7 ", 7},
+                                                  {"\t8", 8},
+                                                  {"00012", 12},
+                                                  {"3.4028234e38", 3.4028234e38f},
+                                                  {"1e-45", 1.4e-45f},
+                                                  {"1e-400", 0},
+                                                  {"-1e-60", -0.0f},
+                                                  {"0.000000000000000000000000000000000000001", 1e-39f},
+                                                  {"123456789012345678901234567890", 1.2345679e29f},
+                                                  {"0e999", 0},
+                                                  {"1e0", 1}}) {
     float value = 99;
     EXPECT_EQ(parseNumber(text, value), NumberKind::number) << text;
     EXPECT_EQ(value, wanted) << text;
@@ -91,10 +109,13 @@ TEST(Numbers, TakeEveryDecimalForm) {
 }
 
 TEST(Numbers, RefuseWhatIsNone) {
-  for (const char* text : {"cat", "1,5", "0x10", "1_000", "--1", "+-1", "1e", "1e+", "e5", ".", "-", "+", "1 2", "1.2.3", "nan(1)", "infinit", "1f", "１", "−1", "1e5.5", "+nan0"})
+  for (const char* text : {"cat", "1,5", "0x10",  "1_000",  "--1",     "+-1", "1e", "1e+", "e5",    ".",    "-",
+                           "+",   "1 2", "1.2.3", "nan(1)", "infinit", "1f",  "１", "−1",  "1e5.5", "+nan0"})
     EXPECT_EQ(kindOf(text), NumberKind::text) << text;
-  for (const char* text : {"nan", "NaN", "-nan", "inf", "-Inf", "Infinity", "+inf"}) EXPECT_EQ(kindOf(text), NumberKind::notFinite) << text;
-  for (const char* text : {"1e39", "-3.5e38", "1e999", "340282360000000000000000000000000000000"}) EXPECT_EQ(kindOf(text), NumberKind::outOfRange) << text;
+  for (const char* text : {"nan", "NaN", "-nan", "inf", "-Inf", "Infinity", "+inf"})
+    EXPECT_EQ(kindOf(text), NumberKind::notFinite) << text;
+  for (const char* text : {"1e39", "-3.5e38", "1e999", "340282360000000000000000000000000000000"})
+    EXPECT_EQ(kindOf(text), NumberKind::outOfRange) << text;
   for (const char* text : {"", " ", "\t \r"}) EXPECT_EQ(kindOf(text), NumberKind::empty) << text;
   EXPECT_EQ(kindOf(std::string_view("1\0", 2)), NumberKind::text);
 }
@@ -109,7 +130,9 @@ TEST(Text, OfACellIsSafeToPrint) {
 
 TEST(Text, KnowsUtf8) {
   EXPECT_EQ(findNonUtf8("plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82"), std::string_view::npos);
-  for (const char* wrong : {"a\xff", "a\xc3", "a\xc0\xaf", "a\xe0\x80\xaf", "a\xed\xa0\x80", "a\xf5\x80\x80\x80", "a\xf4\x90\x80\x80", "a\xe2\x82"}) EXPECT_EQ(findNonUtf8(wrong), 1u) << wrong;
+  for (const char* wrong : {"a\xff", "a\xc3", "a\xc0\xaf", "a\xe0\x80\xaf", "a\xed\xa0\x80", "a\xf5\x80\x80\x80",
+                            "a\xf4\x90\x80\x80", "a\xe2\x82"})
+    EXPECT_EQ(findNonUtf8(wrong), 1u) << wrong;
 }
 
 }  // namespace

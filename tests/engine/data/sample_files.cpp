@@ -1,13 +1,17 @@
 #include "tests/engine/data/sample_files.h"
 
+#include <fmt/core.h>
+// clang-format off: jpeglib.h needs these two before it
+#include <cstddef>
+#include <cstdio>
+#include <jpeglib.h>
+// clang-format on
+#include <png.h>
+#include <zlib.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
-
-#include <fmt/core.h>
-#include <jpeglib.h>
-#include <png.h>
-#include <zlib.h>
 
 namespace loom::files {
 namespace {
@@ -16,7 +20,9 @@ void little(Bytes& out, std::uint32_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<unsigned char>(value >> (8 * i)));
 }
 
-void text(Bytes& out, std::string_view value) { out.insert(out.end(), value.begin(), value.end()); }
+void text(Bytes& out, std::string_view value) {
+  for (const char c : value) out.push_back(static_cast<unsigned char>(c));
+}
 
 void onWrite(png_structp png, png_bytep data, size_t size) {
   auto* out = static_cast<Bytes*>(png_get_io_ptr(png));
@@ -31,7 +37,8 @@ Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, co
   png_infop info = png_create_info_struct(writer);
   if (setjmp(png_jmpbuf(writer))) throw std::runtime_error("libpng cannot write the image");
   png_set_write_fn(writer, &out, onWrite, nullptr);
-  png_set_IHDR(writer, info, width, height, bits, colorType, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(writer, info, width, height, bits, colorType, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   const png_color colors[] = {{10, 20, 30}, {40, 50, 60}};
   if (colorType == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(writer, info, colors, 2);
   png_write_info(writer, info);
@@ -72,7 +79,8 @@ Bytes jpeg(unsigned width, unsigned height, int channels, const Bytes& pixels, i
   if (progressive) jpeg_simple_progression(&writer);
   jpeg_start_compress(&writer, TRUE);
   while (writer.next_scanline < height) {
-    JSAMPROW row = const_cast<unsigned char*>(pixels.data()) + writer.next_scanline * width * static_cast<unsigned>(channels);
+    JSAMPROW row =
+        const_cast<unsigned char*>(pixels.data()) + writer.next_scanline * width * static_cast<unsigned>(channels);
     jpeg_write_scanlines(&writer, &row, 1);
   }
   jpeg_finish_compress(&writer);
@@ -82,7 +90,8 @@ Bytes jpeg(unsigned width, unsigned height, int channels, const Bytes& pixels, i
   return out;
 }
 
-Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows, const std::vector<std::array<unsigned char, 3>>& palette) {
+Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows,
+          const std::vector<std::array<unsigned char, 3>>& palette) {
   Bytes out;
   text(out, "BM");
   little(out, 0, 4);
@@ -102,7 +111,8 @@ Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows, 
 }
 
 Bytes npy(std::string_view type, bool fortran, std::string_view shape, const Bytes& data) {
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, fortran ? "True" : "False", shape);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, fortran ? "True" : "False", shape);
   while ((header.size() + 11) % 64 != 0) header += ' ';
   header += '\n';
   Bytes out{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};

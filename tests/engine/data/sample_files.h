@@ -10,13 +10,15 @@ namespace loom::files {
 
 using Bytes = std::vector<unsigned char>;
 
-// `colorType` as libpng names it; rows packed as PNG packs them. A palette has the two colours (10,20,30) and (40,50,60).
+// `colorType` as libpng names it; rows packed as PNG packs them. A palette has the two colours (10,20,30) and
+// (40,50,60).
 Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, const Bytes& pixels);
 // A PNG that claims a size and holds no pixels.
 Bytes pngHeader(std::uint32_t width, std::uint32_t height);
 Bytes jpeg(unsigned width, unsigned height, int channels, const Bytes& pixels, int quality, bool progressive);
 // Rows as they stand in the file, padded to four bytes; the palette as red, green, blue.
-Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows, const std::vector<std::array<unsigned char, 3>>& palette = {});
+Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows,
+          const std::vector<std::array<unsigned char, 3>>& palette = {});
 Bytes npy(std::string_view type, bool fortran, std::string_view shape, const Bytes& data);
 Bytes wav(int format, int channels, int bits, const Bytes& data);
 
