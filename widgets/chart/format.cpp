@@ -123,7 +123,7 @@ QString formatDuration(double seconds, bool padded) {
   if (!std::isfinite(seconds)) return notFinite(seconds);
   if (seconds < 0) return QString(kMinus) + formatDuration(-seconds, padded);
   if (seconds == 0) return unit(QStringLiteral("0"), "s");
-  if (seconds < 0.0009995) return unit(formatSignificant(seconds * 1e6, seconds < 0.00000995 ? 2 : 3), "µs");
+  if (seconds < 0.0009995) return unit(formatSignificant(seconds * 1e6, seconds < 0.0000995 ? 2 : 3), "µs");
   if (seconds < 0.9995) return unit(seconds < 0.00995 ? formatFixed(seconds * 1e3, 1) : formatFixed(seconds * 1e3, 0), "ms");
   if (seconds < 9.95) return unit(formatFixed(seconds, 1), "s");
   if (seconds < 59.5) return unit(formatFixed(seconds, 0), "s");

@@ -127,9 +127,8 @@ EmptyState::EmptyState(Figure figure, const QString& sentence, QWidget* parent) 
   m_sentence = new QLabel(sentence, this);
   m_sentence->setAlignment(Qt::AlignCenter);
   m_sentence->setWordWrap(true);
-  m_sentence->setMaximumWidth(420);
   m_sentence->setMinimumWidth(200);
-  column->addWidget(m_sentence);  // centred by its greatest width; an alignment here would cut a second line
+  column->addWidget(m_sentence);  // an alignment here would cut a second line off
   column->addSpacing(14);
   auto* row = new QHBoxLayout;
   row->setSpacing(12);

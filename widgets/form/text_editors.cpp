@@ -22,7 +22,9 @@ bool isList(const Field& field) {
 ListText readNumberList(const QString& text, bool whole, int count) {
   QString bare = text.trimmed();
   if (bare.startsWith('[') && bare.endsWith(']')) bare = bare.mid(1, bare.size() - 2);
-  static const QRegularExpression between(whole ? QStringLiteral("[\\s,;×x*]+") : QStringLiteral("[\\s,;×x]+"));
+  // Whole numbers may stand between times signs; among reals an x or * belongs to what is typed.
+  static const QRegularExpression betweenWhole(QStringLiteral("[\\s,;×x*]+")), betweenReal(QStringLiteral("[\\s,;]+"));
+  const QRegularExpression& between = whole ? betweenWhole : betweenReal;
   Json values = Json::array();
   for (const QString& part : bare.split(between, Qt::SkipEmptyParts)) {
     const ExpressionResult number = evaluateExpression(part);

@@ -27,10 +27,13 @@ DataTable::DataTable(QWidget* parent)
   connect(verticalScrollBar(), &QScrollBar::valueChanged, m_frozen->verticalScrollBar(), &QScrollBar::setValue);
   connect(horizontalScrollBar(), &QScrollBar::valueChanged, m_frozen->viewport(), QOverload<>::of(&QWidget::update));
   connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int index, int, int width) {
-    m_frozen->setColumnWidth(index, width);
+    if (index < m_frozenCount) m_frozen->setColumnWidth(index, width);
     placeFrozen();
   });
-  connect(m_frozen->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int index, int, int width) { setColumnWidth(index, width); });
+  connect(m_frozen->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int index, int, int width) {
+    // Hiding a column there resizes it to nothing; that is no wish for this part.
+    if (!m_freezing && index < m_frozenCount && width > 0) setColumnWidth(index, width);
+  });
   connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, [this](int index, Qt::SortOrder order) {
     m_frozen->horizontalHeader()->setSortIndicator(index, order);
     m_frozen->horizontalHeader()->viewport()->update();
@@ -73,7 +76,7 @@ void DataTable::setColumns(std::vector<TableColumn> columns) {
   if (!model()) return;
   for (int i = 0; i < model()->columnCount(); ++i) {
     setColumnWidth(i, column(i).width);
-    m_frozen->setColumnWidth(i, column(i).width);
+    if (i < m_frozenCount) m_frozen->setColumnWidth(i, column(i).width);
   }
   placeFrozen();
   viewport()->update();
@@ -115,7 +118,12 @@ void DataTable::setModel(QAbstractItemModel* model) {
 void DataTable::setFrozenColumns(int count) {
   m_frozenCount = count;
   if (!model()) return;
-  for (int i = 0; i < model()->columnCount(); ++i) m_frozen->setColumnHidden(i, i >= count);
+  m_freezing = true;
+  for (int i = 0; i < model()->columnCount(); ++i) {
+    m_frozen->setColumnHidden(i, i >= count);
+    if (i < count) m_frozen->setColumnWidth(i, columnWidth(i));
+  }
+  m_freezing = false;
   m_frozen->setVisible(count > 0);
   placeFrozen();
 }

@@ -34,6 +34,7 @@ class DataTable : public QTableView {
   void setAllChecked(bool checked);
   // The last frozen column while others are scrolled under it.
   bool isFrozenEdge(int column) const;
+  void scrollTo(const QModelIndex& index, ScrollHint hint = EnsureVisible) override;
   QTableView* frozenPart() const { return m_frozen; }
 
  Q_SIGNALS:
@@ -49,7 +50,6 @@ class DataTable : public QTableView {
   bool viewportEvent(QEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  void scrollTo(const QModelIndex& index, ScrollHint hint = EnsureVisible) override;
   QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override;
 
  private:
@@ -70,6 +70,7 @@ class DataTable : public QTableView {
   QWidget* m_empty = nullptr;
   int m_frozenCount = 0;
   int m_hovered = -1;
+  bool m_freezing = false;  // the frozen part is being set up: its widths are not wishes
 };
 
 }  // namespace loom

@@ -67,16 +67,23 @@ void TableHead::mousePressEvent(QMouseEvent* event) {
 void TableHead::mouseReleaseEvent(QMouseEvent* event) {
   const int index = logicalIndexAt(event->pos());
   const bool click = event->button() == Qt::LeftButton && index >= 0 && index == m_pressed && cursor().shape() != Qt::SplitHCursor;
-  QHeaderView::mouseReleaseEvent(event);
+  const int sortedBy = m_table->horizontalHeader()->sortIndicatorSection();
+  const Qt::SortOrder sortedAs = m_table->horizontalHeader()->sortIndicatorOrder();
+  {
+    // The base turns its indicator at every click; which order comes first is decided below.
+    const QSignalBlocker quiet(this);
+    QHeaderView::mouseReleaseEvent(event);
+    setSortIndicator(sortedBy, sortedAs);
+  }
   if (!click) return;
   const TableColumn& column = m_table->column(index);
   if (column.kind == ColumnKind::check) {
     m_table->setAllChecked(m_table->allChecked() != Qt::Checked);
   } else if (column.sortable && m_table->isSortingEnabled() && column.kind != ColumnKind::swatch) {
     // Numbers begin with the best, which is mostly the largest; the second click turns the order.
-    const bool same = m_table->horizontalHeader()->sortIndicatorSection() == index;
+    const bool same = sortedBy == index;
     const Qt::SortOrder first = column.kind == ColumnKind::number ? Qt::DescendingOrder : Qt::AscendingOrder;
-    const Qt::SortOrder order = !same ? first : m_table->horizontalHeader()->sortIndicatorOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+    const Qt::SortOrder order = !same ? first : sortedAs == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
     m_table->sortByColumn(index, order);
   }
 }

@@ -28,9 +28,34 @@ bool isNumber(const QVariant& value) {
 
 }  // namespace
 
+bool naturalLess(const QString& left, const QString& right) {
+  qsizetype i = 0, j = 0;
+  const auto digits = [](const QString& text, qsizetype from) {
+    qsizetype end = from;
+    while (end < text.size() && text[end].isDigit()) ++end;
+    return end;
+  };
+  while (i < left.size() && j < right.size()) {
+    if (left[i].isDigit() && right[j].isDigit()) {
+      const qsizetype leftEnd = digits(left, i), rightEnd = digits(right, j);
+      while (i < leftEnd && left[i] == '0') ++i;
+      while (j < rightEnd && right[j] == '0') ++j;
+      if (leftEnd - i != rightEnd - j) return leftEnd - i < rightEnd - j;
+      const int order = QStringView(left).mid(i, leftEnd - i).compare(QStringView(right).mid(j, rightEnd - j));
+      if (order != 0) return order < 0;
+      i = leftEnd;
+      j = rightEnd;
+      continue;
+    }
+    const QChar a = left[i].toCaseFolded(), b = right[j].toCaseFolded();
+    if (a != b) return a < b;
+    ++i;
+    ++j;
+  }
+  return left.size() - i < right.size() - j;
+}
+
 TableSortModel::TableSortModel(QObject* parent) : QSortFilterProxyModel(parent) {
-  m_collator.setNumericMode(true);
-  m_collator.setCaseSensitivity(Qt::CaseInsensitive);
   setDynamicSortFilter(true);
 }
 
@@ -49,9 +74,9 @@ bool TableSortModel::lessThan(const QModelIndex& left, const QModelIndex& right)
       return isMissing(a) ? sortOrder() == Qt::DescendingOrder : sortOrder() == Qt::AscendingOrder;
     }
     if (isNumber(a) && isNumber(b)) return a.toDouble() < b.toDouble();
-    return m_collator.compare(a.toString(), b.toString()) < 0;
+    return naturalLess(a.toString(), b.toString());
   }
-  return m_collator.compare(left.data().toString(), right.data().toString()) < 0;
+  return naturalLess(left.data().toString(), right.data().toString());
 }
 
 bool TableSortModel::filterAcceptsRow(int row, const QModelIndex&) const { return !m_accepts || m_accepts(row); }

@@ -1,11 +1,13 @@
 #pragma once
 // Sorts and filters rows for a DataTable: by kSortRole, else by the text as a person counts ("run 9" before "run 10"). What is
 // missing or not a number stands last in either order. Rows that compare equal keep their order.
-#include <QCollator>
 #include <QSortFilterProxyModel>
 #include <functional>
 
 namespace loom {
+
+// "run 9" before "run 10", whatever the case; independent of the locale, so that a table looks alike everywhere.
+bool naturalLess(const QString& left, const QString& right);
 
 class TableSortModel : public QSortFilterProxyModel {
   Q_OBJECT
@@ -22,7 +24,6 @@ class TableSortModel : public QSortFilterProxyModel {
 
  private:
   std::function<bool(int)> m_accepts;
-  QCollator m_collator;
 };
 
 }  // namespace loom
