@@ -94,7 +94,7 @@ class Planner {
     const Operation& gradient = operation(static_cast<int>(i));
     const TensorId dy = gradient.inputs[1];
     const int maker = m_producer[static_cast<std::size_t>(dy)];
-    if (maker < 0 || only(dy) != static_cast<int>(i) || !isRelu(operation(maker), "unary_gradient")) return;
+    if (maker < 0 || m_fusion.outputs[static_cast<std::size_t>(maker)].skip || only(dy) != static_cast<int>(i) || !isRelu(operation(maker), "unary_gradient")) return;
     FusedOutput& mine = m_fusion.outputs[i];
     mine.mask = operation(maker).inputs[1];
     mine.maskedFrom = operation(maker).inputs[2];

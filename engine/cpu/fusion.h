@@ -10,7 +10,6 @@ namespace loom::cpu {
 struct FusedOutput {
   bool skip = false;              // computed by an earlier operation
   bool relu = false;              // applied to the output
-  TensorId input = kNoTensor;     // read instead of inputs[0]
   TensorId addend = kNoTensor;    // added before the ReLU
   TensorId output = kNoTensor;    // what is written instead of outputs[0]
   TensorId mask = kNoTensor;      // gradient ops: dy counts only where this tensor (a ReLU's output) is positive

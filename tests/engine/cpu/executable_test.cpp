@@ -107,7 +107,7 @@ TEST(CpuExecutable, convolutionsMeetNoReorder) {
 
 TEST(CpuExecutable, arenaIsSmallerThanItsTensors) {
   const auto cpu = makeCpuBackend(1);
-  const Program program = networks::residualNetwork(8);
+  const Program program = networks::residualNetwork(32);
   double bytes = 0;
   for (const Tensor& tensor : program.tensors) {
     if (tensor.role == TensorRole::intermediate) bytes += 4.0 * static_cast<double>(tensor.shape.elements());

@@ -97,7 +97,7 @@ Program smallCnn(std::int64_t batch) {
 Program residualNetwork(std::int64_t batch) {
   Layers l(batch);
   TensorId x = l.b.input("x", {batch, 3, 10, 10}, DataType::f32);
-  x = l.relu(l.normalise(l.convolution(x, 16, 3, 1, 1, false)));
+  x = l.maxPool(l.relu(l.normalise(l.convolution(x, 16, 3, 1, 1, false))));
   for (const std::int64_t channels : {16, 32}) {
     const std::int64_t stride = channels == 16 ? 1 : 2;
     const TensorId inner = l.relu(l.normalise(l.convolution(x, channels, 3, stride, 1, false)));
