@@ -16,13 +16,16 @@ std::unique_ptr<Backend> makeBackend(const std::string& device, int threads) {
 #else
   (void)threads;
   if (device == "cpu" || device == "auto")
-    throwError(ErrorCode::device, "this loom was built without the CPU backend; --device reference computes everything, slowly");
+    throwError(ErrorCode::device,
+               "this loom was built without the CPU backend; --device reference computes everything, slowly");
 #endif
   if (device == "cuda")
     throwError(ErrorCode::device, "this loom has no CUDA module; --device cpu trains on the processor");
   throwError(ErrorCode::badArgument, "unknown device '{}'; auto, cpu, cuda and reference are known", device);
 }
 
-std::string versionText() { return "loom " GRADLOOM_VERSION; }
+std::string versionText() {
+  return "loom " GRADLOOM_VERSION;
+}
 
 }  // namespace loom

@@ -1,11 +1,11 @@
 #include "engine/loom/console.h"
 
-#include <ctime>
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fmt/core.h>
+#include <ctime>
 
 namespace loom {
 namespace {
@@ -46,9 +46,12 @@ Console::~Console() {
 }
 
 void Console::logInto(const RunFolder& folder) {
-  struct stat out{}, log{};
+  struct stat out {
+  }, log{};
   const std::string path = folder.logFile().string();
-  if (::stat(path.c_str(), &log) == 0 && ::fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == log.st_dev && out.st_ino == log.st_ino) return;
+  if (::stat(path.c_str(), &log) == 0 && ::fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == log.st_dev &&
+      out.st_ino == log.st_ino)
+    return;
   m_log = std::fopen(path.c_str(), "ae");  // a log that cannot be written is no reason not to train
 }
 

@@ -1,7 +1,6 @@
 // data import, data check, data stats: the functions of engine/data behind arguments.
-#include <chrono>
-
 #include <CLI/CLI.hpp>
+#include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/data/check.h"
@@ -22,12 +21,15 @@ struct DataArguments {
 };
 
 // Draws "done of total" a few times a second, and asks to stop when a signal came.
-std::function<bool(std::int64_t, std::int64_t)> counting(Console& console, const std::atomic<bool>& stop, std::string what) {
-  return [&console, &stop, what = std::move(what), last = std::chrono::steady_clock::now()](std::int64_t done, std::int64_t total) mutable {
+std::function<bool(std::int64_t, std::int64_t)> counting(Console& console, const std::atomic<bool>& stop,
+                                                         std::string what) {
+  return [&console, &stop, what = std::move(what), last = std::chrono::steady_clock::now()](
+             std::int64_t done, std::int64_t total) mutable {
     const auto now = std::chrono::steady_clock::now();
     if (now - last > std::chrono::milliseconds(100)) {
       last = now;
-      console.live(total > 0 ? fmt::format("{} {} of {} ({:.0f} %)", what, done, total, 100.0 * static_cast<double>(done) / static_cast<double>(total))
+      console.live(total > 0 ? fmt::format("{} {} of {} ({:.0f} %)", what, done, total,
+                                           100.0 * static_cast<double>(done) / static_cast<double>(total))
                              : fmt::format("{} {}", what, done));
     }
     return !stop.load(std::memory_order_relaxed);
@@ -40,7 +42,9 @@ std::function<bool(const CacheProgress&)> counting(const std::function<bool(std:
 
 int tellImport(Console& console, const ImportResult& result) {
   console.line(fmt::format("{} rows in {}", result.rows, result.csv.string()));
-  if (!result.classes.empty()) console.line(fmt::format("{} classes: {} ... {}", result.classes.size(), result.classes.front(), result.classes.back()));
+  if (!result.classes.empty())
+    console.line(
+        fmt::format("{} classes: {} ... {}", result.classes.size(), result.classes.front(), result.classes.back()));
   return kExitDone;
 }
 
@@ -58,12 +62,14 @@ int check(const DataArguments& given, const std::atomic<bool>& stop) {
   if (given.json) {
     fmt::print("{}\n", report.toJson().dump(2));
   } else {
-    for (const Fault& fault : report.faults) console.line(fmt::format("{:<8} {}", toString(fault.severity), fault.message()));
+    for (const Fault& fault : report.faults)
+      console.line(fmt::format("{:<8} {}", toString(fault.severity), fault.message()));
     for (std::size_t kind = 0; kind < kFaultKinds; ++kind) {
       std::int64_t listed = 0;
       for (const Fault& fault : report.faults) listed += static_cast<std::size_t>(fault.kind) == kind;
       if (report.counts[kind] > listed)
-        console.line(fmt::format("         ... and {} more: {}", report.counts[kind] - listed, toString(static_cast<FaultKind>(kind))));
+        console.line(fmt::format("         ... and {} more: {}", report.counts[kind] - listed,
+                                 toString(static_cast<FaultKind>(kind))));
     }
     console.line(fmt::format("{} rows: {} errors, {} warnings", report.rows, report.errors, report.warnings));
   }
@@ -84,13 +90,15 @@ int stats(const DataArguments& given, const std::atomic<bool>& stop) {
   for (const VariableStats& one : measured) {
     const Variable* variable = dataset->schema().find(one.variable);
     console.line(fmt::format("{} ({} {}): mean {:.6g}, deviation {:.6g}, from {:.6g} to {:.6g}", one.variable,
-                             variable ? toString(variable->kind) : "", variable ? variable->shape.toString() : "", one.all.mean, one.all.deviation,
-                             one.all.low, one.all.high));
+                             variable ? toString(variable->kind) : "", variable ? variable->shape.toString() : "",
+                             one.all.mean, one.all.deviation, one.all.low, one.all.high));
     if (one.channels.size() > 1 && one.channels.size() <= 16)
       for (std::size_t i = 0; i < one.channels.size(); ++i)
-        console.line(fmt::format("  [{}] mean {:.6g}, deviation {:.6g}", i, one.channels[i].mean, one.channels[i].deviation));
+        console.line(
+            fmt::format("  [{}] mean {:.6g}, deviation {:.6g}", i, one.channels[i].mean, one.channels[i].deviation));
     if (!one.classes.empty() && one.classes.size() <= 100)
-      for (std::size_t i = 0; i < one.classes.size(); ++i) console.line(fmt::format("  class {}: {} samples", i, one.classes[i]));
+      for (std::size_t i = 0; i < one.classes.size(); ++i)
+        console.line(fmt::format("  class {}: {} samples", i, one.classes[i]));
   }
   return kExitDone;
 }
@@ -107,7 +115,8 @@ void addImport(CLI::App& data, Session& session) {
   idx->callback([&session, given] {
     session.chosen = [&session, given] {
       Console console;
-      return tellImport(console, importIdx(given->images, given->labels, given->out, {.progress = counting(console, session.stop, "image")}));
+      return tellImport(console, importIdx(given->images, given->labels, given->out,
+                                           {.progress = counting(console, session.stop, "image")}));
     };
   });
   CLI::App* cifar = verb->add_subcommand("cifar", "CIFAR-10 or CIFAR-100 binary batches, in the order given");
@@ -117,7 +126,8 @@ void addImport(CLI::App& data, Session& session) {
     session.chosen = [&session, given] {
       Console console;
       const std::vector<std::filesystem::path> batches(given->batches.begin(), given->batches.end());
-      return tellImport(console, importCifar(batches, given->out, {.progress = counting(console, session.stop, "image")}));
+      return tellImport(console,
+                        importCifar(batches, given->out, {.progress = counting(console, session.stop, "image")}));
     };
   });
   CLI::App* folder = verb->add_subcommand("folder", "A folder whose sub-folders are the classes");
@@ -126,7 +136,8 @@ void addImport(CLI::App& data, Session& session) {
   folder->callback([&session, given] {
     session.chosen = [&session, given] {
       Console console;
-      return tellImport(console, importFolder(given->folder, given->out, {.progress = counting(console, session.stop, "file")}));
+      return tellImport(console,
+                        importFolder(given->folder, given->out, {.progress = counting(console, session.stop, "file")}));
     };
   });
 }
@@ -140,15 +151,19 @@ void addData(CLI::App& app, Session& session) {
   auto given = std::make_shared<DataArguments>();
   CLI::App* checking = data->add_subcommand("check", "Every fault of a CSV dataset, with line, column and remedy");
   checking->add_option("CSV", given->csv)->required();
-  checking->add_option("--against", given->against, "Another dataset that must not hold the same samples")->type_name("CSV");
-  checking->add_option("--classes", given->classes, "How many classes a label has: y=10")->type_name("VARIABLE=COUNT")->expected(1, -1);
+  checking->add_option("--against", given->against, "Another dataset that must not hold the same samples")
+      ->type_name("CSV");
+  checking->add_option("--classes", given->classes, "How many classes a label has: y=10")
+      ->type_name("VARIABLE=COUNT")
+      ->expected(1, -1);
   checking->add_flag("--json", given->json, "One JSON object");
   checking->callback([&session, given] { session.chosen = [&session, given] { return check(*given, session.stop); }; });
   CLI::App* measuring = data->add_subcommand("stats", "Mean, deviation, extremes and classes of each variable");
   measuring->add_option("CSV", given->csv)->required();
   measuring->add_option("--rows", given->rows, "Measure so many, spread evenly; 0 = all");
   measuring->add_flag("--json", given->json, "One JSON object");
-  measuring->callback([&session, given] { session.chosen = [&session, given] { return stats(*given, session.stop); }; });
+  measuring->callback(
+      [&session, given] { session.chosen = [&session, given] { return stats(*given, session.stop); }; });
 }
 
 }  // namespace loom

@@ -1,12 +1,12 @@
 // doctor: what this machine offers and what stands in the way, each with its remedy.
 #include <dlfcn.h>
-#include <fstream>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 
 #include "engine/base/json.h"
 #include "engine/loom/verbs.h"
@@ -66,16 +66,20 @@ std::vector<Finding> examine() {
   std::vector<Finding> findings;
   const std::string supported = features();
   findings.push_back({"processor", processorName(), {}});
-  findings.push_back({"features", supported, supported.find("avx2") == std::string::npos ? "without AVX2 training is several times slower" : ""});
+  findings.push_back(
+      {"features", supported,
+       supported.find("avx2") == std::string::npos ? "without AVX2 training is several times slower" : ""});
   cpu_set_t set;
   CPU_ZERO(&set);
   const int allowed = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  findings.push_back({"threads", fmt::format("{} of {}", allowed, online),
-                      allowed < online ? "this process may not use all cores (taskset, a batch system or a container says so)" : ""});
+  findings.push_back(
+      {"threads", fmt::format("{} of {}", allowed, online),
+       allowed < online ? "this process may not use all cores (taskset, a batch system or a container says so)" : ""});
   const double memory = availableMemory();
-  findings.push_back({"memory", fmt::format("{:.1f} GB available", memory / kGigabyte), memory < 1e9 ? "less than 1 GB: choose a small batch" : ""});
-  struct statvfs disk{};
+  findings.push_back({"memory", fmt::format("{:.1f} GB available", memory / kGigabyte),
+                      memory < 1e9 ? "less than 1 GB: choose a small batch" : ""});
+  struct statvfs disk {};
   if (::statvfs(".", &disk) == 0) {
     const double room = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
     findings.push_back({"disk", fmt::format("{:.1f} GB free here", room / kGigabyte),
@@ -83,7 +87,8 @@ std::vector<Finding> examine() {
   }
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
-  findings.push_back({"open files", fmt::format("{}", files.rlim_cur), files.rlim_cur < 1024 ? "raise it with `ulimit -n 4096`" : ""});
+  findings.push_back(
+      {"open files", fmt::format("{}", files.rlim_cur), files.rlim_cur < 1024 ? "raise it with `ulimit -n 4096`" : ""});
   const std::string cuda = foundLibrary({"libcuda.so.1"});
   const std::string mpi = foundLibrary({"libmpi.so.40", "libmpi.so.12", "libmpi.so"});
   const std::string nccl = foundLibrary({"libnccl.so.2"});
@@ -108,7 +113,9 @@ void addDoctor(CLI::App& app, Session& session) {
       for (const Finding& finding : findings) {
         all[finding.key] = finding.value;
         if (!finding.advice.empty()) all["advice"].push_back(finding.key + ": " + finding.advice);
-        if (!*json) fmt::print("{:<12} {}{}\n", finding.key, finding.value, finding.advice.empty() ? "" : "  <- " + finding.advice);
+        if (!*json)
+          fmt::print("{:<12} {}{}\n", finding.key, finding.value,
+                     finding.advice.empty() ? "" : "  <- " + finding.advice);
       }
       if (*json) fmt::print("{}\n", all.dump(2));
       return kExitDone;

@@ -36,8 +36,8 @@ int evaluate(const RunArguments& given, const std::atomic<bool>& stop) {
                            .dump());
     return kExitDone;
   }
-  fmt::print("dataset     {} ({:.0f} samples)\ncheckpoint  {} (step {})\nloss        {:.6f}\n", run.evaluated(), measured.samples,
-             run.checkpoint().filename().string(), run.step(), measured.loss);
+  fmt::print("dataset     {} ({:.0f} samples)\ncheckpoint  {} (step {})\nloss        {:.6f}\n", run.evaluated(),
+             measured.samples, run.checkpoint().filename().string(), run.step(), measured.loss);
   for (const auto& [name, value] : measured.metrics) fmt::print("{:<11} {:.6f}\n", name, value);
   return kExitDone;
 }
@@ -46,8 +46,8 @@ int predict(const RunArguments& given, const std::atomic<bool>& stop) {
   const auto backend = makeBackend(given.device, 0);
   TrainedRun run(*backend, optionsFor(given, stop));
   const std::filesystem::path csv = std::filesystem::absolute(given.csv);
-  const std::filesystem::path out =
-      given.out.empty() ? csv.parent_path() / (csv.stem().string() + "_predicted.csv") : std::filesystem::absolute(given.out);
+  const std::filesystem::path out = given.out.empty() ? csv.parent_path() / (csv.stem().string() + "_predicted.csv")
+                                                      : std::filesystem::absolute(given.out);
   if (std::error_code none; std::filesystem::equivalent(csv, out, none))
     throwError(ErrorCode::badArgument, "the predictions would overwrite {}; choose another --out", csv.string());
   const PredictionResult result = run.predict({.csv = csv, .out = out});
@@ -59,8 +59,10 @@ int predict(const RunArguments& given, const std::atomic<bool>& stop) {
 std::shared_ptr<RunArguments> addCommon(CLI::App* verb) {
   auto given = std::make_shared<RunArguments>();
   verb->add_option("RUN", given->run, "The run's folder")->required();
-  verb->add_option("--checkpoint", given->which, "best (where there is one) or last")->check(CLI::IsMember({"best", "last"}));
-  verb->add_option("--device", given->device, "auto, cpu, cuda or reference")->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
+  verb->add_option("--checkpoint", given->which, "best (where there is one) or last")
+      ->check(CLI::IsMember({"best", "last"}));
+  verb->add_option("--device", given->device, "auto, cpu, cuda or reference")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
   return given;
 }
 

@@ -1,8 +1,9 @@
 // The program `loom`: arguments in, an exit code out. What it does stands in the rooms it links.
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <unistd.h>
 
 #include "engine/loom/verbs.h"
 
@@ -16,9 +17,9 @@ void askToStop(int number) {
   std::signal(number, SIG_DFL);
 }
 
-// OpenMP's threads wait by spinning for milliseconds unless told otherwise, which makes every other program on the machine slow
-// and training itself slower beside them (reference: a barrier of 2 ms under load instead of 0.02). libgomp reads its settings
-// before main() begins, hence the program starts itself once more with the setting made.
+// OpenMP's threads wait by spinning for milliseconds unless told otherwise, which makes every other program on the
+// machine slow and training itself slower beside them (reference: a barrier of 2 ms under load instead of 0.02).
+// libgomp reads its settings before main() begins, hence the program starts itself once more with the setting made.
 void waitGently(char** arguments) {
   constexpr int kKeep = 0;
   if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
@@ -30,7 +31,7 @@ void waitGently(char** arguments) {
 
 int main(int count, char** arguments) {
   waitGently(arguments);
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = askToStop;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);

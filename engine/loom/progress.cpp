@@ -1,7 +1,7 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/core.h>
 
 #include "engine/loom/console.h"
 
@@ -55,8 +55,10 @@ void Progress::operator()(const Event& event) {
   const Json& body = event.body;
   if (event.kind == "preparing") {
     const double done = numberOf(body, "rows"), total = numberOf(body, "rows_total");
-    const std::string text = fmt::format("preparing dataset '{}': {:.0f} of about {:.0f} rows", body.value("dataset", ""), done, total);
-    if (m_console.terminal()) m_console.live(text);
+    const std::string text =
+        fmt::format("preparing dataset '{}': {:.0f} of about {:.0f} rows", body.value("dataset", ""), done, total);
+    if (m_console.terminal())
+      m_console.live(text);
     else if (Clock::now() - m_printed > kPlainLine) {
       m_console.line(text);
       m_printed = Clock::now();
@@ -69,7 +71,8 @@ void Progress::operator()(const Event& event) {
     m_console.line(fmt::format("{} {} samples, batch {}, {} parameters, {} epochs = {} steps, on {}",
                                resumed ? fmt::format("going on from step {}:", m_firstStep) : std::string("training"),
                                body.value("samples", std::int64_t{0}), body.value("batch", std::int64_t{0}),
-                               body.value("parameters", std::int64_t{0}), m_epochs, m_stepsTotal, body.value("device", "")));
+                               body.value("parameters", std::int64_t{0}), m_epochs, m_stepsTotal,
+                               body.value("device", "")));
     m_printed = Clock::now();
   } else if (event.kind == "step") {
     step(body);
@@ -94,7 +97,7 @@ std::string Progress::rateAndTime(const Json& body) const {
   if (steps < 1 || seconds <= 0) return {};
   const double perSecond = static_cast<double>(body.value("samples", std::int64_t{0}) - m_firstSamples) / seconds;
   const double left = seconds / static_cast<double>(steps) * static_cast<double>(m_stepsTotal - m_firstStep - steps);
-  return fmt::format("{} samples/s, {} left", count(perSecond), duration(left));
+  return fmt::format("{} left, {} samples/s", duration(left), count(perSecond));
 }
 
 void Progress::step(const Json& body) {
@@ -108,13 +111,15 @@ void Progress::step(const Json& body) {
   if (m_console.terminal() ? now - m_drawn < kRedraw : now - m_printed < kPlainLine) return;
   m_drawn = m_printed = now;
   const std::int64_t step = body.value("step", std::int64_t{0});
-  const std::string text = fmt::format("epoch {:.2f} of {}  {}  {}", numberOf(body, "epoch"), m_epochs, measures(body), rateAndTime(body));
+  const std::string where = fmt::format("epoch {:.2f} of {}", numberOf(body, "epoch"), m_epochs);
   if (!m_console.terminal()) {
-    m_console.line(text);
+    m_console.line(fmt::format("{}  {}  {}", where, measures(body), rateAndTime(body)));
     return;
   }
   const double share = m_stepsTotal > 0 ? static_cast<double>(step) / static_cast<double>(m_stepsTotal) : 0;
-  m_console.live(fmt::format("▕{}▏{:3.0f} %  {}", bar(share, std::clamp(m_console.width() / 5, 8, 24)), share * 100, text));
+  // What matters most comes first: a narrow terminal cuts the end off.
+  m_console.live(fmt::format("▕{}▏{:3.0f} %  {}  {}  {}", bar(share, std::clamp(m_console.width() / 8, 8, 24)),
+                             share * 100, rateAndTime(body), measures(body), where));
 }
 
 // One line an epoch: it waits for the validation that follows at once.
@@ -126,8 +131,10 @@ void Progress::epoch(const Json& body) {
 
 void Progress::validation(const Json& body) {
   const std::string text = "validation " + measures(body);
-  if (m_epochLine.empty()) m_console.line(fmt::format("epoch {:.2f} of {}  {}", numberOf(body, "epoch"), m_epochs, text));
-  else m_console.line(m_epochLine + "  |  " + text);
+  if (m_epochLine.empty())
+    m_console.line(fmt::format("epoch {:.2f} of {}  {}", numberOf(body, "epoch"), m_epochs, text));
+  else
+    m_console.line(m_epochLine + "  |  " + text);
   m_epochLine.clear();
   m_printed = Clock::now();
 }

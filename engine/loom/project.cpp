@@ -11,7 +11,7 @@
 #include "engine/run/exit_code.h"
 #include "engine/schedules/schedule.h"
 #ifdef GRADLOOM_HAS_PLANNER
-#include "engine/loom/plan_text.h"
+#include "engine/planner/plan.h"
 #endif
 
 namespace loom {
@@ -32,12 +32,13 @@ int check(const ProjectArguments& given) {
     if (dataset.csv.empty()) continue;
     const std::filesystem::path csv = folder / dataset.csv;
     if (!std::filesystem::exists(csv))
-      throwError(ErrorCode::missingFile, "dataset '{}': there is no file {}; set its \"csv\"", dataset.name, csv.string());
+      throwError(ErrorCode::missingFile, "dataset '{}': there is no file {}; set its \"csv\"", dataset.name,
+                 csv.string());
   }
   for (const Network& network : loaded.project.networks) {
     const Analysis analysis = analyse(network);
-    fmt::print("network {}: {} nodes, {} parameters, {:.3g} multiply-adds a sample\n", network.name, network.nodes.size(), analysis.parameters,
-               analysis.multiplyAdds);
+    fmt::print("network {}: {} nodes, {} parameters, {:.3g} multiply-adds a sample\n", network.name,
+               network.nodes.size(), analysis.parameters, analysis.multiplyAdds);
   }
   fmt::print("no fault found{}\n", loaded.warnings.empty() ? "" : fmt::format("; {} warnings", loaded.warnings.size()));
   return kExitDone;
@@ -69,14 +70,17 @@ int printCatalogue(const ProjectArguments& given) {
       }
       fmt::print("  {:<28} {}\n", entry->id, entry->summary);
       for (const Field& field : entry->fields)
-        fmt::print("      {:<24} {}\n", field.key, field.defaultValue.is_null() ? (field.optional ? "(absent)" : "(required)") : field.defaultValue.dump());
+        fmt::print(
+            "      {:<24} {}\n", field.key,
+            field.defaultValue.is_null() ? (field.optional ? "(absent)" : "(required)") : field.defaultValue.dump());
     }
   }
   if (given.json) fmt::print("{}\n", all.dump(2));
   return kExitDone;
 }
 
-CLI::App* addProjectVerb(CLI::App& app, const char* name, const char* help, const std::shared_ptr<ProjectArguments>& given) {
+CLI::App* addProjectVerb(CLI::App& app, const char* name, const char* help,
+                         const std::shared_ptr<ProjectArguments>& given) {
   CLI::App* verb = app.add_subcommand(name, help);
   verb->add_option("PROJECT", given->project, "The .loom file")->required();
   verb->add_option("--set", given->settings, "As of loom train")->type_name("KEY=VALUE")->expected(1, -1);
@@ -99,7 +103,8 @@ void addPlan(CLI::App& app, Session& session) {
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] {
     session.chosen = [given] {
-      fmt::print("{}", planText(loadForTraining(given->project, given->settings).project, std::filesystem::absolute(given->project).parent_path(), given->json));
+      const ProjectPlan plan = planTraining(loadForTraining(given->project, given->settings).project);
+      fmt::print("{}", given->json ? toJson(plan).dump(2) + "\n" : toText(plan));
       return kExitDone;
     };
   });

@@ -29,7 +29,8 @@ Json* elementOf(Json& list, const std::string& part) {
 void applyOne(Json& project, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
-    throwError(ErrorCode::badArgument, "--set {}: key=value is wanted, such as --set epochs=3 or --set optimizer.learning_rate=0.1", setting);
+    throwError(ErrorCode::badArgument,
+               "--set {}: key=value is wanted, such as --set epochs=3 or --set optimizer.learning_rate=0.1", setting);
   const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
   std::vector<std::string> path = splitPath(key);
   static const std::vector<std::string> own{"networks", "datasets", "training", "notes"};
@@ -42,15 +43,22 @@ void applyOne(Json& project, const std::string& setting) {
     if (path[i].empty()) throwError(ErrorCode::badArgument, "--set {}: the key has an empty part", setting);
     if (place->is_array()) {
       place = elementOf(*place, path[i]);
-      if (!place) throwError(ErrorCode::badArgument, "--set {}: the list has no '{}'; elements are named by their id or their place from 0", setting, path[i]);
+      if (!place)
+        throwError(ErrorCode::badArgument,
+                   "--set {}: the list has no '{}'; elements are named by their id or their place from 0", setting,
+                   path[i]);
       if (last) *place = value;
       continue;
     }
     if (!place->is_object() && !place->is_null())
-      throwError(ErrorCode::badArgument, "--set {}: '{}' stands in {}, which is no object", setting, path[i], place->dump());
-    if (last && value.is_null()) place->erase(path[i]);
-    else if (last) (*place)[path[i]] = value;
-    else place = &(*place)[path[i]];
+      throwError(ErrorCode::badArgument, "--set {}: '{}' stands in {}, which is no object", setting, path[i],
+                 place->dump());
+    if (last && value.is_null())
+      place->erase(path[i]);
+    else if (last)
+      (*place)[path[i]] = value;
+    else
+      place = &(*place)[path[i]];
   }
 }
 
@@ -63,9 +71,11 @@ void applySettings(Json& project, const std::vector<std::string>& settings) {
 std::string problemText(const Problem& problem) {
   std::string where;
   if (!problem.network.empty()) where += "network '" + problem.network + "'";
-  if (!problem.node.empty() && problem.message.find(problem.node) == std::string::npos) where += (where.empty() ? "" : ", ") + ("'" + problem.node + "'");
+  if (!problem.node.empty() && problem.message.find(problem.node) == std::string::npos)
+    where += (where.empty() ? "" : ", ") + ("'" + problem.node + "'");
   const std::string key = problem.field.substr(problem.field.rfind('.') + 1);
-  if (!key.empty() && problem.message.find(key) == std::string::npos) where += (where.empty() ? "" : ", ") + problem.field;
+  if (!key.empty() && problem.message.find(key) == std::string::npos)
+    where += (where.empty() ? "" : ", ") + problem.field;
   return where.empty() ? problem.message : where + ": " + problem.message;
 }
 
@@ -77,10 +87,12 @@ LoadedProject checkedProject(const Json& json, const std::string& name, const st
   if (read.readable)
     for (Problem& problem : checkProject(read.project)) {
       const std::string text = problemText(problem);
-      if (std::none_of(problems.begin(), problems.end(), [&text](const Problem& one) { return problemText(one) == text; }))
+      if (std::none_of(problems.begin(), problems.end(),
+                       [&text](const Problem& one) { return problemText(one) == text; }))
         problems.push_back(std::move(problem));
     }
-  if (changed.is_object() && changed.contains("loom") && changed["loom"].is_number() && changed["loom"].get<double>() > kProjectVersion && !problems.empty())
+  if (changed.is_object() && changed.contains("loom") && changed["loom"].is_number() &&
+      changed["loom"].get<double>() > kProjectVersion && !problems.empty())
     throwError(ErrorCode::newerVersion, "{}: {}", name, problemText(problems.front()));
   LoadedProject loaded{.project = std::move(read.project), .warnings = {}};
   std::vector<std::string> errors;

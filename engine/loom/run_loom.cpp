@@ -1,10 +1,10 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <new>
 #include <system_error>
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 
 #include "engine/base/error.h"
 #include "engine/loom/verbs.h"
@@ -18,8 +18,11 @@ int fail(const Error& error) {
   const bool terminal = ::isatty(STDERR_FILENO);
   const std::string kind(toString(error.code()));
   std::fflush(stdout);
-  if (error.code() == ErrorCode::stopped) fmt::print(stderr, "\nloom: {}\n", error.what());
-  else fmt::print(stderr, "\n{}loom: {}:{} {}\n", terminal ? "\033[1;31m" : "", kind, terminal ? "\033[0m" : "", error.what());
+  if (error.code() == ErrorCode::stopped)
+    fmt::print(stderr, "\nloom: {}\n", error.what());
+  else
+    fmt::print(stderr, "\n{}loom: {}:{} {}\n", terminal ? "\033[1;31m" : "", kind, terminal ? "\033[0m" : "",
+               error.what());
   return exitCode(error.code());
 }
 
@@ -54,13 +57,15 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   }
   try {
     const int code = session.chosen ? session.chosen() : exitCode(ErrorCode::badArgument);
-    if (std::fflush(stdout) != 0 && errno == ENOSPC) throwError(ErrorCode::diskFull, "the output could not be written: the disk is full");
+    if (std::fflush(stdout) != 0 && errno == ENOSPC)
+      throwError(ErrorCode::diskFull, "the output could not be written: the disk is full");
     return code;
   } catch (const Error& error) {
     return fail(error);
   } catch (const std::system_error& fault) {
     const bool full = fault.code().value() == ENOSPC || fault.code().value() == EDQUOT;
-    return fail(Error(full ? ErrorCode::diskFull : ErrorCode::inputOutput, fmt::format("the output could not be written: {}", fault.code().message())));
+    return fail(Error(full ? ErrorCode::diskFull : ErrorCode::inputOutput,
+                      fmt::format("the output could not be written: {}", fault.code().message())));
   } catch (const std::bad_alloc&) {
     return fail(Error(ErrorCode::device, "there is not enough memory"));
   } catch (const std::exception& fault) {

@@ -1,6 +1,5 @@
-#include <chrono>
-
 #include <CLI/CLI.hpp>
+#include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/loom/console.h"
@@ -28,7 +27,8 @@ std::filesystem::path freshRunFolder(const std::filesystem::path& project) {
     const std::filesystem::path folder = runs / fmt::format("{}-{:03}", project.stem().string(), number);
     if (std::filesystem::create_directory(folder, fault)) return folder;
   }
-  throwError(ErrorCode::inputOutput, "cannot make a run folder in {}: {}; choose one with --run", runs.string(), fault.message());
+  throwError(ErrorCode::inputOutput, "cannot make a run folder in {}: {}; choose one with --run", runs.string(),
+             fault.message());
 }
 
 TrainerOptions optionsFor(const TrainArguments& given, Console& console) {
@@ -44,19 +44,22 @@ TrainerOptions optionsFor(const TrainArguments& given, Console& console) {
     RunDescription description = readRunDescription(options.run);
     options.folder = description.folder;
     options.projectFile = description.projectFile;
-    loaded = checkedProject(parseJson(writeProject(description.project), options.run.runFile().string()), "the run's project", settings);
+    loaded = checkedProject(parseJson(writeProject(description.project), options.run.runFile().string()),
+                            "the run's project", settings);
     options.changed = !settings.empty();
   } else {
     if (given.project.empty())
       throwError(ErrorCode::badArgument, "{}",
-                 options.resume ? "the run has no run.json yet; name its PROJECT as well" : "name the PROJECT to train, a .loom file");
+                 options.resume ? "the run has no run.json yet; name its PROJECT as well"
+                                : "name the PROJECT to train, a .loom file");
     loaded = loadForTraining(given.project, settings);
     options.projectFile = std::filesystem::absolute(given.project);
     options.folder = options.projectFile.parent_path();
   }
   for (const std::string& warning : loaded.warnings) console.line("warning: " + warning);
   options.project = std::move(loaded.project);
-  if (!options.resume) options.run.path = given.run.empty() ? freshRunFolder(given.project) : std::filesystem::absolute(given.run);
+  if (!options.resume)
+    options.run.path = given.run.empty() ? freshRunFolder(given.project) : std::filesystem::absolute(given.run);
   options.versions = {{"gradloom", versionText()}};
   return options;
 }
@@ -86,12 +89,16 @@ int train(const TrainArguments& given, const std::atomic<bool>& stop) {
   const auto begin = std::chrono::steady_clock::now();
   const TrainResult result = train(*backend, std::move(options));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  console.line(fmt::format("{} after {} steps (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done", result.step, result.epoch, seconds));
-  if (result.best) console.line(fmt::format("best      {} {:.5f} at epoch {:g}", result.best->metric, result.best->value, result.best->epoch));
+  console.line(fmt::format("{} after {} steps (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done",
+                           result.step, result.epoch, seconds));
+  if (result.best)
+    console.line(
+        fmt::format("best      {} {:.5f} at epoch {:g}", result.best->metric, result.best->value, result.best->epoch));
   console.line("curves    " + shownPath(run.eventsFile()));
   const bool best = !result.bestCheckpoint.empty();
   if (best || !result.lastCheckpoint.empty())
-    console.line(fmt::format("model     {}{}", shownPath(best ? result.bestCheckpoint : result.lastCheckpoint), best ? "  (best)" : ""));
+    console.line(fmt::format("model     {}{}", shownPath(best ? result.bestCheckpoint : result.lastCheckpoint),
+                             best ? "  (best)" : ""));
   if (result.stopped) console.line("go on     loom train --resume " + shownPath(run.path));
   return result.stopped ? exitCode(ErrorCode::stopped) : kExitDone;
 }
@@ -103,7 +110,10 @@ void addTrain(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("train", "Train a project, into a run folder");
   verb->add_option("PROJECT", given->project, "The .loom file; may be left out with --resume");
   verb->add_option("--run", given->run, "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN");
-  verb->add_option("--set", given->settings, "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")->type_name("KEY=VALUE")->expected(1, -1);
+  verb->add_option("--set", given->settings,
+                   "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")
+      ->type_name("KEY=VALUE")
+      ->expected(1, -1);
   verb->add_option("--device", given->device, "auto, cpu, cuda or reference (slow, in double precision)")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
   verb->add_option("--precision", given->precision, "f32, bf16 or f16")->check(CLI::IsMember({"f32", "bf16", "f16"}));

@@ -5,8 +5,8 @@
 namespace loom {
 namespace {
 
-LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict v, std::int64_t count, float scale,
-                             float decay, float rate, float epsilon, float initial) {
+LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict v, std::int64_t count,
+                             float scale, float decay, float rate, float epsilon, float initial) {
   for (std::int64_t i = 0; i < count; ++i) {
     const float gradient = scale * g[i] + decay * w[i];
     v[i] += initial + gradient * gradient;
@@ -17,7 +17,8 @@ LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, flo
 class Adagrad final : public Optimizer {
  public:
   explicit Adagrad(const Values& values)
-      : m_epsilon(static_cast<float>(values.real("epsilon"))), m_initial(static_cast<float>(values.real("initial_sum"))) {}
+      : m_epsilon(static_cast<float>(values.real("epsilon"))),
+        m_initial(static_cast<float>(values.real("initial_sum"))) {}
   std::span<const std::string> slots() const override {
     static const std::string names[] = {"sum"};
     return names;

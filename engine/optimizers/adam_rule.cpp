@@ -23,7 +23,10 @@ LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, flo
 class AdamRule final : public Optimizer {
  public:
   AdamRule(const Values& values, DecayPlace place)
-      : m_beta1(values.real("beta1")), m_beta2(values.real("beta2")), m_epsilon(values.real("epsilon")), m_place(place) {}
+      : m_beta1(values.real("beta1")),
+        m_beta2(values.real("beta2")),
+        m_epsilon(values.real("epsilon")),
+        m_place(place) {}
   std::span<const std::string> slots() const override {
     static const std::string names[] = {"m", "v"};
     return names;
@@ -52,7 +55,9 @@ class AdamRule final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> makeAdamRule(const Values& values, DecayPlace place) { return std::make_unique<AdamRule>(values, place); }
+std::unique_ptr<Optimizer> makeAdamRule(const Values& values, DecayPlace place) {
+  return std::make_unique<AdamRule>(values, place);
+}
 
 std::vector<Field> adamFields(Field weightDecay) {
   // A beta of 1 would divide by zero in the bias correction.

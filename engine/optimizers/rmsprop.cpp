@@ -19,8 +19,8 @@ LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, flo
   }
 }
 
-LOOM_VECTORISED void descendWithMomentum(float* __restrict w, const float* __restrict g, float* __restrict v, float* __restrict b,
-                                         std::int64_t count, const Constants& given) {
+LOOM_VECTORISED void descendWithMomentum(float* __restrict w, const float* __restrict g, float* __restrict v,
+                                         float* __restrict b, std::int64_t count, const Constants& given) {
   const Constants c = given;
   for (std::int64_t i = 0; i < count; ++i) {
     const float gradient = c.scale * g[i] + c.decay * w[i];
@@ -46,8 +46,10 @@ class RmsProp final : public Optimizer {
                               .take = static_cast<float>(1 - m_keep),
                               .epsilon = static_cast<float>(m_epsilon),
                               .momentum = static_cast<float>(m_momentum)};
-    if (m_momentum > 0) descendWithMomentum(range.weight, range.gradient, range.slots[0], range.slots[1], range.count, constants);
-    else descend(range.weight, range.gradient, range.slots[0], range.count, constants);
+    if (m_momentum > 0)
+      descendWithMomentum(range.weight, range.gradient, range.slots[0], range.slots[1], range.count, constants);
+    else
+      descend(range.weight, range.gradient, range.slots[0], range.count, constants);
   }
 
  private:
@@ -63,10 +65,13 @@ const OptimizerDefinition& defineRMSpropOptimizer() {
                 .summary = "Divides each gradient by the root of a running mean of its squares.",
                 .help = "g ← g + weight_decay · w\nv ← decay · v + (1 − decay) g²\nb ← momentum · b + g / (√v + ε)\n"
                         "w ← w − learning_rate · b\n"
-                        "Tieleman and Hinton, Coursera lecture 6.5, 2012, as PyTorch writes it: v begins at 0 and ε stands outside of the "
-                        "root (PyTorch calls decay alpha; nnabla's default for it is 0.9). TensorFlow puts ε inside and begins at 1.",
+                        "Tieleman and Hinton, Coursera lecture 6.5, 2012, as PyTorch writes it: v begins at 0 and ε "
+                        "stands outside of the "
+                        "root (PyTorch calls decay alpha; nnabla's default for it is 0.9). TensorFlow puts ε inside "
+                        "and begins at 1.",
                 .fields = {learningRateField(0.01),
-                           shareField("decay", "Decay", "Memory of the mean of the squared gradients.", 0.99), epsilonField(1e-8),
+                           shareField("decay", "Decay", "Memory of the mean of the squared gradients.", 0.99),
+                           epsilonField(1e-8),
                            shareField("momentum", "Momentum", "Gathers the divided gradients; 0 leaves it out.", 0),
                            weightDecayField(0, kCoupledDecay)}},
       .make = [](const Values& values) -> std::unique_ptr<Optimizer> { return std::make_unique<RmsProp>(values); }};

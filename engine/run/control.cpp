@@ -1,8 +1,9 @@
 #include "engine/run/control.h"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "engine/base/files.h"
 
@@ -19,7 +20,9 @@ ControlReader::ControlReader(const RunFolder& folder, From from) {
   if (from == From::end) m_offset = ::lseek(m_file, 0, SEEK_END);
 }
 
-ControlReader::~ControlReader() { ::close(m_file); }
+ControlReader::~ControlReader() {
+  ::close(m_file);
+}
 
 std::vector<Json> ControlReader::read() {
   std::vector<Json> commands;
@@ -35,8 +38,10 @@ std::vector<Json> ControlReader::read() {
         continue;
       }
       const Json command = m_open.size() > kLongestCommand ? Json() : Json::parse(m_open, nullptr, false);
-      if (command.is_object() && command.contains("command") && command["command"].is_string()) commands.push_back(command);
-      else if (!m_open.empty()) ++m_skipped;
+      if (command.is_object() && command.contains("command") && command["command"].is_string())
+        commands.push_back(command);
+      else if (!m_open.empty())
+        ++m_skipped;
       m_open.clear();
     }
   }

@@ -1,9 +1,10 @@
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -29,7 +30,7 @@ std::size_t readAt(int file, char* to, std::size_t size, std::int64_t offset, co
 }
 
 std::int64_t sizeOf(int file) {
-  struct stat status{};
+  struct stat status {};
   return ::fstat(file, &status) == 0 ? status.st_size : 0;
 }
 
@@ -95,7 +96,8 @@ std::optional<Event> lastEvent(const RunFolder& folder) {
   }
 }
 
-EventWriter::EventWriter(const RunFolder& folder, std::int64_t attempt) : m_path(folder.eventsFile()), m_attempt(attempt) {
+EventWriter::EventWriter(const RunFolder& folder, std::int64_t attempt)
+    : m_path(folder.eventsFile()), m_attempt(attempt) {
   m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (m_file < 0) throwErrno(errno, "write", m_path);
   try {
@@ -154,8 +156,10 @@ std::vector<Event> EventReader::read(std::size_t limit) {
       const std::size_t end = text.find('\n', searched);
       if (end != std::string::npos) {
         const std::string_view line = std::string_view(text).substr(begin, end - begin);
-        if (auto event = parseEvent(line)) events.push_back(std::move(*event));
-        else if (!line.empty()) ++m_skipped;
+        if (auto event = parseEvent(line))
+          events.push_back(std::move(*event));
+        else if (!line.empty())
+          ++m_skipped;
         m_offset += static_cast<std::int64_t>(line.size()) + 1;
         begin = searched = end + 1;
         continue;

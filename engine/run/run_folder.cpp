@@ -1,9 +1,10 @@
 #include "engine/run/run_folder.h"
 
-#include <cerrno>
-#include <chrono>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -11,7 +12,9 @@
 
 namespace loom {
 
-bool RunFolder::running() const { return RunLock::held(*this); }
+bool RunFolder::running() const {
+  return RunLock::held(*this);
+}
 
 void appendControl(const RunFolder& folder, const Json& command) {
   if (!command.is_object() || !command.contains("command") || !command["command"].is_string())

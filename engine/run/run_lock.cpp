@@ -1,11 +1,12 @@
 #include "engine/run/run_lock.h"
 
-#include <cerrno>
-#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <thread>
 #include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -43,7 +44,8 @@ RunLock::RunLock(const RunFolder& folder) {
     ::close(m_file);
     if (number != EWOULDBLOCK) throwErrno(number, "lock", path);
     throwError(ErrorCode::badArgument,
-               "the run {} is being trained by another process ({}); wait for it, stop it, or choose another folder with --run",
+               "the run {} is being trained by another process ({}); wait for it, stop it, or choose another folder "
+               "with --run",
                folder.path.string(), holder[0] ? holder : "unknown");
   }
   const std::string text = fmt::format("process {} on {}", ::getpid(), hostName());

@@ -66,7 +66,8 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
     throwError(ErrorCode::badData, "{} is no whole checkpoint: {}; choose another one of this run", name, reason);
   };
   std::uint64_t length = 0;
-  if (bytes.size() < sizeof length) refuse(fmt::format("it has {} bytes, but its length field alone takes 8", bytes.size()));
+  if (bytes.size() < sizeof length)
+    refuse(fmt::format("it has {} bytes, but its length field alone takes 8", bytes.size()));
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > kLargestHeader || length > bytes.size() - sizeof length)
     refuse(fmt::format("its header should have {} bytes, but the file has {}", length, bytes.size()));
@@ -91,15 +92,18 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
       const Shape shape(value.at("shape").get<std::vector<std::int64_t>>());
       const auto offsets = value.at("data_offsets").get<std::vector<std::uint64_t>>();
       if (offsets.size() != 2 || offsets[0] != expected || offsets[1] < offsets[0])
-        refuse(fmt::format("tensor '{}' lies at {}, but {} was expected", key, value.at("data_offsets").dump(), expected));
+        refuse(
+            fmt::format("tensor '{}' lies at {}, but {} was expected", key, value.at("data_offsets").dump(), expected));
       for (const std::int64_t extent : shape)
         if (extent < 0) refuse(fmt::format("tensor '{}' has the extent {}", key, extent));
       if (offsets[1] - offsets[0] != static_cast<std::uint64_t>(shape.elements()) * sizeof(float))
         refuse(fmt::format("tensor '{}' is {} and has {} bytes", key, shape.toString(), offsets[1] - offsets[0]));
       if (offsets[1] > data.size())
-        refuse(fmt::format("tensor '{}' ends at byte {} of the data, but the file has only {}", key, offsets[1], data.size()));
+        refuse(fmt::format("tensor '{}' ends at byte {} of the data, but the file has only {}", key, offsets[1],
+                           data.size()));
       expected = offsets[1];
-      // Headers of other writers may leave the data unaligned for float: such a file is refused rather than read wrongly.
+      // Headers of other writers may leave the data unaligned for float: such a file is refused rather than read
+      // wrongly.
       const auto* values = reinterpret_cast<const float*>(data.data() + offsets[0]);
       if (reinterpret_cast<std::uintptr_t>(values) % alignof(float) != 0) refuse("its data is not aligned to 4 bytes");
       m_tensors.push_back({key, shape, {values, static_cast<std::size_t>(shape.elements())}});
@@ -107,7 +111,8 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
       refuse(fmt::format("tensor '{}' is described wrongly ({})", key, fault.what()));
     }
   }
-  if (expected != data.size()) refuse(fmt::format("its tensors take {} bytes, but {} follow the header", expected, data.size()));
+  if (expected != data.size())
+    refuse(fmt::format("its tensors take {} bytes, but {} follow the header", expected, data.size()));
   if (const auto hash = m_metadata.find(kHashKey); hash != m_metadata.end())
     if (const std::string found = fmt::format("{:016x}", hashTensors(m_tensors)); found != hash->second)
       refuse(fmt::format("its data has the hash {}, but {} was written", found, hash->second));

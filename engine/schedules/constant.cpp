@@ -17,7 +17,9 @@ const ScheduleDefinition& defineConstantSchedule() {
                 .aliases = {"None"},
                 .summary = "The learning rate stays as it is.",
                 .help = "factor = 1"},
-      .make = [](const Values&, const ScheduleSpan&) -> std::unique_ptr<Schedule> { return std::make_unique<Constant>(); }};
+      .make = [](const Values&, const ScheduleSpan&) -> std::unique_ptr<Schedule> {
+        return std::make_unique<Constant>();
+      }};
   return definition;
 }
 

@@ -29,7 +29,8 @@ const ScheduleDefinition& defineCosineSchedule() {
                 .label = "Cosine",
                 .aliases = {"CosineAnnealing", "CosineAnnealingLR"},
                 .summary = "Falls along half a cosine: gently at first, fast in the middle, gently to the end.",
-                .help = "factor = end + (1 − end) · ½ (1 + cos(π t / T)), with t steps done of T. Loshchilov and Hutter, \"SGDR\", ICLR 2017, "
+                .help = "factor = end + (1 − end) · ½ (1 + cos(π t / T)), with t steps done of T. Loshchilov and "
+                        "Hutter, \"SGDR\", ICLR 2017, "
                         "one period without restarts.",
                 .fields = {{.key = "end",
                             .label = "End",

@@ -8,7 +8,9 @@ namespace {
 class Exponential final : public Schedule {
  public:
   Exponential(const Values& values, const ScheduleSpan& span)
-      : m_factor(values.real("factor")), m_every(values.real("every")), m_smooth(values.boolean("smooth")),
+      : m_factor(values.real("factor")),
+        m_every(values.real("every")),
+        m_smooth(values.boolean("smooth")),
         m_stepsPerEpoch(span.stepsPerEpoch) {}
 
   double factor(double step) const override {
@@ -30,8 +32,9 @@ const ScheduleDefinition& defineExponentialSchedule() {
                 .label = "Exponential",
                 .aliases = {"ExponentialLR"},
                 .summary = "Multiplies the learning rate by the same factor again and again.",
-                .help = "factor = f ^ ⌊epoch / every⌋, or with `smooth` f ^ (epoch / every), which changes at every step. "
-                        "As nnabla's and PyTorch's schedulers of this name.",
+                .help =
+                    "factor = f ^ ⌊epoch / every⌋, or with `smooth` f ^ (epoch / every), which changes at every step. "
+                    "As nnabla's and PyTorch's schedulers of this name.",
                 .fields = {{.key = "factor",
                             .label = "Factor",
                             .help = "What each interval multiplies the learning rate with.",

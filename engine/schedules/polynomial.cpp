@@ -29,7 +29,8 @@ const ScheduleDefinition& definePolynomialSchedule() {
                 .label = "Polynomial",
                 .aliases = {"PolynomialLR", "Linear", "LinearDecay"},
                 .summary = "Falls along a power of the share of the run that is left.",
-                .help = "factor = end + (1 − end) · (1 − t / T) ^ power, with t steps done of T. A power of 1 is a straight line; recipes for "
+                .help = "factor = end + (1 − end) · (1 − t / T) ^ power, with t steps done of T. A power of 1 is a "
+                        "straight line; recipes for "
                         "large batches (LARS) use 2. As nnabla's and PyTorch's schedulers of this name for end = 0.",
                 .fields = {{.key = "power",
                             .label = "Power",

@@ -8,8 +8,8 @@
 namespace loom {
 namespace {
 
-// With `from` = 0 the ramp begins one step in, (t + 1) / N: a first step at rate 0 would move nothing (as nnabla). Otherwise it
-// begins at `from` itself and reaches 1 after N steps (as Goyal et al.).
+// With `from` = 0 the ramp begins one step in, (t + 1) / N: a first step at rate 0 would move nothing (as nnabla).
+// Otherwise it begins at `from` itself and reaches 1 after N steps (as Goyal et al.).
 class WarmUp final : public Schedule {
  public:
   WarmUp(std::unique_ptr<Schedule> schedule, double steps, double from)
@@ -25,7 +25,8 @@ class WarmUp final : public Schedule {
   double m_steps, m_from;
 };
 
-void requireSound(const Entry& entry, const Json& given, const std::vector<std::string>& ignored, std::string_view where) {
+void requireSound(const Entry& entry, const Json& given, const std::vector<std::string>& ignored,
+                  std::string_view where) {
   for (const FieldProblem& problem : validate(entry, given, ignored))
     if (problem.severity == FieldProblem::Severity::error)
       throwError(ErrorCode::badProject, "{}: {}", where, problem.message);
@@ -48,8 +49,10 @@ const Entry& warmupEntry() {
       .id = "Warmup",
       .label = "Warm-up",
       .summary = "Raises the learning rate in a straight line at the beginning.",
-      .help = "Multiplies the schedule, which counts from the first step on, with a ramp from `from` to 1. With from = 0 step t (from 0) of N "
-              "has the factor (t + 1) / N; otherwise from + (1 − from) · t / N (Goyal et al. 2017, \"gradual warm-up\").",
+      .help =
+          "Multiplies the schedule, which counts from the first step on, with a ramp from `from` to 1. With from = 0 "
+          "step t (from 0) of N "
+          "has the factor (t + 1) / N; otherwise from + (1 − from) · t / N (Goyal et al. 2017, \"gradual warm-up\").",
       .fields = {{.key = "epochs",
                   .label = "Epochs",
                   .help = "How long it takes.",
@@ -77,7 +80,8 @@ const Entry& warmupEntry() {
 std::unique_ptr<Schedule> makeSchedule(const Json& schedule, const Json& warmup, const ScheduleSpan& span) {
   const Json given = schedule.is_null() ? Json{{"name", "Constant"}} : schedule;
   if (!given.is_object() || !given.contains("name") || !given["name"].is_string())
-    throwError(ErrorCode::badProject, "training.schedule: {} names no schedule; an object such as {{\"name\": \"Cosine\"}} is wanted",
+    throwError(ErrorCode::badProject,
+               "training.schedule: {} names no schedule; an object such as {{\"name\": \"Cosine\"}} is wanted",
                given.dump());
   const std::string name = given["name"].get<std::string>();
   const ScheduleDefinition* definition = findSchedule(name);
@@ -92,12 +96,15 @@ std::unique_ptr<Schedule> makeSchedule(const Json& schedule, const Json& warmup,
   auto made = definition->make(Values(definition->entry, given), span);
   if (warmup.is_null()) return made;
 
-  if (!warmup.is_object()) throwError(ErrorCode::badProject, "training.warmup: {} is no object such as {{\"epochs\": 1}}", warmup.dump());
+  if (!warmup.is_object())
+    throwError(ErrorCode::badProject, "training.warmup: {} is no object such as {{\"epochs\": 1}}", warmup.dump());
   requireSound(warmupEntry(), warmup, {}, "training.warmup");
   const Values values(warmupEntry(), warmup);
   double steps = 0;
-  if (values.has("epochs")) steps = values.real("epochs") * static_cast<double>(span.stepsPerEpoch);
-  else if (values.has("steps")) steps = static_cast<double>(values.integer("steps"));
+  if (values.has("epochs"))
+    steps = values.real("epochs") * static_cast<double>(span.stepsPerEpoch);
+  else if (values.has("steps"))
+    steps = static_cast<double>(values.integer("steps"));
   if (steps <= 0) return made;
   return std::make_unique<WarmUp>(std::move(made), steps, values.real("from"));
 }

@@ -8,7 +8,10 @@ namespace {
 class StepSchedule final : public Schedule {
  public:
   StepSchedule(const Values& values, const ScheduleSpan& span)
-      : m_factor(values.real("factor")), m_every(values.real("every")), m_at(values.reals("at")), m_stepsPerEpoch(span.stepsPerEpoch) {}
+      : m_factor(values.real("factor")),
+        m_every(values.real("every")),
+        m_at(values.reals("at")),
+        m_stepsPerEpoch(span.stepsPerEpoch) {}
 
   double factor(double step) const override {
     // Half a millionth of an epoch makes up for the rounding of step / steps per epoch at a whole epoch.
@@ -35,7 +38,8 @@ const ScheduleDefinition& defineStepSchedule() {
                 .label = "Step",
                 .aliases = {"MultiStep", "StepLR", "MultiStepLR"},
                 .summary = "Drops the learning rate by a factor at certain epochs.",
-                .help = "factor = f to the power of the number of drops so far: one at each epoch of the list, or without a list one every so "
+                .help = "factor = f to the power of the number of drops so far: one at each epoch of the list, or "
+                        "without a list one every so "
                         "many epochs. The recipe of He et al. 2016 for ImageNet: 0.1 at 30, 60, 80.",
                 .fields = {{.key = "factor",
                             .label = "Factor",

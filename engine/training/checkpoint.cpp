@@ -12,8 +12,12 @@ namespace {
 constexpr const char* kPositionKey = "gradloom";
 constexpr const char* kKeptFile = "kept.json";
 
-std::string fileName(std::int64_t step) { return fmt::format("step-{:08}.safetensors", step); }
-const char* pointerFile(Which which) { return which == Which::last ? "last.json" : "best.json"; }
+std::string fileName(std::int64_t step) {
+  return fmt::format("step-{:08}.safetensors", step);
+}
+const char* pointerFile(Which which) {
+  return which == Which::last ? "last.json" : "best.json";
+}
 
 // The file name in last.json or best.json; empty when there is none or it cannot be read.
 std::string pointed(const RunFolder& folder, Which which) {
@@ -50,8 +54,9 @@ Checkpoint::Checkpoint(const std::filesystem::path& path) : m_path(path), m_file
   m_position = parseJson(text->second, path.string());
   const int version = m_position.value("version", 0);
   if (version > kCheckpointVersion)
-    throwError(ErrorCode::newerVersion, "{} was written by a newer Gradloom (version {} of the format; this one reads up to {})",
-               path.string(), version, kCheckpointVersion);
+    throwError(ErrorCode::newerVersion,
+               "{} was written by a newer Gradloom (version {} of the format; this one reads up to {})", path.string(),
+               version, kCheckpointVersion);
 }
 
 std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
@@ -60,23 +65,25 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
     const TensorFile::Tensor* tensor = m_file.find(name);
     if (!tensor) return false;
     if (tensor->shape != shape)
-      throwError(ErrorCode::badData, "{}: '{}' is {}, but the network wants {}; it belongs to another network", m_path.string(), name,
-                 tensor->shape.toString(), shape.toString());
+      throwError(ErrorCode::badData, "{}: '{}' is {}, but the network wants {}; it belongs to another network",
+                 m_path.string(), name, tensor->shape.toString(), shape.toString());
     std::memcpy(values.data(), tensor->values.data(), values.size_bytes());
     return true;
   };
   for (const auto& entry : store.entries()) {
     const Parameter& parameter = entry->parameter;
     if (!fill(parameter.name, parameter.shape, entry->value))
-      throwError(ErrorCode::badData, "{} holds no '{}', which the network has; it belongs to another network", m_path.string(),
-                 parameter.name);
+      throwError(ErrorCode::badData, "{} holds no '{}', which the network has; it belongs to another network",
+                 m_path.string(), parameter.name);
     for (auto& [slot, values] : entry->slots)
-      if (const std::string name = parameter.name + "#" + slot; !fill(name, parameter.shape, values)) missing.push_back(name);
+      if (const std::string name = parameter.name + "#" + slot; !fill(name, parameter.shape, values))
+        missing.push_back(name);
   }
   return missing;
 }
 
-std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which, std::vector<std::string>* refused) {
+std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which,
+                                                    std::vector<std::string>* refused) {
   std::error_code none;
   if (!std::filesystem::is_directory(folder.checkpoints(), none)) return {};
   std::vector<std::filesystem::path> candidates;
@@ -119,14 +126,17 @@ CheckpointKeeper::CheckpointKeeper(const RunFolder& folder) : m_folder(folder) {
   }
 }
 
-CheckpointKeeper::Written CheckpointKeeper::write(const Snapshot& snapshot, bool last, const std::optional<Json>& bestOf, bool keep) {
+CheckpointKeeper::Written CheckpointKeeper::write(const Snapshot& snapshot, bool last,
+                                                  const std::optional<Json>& bestOf, bool keep) {
   const std::string name = fileName(snapshot.step);
   std::vector<TensorFile::Tensor> tensors;
   for (const Snapshot::Tensor& tensor : snapshot.tensors) tensors.push_back({tensor.name, tensor.shape, tensor.values});
-  TensorFile::write(m_folder.checkpoints() / name, tensors, {{"format", "gradloom"}, {kPositionKey, snapshot.position.dump()}});
+  TensorFile::write(m_folder.checkpoints() / name, tensors,
+                    {{"format", "gradloom"}, {kPositionKey, snapshot.position.dump()}});
   const Json pointer = {{"file", name}, {"step", snapshot.step}};
   if (keep && m_kept.insert(name).second)
-    writeFileAtomically(m_folder.checkpoints() / kKeptFile, formatJson(Json(std::vector<std::string>(m_kept.begin(), m_kept.end()))));
+    writeFileAtomically(m_folder.checkpoints() / kKeptFile,
+                        formatJson(Json(std::vector<std::string>(m_kept.begin(), m_kept.end()))));
   if (bestOf) {
     Json best = pointer;
     best.update(*bestOf);
@@ -147,7 +157,8 @@ void CheckpointKeeper::removeUnnamed() {
   for (const auto& item : std::filesystem::directory_iterator(m_folder.checkpoints(), ignored)) {
     const std::string name = item.path().filename().string();
     const bool leftOver = name.find(".partial-") != std::string::npos;  // of a process that was killed while it wrote
-    if (leftOver || (isCheckpoint(item.path()) && name != m_last && name != m_best && !m_kept.count(name))) doomed.push_back(item.path());
+    if (leftOver || (isCheckpoint(item.path()) && name != m_last && name != m_best && !m_kept.count(name)))
+      doomed.push_back(item.path());
   }
   for (const std::filesystem::path& path : doomed) std::filesystem::remove(path, ignored);
 }

@@ -24,7 +24,8 @@ std::string firstBadSample(std::span<const float> values, const Shape& shape) {
   if (shape.rank() < 1 || shape[0] < 1) return {};
   const auto perSample = values.size() / static_cast<std::size_t>(shape[0]);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i])) return fmt::format(", sample {} of the batch", i / std::max<std::size_t>(perSample, 1));
+    if (!std::isfinite(values[i]))
+      return fmt::format(", sample {} of the batch", i / std::max<std::size_t>(perSample, 1));
   return {};
 }
 
@@ -36,7 +37,8 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
     if (tensor.role != TensorRole::input || tensor.type != DataType::f32) continue;
     std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
     std::memcpy(values.data(), question.executable.input(tensor.name).data(), values.size() * sizeof(float));
-    if (!allFinite(values)) return fmt::format("the data: the input '{}'{}", tensor.name, firstBadSample(values, tensor.shape));
+    if (!allFinite(values))
+      return fmt::format("the data: the input '{}'{}", tensor.name, firstBadSample(values, tensor.shape));
   }
   for (const Parameter& parameter : program.parameters)
     if (!allFinite(store.at(parameter.name).value))
@@ -70,11 +72,14 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
     const Tensor& tensor = kept.tensor(probe.tensor);
     const Operation& operation = kept.operations[probe.operation];
     std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
-    if (tensor.role == TensorRole::intermediate) executable->readResult(probe.result, values);
-    else std::copy_n(store.at(tensor.name).gradient.begin(), values.size(), values.begin());
+    if (tensor.role == TensorRole::intermediate)
+      executable->readResult(probe.result, values);
+    else
+      std::copy_n(store.at(tensor.name).gradient.begin(), values.size(), values.begin());
     if (allFinite(values)) continue;
     if (tensor.role == TensorRole::parameterGradient) return fmt::format("the gradient of '{}'", tensor.name);
-    return fmt::format("the {} of {}", operation.backward ? "gradient" : "output", layerName(question.network, operation.origin));
+    return fmt::format("the {} of {}", operation.backward ? "gradient" : "output",
+                       layerName(question.network, operation.origin));
   }
   return {};
 }

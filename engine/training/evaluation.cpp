@@ -25,10 +25,12 @@ Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::
   const std::int64_t batch = std::min(m_feed->batch(), m_feed->size());
   m_feed->setBatch(batch);
   const Program& program = networks.get(request(batch)).program();
-  const bool measures = std::any_of(program.results.begin(), program.results.end(),
-                                    [](const NamedResult& result) { return result.kind == "loss" || result.kind == "metric"; });
+  const bool measures = std::any_of(program.results.begin(), program.results.end(), [](const NamedResult& result) {
+    return result.kind == "loss" || result.kind == "metric";
+  });
   if (!measures)
-    throwError(ErrorCode::badProject, "network '{}' has neither a loss nor a metric: there is nothing to evaluate", network.name);
+    throwError(ErrorCode::badProject, "network '{}' has neither a loss nor a metric: there is nothing to evaluate",
+               network.name);
   m_bindings = m_feed->bind(network, program);
 }
 

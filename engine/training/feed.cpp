@@ -34,19 +34,22 @@ std::vector<Feed::Binding> Feed::bind(const Network& network, const Program& pro
   const Schema& schema = m_dataset->schema();
   for (const Tensor& tensor : program.tensors) {
     if (tensor.role != TensorRole::input) continue;
-    LoaderColumn column{.variable = variableOf(network, tensor.name), .shape = tensor.shape.withoutFirst(), .type = tensor.type};
+    LoaderColumn column{
+        .variable = variableOf(network, tensor.name), .shape = tensor.shape.withoutFirst(), .type = tensor.type};
     const Variable* variable = schema.find(column.variable);
     if (!variable)
       throwError(ErrorCode::badData,
-                 "network '{}': the input '{}' takes the variable '{}', but dataset '{}' has {}; set the input's field \"variable\" to one "
+                 "network '{}': the input '{}' takes the variable '{}', but dataset '{}' has {}; set the input's field "
+                 "\"variable\" to one "
                  "of these",
                  network.name, tensor.name, column.variable, m_options.name, namesOf(schema));
     const Shape prepared = preparedShape(*variable, m_options.prepare);
     if (prepared.elements() != column.shape.elements())
       throwError(ErrorCode::badData,
-                 "network '{}': the input '{}' is {} ({} values), but the variable '{}' of dataset '{}' is {} ({} values) after preparation",
-                 network.name, tensor.name, column.shape.toString(), column.shape.elements(), column.variable, m_options.name,
-                 prepared.toString(), prepared.elements());
+                 "network '{}': the input '{}' is {} ({} values), but the variable '{}' of dataset '{}' is {} ({} "
+                 "values) after preparation",
+                 network.name, tensor.name, column.shape.toString(), column.shape.elements(), column.variable,
+                 m_options.name, prepared.toString(), prepared.elements());
     const auto same = [&column](const LoaderColumn& other) {
       return other.variable == column.variable && other.shape == column.shape && other.type == column.type;
     };
@@ -86,14 +89,16 @@ const Batch& Feed::next() {
   return *m_batch;
 }
 
-void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first, std::int64_t count) const {
+void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first,
+                std::int64_t count) const {
   for (const Binding& binding : bindings) {
     const std::span<std::byte> to = executable.input(binding.input);
     const std::span<const std::byte> from = m_batch->columns[binding.column];
     const std::size_t bytes = static_cast<std::size_t>(count) * binding.bytesPerSample;
     const std::size_t offset = static_cast<std::size_t>(first) * binding.bytesPerSample;
     if (to.size() != bytes || offset + bytes > from.size())
-      throwError(ErrorCode::internal, "input '{}' takes {} bytes, but {} of {} are given", binding.input, to.size(), bytes, from.size());
+      throwError(ErrorCode::internal, "input '{}' takes {} bytes, but {} of {} are given", binding.input, to.size(),
+                 bytes, from.size());
     std::memcpy(to.data(), from.data() + offset, bytes);
   }
 }
@@ -102,7 +107,9 @@ std::int64_t Feed::samplesPerEpoch() const {
   return m_options.dropLast ? size() / m_options.batch * m_options.batch : size();
 }
 
-std::int64_t Feed::stepsPerEpoch() const { return (samplesPerEpoch() + m_options.batch - 1) / m_options.batch; }
+std::int64_t Feed::stepsPerEpoch() const {
+  return (samplesPerEpoch() + m_options.batch - 1) / m_options.batch;
+}
 
 void Feed::setBatch(std::int64_t batch) {
   m_options.batch = batch;

@@ -25,7 +25,8 @@ void Means::add(const Measured& part) {
 Measured Means::value() const {
   constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
   Measured measured{.loss = m_samples > 0 ? m_loss / m_samples : kNothing, .samples = m_samples};
-  for (const Sum& sum : m_metrics) measured.metrics.emplace_back(sum.name, sum.samples > 0 ? sum.sum / sum.samples : kNothing);
+  for (const Sum& sum : m_metrics)
+    measured.metrics.emplace_back(sum.name, sum.samples > 0 ? sum.sum / sum.samples : kNothing);
   return measured;
 }
 
@@ -40,7 +41,8 @@ Means Means::fromJson(const Json& json) {
   means.m_loss = numberFromJson(json.at("loss"));
   means.m_samples = json.at("samples").get<double>();
   for (const Json& metric : json.at("metrics"))
-    means.m_metrics.push_back({metric.at(0).get<std::string>(), numberFromJson(metric.at(1)), metric.at(2).get<double>()});
+    means.m_metrics.push_back(
+        {metric.at(0).get<std::string>(), numberFromJson(metric.at(1)), metric.at(2).get<double>()});
   return means;
 }
 

@@ -31,21 +31,26 @@ LOOM_SUM_VECTORISED double sumOfSquares(const float* values, std::int64_t count)
 }
 
 bool matchesAny(const std::vector<std::string>& patterns, std::string_view text) {
-  return std::any_of(patterns.begin(), patterns.end(), [text](const std::string& pattern) { return matchesPattern(pattern, text); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [text](const std::string& pattern) { return matchesPattern(pattern, text); });
 }
 
 std::string_view kindName(ParameterKind kind) {
   switch (kind) {
-    case ParameterKind::weight: return "weight";
-    case ParameterKind::bias: return "bias";
-    case ParameterKind::normalisation: return "normalisation";
+    case ParameterKind::weight:
+      return "weight";
+    case ParameterKind::bias:
+      return "bias";
+    case ParameterKind::normalisation:
+      return "normalisation";
   }
   return "weight";
 }
 
 const OptimizerDefinition& definitionOf(const Json& optimizer) {
   if (!optimizer.is_object() || !optimizer.contains("name") || !optimizer["name"].is_string())
-    throwError(ErrorCode::badProject, "training.optimizer: {} names no optimizer; an object such as {{\"name\": \"Momentum\"}} is wanted",
+    throwError(ErrorCode::badProject,
+               "training.optimizer: {} names no optimizer; an object such as {{\"name\": \"Momentum\"}} is wanted",
                optimizer.dump());
   const std::string name = optimizer["name"].get<std::string>();
   const OptimizerDefinition* definition = findOptimizer(name);
@@ -91,7 +96,8 @@ ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Progra
                             .slots = {},
                             .count = static_cast<std::int64_t>(entry.value.size())},
                   .weightDecay = decayed ? static_cast<float>(m_baseDecay) : 0};
-    for (std::size_t i = 0; i < m_slots.size(); ++i) tensor.range.slots[i] = store.slot(parameter.name, m_slots[i]).data();
+    for (std::size_t i = 0; i < m_slots.size(); ++i)
+      tensor.range.slots[i] = store.slot(parameter.name, m_slots[i]).data();
     m_tensors.push_back(tensor);
     m_names.push_back(parameter.name);
   }
@@ -99,8 +105,8 @@ ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Progra
     std::string known;
     for (const Parameter& parameter : program.parameters)
       if (!parameter.isState) known += (known.empty() ? "'" : ", '") + parameter.name + "'";
-    throwError(ErrorCode::badProject,
-               "training: update {} of network '{}' has nothing to update: {}", index + 1, spec.network,
+    throwError(ErrorCode::badProject, "training: update {} of network '{}' has nothing to update: {}", index + 1,
+               spec.network,
                known.empty() ? std::string("the network has no parameters that lead to its loss")
                              : fmt::format("none of {} is matched by its patterns and leads to the loss", known));
   }
@@ -158,7 +164,8 @@ ApplyOutcome ParameterUpdate::apply(Backend& backend, const ApplyOptions& option
                         .gradient = tensor.range.gradient + piece.first,
                         .slots = {},
                         .count = piece.count};
-      for (std::size_t slot = 0; slot < m_slots.size(); ++slot) range.slots[slot] = tensor.range.slots[slot] + piece.first;
+      for (std::size_t slot = 0; slot < m_slots.size(); ++slot)
+        range.slots[slot] = tensor.range.slots[slot] + piece.first;
       if (!measured) {
         m_squares[i] = sumOfSquares(range.gradient, range.count);
         if (!std::isfinite(m_squares[i])) continue;

@@ -5,7 +5,9 @@
 
 namespace loom {
 
-Json BestSoFar::toJson() const { return {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}}; }
+Json BestSoFar::toJson() const {
+  return {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}};
+}
 
 Json Position::toJson() const {
   Json places = Json::object();
@@ -48,7 +50,8 @@ Position Position::fromJson(const Json& json) {
     for (const Json& update : json.at("updates")) {
       UpdatePlace place{.count = update.at("count").get<std::int64_t>()};
       if (update.contains("learning_rate"))
-        place.rate = {update["learning_rate"].at("value").get<double>(), update["learning_rate"].at("at").get<double>()};
+        place.rate = {update["learning_rate"].at("value").get<double>(),
+                      update["learning_rate"].at("at").get<double>()};
       position.updates.push_back(place);
     }
     position.batch = json.at("batch").get<std::int64_t>();
@@ -59,7 +62,8 @@ Position Position::fromJson(const Json& json) {
                                 .step = json["best"].at("step").get<std::int64_t>()};
     return position;
   } catch (const Json::exception& fault) {
-    throwError(ErrorCode::badData, "the checkpoint's training state cannot be read ({}); choose another one of this run", fault.what());
+    throwError(ErrorCode::badData,
+               "the checkpoint's training state cannot be read ({}); choose another one of this run", fault.what());
   }
 }
 

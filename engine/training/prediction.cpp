@@ -24,8 +24,8 @@ struct Output {
 };
 
 struct Target {
-  std::string variable;          // that losses and metrics compare the output with; empty when it comes from no Input
-  const char* unary = nullptr;   // what the loss applies to the output inside
+  std::string variable;         // that losses and metrics compare the output with; empty when it comes from no Input
+  const char* unary = nullptr;  // what the loss applies to the output inside
   bool softmax = false;
 };
 
@@ -36,10 +36,13 @@ Target targetOf(const Network& network, const std::string& node) {
     const LayerDefinition* layer = end ? findLayer(end->layer) : nullptr;
     if (edge.from.node != node || !layer || layer->entry.category != "lossMetric") continue;
     if (layer->entry.id == "SoftmaxCrossEntropy") target.softmax = true;
-    if (layer->entry.id == "BinaryCrossEntropy" && Values(layer->entry, end->values).text("from") == "logits") target.unary = "sigmoid";
+    if (layer->entry.id == "BinaryCrossEntropy" && Values(layer->entry, end->values).text("from") == "logits")
+      target.unary = "sigmoid";
     for (const Edge& other : network.edges) {
       const Node* input = network.find(other.from.node);
-      if (other.to.node != edge.to.node || other.from.node == node || !input || input->layer != "Input" || !target.variable.empty()) continue;
+      if (other.to.node != edge.to.node || other.from.node == node || !input || input->layer != "Input" ||
+          !target.variable.empty())
+        continue;
       target.variable = Feed::variableOf(network, input->id);
     }
   }
@@ -49,7 +52,8 @@ Target targetOf(const Network& network, const std::string& node) {
 // The text of one record after another, as it stands in the file.
 class Records {
  public:
-  explicit Records(const std::filesystem::path& csv) : m_file(csv), m_at(m_file.text().data()), m_end(m_at + m_file.text().size()) {
+  explicit Records(const std::filesystem::path& csv)
+      : m_file(csv), m_at(m_file.text().data()), m_end(m_at + m_file.text().size()) {
     if (m_file.text().starts_with("\xEF\xBB\xBF")) m_at += 3;
   }
   std::string_view next() {
@@ -89,11 +93,11 @@ void writeNpy(const std::filesystem::path& path, const Shape& shape, std::span<c
 
 PredictionResult TrainedRun::predict(const PredictionRequest& request) {
   const Network& drawn = network();
-  std::shared_ptr<const Dataset> data = openDataset(
-      request.csv, {.threads = m_settings.threads, .progress = [this](const CacheProgress& progress) {
-        if (m_options.progress) m_options.progress("to predict", progress);
-        return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
-      }});
+  std::shared_ptr<const Dataset> data =
+      openDataset(request.csv, {.threads = m_settings.threads, .progress = [this](const CacheProgress& progress) {
+                                  if (m_options.progress) m_options.progress("to predict", progress);
+                                  return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
+                                }});
   const TrainingSpec& training = m_description.project.training;
   const std::string trained = training.updates.empty() ? std::string() : training.updates.front().dataset;
   const auto prepared = m_description.prepared.find(trained);
@@ -113,20 +117,25 @@ PredictionResult TrainedRun::predict(const PredictionRequest& request) {
     for (NamedResult& result : builder.program().results) {
       // What the loss does inside: the reader wants probabilities, not logits.
       const Target target = targetOf(drawn, result.name);
-      if (target.softmax) result.tensor = builder.add("softmax", {result.tensor}, {{"axis", std::int64_t{-1}}});
-      else if (target.unary) result.tensor = builder.add("unary", {result.tensor}, {{"function", std::string(target.unary)}});
+      if (target.softmax)
+        result.tensor = builder.add("softmax", {result.tensor}, {{"axis", std::int64_t{-1}}});
+      else if (target.unary)
+        result.tensor = builder.add("unary", {result.tensor}, {{"function", std::string(target.unary)}});
     }
     Program program = builder.take();
     m_store.ensure(program.parameters);
     restore();
-    return *executables.emplace(batch, m_backend.compile(std::move(program), m_store, {.threads = m_settings.threads})).first->second;
+    return *executables.emplace(batch, m_backend.compile(std::move(program), m_store, {.threads = m_settings.threads}))
+                .first->second;
   };
   const Program& program = compiled(feed.batch()).program();
   bindings = feed.bind(drawn, program);
   for (const NamedResult& result : program.results) {
     if (result.kind != "output") continue;
     const std::string target = targetOf(drawn, result.name).variable;
-    Output output{.result = result.name, .variable = (target.empty() ? result.name : target) + "'", .shape = program.tensor(result.tensor).shape.withoutFirst()};
+    Output output{.result = result.name,
+                  .variable = (target.empty() ? result.name : target) + "'",
+                  .shape = program.tensor(result.tensor).shape.withoutFirst()};
     output.inFiles = output.shape.rank() > 1 || output.shape.elements() > kMostColumns;
     const auto same = [&output](const Output& other) { return other.variable == output.variable; };
     if (std::any_of(outputs.begin(), outputs.end(), same)) output.variable = output.result + "'";
@@ -139,7 +148,8 @@ PredictionResult TrainedRun::predict(const PredictionRequest& request) {
   for (const Output& output : outputs) {
     const std::int64_t values = output.shape.elements();
     if (output.inFiles) std::filesystem::create_directories(files);
-    if (output.inFiles || values == 1) result.columns.push_back(output.variable);
+    if (output.inFiles || values == 1)
+      result.columns.push_back(output.variable);
     else
       for (std::int64_t i = 0; i < values; ++i) result.columns.push_back(fmt::format("{}__{}", output.variable, i));
   }
@@ -150,7 +160,8 @@ PredictionResult TrainedRun::predict(const PredictionRequest& request) {
     for (const std::string& column : result.columns) text += "," + column;
     text += "\n";
     for (bool last = false; !last;) {
-      if (m_options.stop && m_options.stop->load(std::memory_order_relaxed)) throwError(ErrorCode::stopped, "the prediction was stopped");
+      if (m_options.stop && m_options.stop->load(std::memory_order_relaxed))
+        throwError(ErrorCode::stopped, "the prediction was stopped");
       const Batch& batch = feed.next();
       last = batch.lastOfEpoch;
       Executable& executable = compiled(batch.size);
@@ -166,7 +177,8 @@ PredictionResult TrainedRun::predict(const PredictionRequest& request) {
           const auto count = static_cast<std::size_t>(output.shape.elements());
           const std::span<const float> values(output.values.data() + static_cast<std::size_t>(row) * count, count);
           if (output.inFiles) {
-            const std::string name = fmt::format("{}_{:08}.npy", output.variable.substr(0, output.variable.size() - 1), result.rows);
+            const std::string name =
+                fmt::format("{}_{:08}.npy", output.variable.substr(0, output.variable.size() - 1), result.rows);
             writeNpy(files / name, output.shape, values);
             text += "," + (files.filename() / name).string();
           } else {

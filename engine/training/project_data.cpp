@@ -55,7 +55,8 @@ Json ProjectData::facts() const {
     std::error_code none;
     const auto bytes = std::filesystem::file_size(opened.csv, none);
     const auto time = std::filesystem::last_write_time(opened.csv, none);
-    const auto seconds = std::chrono::duration<double>(std::chrono::file_clock::to_sys(time).time_since_epoch()).count();
+    const auto seconds =
+        std::chrono::duration<double>(std::chrono::file_clock::to_sys(time).time_since_epoch()).count();
     facts[name] = {{"csv", opened.csv.string()},
                    {"rows", opened.data->size()},
                    {"bytes", bytes},

@@ -1,7 +1,8 @@
 #include "engine/training/run_description.h"
 
-#include <chrono>
 #include <unistd.h>
+
+#include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -41,12 +42,13 @@ void writeRunDescription(const RunFolder& folder, const RunDescription& descript
 RunDescription readRunDescription(const RunFolder& folder) {
   const std::string name = folder.runFile().string();
   if (!std::filesystem::exists(folder.runFile()))
-    throwError(ErrorCode::missingFile, "{} is no run: it has no run.json; name the folder that `loom train` wrote", folder.path.string());
+    throwError(ErrorCode::missingFile, "{} is no run: it has no run.json; name the folder that `loom train` wrote",
+               folder.path.string());
   const Json json = parseJson(readFile(folder.runFile(), std::size_t{256} << 20), name);
   try {
     if (const int version = json.at("run").get<int>(); version > kRunVersion)
-      throwError(ErrorCode::newerVersion, "{} was written by a newer Gradloom (version {}; this one reads up to {})", name, version,
-                 kRunVersion);
+      throwError(ErrorCode::newerVersion, "{} was written by a newer Gradloom (version {}; this one reads up to {})",
+                 name, version, kRunVersion);
     // Member by member: when an expression throws, g++ 12 destroys members of a braced aggregate that were never made.
     RunDescription description;
     description.projectFile = json.at("project_file").get<std::string>();

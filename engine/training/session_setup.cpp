@@ -1,6 +1,7 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
-#include <unistd.h>
 
 #include "engine/base/error.h"
 #include "engine/metrics/metric.h"
@@ -23,23 +24,25 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
       m_step(step),
       m_settings(readSettings(m_options.project.training.settings)),
       m_compile(compileOptionsOf(m_settings)),
-      m_data(m_options.project,
-             {.folder = m_options.folder,
-              .stop = m_options.stop,
-              .progress =
-                  [this, last = Clock::now() - std::chrono::hours(1)](const std::string& name, const CacheProgress& progress) mutable {
-                    if (Clock::now() - last < std::chrono::milliseconds(500)) return;
-                    last = Clock::now();
-                    tell("preparing", {{"dataset", name},
-                                       {"rows", progress.rowsDone},
-                                       {"rows_total", progress.rowsTotal},
-                                       {"rows_per_second", progress.rowsPerSecond}});
-                  }}),
+      m_data(m_options.project, {.folder = m_options.folder,
+                                 .stop = m_options.stop,
+                                 .progress =
+                                     [this, last = Clock::now() - std::chrono::hours(1)](
+                                         const std::string& name, const CacheProgress& progress) mutable {
+                                       if (Clock::now() - last < std::chrono::milliseconds(500)) return;
+                                       last = Clock::now();
+                                       tell("preparing", {{"dataset", name},
+                                                          {"rows", progress.rowsDone},
+                                                          {"rows_total", progress.rowsTotal},
+                                                          {"rows_per_second", progress.rowsPerSecond}});
+                                     }}),
       m_store(m_settings.seed),
       m_networks(backend, m_store, m_compile, m_settings.seed) {
   if (m_options.project.training.updates.empty())
-    throwError(ErrorCode::badProject, "the project has nothing to train: give it a \"training\" with a network, a dataset and an optimizer");
-  m_control = std::make_unique<ControlReader>(m_options.run, events.attempt() == 1 ? ControlReader::From::start : ControlReader::From::end);
+    throwError(ErrorCode::badProject,
+               "the project has nothing to train: give it a \"training\" with a network, a dataset and an optimizer");
+  m_control = std::make_unique<ControlReader>(
+      m_options.run, events.attempt() == 1 ? ControlReader::From::start : ControlReader::From::end);
   m_keeper = std::make_unique<CheckpointKeeper>(m_options.run);
   makeUpdates();
   makeEvaluation();
@@ -51,14 +54,15 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
 Feed& TrainingSession::feedOf(const std::string& dataset, const std::string& trained) {
   if (const auto found = m_feeds.find(dataset); found != m_feeds.end()) return *found->second;
   const OpenedDataset& opened = m_data.open(dataset, trained);
-  auto feed = std::make_unique<Feed>(opened.data, FeedOptions{.name = dataset,
-                                                              .prepare = opened.prepare,
-                                                              .batch = m_settings.batch,
-                                                              .shuffle = m_settings.shuffle,
-                                                              .random = true,
-                                                              .dropLast = m_settings.dropLast && opened.data->size() >= m_settings.batch,
-                                                              .seed = m_settings.seed,
-                                                              .threads = m_settings.threads > 0 ? m_settings.threads : 2});
+  auto feed = std::make_unique<Feed>(
+      opened.data, FeedOptions{.name = dataset,
+                               .prepare = opened.prepare,
+                               .batch = m_settings.batch,
+                               .shuffle = m_settings.shuffle,
+                               .random = true,
+                               .dropLast = m_settings.dropLast && opened.data->size() >= m_settings.batch,
+                               .seed = m_settings.seed,
+                               .threads = m_settings.threads > 0 ? m_settings.threads : 2});
   return *m_feeds.emplace(dataset, std::move(feed)).first->second;
 }
 
@@ -67,8 +71,12 @@ void TrainingSession::makeUpdates() {
   for (std::size_t i = 0; i < training.updates.size(); ++i) {
     const UpdateSpec& spec = training.updates[i];
     const Network* network = m_options.project.network(spec.network);
-    if (!network) throwError(ErrorCode::badProject, "training: update {} names the network '{}', which the project lacks", i + 1, spec.network);
-    if (spec.every < 1) throwError(ErrorCode::badProject, "training: update {} is to run every {} steps; at least 1 is wanted", i + 1, spec.every);
+    if (!network)
+      throwError(ErrorCode::badProject, "training: update {} names the network '{}', which the project lacks", i + 1,
+                 spec.network);
+    if (spec.every < 1)
+      throwError(ErrorCode::badProject, "training: update {} is to run every {} steps; at least 1 is wanted", i + 1,
+                 spec.every);
     m_updates.push_back(std::make_unique<UpdateRunner>(UpdateParts{.spec = spec,
                                                                    .index = static_cast<int>(i),
                                                                    .network = *network,
@@ -80,25 +88,28 @@ void TrainingSession::makeUpdates() {
                                                                    .compile = m_compile}));
   }
   // An epoch is one pass over the data of the first update that runs at every step.
-  const auto always = std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });
+  const auto always =
+      std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });
   m_primary = &(always == m_updates.end() ? m_updates.front() : *always)->feed();
 }
 
 void TrainingSession::makeEvaluation() {
   const TrainingSpec& training = m_options.project.training;
   if (training.validation.empty() || m_settings.validateEvery <= 0) return;
-  const std::string name = training.validationNetwork.empty() ? training.updates.front().network : training.validationNetwork;
+  const std::string name =
+      training.validationNetwork.empty() ? training.updates.front().network : training.validationNetwork;
   const Network* network = m_options.project.network(name);
-  if (!network) throwError(ErrorCode::badProject, "training: the network '{}' that is to be validated is not in the project", name);
+  if (!network)
+    throwError(ErrorCode::badProject, "training: the network '{}' that is to be validated is not in the project", name);
   const OpenedDataset& opened = m_data.open(training.validation, training.updates.front().dataset);
-  m_evaluation = std::make_unique<Evaluation>(
-      m_networks, *network,
-      std::make_unique<Feed>(opened.data, FeedOptions{.name = training.validation,
-                                                      .prepare = opened.prepare,
-                                                      .batch = m_settings.shard(),
-                                                      .shuffle = false,
-                                                      .random = false,
-                                                      .seed = m_settings.seed}));
+  m_evaluation =
+      std::make_unique<Evaluation>(m_networks, *network,
+                                   std::make_unique<Feed>(opened.data, FeedOptions{.name = training.validation,
+                                                                                   .prepare = opened.prepare,
+                                                                                   .batch = m_settings.shard(),
+                                                                                   .shuffle = false,
+                                                                                   .random = false,
+                                                                                   .seed = m_settings.seed}));
 }
 
 void TrainingSession::chooseMonitor() {
@@ -113,7 +124,8 @@ void TrainingSession::chooseMonitor() {
     m_higherIsBetter = result.kind == "metric" && node && goalOf(node->layer) == Goal::higher;
     return;
   }
-  throwError(ErrorCode::badProject, "training.monitor: network '{}' measures no '{}'; it measures {}", network.name, m_settings.monitor, known);
+  throwError(ErrorCode::badProject, "training.monitor: network '{}' measures no '{}'; it measures {}", network.name,
+             m_settings.monitor, known);
 }
 
 void TrainingSession::resume() {
@@ -127,7 +139,8 @@ void TrainingSession::resume() {
     if (path) {
       const Checkpoint checkpoint(*path);
       for (const std::string& slot : checkpoint.restore(m_store))
-        tell("warning", {{"message", "the checkpoint has no optimizer state '" + slot + "'; it begins at 0"}, {"code", "checkpoint"}});
+        tell("warning", {{"message", "the checkpoint has no optimizer state '" + slot + "'; it begins at 0"},
+                         {"code", "checkpoint"}});
       m_position = Position::fromJson(checkpoint.position());
       m_position.updates.resize(m_updates.size());
       m_writtenStep = m_position.step;
@@ -147,8 +160,10 @@ void TrainingSession::resume() {
   for (auto& [name, feed] : m_feeds) {
     if (m_position.batch > 0) feed->setBatch(m_position.batch);
     const auto place = m_position.datasets.find(name);
-    if (place == m_position.datasets.end()) feed->start(0, 0);
-    else feed->start(place->second.epoch, place->second.sample);
+    if (place == m_position.datasets.end())
+      feed->start(0, 0);
+    else
+      feed->start(place->second.epoch, place->second.sample);
   }
 }
 

@@ -8,7 +8,8 @@ namespace loom {
 TrainSettings readSettings(const Json& settings) {
   const Entry& entry = settingsEntry();
   for (const FieldProblem& problem : validate(entry, settings))
-    if (problem.severity == FieldProblem::Severity::error) throwError(ErrorCode::badProject, "training: {}", problem.message);
+    if (problem.severity == FieldProblem::Severity::error)
+      throwError(ErrorCode::badProject, "training: {}", problem.message);
   const Values values(entry, settings);
   const auto optionalReal = [&values](const char* key) {
     return values.has(key) ? std::optional<double>(values.real(key)) : std::nullopt;
@@ -28,7 +29,8 @@ TrainSettings readSettings(const Json& settings) {
   const std::string precision = values.text("precision");
   read.precision = precision == "bf16" ? DataType::bf16 : precision == "f16" ? DataType::f16 : DataType::f32;
   if (read.accumulate > read.batch)
-    throwError(ErrorCode::badProject, "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,
+    throwError(ErrorCode::badProject,
+               "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,
                read.batch, read.batch);
   return read;
 }

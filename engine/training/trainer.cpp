@@ -11,14 +11,16 @@ namespace loom {
 namespace {
 
 // The last word of a run that failed. A full disk may refuse even that; the first error is the one to tell.
-void writeFailure(EventWriter& events, const std::function<void(const Event&)>& observer, const Error& error, std::int64_t step) {
+void writeFailure(EventWriter& events, const std::function<void(const Event&)>& observer, const Error& error,
+                  std::int64_t step) {
   try {
     const auto tell = [&](std::string_view kind, const Json& fields) {
       const Event event = events.write(kind, fields);
       if (observer) observer(event);
     };
     const bool stopped = error.code() == ErrorCode::stopped;  // while the data was prepared: nothing was trained yet
-    if (!stopped) tell("error", {{"message", error.what()}, {"code", std::string(toString(error.code()))}, {"step", step}});
+    if (!stopped)
+      tell("error", {{"message", error.what()}, {"code", std::string(toString(error.code()))}, {"step", step}});
     tell("finished", {{"reason", stopped ? "stopped" : "failed"}, {"step", step}, {"message", error.what()}});
   } catch (const Error&) {
   }
@@ -38,7 +40,8 @@ TrainResult train(Backend& backend, TrainerOptions options) {
   const RunLock lock(options.run);
   const std::optional<Event> before = lastEvent(options.run);
   if (before && !options.resume)
-    throwError(ErrorCode::badArgument, "{} holds a run already; go on with it by --resume, or choose another folder with --run",
+    throwError(ErrorCode::badArgument,
+               "{} holds a run already; go on with it by --resume, or choose another folder with --run",
                options.run.path.string());
   EventWriter events(options.run, before ? before->attempt + 1 : 1);
   const auto observer = options.observer;
@@ -52,7 +55,8 @@ TrainResult train(Backend& backend, TrainerOptions options) {
     writeFailure(events, observer, error, step);
     throw;
   } catch (const std::bad_alloc&) {
-    const Error error(ErrorCode::device, "there is not enough memory for this run; a smaller batch or more accumulation passes need less");
+    const Error error(ErrorCode::device,
+                      "there is not enough memory for this run; a smaller batch or more accumulation passes need less");
     writeFailure(events, observer, error, step);
     throw error;
   } catch (const std::exception& fault) {

@@ -15,7 +15,9 @@ double milliseconds(std::chrono::steady_clock::duration duration) {
 }
 
 // A tenth of a microsecond is below what a clock can tell here, and half the bytes of the event.
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+double rounded(double value) {
+  return std::round(value * 1e4) / 1e4;
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ void TrainingSession::trainStep() {
     m_sound = false;
     const double ownRate = update.learningRate(m_position.scheduleStep);
     UpdateRunner::Outcome outcome = update.run(m_step, ownRate);
-    if (!outcome.diverged.empty()) diverged = fmt::format("in network '{}' {}", update.network().name, outcome.diverged);
+    if (!outcome.diverged.empty())
+      diverged = fmt::format("in network '{}' {}", update.network().name, outcome.diverged);
     if (i == 0) {
       rate = ownRate;
       gradientNorm = outcome.gradientNorm;
@@ -85,14 +88,17 @@ void TrainingSession::trainStep() {
     measured.samples = static_cast<double>(batch.size);
     m_position.samples += batch.size;
     m_position.scheduleStep += static_cast<double>(m_primary->batch()) / static_cast<double>(m_settings.batch);
-    m_position.epoch = static_cast<double>(batch.epoch) + (batch.lastOfEpoch ? 1 : static_cast<double>(batch.first + batch.size) /
-                                                                                       static_cast<double>(m_primary->samplesPerEpoch()));
+    m_position.epoch =
+        static_cast<double>(batch.epoch) + (batch.lastOfEpoch ? 1
+                                                              : static_cast<double>(batch.first + batch.size) /
+                                                                    static_cast<double>(m_primary->samplesPerEpoch()));
   }
   tellStep(measured, rate, gradientNorm, begin);
   if (!diverged.empty()) {
     saveBestBeforeDivergence();
     throwError(ErrorCode::diverged,
-               "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, a warm-up or "
+               "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, "
+               "a warm-up or "
                "clip_norm may help, and the checkpoints of earlier steps are whole",
                m_step, m_position.epoch, diverged);
   }
@@ -117,7 +123,10 @@ void TrainingSession::afterStep(bool epochEnded) {
 void TrainingSession::endEpoch() {
   const Measured means = m_position.means.value();
   m_position.means.clear();
-  tell("epoch", {{"step", m_step}, {"epoch", m_position.epoch}, {"loss", numberToJson(means.loss)}, {"metrics", metricsJson(means)}});
+  tell("epoch", {{"step", m_step},
+                 {"epoch", m_position.epoch},
+                 {"loss", numberToJson(means.loss)},
+                 {"metrics", metricsJson(means)}});
   if (!m_evaluation) considerBest(means);
 }
 
@@ -141,7 +150,8 @@ void TrainingSession::considerBest(const Measured& measured) {
   for (const auto& [name, metric] : measured.metrics)
     if (name == m_settings.monitor) value = metric;
   if (!std::isfinite(value)) return;
-  if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value)) return;
+  if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value))
+    return;
   m_position.best = BestSoFar{.metric = m_settings.monitor, .value = value, .epoch = m_position.epoch, .step = m_step};
   m_pendingBest = takeSnapshot(m_store, m_step, position().toJson());
 }
@@ -149,11 +159,13 @@ void TrainingSession::considerBest(const Measured& measured) {
 void TrainingSession::checkpointIfDue(bool epochEnded) {
   const double since = std::chrono::duration<double>(Clock::now() - m_lastWrite).count();
   bool keep = false;
-  if (m_settings.checkpointEvery && *m_settings.checkpointEvery > 0 && m_position.epoch >= m_position.nextKept - kWholeEpoch) {
+  if (m_settings.checkpointEvery && *m_settings.checkpointEvery > 0 &&
+      m_position.epoch >= m_position.nextKept - kWholeEpoch) {
     keep = true;
     while (m_position.nextKept <= m_position.epoch + kWholeEpoch) m_position.nextKept += *m_settings.checkpointEvery;
   }
-  if (keep || (epochEnded && since >= m_options.checkpointSeconds) || since >= m_options.longEpochSeconds) writeCheckpoint(keep);
+  if (keep || (epochEnded && since >= m_options.checkpointSeconds) || since >= m_options.longEpochSeconds)
+    writeCheckpoint(keep);
 }
 
 void TrainingSession::writeCheckpoint(bool keep) {
@@ -169,11 +181,12 @@ void TrainingSession::writeCheckpoint(bool keep) {
   m_lastWrite = Clock::now();
 }
 
-// The best state of before is sound, wherever the weights in memory went since; where it is newer than the last checkpoint, a
-// resumed run goes on from it.
+// The best state of before is sound, wherever the weights in memory went since; where it is newer than the last
+// checkpoint, a resumed run goes on from it.
 void TrainingSession::saveBestBeforeDivergence() {
   if (!m_pendingBest) return;
-  tellCheckpoint(m_keeper->write(*m_pendingBest, m_pendingBest->step > m_writtenStep, m_position.best->toJson(), false));
+  tellCheckpoint(
+      m_keeper->write(*m_pendingBest, m_pendingBest->step > m_writtenStep, m_position.best->toJson(), false));
   m_pendingBest.reset();
 }
 
@@ -184,7 +197,8 @@ void TrainingSession::salvage() {
 Position TrainingSession::position() const {
   Position position = m_position;
   position.datasets.clear();
-  for (const auto& [name, feed] : m_feeds) position.datasets[name] = {.epoch = feed->nextEpoch(), .sample = feed->nextSample()};
+  for (const auto& [name, feed] : m_feeds)
+    position.datasets[name] = {.epoch = feed->nextEpoch(), .sample = feed->nextSample()};
   position.updates.clear();
   for (const auto& update : m_updates) position.updates.push_back(update->place());
   return position;
@@ -197,7 +211,8 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
     told.erase("time");
     told["step"] = m_step;
     const auto refuse = [&](const std::string& reason) {
-      tell("warning", {{"message", fmt::format("the command {} was not carried out: {}", command.dump(), reason)}, {"code", "control"}});
+      tell("warning", {{"message", fmt::format("the command {} was not carried out: {}", command.dump(), reason)},
+                       {"code", "control"}});
     };
     const Json* value = command.contains("value") && command["value"].is_number() ? &command["value"] : nullptr;
     if (name == "stop") {
@@ -216,7 +231,8 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
       }
       m_updates[which.get<std::size_t>()]->setLearningRate(value->get<double>(), m_position.scheduleStep);
     } else if (name == "batch") {
-      if (!value || !value->is_number_integer() || value->get<std::int64_t>() < m_settings.accumulate || value->get<std::int64_t>() > (1 << 30)) {
+      if (!value || !value->is_number_integer() || value->get<std::int64_t>() < m_settings.accumulate ||
+          value->get<std::int64_t>() > (1 << 30)) {
         refuse(fmt::format("a whole number of at least {} samples is wanted as \"value\"", m_settings.accumulate));
         continue;
       }

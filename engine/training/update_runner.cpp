@@ -10,15 +10,17 @@ namespace loom {
 
 UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
   const std::int64_t shard = std::min(parts.settings.shard(), parts.feed.size());
-  m_request = {.network = &parts.network,
-               .phase = Phase::training,
-               .batch = shard,
-               .update = parts.index,
-               .wanted = [&spec = parts.spec](const Parameter& parameter) { return ParameterUpdate::chosen(spec, parameter); }};
+  m_request = {
+      .network = &parts.network,
+      .phase = Phase::training,
+      .batch = shard,
+      .update = parts.index,
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return ParameterUpdate::chosen(spec, parameter); }};
   const Program& program = parts.networks.get(m_request).program();
   const auto isLoss = [](const NamedResult& result) { return result.kind == "loss"; };
   if (std::none_of(program.results.begin(), program.results.end(), isLoss))
-    throwError(ErrorCode::badProject, "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
+    throwError(ErrorCode::badProject,
+               "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
   m_bindings = parts.feed.bind(parts.network, program);
   m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, program, parts.store);
@@ -35,7 +37,9 @@ double UpdateRunner::learningRate(double scheduleStep) const {
   return then > 0 ? m_override->value * m_withoutWarmup->factor(scheduleStep) / then : m_override->value;
 }
 
-void UpdateRunner::setLearningRate(double value, double scheduleStep) { m_override = RateOverride{.value = value, .at = scheduleStep}; }
+void UpdateRunner::setLearningRate(double value, double scheduleStep) {
+  m_override = RateOverride{.value = value, .at = scheduleStep};
+}
 
 void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_update->setCount(place.count);
@@ -45,7 +49,8 @@ void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
 UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate) {
   const Batch& batch = m_parts.feed.current();
   const std::int64_t passes = m_parts.settings.accumulate;
-  // The shard of a batch that was changed while training follows it; a smaller last batch keeps the shard and so its executable.
+  // The shard of a batch that was changed while training follows it; a smaller last batch keeps the shard and so its
+  // executable.
   const std::int64_t shard = (m_parts.feed.batch() + passes - 1) / passes;
   Means means;
   for (std::int64_t done = 0; done < batch.size;) {
@@ -69,9 +74,11 @@ UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate) 
     done += count;
     const bool last = done == batch.size;
     if (!std::isfinite(shardMeans.loss))
-      return {means.value(), std::nan(""), diagnose(executable, options, fmt::format("the loss is {}", shardMeans.loss))};
+      return {means.value(), std::nan(""),
+              diagnose(executable, options, fmt::format("the loss is {}", shardMeans.loss))};
     if (!last) continue;
-    const ApplyOutcome applied = m_update->apply(m_parts.backend, {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
+    const ApplyOutcome applied =
+        m_update->apply(m_parts.backend, {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
     if (!applied.notFinite.empty())
       return {means.value(), applied.gradientNorm,
               diagnose(executable, options, fmt::format("the gradient of '{}' is not finite", applied.notFinite))};

@@ -1,12 +1,12 @@
 // The program itself: exit codes, messages, signals, a killed process, a full disk, two on one folder.
-#include <csignal>
 #include <fcntl.h>
-#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <csignal>
+#include <fstream>
 
 #include "engine/base/files.h"
 #include "engine/run/exit_code.h"
@@ -26,11 +26,14 @@ struct Ended {
 
 class Process {
  public:
-  Process(const Workshop& workshop, std::vector<std::string> arguments, std::int64_t largestFile = 0, const char* out = nullptr) : m_path(workshop.path()) {
+  Process(const Workshop& workshop, std::vector<std::string> arguments, std::int64_t largestFile = 0,
+          const char* out = nullptr)
+      : m_path(workshop.path()) {
     m_pid = ::fork();
     if (m_pid == 0) {
       if (::chdir(m_path.c_str()) != 0) ::_exit(120);
-      const int o = ::open(out ? out : "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644), e = ::open("stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      const int o = ::open(out ? out : "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644),
+                e = ::open("stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
       ::dup2(o, 1);
       ::dup2(e, 2);
       if (largestFile > 0) {
@@ -52,12 +55,16 @@ class Process {
   }
 
  private:
-  std::string text(const char* file) const { return std::filesystem::exists(m_path / file) ? readFile(m_path / file) : std::string(); }
+  std::string text(const char* file) const {
+    return std::filesystem::exists(m_path / file) ? readFile(m_path / file) : std::string();
+  }
   std::filesystem::path m_path;
   pid_t m_pid = -1;
 };
 
-Ended loom(const Workshop& workshop, std::vector<std::string> arguments) { return Process(workshop, std::move(arguments)).wait(); }
+Ended loom(const Workshop& workshop, std::vector<std::string> arguments) {
+  return Process(workshop, std::move(arguments)).wait();
+}
 
 // Waits until the run has logged this step (or any later one).
 void waitForStep(const std::filesystem::path& run, std::int64_t step) {
@@ -86,9 +93,11 @@ class Loom : public testing::Test {
 TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
   const Ended ended = loom(m_workshop, {"train", "p.loom"});
   EXPECT_EQ(ended.code, 0) << ended.error;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("epoch 3 of 3"), HasSubstr("validation"), HasSubstr("runs/p-001/events.jsonl"), HasSubstr("runs/p-001/checkpoints/step-")));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("epoch 3 of 3"), HasSubstr("validation"), HasSubstr("runs/p-001/events.jsonl"),
+                               HasSubstr("runs/p-001/checkpoints/step-")));
   EXPECT_EQ(ended.error, "");
-  EXPECT_THAT(readFile(m_workshop.path() / "runs/p-001/log.txt"), HasSubstr("epoch 3 of 3")) << "the log holds what was printed";
+  EXPECT_THAT(readFile(m_workshop.path() / "runs/p-001/log.txt"), HasSubstr("epoch 3 of 3"))
+      << "the log holds what was printed";
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--device", "reference"}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "runs/p-002/run.json")) << "the next one has the next number";
   const Ended evaluated = loom(m_workshop, {"evaluate", "runs/p-001", "--json"});
@@ -103,7 +112,8 @@ TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "epochs"}).code, exitCode(ErrorCode::badArgument));
   EXPECT_EQ(loom(m_workshop, {"--help"}).code, 0);
   EXPECT_EQ(loom(m_workshop, {"train", "none.loom"}).code, exitCode(ErrorCode::missingFile));
-  EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "datasets.training.csv=none.csv"}).code, exitCode(ErrorCode::missingFile));
+  EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "datasets.training.csv=none.csv"}).code,
+            exitCode(ErrorCode::missingFile));
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--device", "cuda"}).code, exitCode(ErrorCode::device));
   m_workshop.write("newer.loom", "{\"loom\": 9}");
   EXPECT_EQ(loom(m_workshop, {"check", "newer.loom"}).code, exitCode(ErrorCode::newerVersion));
@@ -128,7 +138,8 @@ TEST_F(Loom, AllFaultsOfAProjectInOneBlock) {
 
 TEST_F(Loom, SetChangesTheRunAndNotTheFile) {
   const std::string before = readFile(m_workshop.path() / "p.loom");
-  const Ended ended = loom(m_workshop, {"train", "p.loom", "--run", "r", "--set", "epochs=1", "optimizer.learning_rate=0.5", "networks.main.nodes.fc1.outputs=5"});
+  const Ended ended = loom(m_workshop, {"train", "p.loom", "--run", "r", "--set", "epochs=1",
+                                        "optimizer.learning_rate=0.5", "networks.main.nodes.fc1.outputs=5"});
   ASSERT_EQ(ended.code, 0) << ended.error;
   const Json run = Json::parse(readFile(m_workshop.path() / "r/run.json"));
   EXPECT_EQ(run["settings"]["epochs"], 1);
@@ -158,7 +169,8 @@ TEST_F(Loom, ASignalStopsWithACheckpointAndResumeGoesOn) {
   }
 }
 
-// kill -9 at any moment: what was logged stays, the newest whole checkpoint is gone on from, and views see each step once.
+// kill -9 at any moment: what was logged stays, the newest whole checkpoint is gone on from, and views see each step
+// once.
 TEST_F(Loom, AKilledProcessLosesNothingThatWasLogged) {
   writeLong(2);
   Process whole(m_workshop, {"train", "long.loom", "--run", "whole", "--set", "max_steps=600"});
@@ -180,7 +192,8 @@ TEST_F(Loom, AKilledProcessLosesNothingThatWasLogged) {
     EventReader reader(m_workshop.path() / run / "events.jsonl");
     for (const Event& event : reader.read()) {
       EXPECT_EQ(event.sequence, sequence++) << "no number is missing or doubled";
-      if (event.kind == "step" && event.body["step"] <= 600) byStep[event.body["step"].get<std::int64_t>()] = event.body["loss"].get<double>();
+      if (event.kind == "step" && event.body["step"] <= 600)
+        byStep[event.body["step"].get<std::int64_t>()] = event.body["loss"].get<double>();
     }
     return byStep;
   };
@@ -203,12 +216,15 @@ TEST_F(Loom, TheSecondOnOneFolderIsRefused) {
 TEST_F(Loom, AFileThatMayNotGrowIsAClearErrorAndWhatWasWholeStaysWhole) {
   writeLong(1);
   const Ended ended = Process(m_workshop, {"train", "long.loom", "--run", "run"}, 20000).wait();
-  EXPECT_THAT(ended.code, testing::AnyOf(exitCode(ErrorCode::diskFull), exitCode(ErrorCode::inputOutput))) << ended.error;
+  EXPECT_THAT(ended.code, testing::AnyOf(exitCode(ErrorCode::diskFull), exitCode(ErrorCode::inputOutput)))
+      << ended.error;
   EXPECT_THAT(ended.error, HasSubstr("events.jsonl"));
   EventReader reader(m_workshop.path() / "run/events.jsonl");
   EXPECT_GT(reader.read().size(), 20u);
   EXPECT_EQ(reader.skipped(), 0);
-  EXPECT_EQ(reader.offset(), static_cast<std::int64_t>(std::filesystem::file_size(m_workshop.path() / "run/events.jsonl"))) << "no half line";
+  EXPECT_EQ(reader.offset(),
+            static_cast<std::int64_t>(std::filesystem::file_size(m_workshop.path() / "run/events.jsonl")))
+      << "no half line";
   const auto checkpoint = findCheckpoint({m_workshop.path() / "run"}, Which::last);
   ASSERT_TRUE(checkpoint);
   // With room again it goes on from there.

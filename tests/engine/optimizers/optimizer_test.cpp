@@ -1,11 +1,11 @@
-#include <cmath>
-#include <functional>
-#include <map>
+#include "engine/optimizers/optimizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/optimizers/optimizer.h"
+#include <cmath>
+#include <functional>
+#include <map>
 
 namespace loom {
 namespace {
@@ -35,8 +35,7 @@ std::map<std::string, std::vector<Case>> cases() {
                         e.a = s.t == 1 ? g : 0.7 * e.a + 0.5 * g;
                         e.w -= s.lr * e.a;
                       }},
-                     {{{"momentum", 0.9}},
-                      [](Element& e, const Given& s) {
+                     {{{"momentum", 0.9}}, [](Element& e, const Given& s) {
                         e.a = 0.9 * e.a + s.g + s.decay * e.w;
                         e.w -= s.lr * e.a;
                       }}};
@@ -65,7 +64,8 @@ std::map<std::string, std::vector<Case>> cases() {
       e.w -= s.lr * e.b;
     };
   };
-  all["RMSprop"] = {{{{"decay", 0.6}, {"epsilon", 0.05}}, rms(0)}, {{{"decay", 0.6}, {"epsilon", 0.05}, {"momentum", 0.5}}, rms(0.5)}};
+  all["RMSprop"] = {{{{"decay", 0.6}, {"epsilon", 0.05}}, rms(0)},
+                    {{{"decay", 0.6}, {"epsilon", 0.05}, {"momentum", 0.5}}, rms(0.5)}};
   all["Adagrad"] = {{{{"epsilon", 0.05}, {"initial_sum", 0.3}}, [](Element& e, const Given& s) {
                        const double g = s.g + s.decay * e.w;
                        if (s.t == 1) e.a = 0.3;
@@ -88,13 +88,16 @@ struct Tensors {
   }
 };
 
-double gradientAt(std::size_t i, int step) { return std::sin(0.7 * static_cast<double>(i) + 1.3 * step) + 0.1; }
+double gradientAt(std::size_t i, int step) {
+  return std::sin(0.7 * static_cast<double>(i) + 1.3 * step) + 0.1;
+}
 
 TEST(Optimizers, FollowTheirFormulas) {
   const auto all = cases();
   for (const OptimizerDefinition* definition : optimizerTable()) {
     const auto found = all.find(definition->entry.id);
-    ASSERT_NE(found, all.end()) << definition->entry.id << " has no formula in this test: write it again here, in double";
+    ASSERT_NE(found, all.end()) << definition->entry.id
+                                << " has no formula in this test: write it again here, in double";
     for (const Case& one : found->second) {
       const auto rule = definition->make(Values(definition->entry, one.values));
       constexpr std::size_t kCount = 101;  // no multiple of any vector
@@ -110,9 +113,12 @@ TEST(Optimizers, FollowTheirFormulas) {
           tensors.gradient[i] = static_cast<float>(gradientAt(i, step));
           one.formula(expected[i], {.g = 0.5 * tensors.gradient[i], .lr = rate, .decay = 0.3, .t = step});
         }
-        tensors.update(*rule, {.learningRate = static_cast<float>(rate), .weightDecay = 0.3f, .gradientScale = 0.5f, .step = step}, 0, kCount);
+        tensors.update(
+            *rule, {.learningRate = static_cast<float>(rate), .weightDecay = 0.3f, .gradientScale = 0.5f, .step = step},
+            0, kCount);
         for (std::size_t i = 0; i < kCount; ++i)
-          ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6) << definition->entry.id << one.values << " element " << i << " step " << step;
+          ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6)
+              << definition->entry.id << one.values << " element " << i << " step " << step;
       }
     }
   }
@@ -126,10 +132,12 @@ TEST(Optimizers, DoNotDependOnThePieces) {
     constexpr std::size_t kCount = 97;
     Tensors whole(kCount), parts(kCount);
     for (int step = 1; step <= 3; ++step) {
-      for (std::size_t i = 0; i < kCount; ++i) whole.gradient[i] = parts.gradient[i] = static_cast<float>(gradientAt(i, step));
+      for (std::size_t i = 0; i < kCount; ++i)
+        whole.gradient[i] = parts.gradient[i] = static_cast<float>(gradientAt(i, step));
       const UpdateScalars scalars{.learningRate = 0.01f, .weightDecay = 0.1f, .gradientScale = 0.9f, .step = step};
       whole.update(*rule, scalars, 0, kCount);
-      for (std::size_t first = 0; first < kCount; first += 13) parts.update(*rule, scalars, first, std::min<std::size_t>(13, kCount - first));
+      for (std::size_t first = 0; first < kCount; first += 13)
+        parts.update(*rule, scalars, first, std::min<std::size_t>(13, kCount - first));
     }
     EXPECT_EQ(whole.weight, parts.weight) << definition->entry.id;
   }
@@ -139,7 +147,10 @@ TEST(Optimizers, DoNotDependOnThePieces) {
 class Single {
  public:
   Single(const char* name, Json values, float weight)
-      : m_values(std::move(values)), m_definition(findOptimizer(name)), m_rule(m_definition->make(Values(m_definition->entry, m_values))), m_tensors(1) {
+      : m_values(std::move(values)),
+        m_definition(findOptimizer(name)),
+        m_rule(m_definition->make(Values(m_definition->entry, m_values))),
+        m_tensors(1) {
     m_tensors.weight[0] = weight;
   }
   double step(float gradient, float rate, float decay = 0) {
@@ -159,13 +170,15 @@ class Single {
 // Worked numbers of the momentum conventions: w0 = 1, g = 1, mu = 0.9, rates 0.1, 0.1, 0.01, 0.01.
 TEST(Optimizers, MomentumKeepsTheRateOutsideOfTheBuffer) {
   Single single("Momentum", {{"momentum", 0.9}}, 1);
-  for (const auto& [rate, weight] : std::vector<std::pair<float, double>>{{0.1f, 0.9}, {0.1f, 0.71}, {0.01f, 0.6829}, {0.01f, 0.64851}})
+  for (const auto& [rate, weight] :
+       std::vector<std::pair<float, double>>{{0.1f, 0.9}, {0.1f, 0.71}, {0.01f, 0.6829}, {0.01f, 0.64851}})
     EXPECT_NEAR(single.step(1, rate), weight, 1e-6);
 }
 
 TEST(Optimizers, DampeningSparesTheFirstStep) {
   Single single("Momentum", {{"momentum", 0.9}, {"dampening", 0.5}}, 1);
-  for (const auto& [rate, weight] : std::vector<std::pair<float, double>>{{0.1f, 0.9}, {0.1f, 0.76}, {0.01f, 0.7424}, {0.01f, 0.72156}})
+  for (const auto& [rate, weight] :
+       std::vector<std::pair<float, double>>{{0.1f, 0.9}, {0.1f, 0.76}, {0.01f, 0.7424}, {0.01f, 0.72156}})
     EXPECT_NEAR(single.step(1, rate), weight, 1e-6);
 }
 
@@ -176,7 +189,8 @@ TEST(Optimizers, NesterovLooksAhead) {
 
 TEST(Optimizers, AdamPutsEpsilonOutsideOfTheRoot) {
   Single single("Adam", Json::object(), 0);
-  EXPECT_NEAR(single.step(1e-4f, 1e-3f), -9.99900009999e-4, 1e-9);  // TensorFlow's and nnabla's place would give 9.968e-4
+  EXPECT_NEAR(single.step(1e-4f, 1e-3f), -9.99900009999e-4,
+              1e-9);  // TensorFlow's and nnabla's place would give 9.968e-4
 }
 
 TEST(Optimizers, AdamWDecaysByRateTimesDecay) {
@@ -185,7 +199,9 @@ TEST(Optimizers, AdamWDecaysByRateTimesDecay) {
 }
 
 TEST(Optimizers, DefaultsAreThoseThatPeopleKnow) {
-  const auto defaultOf = [](const char* name, const char* key) { return findOptimizer(name)->entry.field(key)->defaultValue.get<double>(); };
+  const auto defaultOf = [](const char* name, const char* key) {
+    return findOptimizer(name)->entry.field(key)->defaultValue.get<double>();
+  };
   EXPECT_EQ(defaultOf("Adam", "learning_rate"), 1e-3);
   EXPECT_EQ(defaultOf("Adam", "beta2"), 0.999);
   EXPECT_EQ(defaultOf("Adam", "epsilon"), 1e-8);

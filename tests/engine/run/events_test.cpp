@@ -1,10 +1,10 @@
-#include <csignal>
-#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <csignal>
+#include <fstream>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -18,7 +18,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-void append(const std::filesystem::path& path, const std::string& text) { std::ofstream(path, std::ios::app | std::ios::binary) << text; }
+void append(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::app | std::ios::binary) << text;
+}
 
 std::vector<std::int64_t> sequences(const std::vector<Event>& events) {
   std::vector<std::int64_t> numbers;
@@ -70,7 +72,8 @@ TEST(Events, ReaderConsumesWholeLinesOnlyAndGoesOnFromAnOffset) {
 TEST(Events, LimitLosesNothing) {
   const TestFolder folder("limit");
   EventWriter writer(folder.run(), 1);
-  for (int i = 0; i < 1000; ++i) writer.write("step", {{"step", i}, {"padding", std::string(300, 'x')}});  // several blocks
+  for (int i = 0; i < 1000; ++i)
+    writer.write("step", {{"step", i}, {"padding", std::string(300, 'x')}});  // several blocks
   EventReader reader(folder.run().eventsFile());
   std::int64_t next = 0;
   for (;;) {
@@ -85,7 +88,9 @@ TEST(Events, LimitLosesNothing) {
 TEST(Events, GarbageIsSkippedAndCounted) {
   const TestFolder folder("garbage");
   const auto file = folder.run().eventsFile();
-  append(file, "\n\n[1]\n{\"seq\":\"1\",\"kind\":\"a\"}\n{\"kind\":\"a\"}\n{\"seq\":3}\n{}\n\x01\x02\n{\"seq\":7,\"kind\":\"good\"}\n{\"seq\":8,\"kind\":5}\n");
+  append(file,
+         "\n\n[1]\n{\"seq\":\"1\",\"kind\":\"a\"}\n{\"kind\":\"a\"}\n{\"seq\":3}\n{}\n\x01\x02\n{\"seq\":7,\"kind\":"
+         "\"good\"}\n{\"seq\":8,\"kind\":5}\n");
   append(file, std::string(200000, '[') + "\n");
   EventReader reader(file);
   EXPECT_THAT(sequences(reader.read()), ElementsAre(7));

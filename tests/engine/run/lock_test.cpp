@@ -1,8 +1,8 @@
-#include <csignal>
-#include <sys/wait.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
 
 #include "engine/base/error.h"
 #include "engine/run/exit_code.h"

@@ -1,12 +1,13 @@
-#include <fstream>
-#include <random>
+#include "engine/run/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <random>
+
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/run/safetensors.h"
 #include "tests/engine/run/folder.h"
 
 namespace loom {
@@ -16,8 +17,9 @@ class Tensors : public testing::Test {
  protected:
   void SetUp() override {
     for (int i = 0; i < 37; ++i) m_a.push_back(0.5f * static_cast<float>(i) - 3);
-    TensorFile::write(m_path, {{"conv1/weight", Shape{37}, m_a}, {"b", Shape{}, std::span(m_a).first(1)}, {"empty", Shape{0, 3}, {}}},
-                      {{"gradloom", "{\"step\":3}"}});
+    TensorFile::write(
+        m_path, {{"conv1/weight", Shape{37}, m_a}, {"b", Shape{}, std::span(m_a).first(1)}, {"empty", Shape{0, 3}, {}}},
+        {{"gradloom", "{\"step\":3}"}});
     m_text = readFile(m_path);
   }
   std::string refusal(const std::string& text) const {
@@ -63,7 +65,8 @@ TEST_F(Tensors, AreInTheFormatOfOthers) {
 
 TEST_F(Tensors, EveryTruncationIsRefused) {
   for (std::size_t size = 0; size < m_text.size(); ++size)
-    ASSERT_THAT(refusal(m_text.substr(0, size)), testing::HasSubstr("no whole checkpoint")) << size << " of " << m_text.size() << " bytes";
+    ASSERT_THAT(refusal(m_text.substr(0, size)), testing::HasSubstr("no whole checkpoint"))
+        << size << " of " << m_text.size() << " bytes";
   EXPECT_THAT(refusal(m_text + "x"), testing::HasSubstr("follow the header"));
   EXPECT_EQ(refusal(m_text), "");
 }
@@ -83,8 +86,10 @@ TEST_F(Tensors, AChangedByteIsRefused) {
     const std::size_t at = random() % changed.size();
     changed[at] = static_cast<char>(changed[at] ^ (1 << random() % 8));
     const std::string reason = refusal(changed);
-    if (!reason.empty()) ++refused;
-    else ++same;  // in a name or in the metadata, where any text is sound
+    if (!reason.empty())
+      ++refused;
+    else
+      ++same;  // in a name or in the metadata, where any text is sound
     if (at >= m_text.size() - 152) {
       EXPECT_THAT(reason, testing::HasSubstr("hash")) << at;
     }
@@ -99,10 +104,13 @@ TEST_F(Tensors, HeadersThatLieAreRefused) {
   };
   EXPECT_THAT(refusal(file("[]", 0)), testing::HasSubstr("not JSON"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}})", 2)), testing::HasSubstr("F16"));
-  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("4 bytes"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4)),
+              testing::HasSubstr("4 bytes"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("-1"));
-  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8)), testing::HasSubstr("expected"));
-  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0)), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8)),
+              testing::HasSubstr("expected"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0)),
+              testing::Not(testing::IsEmpty()));
   EXPECT_THAT(refusal(file(R"({"a":5})", 0)), testing::HasSubstr("described wrongly"));
   EXPECT_THAT(refusal(file(R"({"__metadata__":{"a":5}})", 0)), testing::HasSubstr("no text"));
   EXPECT_THAT(refusal(std::string(8, '\xff')), testing::HasSubstr("header should have"));

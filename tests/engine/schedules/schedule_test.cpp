@@ -1,18 +1,20 @@
-#include <cmath>
-#include <numbers>
+#include "engine/schedules/schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "engine/base/error.h"
-#include "engine/schedules/schedule.h"
 
 namespace loom {
 namespace {
 
 constexpr ScheduleSpan kSpan{.steps = 100, .stepsPerEpoch = 10};
 
-std::vector<double> factors(const Json& schedule, const Json& warmup, std::vector<double> steps, const ScheduleSpan& span = kSpan) {
+std::vector<double> factors(const Json& schedule, const Json& warmup, std::vector<double> steps,
+                            const ScheduleSpan& span = kSpan) {
   const auto made = makeSchedule(schedule, warmup, span);
   std::vector<double> values;
   for (const double step : steps) values.push_back(made->factor(step));
@@ -21,17 +23,22 @@ std::vector<double> factors(const Json& schedule, const Json& warmup, std::vecto
 
 using testing::DoubleNear;
 using testing::ElementsAre;
-auto near(double value) { return DoubleNear(value, 1e-9); }
+auto near(double value) {
+  return DoubleNear(value, 1e-9);
+}
 
-TEST(Schedules, Constant) { EXPECT_THAT(factors({{"name", "Constant"}}, nullptr, {0, 99}), ElementsAre(1, 1)); }
+TEST(Schedules, Constant) {
+  EXPECT_THAT(factors({{"name", "Constant"}}, nullptr, {0, 99}), ElementsAre(1, 1));
+}
 
 TEST(Schedules, StepDropsAtWholeEpochs) {
   EXPECT_THAT(factors({{"name", "Step"}, {"factor", 0.5}, {"every", 3}}, nullptr, {0, 29, 30, 59, 60, 99}),
               ElementsAre(1, 1, near(0.5), near(0.5), near(0.25), near(0.125)));
   // Thirds of an epoch of 7 steps: rounding must not move a drop.
   for (int step = 0; step < 70; ++step)
-    EXPECT_NEAR(factors({{"name", "Step"}, {"factor", 0.5}, {"every", 1}}, nullptr, {static_cast<double>(step)}, {70, 7})[0],
-                std::pow(0.5, step / 7), 1e-12);
+    EXPECT_NEAR(
+        factors({{"name", "Step"}, {"factor", 0.5}, {"every", 1}}, nullptr, {static_cast<double>(step)}, {70, 7})[0],
+        std::pow(0.5, step / 7), 1e-12);
 }
 
 TEST(Schedules, StepTakesAList) {
@@ -49,8 +56,10 @@ TEST(Schedules, Exponential) {
 // Power 2 over ten steps: 1, .81, .64, ... as PyTorch's PolynomialLR.
 TEST(Schedules, Polynomial) {
   EXPECT_THAT(factors({{"name", "Polynomial"}, {"power", 2}}, nullptr, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {10, 5}),
-              ElementsAre(1, near(.81), near(.64), near(.49), near(.36), near(.25), near(.16), near(.09), near(.04), near(.01), near(0)));
-  EXPECT_THAT(factors({{"name", "Polynomial"}, {"end", 0.1}}, nullptr, {50, 100, 200}), ElementsAre(near(0.55), near(0.1), near(0.1)));
+              ElementsAre(1, near(.81), near(.64), near(.49), near(.36), near(.25), near(.16), near(.09), near(.04),
+                          near(.01), near(0)));
+  EXPECT_THAT(factors({{"name", "Polynomial"}, {"end", 0.1}}, nullptr, {50, 100, 200}),
+              ElementsAre(near(0.55), near(0.1), near(0.1)));
 }
 
 TEST(Schedules, Cosine) {
@@ -59,12 +68,14 @@ TEST(Schedules, Cosine) {
 }
 
 TEST(Schedules, WarmUpFromNothingNeverHasARateOfZero) {
-  EXPECT_THAT(factors({{"name", "Constant"}}, {{"steps", 4}}, {0, 1, 2, 3, 4, 50}), ElementsAre(0.25, 0.5, 0.75, 1, 1, 1));
+  EXPECT_THAT(factors({{"name", "Constant"}}, {{"steps", 4}}, {0, 1, 2, 3, 4, 50}),
+              ElementsAre(0.25, 0.5, 0.75, 1, 1, 1));
 }
 
 // Goyal et al.: batch 8192, 157 steps an epoch, five epochs of warm-up from 0.1 to 3.2.
 TEST(Schedules, WarmUpOfGoyal) {
-  const auto rates = factors({{"name", "Constant"}}, {{"epochs", 5}, {"from", 1.0 / 32}}, {0, 1, 392, 785}, {157 * 90, 157});
+  const auto rates =
+      factors({{"name", "Constant"}}, {{"epochs", 5}, {"from", 1.0 / 32}}, {0, 1, 392, 785}, {157 * 90, 157});
   EXPECT_NEAR(3.2 * rates[0], 0.1, 1e-6);
   EXPECT_NEAR(3.2 * rates[1], 0.103949, 1e-6);
   EXPECT_NEAR(3.2 * rates[2], 1.648025, 1e-6);
@@ -72,7 +83,8 @@ TEST(Schedules, WarmUpOfGoyal) {
 }
 
 TEST(Schedules, WarmUpMultipliesASchedulesThatCountsFromTheFirstStep) {
-  EXPECT_THAT(factors({{"name", "Polynomial"}}, {{"epochs", 2}}, {9, 19, 20}), ElementsAre(near(0.5 * 0.91), near(0.81), near(0.8)));
+  EXPECT_THAT(factors({{"name", "Polynomial"}}, {{"epochs", 2}}, {9, 19, 20}),
+              ElementsAre(near(0.5 * 0.91), near(0.81), near(0.8)));
 }
 
 std::string messageOf(const Json& schedule, const Json& warmup = nullptr) {

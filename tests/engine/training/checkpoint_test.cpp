@@ -1,11 +1,12 @@
-#include <fstream>
+#include "engine/training/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "engine/base/error.h"
 #include "engine/base/files.h"
-#include "engine/training/checkpoint.h"
 #include "engine/training/position.h"
 #include "tests/engine/run/folder.h"
 
@@ -18,8 +19,9 @@ using testing::UnorderedElementsAre;
 class Checkpoints : public testing::Test {
  protected:
   void SetUp() override {
-    m_store.ensure({{.name = "fc/weight", .shape = Shape{2, 3}, .initializer = {.kind = InitializerKind::normal, .scale = 1}},
-                    {.name = "bn/mean", .shape = Shape{3}, .isState = true}});
+    m_store.ensure(
+        {{.name = "fc/weight", .shape = Shape{2, 3}, .initializer = {.kind = InitializerKind::normal, .scale = 1}},
+         {.name = "bn/mean", .shape = Shape{3}, .isState = true}});
     m_store.slot("fc/weight", "m")[4] = 7;
   }
   Snapshot snapshot(std::int64_t step) const { return takeSnapshot(m_store, step, Position{.step = step}.toJson()); }
@@ -71,11 +73,13 @@ TEST_F(Checkpoints, TheLastTheBestAndTheKeptStay) {
   keeper.write(snapshot(2), true, {}, true);
   keeper.write(snapshot(3), true, Json{{"value", 2}}, false);
   keeper.write(snapshot(4), true, {}, false);
-  EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors", "step-00000004.safetensors"));
+  EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors",
+                                            "step-00000004.safetensors"));
   // A keeper of the next attempt knows them all.
   std::ofstream(m_folder.run().checkpoints() / "step-00000005.safetensors.partial-77") << "half";
   CheckpointKeeper(m_folder.run()).write(snapshot(6), true, {}, false);
-  EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors", "step-00000006.safetensors"));
+  EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors",
+                                            "step-00000006.safetensors"));
   EXPECT_FALSE(std::filesystem::exists(m_folder.run().checkpoints() / "step-00000005.safetensors.partial-77"));
   EXPECT_EQ(findCheckpoint(m_folder.run(), Which::best)->filename(), "step-00000003.safetensors");
   EXPECT_EQ(findCheckpoint(m_folder.run(), Which::last)->filename(), "step-00000006.safetensors");
@@ -86,7 +90,8 @@ TEST_F(Checkpoints, AreFoundWithoutAPointerAndOnlyWhenWhole) {
   keeper.write(snapshot(8), true, {}, true);
   keeper.write(snapshot(123456789), true, {}, true);
   const auto folder = m_folder.run().checkpoints();
-  for (const char* pointer : {"{\"file\": \"../../../etc/passwd\"}", "{}", "[", "{\"file\": 5}", "{\"file\": \"step-00000009.safetensors\"}"}) {
+  for (const char* pointer : {"{\"file\": \"../../../etc/passwd\"}", "{}", "[", "{\"file\": 5}",
+                              "{\"file\": \"step-00000009.safetensors\"}"}) {
     std::ofstream(folder / "last.json") << pointer;
     EXPECT_EQ(findCheckpoint(m_folder.run(), Which::last)->filename(), "step-123456789.safetensors") << pointer;
   }
@@ -117,7 +122,13 @@ TEST_F(Checkpoints, ANewerVersionIsSaid) {
 }
 
 TEST(PositionTest, ComesBackExactly) {
-  Position position{.step = 7, .scheduleStep = 6.1, .samples = 99, .epoch = 1.0 / 3, .validationDue = true, .nextValidation = 2, .batch = 5};
+  Position position{.step = 7,
+                    .scheduleStep = 6.1,
+                    .samples = 99,
+                    .epoch = 1.0 / 3,
+                    .validationDue = true,
+                    .nextValidation = 2,
+                    .batch = 5};
   position.means.add({.loss = 0.1, .metrics = {{"accuracy", 1.0 / 3}}, .samples = 7});
   position.best = BestSoFar{.metric = "loss", .value = 0.1 + 0.2, .epoch = 0.7, .step = 3};
   position.datasets["a"] = {.epoch = 3, .sample = 17};
@@ -128,7 +139,8 @@ TEST(PositionTest, ComesBackExactly) {
   EXPECT_EQ(back.best->value, 0.1 + 0.2);
   EXPECT_EQ(back.means.value().metrics, position.means.value().metrics);
   EXPECT_FALSE(back.updates[1].rate);
-  for (const char* text : {"{}", "[]", "5", "{\"step\":\"a\"}"}) EXPECT_THROW(Position::fromJson(Json::parse(text)), Error);
+  for (const char* text : {"{}", "[]", "5", "{\"step\":\"a\"}"})
+    EXPECT_THROW(Position::fromJson(Json::parse(text)), Error);
 }
 
 }  // namespace

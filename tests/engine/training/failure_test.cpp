@@ -1,8 +1,8 @@
-#include <cmath>
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -23,7 +23,8 @@ Json exploding() {
                 {"id": "y", "layer": "Input", "shape": [1]}, {"id": "loss", "layer": "MeanSquaredError"}],
       "edges": [["x", "fc1"], ["fc1", "fc2"], ["fc2", "loss"], ["y", "loss.target"]]}},
     "datasets": {"training": {"csv": "train.csv"}},
-    "training": {"network": "main", "dataset": "training", "epochs": 50, "batch": 16, "optimizer": {"name": "SGD", "learning_rate": 20}}})", "exploding");
+    "training": {"network": "main", "dataset": "training", "epochs": 50, "batch": 16, "optimizer": {"name": "SGD", "learning_rate": 20}}})",
+                   "exploding");
 }
 
 TEST(Divergence, StopsAndNamesStepAndLayer) {
@@ -35,14 +36,18 @@ TEST(Divergence, StopsAndNamesStepAndLayer) {
   EXPECT_EQ(last.kind, "finished");
   EXPECT_EQ(last.body["reason"], "failed");
   const std::int64_t step = last.body["step"].get<std::int64_t>();
-  EXPECT_THAT(error.what(), AllOf(HasSubstr(fmt::format("at step {}", step)), HasSubstr("network 'main'"), HasSubstr("not finite"), HasSubstr("learning rate")));
-  EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("layer 'fc1' (Linear)"), HasSubstr("layer 'fc2' (Linear)"), HasSubstr("layer 'loss'"), HasSubstr("'fc")));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr(fmt::format("at step {}", step)), HasSubstr("network 'main'"),
+                                  HasSubstr("not finite"), HasSubstr("learning rate")));
+  EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("layer 'fc1' (Linear)"), HasSubstr("layer 'fc2' (Linear)"),
+                                           HasSubstr("layer 'loss'"), HasSubstr("'fc")));
   EXPECT_EQ(events[events.size() - 2].kind, "error");
   EXPECT_EQ(events[events.size() - 2].body["code"], "diverged");
   // The step itself is in the log, its loss as it was.
-  const Event& step_ = *std::find_if(events.rbegin(), events.rend(), [](const Event& event) { return event.kind == "step"; });
+  const Event& step_ =
+      *std::find_if(events.rbegin(), events.rend(), [](const Event& event) { return event.kind == "step"; });
   EXPECT_EQ(step_.body["step"], step);
-  const bool lossShown = !std::isfinite(numberFromJson(step_.body["loss"])), gradientShown = !std::isfinite(numberFromJson(step_.body["gradient_norm"]));
+  const bool lossShown = !std::isfinite(numberFromJson(step_.body["loss"])),
+             gradientShown = !std::isfinite(numberFromJson(step_.body["gradient_norm"]));
   EXPECT_TRUE(lossShown || gradientShown) << step_.body;
 }
 
@@ -73,7 +78,8 @@ TEST(Divergence, NamesTheDataWhenItIsTheData) {
   project["training"]["optimizer"]["learning_rate"] = 0.001;
   std::vector<Event> events;
   const Error error = workshop.failure(project, "run", &events);
-  EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("the data: the input 'x'"), HasSubstr("line 9"))) << "either the reader refuses it or the step does";
+  EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("the data: the input 'x'"), HasSubstr("line 9")))
+      << "either the reader refuses it or the step does";
 }
 
 TEST(Divergence, NamesTheFirstLayer) {
@@ -86,7 +92,8 @@ TEST(Divergence, NamesTheFirstLayer) {
   Json& network = project["networks"]["main"];
   network["nodes"].push_back({{"id", "same"}, {"layer", "Flatten"}});
   network["nodes"].push_back({{"id", "square"}, {"layer", "Multiply"}});
-  network["edges"] = Json::parse(R"([["x","same"],["x","square"],["same","square"],["square","fc1"],["fc1","fc2"],["fc2","loss"],["y","loss.target"]])");
+  network["edges"] = Json::parse(
+      R"([["x","same"],["x","square"],["same","square"],["square","fc1"],["fc1","fc2"],["fc2","loss"],["y","loss.target"]])");
   const Error error = workshop.failure(project, "run");
   EXPECT_EQ(error.code(), ErrorCode::diverged);
   EXPECT_THAT(error.what(), AllOf(HasSubstr("at step 1 "), HasSubstr("output of layer 'square' (Multiply)")));
@@ -148,10 +155,10 @@ TEST(Failures, WhatWasTrainedBeforeAnErrorIsKept) {
   bool broken = false;
   std::vector<Event> events;
   const Error error = workshop.failure(project, "run", &events, {.watch = [&](const Event& event, const RunFolder&) {
-    if (broken || event.kind != "validation") return;
-    broken = true;
-    throw Error(ErrorCode::inputOutput, "the disk went away");
-  }});
+                                         if (broken || event.kind != "validation") return;
+                                         broken = true;
+                                         throw Error(ErrorCode::inputOutput, "the disk went away");
+                                       }});
   EXPECT_THAT(error.what(), HasSubstr("the disk went away"));
   const auto kept = findCheckpoint({workshop.path() / "run"}, Which::last);
   ASSERT_TRUE(kept);
@@ -164,12 +171,12 @@ TEST(Failures, ASecondTrainerIsRefusedByTheLock) {
   const Workshop workshop("second");
   bool tried = false;
   workshop.train(perceptron(), "run", {.watch = [&](const Event& event, const RunFolder&) {
-    if (tried || event.kind != "step") return;
-    tried = true;
-    const Error error = workshop.failure(perceptron(), "run", nullptr, {.resume = true});
-    EXPECT_EQ(error.code(), ErrorCode::badArgument);
-    EXPECT_THAT(error.what(), HasSubstr("being trained by another process"));
-  }});
+                   if (tried || event.kind != "step") return;
+                   tried = true;
+                   const Error error = workshop.failure(perceptron(), "run", nullptr, {.resume = true});
+                   EXPECT_EQ(error.code(), ErrorCode::badArgument);
+                   EXPECT_THAT(error.what(), HasSubstr("being trained by another process"));
+                 }});
   EXPECT_TRUE(tried);
 }
 

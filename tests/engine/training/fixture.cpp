@@ -1,10 +1,10 @@
 #include "tests/engine/training/fixture.h"
 
-#include <fstream>
-#include <random>
-
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
 
 #include "engine/base/error.h"
 #include "engine/run/safetensors.h"
@@ -31,7 +31,8 @@ Json perceptron(bool validation) {
       "edges": [["x", "fc1"], ["fc1", "relu"], ["relu", "fc2"], ["fc2", "loss"], ["y", "loss.target"], ["fc2", "accuracy"], ["y", "accuracy.target"]]}},
     "datasets": {"training": {"csv": "train.csv"}, "validation": {"csv": "val.csv"}},
     "training": {"network": "main", "dataset": "training", "validation": "validation", "epochs": 3, "batch": 16, "seed": 4,
-                 "optimizer": {"name": "Momentum", "learning_rate": 0.05}}})", "perceptron");
+                 "optimizer": {"name": "Momentum", "learning_rate": 0.05}}})",
+                           "perceptron");
   if (!validation) project["training"].erase("validation");
   return project;
 }
@@ -46,27 +47,33 @@ Workshop::Workshop(const std::string& name, int rows) : m_folder(name) {
   write("val.csv", clusters(21, 2));
 }
 
-void Workshop::write(const std::string& file, const std::string& text) const { std::ofstream(path() / file, std::ios::binary) << text; }
+void Workshop::write(const std::string& file, const std::string& text) const {
+  std::ofstream(path() / file, std::ios::binary) << text;
+}
 
 Workshop::Run Workshop::train(const Json& json, const std::string& run, const Ways& ways) const {
   ReadProject read = readProject(json.dump(), "test.loom");
   for (const Problem& problem : read.problems)
     if (problem.severity == Severity::error) throw Error(ErrorCode::badProject, problem.message);
   Run trained{.folder = {path() / run}};
-  trained.result = loom::train(ways.backend ? *ways.backend : cpuBackend(),
-                               {.project = std::move(read.project),
-                                .folder = path(),
-                                .run = trained.folder,
-                                .resume = ways.resume,
-                                .changed = ways.changed,
-                                .observer = [&](const Event& event) { if (ways.watch) ways.watch(event, trained.folder); },
-                                .stop = ways.stop,
-                                .checkpointSeconds = ways.checkpointSeconds});
+  trained.result =
+      loom::train(ways.backend ? *ways.backend : cpuBackend(), {.project = std::move(read.project),
+                                                                .folder = path(),
+                                                                .run = trained.folder,
+                                                                .resume = ways.resume,
+                                                                .changed = ways.changed,
+                                                                .observer =
+                                                                    [&](const Event& event) {
+                                                                      if (ways.watch) ways.watch(event, trained.folder);
+                                                                    },
+                                                                .stop = ways.stop,
+                                                                .checkpointSeconds = ways.checkpointSeconds});
   trained.events = EventReader(trained.folder.eventsFile()).read();
   return trained;
 }
 
-Error Workshop::failure(const Json& project, const std::string& run, std::vector<Event>* events, const Ways& ways) const {
+Error Workshop::failure(const Json& project, const std::string& run, std::vector<Event>* events,
+                        const Ways& ways) const {
   try {
     train(project, run, ways);
   } catch (const Error& error) {
@@ -94,7 +101,8 @@ std::vector<double> Workshop::Run::series(const std::string& kind, const std::st
 std::map<std::string, std::vector<float>> Workshop::Run::tensors() const {
   std::map<std::string, std::vector<float>> all;
   const TensorFile file(result.lastCheckpoint);
-  for (const TensorFile::Tensor& tensor : file.tensors()) all[tensor.name] = {tensor.values.begin(), tensor.values.end()};
+  for (const TensorFile::Tensor& tensor : file.tensors())
+    all[tensor.name] = {tensor.values.begin(), tensor.values.end()};
   return all;
 }
 

@@ -1,8 +1,8 @@
-#include <cmath>
-#include <sstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -36,7 +36,8 @@ TEST(Prediction, AddsProbabilitiesToTheColumns) {
   const auto result = trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"});
   EXPECT_EQ(result.rows, 21);
   EXPECT_THAT(result.columns, testing::ElementsAre("y'__0", "y'__1", "y'__2"));
-  const auto before = lines(readFile(workshop.path() / "val.csv")), after = lines(readFile(workshop.path() / "out.csv"));
+  const auto before = lines(readFile(workshop.path() / "val.csv")),
+             after = lines(readFile(workshop.path() / "out.csv"));
   ASSERT_EQ(after.size(), before.size());
   EXPECT_EQ(after[0], before[0] + ",y'__0,y'__1,y'__2");
   int right = 0;
@@ -54,13 +55,15 @@ TEST(Prediction, AddsProbabilitiesToTheColumns) {
     EXPECT_NEAR(sum, 1, 1e-5);
     right += std::to_string(choice) == values[3];
   }
-  EXPECT_NEAR(right / 21.0, trained.evaluate("").metrics[0].second, 1e-6) << "the same samples are right as evaluation says";
+  EXPECT_NEAR(right / 21.0, trained.evaluate("").metrics[0].second, 1e-6)
+      << "the same samples are right as evaluation says";
 }
 
 TEST(Prediction, ReadsQuotedCellsBlankLinesAndOtherColumns) {
   const Workshop workshop("predict-quoted");
   const auto run = workshop.train(perceptron(), "run");
-  workshop.write("odd.csv", "\xEF\xBB\xBFx__0,x__1,#note,x__2,y:label\r\n1,2,\"a, \"\"b\"\"\nc\",3,0\r\n\r\n4,5,plain,6,1");
+  workshop.write("odd.csv",
+                 "\xEF\xBB\xBFx__0,x__1,#note,x__2,y:label\r\n1,2,\"a, \"\"b\"\"\nc\",3,0\r\n\r\n4,5,plain,6,1");
   TrainedRun trained(cpuBackend(), {.run = run.folder});
   EXPECT_EQ(trained.predict({.csv = workshop.path() / "odd.csv", .out = workshop.path() / "out.csv"}).rows, 2);
   const std::string out = readFile(workshop.path() / "out.csv");
@@ -71,18 +74,21 @@ TEST(Prediction, ReadsQuotedCellsBlankLinesAndOtherColumns) {
 TEST(Prediction, OneNumberIsOneColumn) {
   const Workshop workshop("predict-one");
   Json project = perceptron(false);
-  project["networks"]["main"] = Json::parse(R"({"nodes": [{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc", "layer": "Linear", "outputs": 1},
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc", "layer": "Linear", "outputs": 1},
     {"id": "target", "layer": "Input", "shape": [1], "variable": "y"}, {"id": "loss", "layer": "MeanSquaredError"}],
     "edges": [["x", "fc"], ["fc", "loss"], ["target", "loss.target"]]})");
   const auto run = workshop.train(project, "run");
   TrainedRun trained(cpuBackend(), {.run = run.folder});
-  EXPECT_THAT(trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"}).columns, testing::ElementsAre("y'"));
+  EXPECT_THAT(trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"}).columns,
+              testing::ElementsAre("y'"));
 }
 
 TEST(Prediction, WhatHasAxesGoesIntoFiles) {
   const Workshop workshop("predict-files");
   Json project = perceptron(false);
-  project["networks"]["main"] = Json::parse(R"({"nodes": [{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc", "layer": "Linear", "outputs": 6},
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc", "layer": "Linear", "outputs": 6},
     {"id": "grid", "layer": "Reshape", "shape": [2, 3]}, {"id": "goal", "layer": "Input", "shape": [3], "variable": "x"},
     {"id": "back", "layer": "Linear", "outputs": 3}, {"id": "loss", "layer": "MeanSquaredError"}, {"id": "flat", "layer": "Flatten"}],
     "edges": [["x", "fc"], ["fc", "grid"], ["grid", "flat"], ["flat", "back"], ["back", "loss"], ["goal", "loss.target"]]})");

@@ -12,12 +12,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Everything that has a state: dropout (step), batch normalisation (running statistics), Adam (slots and their count), a schedule
-// with warm-up, accumulation, a smaller last batch.
+// Everything that has a state: dropout (step), batch normalisation (running statistics), Adam (slots and their count),
+// a schedule with warm-up, accumulation, a smaller last batch.
 Json elaborate() {
   Json project = perceptron();
   Json& nodes = project["networks"]["main"]["nodes"];
-  nodes.push_back({{"id", "bn", }, {"layer", "BatchNormalization"}});
+  nodes.push_back({{
+                       "id",
+                       "bn",
+                   },
+                   {"layer", "BatchNormalization"}});
   nodes.push_back({{"id", "drop"}, {"layer", "Dropout"}});
   Json& edges = project["networks"]["main"]["edges"];
   edges[1] = {"fc1", "bn"};
@@ -47,7 +51,8 @@ std::map<std::int64_t, Json> newest(const std::vector<Event>& events, const std:
 }
 
 void expectSame(const Workshop::Run& whole, const Workshop::Run& parts) {
-  for (const char* kind : {"step", "epoch", "validation"}) EXPECT_EQ(newest(whole.events, kind), newest(parts.events, kind)) << kind;
+  for (const char* kind : {"step", "epoch", "validation"})
+    EXPECT_EQ(newest(whole.events, kind), newest(parts.events, kind)) << kind;
   EXPECT_EQ(whole.tensors(), parts.tensors()) << "weights, running statistics and optimizer state, bit by bit";
   ASSERT_TRUE(parts.result.best);
   EXPECT_EQ(whole.result.best->toJson(), parts.result.best->toJson());
@@ -98,7 +103,9 @@ TEST(Resume, AValidationThatWasInterruptedIsMadeUpFor) {
   const Workshop workshop("resume-validation", 50);
   const auto whole = workshop.train(elaborate(), "whole");
   std::atomic<bool> stop{false};
-  const auto first = workshop.train(elaborate(), "run", {.watch = [&](const Event& event, const RunFolder&) { stop = event.kind == "epoch"; }, .stop = &stop});
+  const auto first = workshop.train(
+      elaborate(), "run",
+      {.watch = [&](const Event& event, const RunFolder&) { stop = event.kind == "epoch"; }, .stop = &stop});
   EXPECT_TRUE(first.result.stopped);
   EXPECT_TRUE(first.of("validation").empty());
   expectSame(whole, workshop.train(elaborate(), "run", {.resume = true}));
@@ -147,14 +154,16 @@ TEST(Resume, MoreEpochsGoOn) {
   workshop.train(project, "run");
   project["training"]["epochs"] = 4;
   expectSame(whole, workshop.train(project, "run", {.resume = true, .changed = true}));
-  EXPECT_EQ(parseJson(readFile(workshop.path() / "run" / "run.json"), "run.json")["settings"]["epochs"], 4) << "and the run tells it";
+  EXPECT_EQ(parseJson(readFile(workshop.path() / "run" / "run.json"), "run.json")["settings"]["epochs"], 4)
+      << "and the run tells it";
 }
 
 TEST(Control, StopAfterTheEpoch) {
   const Workshop workshop("control-epoch", 50);
   const auto run = workshop.train(elaborate(), "run", {.watch = [](const Event& event, const RunFolder& folder) {
-    if (event.kind == "step" && event.body["step"] == 6) appendControl(folder, {{"command", "stop_after_epoch"}, {"id", "7"}});
-  }});
+                                    if (event.kind == "step" && event.body["step"] == 6)
+                                      appendControl(folder, {{"command", "stop_after_epoch"}, {"id", "7"}});
+                                  }});
   EXPECT_EQ(run.result.step, 8);
   EXPECT_TRUE(run.result.stopped);
   EXPECT_THAT(run.series("validation", "step"), ElementsAre(4, 8));
@@ -173,29 +182,33 @@ TEST(Control, LearningRateHoldsAtOnceAndTheScheduleGoesOn) {
   project["training"]["schedule"] = {{"name", "Polynomial"}};
   project["training"]["warmup"] = {{"steps", 4}};
   const auto set = [](const Event& event, const RunFolder& folder) {
-    if (event.kind == "step" && event.body["step"] == 2) appendControl(folder, {{"command", "learning_rate"}, {"value", 0.2}});
+    if (event.kind == "step" && event.body["step"] == 2)
+      appendControl(folder, {{"command", "learning_rate"}, {"value", 0.2}});
   };
   const auto rates = workshop.train(project, "run", {.watch = set}).series("step", "learning_rate");
   EXPECT_NEAR(rates[1], 0.05 * 0.5 * (1 - 1 / 9.0), 1e-12);
   EXPECT_NEAR(rates[2], 0.2, 1e-12) << "at once, and the warm-up is over";
-  for (int step = 3; step < 9; ++step) EXPECT_NEAR(rates[step], 0.2 * (9 - step) / 7.0, 1e-12) << "in proportion to the schedule";
+  for (int step = 3; step < 9; ++step)
+    EXPECT_NEAR(rates[step], 0.2 * (9 - step) / 7.0, 1e-12) << "in proportion to the schedule";
 
   // The same through a stop: the checkpoint knows it.
   workshop.train(project, "parts", {.watch = [&](const Event& event, const RunFolder& folder) {
-    set(event, folder);
-    if (event.kind == "step" && event.body["step"] == 5) appendControl(folder, {{"command", "stop"}});
-  }});
+                   set(event, folder);
+                   if (event.kind == "step" && event.body["step"] == 5) appendControl(folder, {{"command", "stop"}});
+                 }});
   EXPECT_EQ(workshop.train(project, "parts", {.resume = true}).series("step", "learning_rate"), rates);
 }
 
 TEST(Control, NonsenseIsAWarning) {
   const Workshop workshop("control-nonsense", 48);
-  const auto run = workshop.train(perceptron(false), "run", {.watch = [](const Event& event, const RunFolder& folder) {
-    if (event.kind != "step" || event.body["step"] != 1) return;
-    for (const char* text : {R"({"command":"dance"})", R"({"command":"learning_rate"})", R"({"command":"learning_rate","value":-1})",
-                             R"({"command":"learning_rate","value":1,"update":3})", R"({"command":"batch","value":0.5})"})
-      appendControl(folder, Json::parse(text));
-  }});
+  const auto run = workshop.train(
+      perceptron(false), "run", {.watch = [](const Event& event, const RunFolder& folder) {
+        if (event.kind != "step" || event.body["step"] != 1) return;
+        for (const char* text :
+             {R"({"command":"dance"})", R"({"command":"learning_rate"})", R"({"command":"learning_rate","value":-1})",
+              R"({"command":"learning_rate","value":1,"update":3})", R"({"command":"batch","value":0.5})"})
+          appendControl(folder, Json::parse(text));
+      }});
   EXPECT_EQ(run.of("warning").size(), 5u);
   EXPECT_EQ(run.result.step, 9);
 }
@@ -209,9 +222,9 @@ TEST(Control, ABatchThatChanges) {
   EXPECT_THAT(run.series("step", "samples"), ElementsAre(16, 32, 48, 72, 96, 120, 144));
   EXPECT_THAT(run.series("epoch", "step"), ElementsAre(3, 5, 7));
   workshop.train(perceptron(false), "parts", {.watch = [&](const Event& event, const RunFolder& folder) {
-    change(event, folder);
-    if (event.kind == "step" && event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
-  }});
+                   change(event, folder);
+                   if (event.kind == "step" && event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
+                 }});
   const auto second = workshop.train(perceptron(false), "parts", {.resume = true});
   EXPECT_EQ(second.series("step", "loss"), run.series("step", "loss"));
 }

@@ -1,8 +1,8 @@
-#include <cmath>
-#include <random>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
 
 #include "engine/base/error.h"
 #include "engine/run/control.h"
@@ -28,8 +28,9 @@ TEST(SeveralUpdates, EachRuleHasItsParametersItsSlotsAndItsSteps) {
   const auto run = workshop.train(twoRules(), "run");
   std::vector<std::string> names;
   for (const auto& [name, values] : run.tensors()) names.push_back(name);
-  EXPECT_THAT(names, testing::UnorderedElementsAre("fc1/weight", "fc1/weight#m", "fc1/weight#v", "fc1/bias", "fc1/bias#m", "fc1/bias#v", "fc2/weight",
-                                                   "fc2/weight#momentum@1", "fc2/bias", "fc2/bias#momentum@1"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("fc1/weight", "fc1/weight#m", "fc1/weight#v", "fc1/bias",
+                                                   "fc1/bias#m", "fc1/bias#v", "fc2/weight", "fc2/weight#momentum@1",
+                                                   "fc2/bias", "fc2/bias#momentum@1"));
   const auto steps = run.of("step");
   for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].body["metrics"].contains("main/loss"), i % 2 == 0);
   EXPECT_LT(run.series("epoch", "loss").back(), run.series("epoch", "loss").front());
@@ -39,15 +40,15 @@ TEST(SeveralUpdates, ResumeExactly) {
   const Workshop workshop("two-rules-resume", 48);
   const auto whole = workshop.train(twoRules(), "whole");
   workshop.train(twoRules(), "parts", {.watch = [](const Event& event, const RunFolder& folder) {
-    if (event.kind == "step" && event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
-  }});
+                   if (event.kind == "step" && event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
+                 }});
   const auto parts = workshop.train(twoRules(), "parts", {.resume = true});
   EXPECT_EQ(parts.series("step", "loss"), whole.series("step", "loss"));
   EXPECT_EQ(parts.tensors(), whole.tensors());
 }
 
-// A tiny GAN: noise to two numbers that lie on a circle. The discriminator's nodes stand in both networks and share parameters; each
-// update has its own part of them.
+// A tiny GAN: noise to two numbers that lie on a circle. The discriminator's nodes stand in both networks and share
+// parameters; each update has its own part of them.
 Json gan() {
   return parseJson(R"({"loom": 1, "networks": {
     "discriminator": {
@@ -75,7 +76,8 @@ Json gan() {
     "datasets": {"training": {"csv": "circle.csv"}},
     "training": [
       {"network": "discriminator", "dataset": "training", "parameters": ["d*"], "optimizer": {"name": "Adam", "learning_rate": 0.01, "beta1": 0.5}, "epochs": 30, "batch": 32},
-      {"network": "generator", "dataset": "training", "parameters": ["g*"], "optimizer": {"name": "Adam", "learning_rate": 0.01, "beta1": 0.5}}]})", "gan");
+      {"network": "generator", "dataset": "training", "parameters": ["g*"], "optimizer": {"name": "Adam", "learning_rate": 0.01, "beta1": 0.5}}]})",
+                   "gan");
 }
 
 TEST(SeveralUpdates, AGanTrains) {
@@ -95,7 +97,8 @@ TEST(SeveralUpdates, AGanTrains) {
   EXPECT_EQ(tensors.count("g1/weight#m"), 0u) << "the discriminator's update leaves the generator alone";
   EXPECT_EQ(tensors.count("d1/weight#m"), 1u);
   EXPECT_EQ(tensors.count("d1/weight#m@1"), 0u);
-  // The generator moved from around 0 to the data: the mean of its output over z is close to the bias path; judge by its own data.
+  // The generator moved from around 0 to the data: the mean of its output over z is close to the bias path; judge by
+  // its own data.
   const auto generator = run.series("step", "generator/loss");
   ASSERT_EQ(generator.size(), 150u);
   for (const double loss : generator) EXPECT_TRUE(std::isfinite(loss));

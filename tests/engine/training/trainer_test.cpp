@@ -1,7 +1,7 @@
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -25,8 +25,8 @@ TEST(Trainer, WritesTheEventsThatReadersRelyOn) {
   Json project = perceptron();
   project["training"]["epochs"] = 2;
   const auto run = workshop.train(project, "run");
-  EXPECT_THAT(kinds(run.events), ElementsAre("started", "plan", "step", "step", "step", "epoch", "validation", "step", "step", "step", "epoch",
-                                             "validation", "checkpoint", "finished"));
+  EXPECT_THAT(kinds(run.events), ElementsAre("started", "plan", "step", "step", "step", "epoch", "validation", "step",
+                                             "step", "step", "epoch", "validation", "checkpoint", "finished"));
   for (std::size_t i = 0; i < run.events.size(); ++i) EXPECT_EQ(run.events[i].sequence, static_cast<std::int64_t>(i));
   const Json started = run.of("started")[0].body;
   EXPECT_EQ(started["steps_total"], 6);
@@ -56,7 +56,8 @@ TEST(Trainer, EpochMeansCountSamples) {
   for (std::size_t epoch = 0; epoch < 3; ++epoch) {
     const std::size_t i = 3 * epoch;
     EXPECT_NEAR(run.series("epoch", "loss")[epoch], (16 * loss[i] + 16 * loss[i + 1] + 8 * loss[i + 2]) / 40, 1e-12);
-    EXPECT_NEAR(run.series("epoch", "accuracy")[epoch], (16 * accuracy[i] + 16 * accuracy[i + 1] + 8 * accuracy[i + 2]) / 40, 1e-12);
+    EXPECT_NEAR(run.series("epoch", "accuracy")[epoch],
+                (16 * accuracy[i] + 16 * accuracy[i + 1] + 8 * accuracy[i + 2]) / 40, 1e-12);
   }
 }
 
@@ -115,7 +116,8 @@ TEST(Trainer, ScheduleAndWarmUpAreSeenInTheEvents) {
   project["training"]["warmup"] = {{"steps", 2}};
   const auto rates = workshop.train(project, "run").series("step", "learning_rate");
   ASSERT_EQ(rates.size(), 9u);
-  for (int step = 0; step < 9; ++step) EXPECT_NEAR(rates[step], 0.05 * (1 - step / 9.0) * std::min(1.0, (step + 1) / 2.0), 1e-12);
+  for (int step = 0; step < 9; ++step)
+    EXPECT_NEAR(rates[step], 0.05 * (1 - step / 9.0) * std::min(1.0, (step + 1) / 2.0), 1e-12);
 }
 
 TEST(Trainer, EndsAtMostStepsAndInTheMidstOfAnEpoch) {
@@ -195,7 +197,8 @@ TEST(Trainer, RunJsonDefinesTheRun) {
   EXPECT_EQ(json["settings"]["shuffle"], true) << "defaults are resolved";
   EXPECT_EQ(json["datasets"]["training"]["rows"], 50);
   EXPECT_TRUE(json["datasets"]["training"]["prepare"][0].contains("mean")) << json["datasets"].dump();
-  EXPECT_EQ(json["datasets"]["training"]["prepare"], json["datasets"]["validation"]["prepare"]) << "validation takes the training set's";
+  EXPECT_EQ(json["datasets"]["training"]["prepare"], json["datasets"]["validation"]["prepare"])
+      << "validation takes the training set's";
   EXPECT_EQ(readRunDescription(run.folder).project.networks.size(), 1u);
 }
 

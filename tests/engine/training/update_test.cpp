@@ -1,7 +1,7 @@
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/program/builder.h"
@@ -19,8 +19,11 @@ Program programOf(const std::vector<Parameter>& parameters) {
   ProgramBuilder builder(1, 1, true);
   TensorId sum = kNoTensor;
   for (const Parameter& parameter : parameters) {
-    const TensorId squared = builder.add("unary", {builder.parameter(parameter)}, {{"function", std::string("square")}});
-    const TensorId total = builder.add("reduce", {squared}, {{"function", std::string("sum")}, {"axes", std::vector<std::int64_t>{0}}, {"keep", false}});
+    const TensorId squared =
+        builder.add("unary", {builder.parameter(parameter)}, {{"function", std::string("square")}});
+    const TensorId total =
+        builder.add("reduce", {squared},
+                    {{"function", std::string("sum")}, {"axes", std::vector<std::int64_t>{0}}, {"keep", false}});
     sum = sum == kNoTensor ? total : builder.add("binary", {sum, total}, {{"function", std::string("add")}});
   }
   builder.result("loss", "loss", sum);
@@ -39,8 +42,9 @@ UpdateSpec specOf(Json optimizer) {
 }
 
 TEST(ParameterUpdate, DecaysWeightsAndLeavesOutBiasesAndNormalisation) {
-  const Program program = programOf({parameter("fc/weight", 3), parameter("fc/bias", 2, ParameterKind::bias),
-                                     parameter("bn/gamma", 2, ParameterKind::normalisation), parameter("head/weight", 1)});
+  const Program program =
+      programOf({parameter("fc/weight", 3), parameter("fc/bias", 2, ParameterKind::bias),
+                 parameter("bn/gamma", 2, ParameterKind::normalisation), parameter("head/weight", 1)});
   ParameterStore store(1);
   store.ensure(program.parameters);
   UpdateSpec spec = specOf({{"name", "SGD"}, {"learning_rate", 0.5}, {"weight_decay", 0.1}});
@@ -79,7 +83,8 @@ TEST(ParameterUpdate, NormIsExactForManySmallValues) {
   store.ensure(program.parameters);
   ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
   std::fill(store.at("a").gradient.begin(), store.at("a").gradient.end(), 1e-4f);
-  EXPECT_NEAR(update.apply(cpuBackend(), {.learningRate = 0}).gradientNorm, static_cast<double>(1e-4f) * std::sqrt(1000003.0), 1e-12);
+  EXPECT_NEAR(update.apply(cpuBackend(), {.learningRate = 0}).gradientNorm,
+              static_cast<double>(1e-4f) * std::sqrt(1000003.0), 1e-12);
 }
 
 TEST(ParameterUpdate, NamesTheTensorWhoseGradientIsNotFinite) {
@@ -101,7 +106,8 @@ TEST(ParameterUpdate, SlotsOfSeveralUpdatesStandApart) {
   const Program program = programOf({parameter("a", 2)});
   ParameterStore store(1);
   store.ensure(program.parameters);
-  const ParameterUpdate one(specOf({{"name", "Momentum"}}), 0, program, store), two(specOf({{"name", "Momentum"}}), 1, program, store);
+  const ParameterUpdate one(specOf({{"name", "Momentum"}}), 0, program, store),
+      two(specOf({{"name", "Momentum"}}), 1, program, store);
   EXPECT_THAT(one.slots(), ElementsAre("momentum"));
   EXPECT_THAT(two.slots(), ElementsAre("momentum@1"));
   EXPECT_EQ(store.at("a").slots.size(), 2u);
