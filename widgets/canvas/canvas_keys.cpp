@@ -158,7 +158,7 @@ bool NetworkView::walk(Qt::Key key) {
   const Network& network = m_scene.network();
   if (network.nodes.empty()) return false;
   if (picked.empty()) {
-    show(network.nodes.front().id);
+    reveal(network.nodes.front().id);
     return true;
   }
   const Node* here = network.find(key == Qt::Key_Down ? picked.back() : picked.front());
@@ -181,7 +181,7 @@ bool NetworkView::walk(Qt::Key key) {
       if ((node.x - here->x) * side > 1) consider(&node, std::abs(node.x - here->x) + 3 * std::abs(node.y - here->y));
   }
   if (next.empty()) return false;
-  show(next);
+  reveal(next);
   return true;
 }
 
@@ -274,7 +274,7 @@ std::string NetworkView::addLayer(const std::string& layer) {
   else if (after != nullptr) request.at = QPointF(after->x + kCardWidth + 4 * kGrid, after->y);
   else if (!m_scene.network().nodes.empty() && picked.empty()) request.at = snapped(middle());
   const std::string id = m_scene.document().addNode(request);
-  if (!id.empty()) show(id);
+  if (!id.empty()) reveal(id);
   return id;
 }
 
@@ -293,7 +293,7 @@ void NetworkView::openAddMenu() {
       return;
     }
     const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = scene});
-    if (!id.empty()) show(id);
+    if (!id.empty()) reveal(id);
   });
 }
 

@@ -42,7 +42,7 @@ std::optional<PinHit> NetworkView::wireTarget(QPointF at) const {
   const auto legal = [&](const PinHit& pin) { return pin.output != m_wiring->from.output && whyNotConnect(without, wireEdge(pin)).empty(); };
   if (const auto pin = m_scene.pinAt(at, 16)) {
     if (legal(*pin)) return pin;
-    if (pin->output != m_wiring->from.output) return std::nullopt;
+    if (pin->end.node != m_wiring->from.end.node) return std::nullopt;
   }
   const CardItem* card = m_scene.card(m_scene.nodeAt(at));
   if (card == nullptr) return std::nullopt;

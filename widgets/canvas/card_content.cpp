@@ -76,6 +76,7 @@ QString keyParameters(const Node& node) {
     } else if (field.type == FieldType::boolean) {
       if (value.is_boolean() && value.get<bool>()) rest += label;
     } else {
+      if (!differs && value.is_number() && value.get<double>() == 0) continue;  // what is off by default says nothing
       const bool counts = field.type == FieldType::integer && label.endsWith(QLatin1Char('s'));
       rest += counts ? numberText(value) + QLatin1Char(' ') + label : label + QLatin1Char(' ') + numberText(value);
     }

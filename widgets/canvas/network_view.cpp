@@ -107,7 +107,7 @@ void NetworkView::fitSelection() {
   centerOn(wanted.center());
 }
 
-void NetworkView::show(const std::string& node) {
+void NetworkView::reveal(const std::string& node) {
   const CardItem* card = m_scene.card(node);
   if (card == nullptr) return;
   m_scene.pickNode(node);

@@ -36,7 +36,7 @@ class NetworkView : public QGraphicsView {
   void zoomBy(double factor) { setZoom(zoom() * factor); }
   void fit();           // all cards, at most 100 %
   void fitSelection();
-  void show(const std::string& node);  // selects, and scrolls there unless it is in sight
+  void reveal(const std::string& node);  // selects, and scrolls there unless it is in sight
   void previousView();
 
   // Adds a layer after the selected node, wired; else in the middle of what is seen. As the palette's double click does.

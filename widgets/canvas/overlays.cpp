@@ -100,7 +100,10 @@ void FaultBubble::refresh() {
 void FaultBubble::fill(const std::vector<Problem>& problems) {
   m_problems = problems;
   while (QLayoutItem* item = m_rows->takeAt(0)) {
-    delete item->widget();
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();  // it may be the button that was just clicked
+    }
     delete item;
   }
   const int inner = kBubbleWidth - 2 * kBubblePadding;
@@ -112,6 +115,8 @@ void FaultBubble::fill(const std::vector<Problem>& problems) {
     sentence->setFont(theme.font(i == 0 ? FontRole::label : FontRole::body));
     sentence->setFixedWidth(inner);
     sentence->setContentsMargins(24, 0, 0, 0);
+    sentence->ensurePolished();
+    sentence->setFixedHeight(std::max(18, sentence->heightForWidth(inner)));
     m_rows->addWidget(sentence);
     if (problem.remedy.kind == Remedy::Kind::none) continue;
     auto* mend = new Button(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
@@ -119,12 +124,13 @@ void FaultBubble::fill(const std::vector<Problem>& problems) {
       const Outcome outcome = m_view.networkScene().document().applyRemedy(problem);
       if (!outcome) m_view.hint().say(outcome.reason, pos());
     });
+    mend->setFixedWidth(inner);
     m_rows->addWidget(mend);
   }
   const int margin = shadowMargin(Elevation::menu);
-  m_rows->activate();
   setFixedWidth(kBubbleWidth + 2 * margin);
-  adjustSize();
+  m_rows->invalidate();
+  setFixedHeight(m_rows->sizeHint().height());
 }
 
 void FaultBubble::paintEvent(QPaintEvent*) {

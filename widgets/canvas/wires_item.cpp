@@ -171,6 +171,8 @@ void WiresItem::paintWords(QPainter& painter, const QRectF& exposed) const {
     const double width = metrics.horizontalAdvance(words.text);
     const QPointF at = words.place.at - QPointF(words.place.left ? width : 0, 0);
     if (!QRectF(at.x(), at.y() - 12, width, 16).intersects(exposed)) continue;
+    // Rows so close that a track runs where the words must stand: the words go over it.
+    painter.fillRect(QRectF(at.x() - 1, at.y() - 9, width + 2, 11), theme.colour(Colour::canvas));
     painter.setPen(theme.colour(words.faulty ? Colour::error : Colour::text3));
     painter.drawText(at, words.text);
   }

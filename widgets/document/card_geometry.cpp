@@ -7,14 +7,10 @@ namespace loom {
 
 namespace {
 
-// Mean advance of Inter at 13 px semi-bold and at 11.5 px, taken a little wide: a title that is cut costs more than 48 px.
-constexpr double kTitleAdvance = 7.6, kTypeAdvance = 6.3;
-constexpr double kBesideTitle = 41 + 12 + 10;  // icon field, gap, right margin
-
-std::string_view labelOf(const Node& node) {
-  const LayerDefinition* layer = findLayer(node.layer);
-  return layer != nullptr ? std::string_view(layer->entry.label) : std::string_view(node.layer);
-}
+// Mean advance of Inter at 13 px semi-bold, taken a little wide: a name that is cut costs more than 48 px. The type yields to
+// the name, so it does not count.
+constexpr double kTitleAdvance = 7.6;
+constexpr double kBesideTitle = 41 + 10;  // icon field, right margin
 
 }  // namespace
 
@@ -22,8 +18,7 @@ double snapped(double value) { return std::round(value / kGrid) * kGrid; }
 QPointF snapped(QPointF point) { return {snapped(point.x()), snapped(point.y())}; }
 
 double cardWidth(const Node& node) {
-  const double needed = kBesideTitle + kTitleAdvance * static_cast<double>(node.id.size()) +
-                        kTypeAdvance * static_cast<double>(labelOf(node).size());
+  const double needed = kBesideTitle + kTitleAdvance * static_cast<double>(node.id.size());
   return needed > kCardWidth ? kWideCardWidth : kCardWidth;
 }
 

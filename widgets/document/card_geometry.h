@@ -20,7 +20,7 @@ inline constexpr double kPitch = 60;  // from card to card in a chain
 double snapped(double value);
 QPointF snapped(QPointF point);
 
-// Two widths only: cards of one chain that differ in width by their words would look ragged.
+// By the length of the name; two widths only: cards of one chain that differ by their words would look ragged.
 double cardWidth(const Node& node);
 QRectF cardRect(const Node& node);  // around the node's place
 

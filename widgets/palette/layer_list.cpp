@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 
 #include "engine/layers/layer.h"
@@ -143,7 +144,9 @@ void LayerList::addHeading(const std::string& category, int hidden) {
 
 void LayerList::toggle(const QString& category) {
   if (!m_open.erase(category)) m_open.insert(category);
+  const int scrolled = verticalScrollBar()->value();
   fill(m_query);
+  verticalScrollBar()->setValue(scrolled);
 }
 
 void LayerList::mousePressEvent(QMouseEvent* event) {

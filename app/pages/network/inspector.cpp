@@ -126,6 +126,8 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   column->addWidget(m_notes);
   column->addStretch();
   m_scroll->setWidget(body);
+  m_scroll->viewport()->setAutoFillBackground(false);
+  body->setAutoFillBackground(false);
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(1, 0, 0, 0);
   outer->addWidget(m_scroll);
@@ -143,16 +145,24 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   connect(&m_scene, &NetworkScene::networkSwitched, this, &Inspector::turn);
   connect(&m_scene.document(), &ProjectDocument::changed, this, &Inspector::refresh);
   connect(&m_scene.document(), &ProjectDocument::analysisChanged, this, &Inspector::refresh);
-  connect(&Theme::of(this), &Theme::changed, this, [this] {
-    m_name->setFont(Theme::of(this).font(FontRole::heading));
-    m_shape->setFont(Theme::of(this).numberFont(FontRole::body));
-    update();
-  });
+  connect(&Theme::of(this), &Theme::changed, this, &Inspector::restyle);
   m_name->installEventFilter(this);
   turn();
 }
 
 Inspector::~Inspector() = default;
+
+// After the stylesheet has had its say: it sets the fonts of fields.
+void Inspector::restyle() {
+  m_name->setFont(Theme::of(this).font(FontRole::heading));
+  m_shape->setFont(Theme::of(this).numberFont(FontRole::body));
+  update();
+}
+
+void Inspector::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  restyle();
+}
 
 void Inspector::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);

@@ -45,6 +45,7 @@ class Inspector : public QWidget {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void showEvent(QShowEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
@@ -59,6 +60,7 @@ class Inspector : public QWidget {
   void refreshForm();
   void refreshShares(const Node& node);
   void rename();
+  void restyle();
   void edited(const QString& key, const Json& value);
 
   NetworkScene& m_scene;

@@ -24,7 +24,10 @@ constexpr int kCostRow = 29, kShareWidth = 52;
 void clearLayout(QLayout* layout) {
   while (QLayoutItem* item = layout->takeAt(0)) {
     if (item->layout() != nullptr) clearLayout(item->layout());
-    if (item->widget() != nullptr) item->widget()->deleteLater();
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();  // it may be the button that was just clicked
+    }
     delete item;
   }
 }
@@ -78,7 +81,7 @@ void CostTable::paintEvent(QPaintEvent*) {
     painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft, row.label);
     painter.setFont(Theme::withWeight(theme.numberFont(FontRole::body), 500));
     painter.setPen(theme.colour(row.value == QLatin1String("?") ? Colour::error : Colour::text));
-    painter.drawText(line.adjusted(0, 0, -kShareWidth - 8, 0), Qt::AlignVCenter | Qt::AlignRight, row.value);
+    painter.drawText(line.adjusted(0, 0, row.share >= 0 ? -kShareWidth - 8 : 0, 0), Qt::AlignVCenter | Qt::AlignRight, row.value);
     if (row.share >= 0) {
       painter.setFont(theme.numberFont(FontRole::label));
       painter.setPen(theme.colour(Colour::text3));
@@ -100,19 +103,22 @@ LinkRows::LinkRows(QWidget* parent) : QWidget(parent), m_column(new QVBoxLayout(
 }
 
 void LinkRows::setRows(const std::vector<Row>& rows) {
+  if (rows == m_rows) return;
+  m_rows = rows;
   clearLayout(m_column);
   for (const Row& row : rows) {
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
     auto* label = new QLabel(row.label, this);
     setStyleProperty(label, "kind", QStringLiteral("label"));
-    label->setFixedWidth(72);
+    label->setFixedSize(72, 20);
     line->addWidget(label, 0, Qt::AlignTop);
     auto* names = new QWidget(this);
     auto* flow = new FlowLayout(names, 4);
     if (row.nodes.empty()) {
       auto* none = new QLabel(QStringLiteral("–"), names);
       setStyleProperty(none, "kind", QStringLiteral("hint"));
+      none->setFixedHeight(20);
       flow->addWidget(none);
     }
     for (const std::string& node : row.nodes) {
@@ -120,6 +126,7 @@ void LinkRows::setRows(const std::vector<Row>& rows) {
       auto* link = new Button(id, ButtonKind::link, names);
       link->setAccessibleName(tr("Go to %1").arg(id));
       connect(link, &Button::clicked, this, [this, id] { Q_EMIT chosen(id); });
+      link->setFixedHeight(20);
       flow->addWidget(link);
     }
     line->addWidget(names, 1);

@@ -53,6 +53,7 @@ class LinkRows : public QWidget {
   struct Row {
     QString label;
     std::vector<std::string> nodes;
+    bool operator==(const Row&) const = default;
   };
   void setRows(const std::vector<Row>& rows);
 
@@ -61,6 +62,7 @@ class LinkRows : public QWidget {
 
  private:
   QVBoxLayout* m_column;
+  std::vector<Row> m_rows;
 };
 
 // Problems that belong to no field, each with its remedy.

@@ -34,6 +34,7 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_tabs->setUsesScrollButtons(true);
+  m_tabs->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   m_tabs->setContextMenuPolicy(Qt::CustomContextMenu);
   auto* add = iconButton(QStringLiteral("plus"), tr("Add a network"), this);
   m_undo = iconButton(QStringLiteral("undo"), tr("Undo"), this);
@@ -152,7 +153,7 @@ void NetworkBar::refreshTabs() {
     // A fault shows on the tab, by shape as well as by colour.
     const bool sound = networks[i].nodes.empty() || m_scene.document().analysis(networks[i].name).sound();
     m_tabs->setTabIcon(index, sound ? icon(QStringLiteral("network"), active ? Colour::accentText : Colour::text2)
-                                    : icon(QStringLiteral("status-failed"), Colour::error));
+                                    : QIcon(iconPixmap(QStringLiteral("status-failed"), Theme::of(this).colour(Colour::error), 14, devicePixelRatioF())));
     m_tabs->setTabToolTip(index, sound ? QString() : tr("%1 has faults").arg(name));
   }
   m_tabs->setCurrentIndex(current);

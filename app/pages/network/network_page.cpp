@@ -62,7 +62,7 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
     closeDrawers();
     m_view->setFocus(Qt::ShortcutFocusReason);
   });
-  connect(m_inspector, &Inspector::nodeWanted, this, [this](const QString& id) { m_view->show(id.toStdString()); });
+  connect(m_inspector, &Inspector::nodeWanted, this, [this](const QString& id) { m_view->reveal(id.toStdString()); });
   connect(m_bar, &NetworkBar::arrangeRequested, m_view, &NetworkView::arrange);
   connect(m_bar, &NetworkBar::layersRequested, this, &NetworkPage::toggleLeftPanel);
   connect(m_bar, &NetworkBar::inspectorRequested, this, &NetworkPage::toggleInspector);
@@ -193,7 +193,7 @@ bool NetworkPage::show(const Place& place) {
   if (place.node.isEmpty()) return true;
   const std::string node = place.node.toStdString();
   if (m_scene->card(node) == nullptr) return false;
-  m_view->show(node);
+  m_view->reveal(node);
   if (!place.field.isEmpty()) {
     if (m_narrow && !m_inspectorDrawn) toggleInspector();
     m_inspector->focusField(place.field.toStdString());

@@ -76,7 +76,7 @@ class NetworkPageTest : public QObject {
     return picked.empty() ? std::string() : picked.front();
   }
   void setField(const std::string& node, const char* field, const QStringList& values) {
-    view().show(node);
+    view().reveal(node);
     QCoreApplication::processEvents();
     QVERIFY2(m_page->inspector().focusField(field), field);
     for (int i = 0; i < values.size(); ++i) {
@@ -146,13 +146,13 @@ void NetworkPageTest::lenetByMouseAndKeys() {
   QVERIFY(drawn().find(x)->values["shape"] == Json::array({1, 28, 28}));
 
   // The trunk by keys: each follows the selected one and is wired to it.
-  view().show(x);
+  view().reveal(x);
   const std::string conv1 = addByKeys("Conv2d");
   QVERIFY(has(x, conv1));
   setField(conv1, "channels", {"8"});
-  setField(conv1, "kernel", {"5", "5"});
+  setField(conv1, "kernel", {"5, 5"});
   QVERIFY(drawn().find(conv1)->values["kernel"] == Json::array({5, 5}));
-  view().show(conv1);
+  view().reveal(conv1);
   std::string last = conv1;
   for (const char* layer : {"relu", "MaxPooling", "Convolution", "relu", "MaxPooling", "Dense", "relu", "Linear", "SoftmaxCrossEntropy"}) {
     const std::string id = addByKeys(layer);
@@ -169,7 +169,7 @@ void NetworkPageTest::lenetByMouseAndKeys() {
   m_page->scene().pick({});
   const std::string y = addByKeys("Input");
   setField(y, "shape", {"1"});
-  view().show(y);
+  view().reveal(y);
   QVERIFY(m_page->inspector().focusField("type"));
   type("Label");
   QTRY_VERIFY(drawn().find(y)->values["type"] == Json("label"));
@@ -178,7 +178,7 @@ void NetworkPageTest::lenetByMouseAndKeys() {
   drag(outPin(y), inPin(loss, 1));
   QVERIFY(has(y, loss, "target"));
 
-  view().show(fc2);
+  view().reveal(fc2);
   const std::string accuracy = addByKeys("Accuracy");
   QVERIFY(has(fc2, accuracy) && has(fc2, loss));
   view().fit();
@@ -311,12 +311,12 @@ void NetworkPageTest::aFaultStandsAtItsFieldAndIsMendedByAClick() {
   document().openText(drawings::kSmall, "small");
   settle();
   QVERIFY(document().analysis("main").sound());
-  setField("conv", "kernel", {"99", "99"});
+  setField("conv", "kernel", {"99, 99"});
   document().setField("main", "conv", "padding", "valid");
   settle();
   QVERIFY(!document().analysis("main").sound());
   QVERIFY(!m_page->scene().card("conv")->content().errors.isEmpty());
-  view().show("conv");
+  view().reveal("conv");
   settle();
   QVERIFY(view().faultBubble().isVisible());
   picture("fault");

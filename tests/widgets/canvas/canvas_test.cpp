@@ -279,7 +279,7 @@ void CanvasTest::threeHundredNodesAreUsable() {
   QElapsedTimer clock;
   clock.start();
   m_view->setZoom(1);
-  m_view->show("b20_conv2");
+  m_view->reveal("b20_conv2");
   m_view->grab();
   const qint64 painted = clock.restart();
   drag(card("b20_conv2"), card("b20_conv2") + QPoint(240, 0));
