@@ -118,6 +118,7 @@ void FaultBubble::fill(const std::vector<Problem>& problems) {
     sentence->ensurePolished();
     sentence->setFixedHeight(std::max(18, sentence->heightForWidth(inner)));
     m_rows->addWidget(sentence);
+    sentence->show();  // now: the height is asked for before the event loop would show it
     if (problem.remedy.kind == Remedy::Kind::none) continue;
     auto* mend = new Button(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
     connect(mend, &Button::clicked, this, [this, problem] {
@@ -126,6 +127,7 @@ void FaultBubble::fill(const std::vector<Problem>& problems) {
     });
     mend->setFixedWidth(inner);
     m_rows->addWidget(mend);
+    mend->show();
   }
   const int margin = shadowMargin(Elevation::menu);
   setFixedWidth(kBubbleWidth + 2 * margin);

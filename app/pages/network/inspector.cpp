@@ -107,9 +107,9 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_form->setHeading(tr("Parameters"));
   makeSection(m_formSection, nullptr, {}, m_form);
   m_shares = new ChoiceField(body);
-  m_shares->setAccessibleName(tr("Weights"));
+  m_shares->setAccessibleName(tr("Shared weights"));
   QLabel* shareTitle = nullptr;
-  makeSection(m_shareSection, &shareTitle, tr("Weights"), m_shares);
+  makeSection(m_shareSection, &shareTitle, tr("Shared weights"), m_shares);
   m_shape = new QLabel(body);
   m_shape->setFont(Theme::of(this).numberFont(FontRole::body));
   m_shape->setWordWrap(true);
@@ -262,7 +262,7 @@ void Inspector::showNode(const Node& node) {
   for (const auto& [id, each] : analysis.nodes) values += static_cast<double>(each.outputValues);
   const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
   const auto row = [&](const QString& label, double value, double whole) {
-    return CostRow{label, facts.known ? countText(value) : QStringLiteral("?"), facts.known ? share(value, whole) : 0};
+    return CostRow{label, facts.known ? countText(value) : QStringLiteral("?"), facts.known ? share(value, whole) : -1};
   };
   m_costs->setRows({row(tr("Parameters"), static_cast<double>(facts.parameters), static_cast<double>(analysis.parameters)),
                     row(tr("Multiply-adds"), facts.multiplyAdds, analysis.multiplyAdds),

@@ -35,6 +35,7 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   m_tabs->setExpanding(false);
   m_tabs->setUsesScrollButtons(true);
   m_tabs->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+  m_tabs->setMinimumWidth(60);  // else room for scroll buttons is kept that nobody sees
   m_tabs->setContextMenuPolicy(Qt::CustomContextMenu);
   auto* add = iconButton(QStringLiteral("plus"), tr("Add a network"), this);
   m_undo = iconButton(QStringLiteral("undo"), tr("Undo"), this);

@@ -153,14 +153,15 @@ void NetworkPageTest::lenetByMouseAndKeys() {
   setField(conv1, "kernel", {"5, 5"});
   QVERIFY(drawn().find(conv1)->values["kernel"] == Json::array({5, 5}));
   view().reveal(conv1);
-  std::string last = conv1;
+  std::string last = conv1, fc2;
   for (const char* layer : {"relu", "MaxPooling", "Convolution", "relu", "MaxPooling", "Dense", "relu", "Linear", "SoftmaxCrossEntropy"}) {
     const std::string id = addByKeys(layer);
     QVERIFY2(has(last, id), layer);
     last = id;
+    if (std::string(layer) == "Linear") fc2 = id;
   }
   QCOMPARE(drawn().nodes.size(), std::size_t{11});
-  const std::string loss = last, fc2 = "linear2";
+  const std::string loss = last;
   setField(fc2, "outputs", {"10"});
 
   // The label by Shift+A beside, its wire and the metric's by mouse.
