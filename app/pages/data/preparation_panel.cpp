@@ -28,6 +28,8 @@ const Entry* entryOf(const Json& step) {
 
 PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   setMinimumHeight(150);
+  setBackgroundRole(QPalette::Base);
+  setAutoFillBackground(true);
   auto* title = new QLabel(QStringLiteral("Preparation"));
   title->setProperty("kind", "heading");
   m_note = new QLabel;
@@ -74,6 +76,7 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_form->setBackgroundRole(QPalette::Base);
   m_formPlace = scroll;
   m_formPlace->setMinimumWidth(320);
   m_formPlace->setMaximumWidth(516);

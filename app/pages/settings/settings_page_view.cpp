@@ -159,6 +159,7 @@ QWidget* SettingsPage::makePreview() {
   column->addLayout(holder, 3);
   column->addWidget(hairline());
   m_advice = new TrainAdvice;
+  m_advice->setBackgroundRole(QPalette::Base);  // of the panel around it
   auto* scroll = new QScrollArea;
   scroll->setWidget(m_advice);
   scroll->setWidgetResizable(true);
@@ -191,7 +192,10 @@ void SettingsPage::makeLayout() {
   m_list->setFixedWidth(168);
   m_list->setAccessibleName(QStringLiteral("Sections"));
   auto* forms = makeForms();
-  for (const Section& section : m_sections) m_list->addItem(section.title);
+  for (const Section& section : m_sections) {
+    auto* item = new QListWidgetItem(section.title, m_list);
+    item->setSizeHint(QSize(0, Theme::of(this).size(Size::tableRow)));
+  }
   auto* listPanel = panel();
   auto* listLayout = new QVBoxLayout(listPanel);
   listLayout->setContentsMargins(8, 12, 8, 8);

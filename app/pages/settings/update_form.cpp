@@ -86,7 +86,7 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
     m_schedule->addItem(QString::fromStdString(schedule->entry.label), QString::fromStdString(schedule->entry.id));
   m_optimizerSection = section(QStringLiteral("Optimizer"), {chooserRow(QStringLiteral("Rule"), m_rule), m_optimizerForm});
   m_scheduleSection = section(QStringLiteral("Schedule"), {m_warmupForm, chooserRow(QStringLiteral("Then"), m_schedule), m_scheduleForm});
-  m_warmupForm->setHeading({});
+  m_warmupForm->setHeading(QStringLiteral("Warm-up"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(20);
