@@ -43,6 +43,7 @@ class Planner {
       if (name == "binary" && operation.attributes.text("function") == "add" &&
           m_program.tensor(operation.inputs[0]).shape == m_program.tensor(operation.inputs[1]).shape) {
         takeRelu(i);
+        if (!m_fusion.outputs[i].relu) takeMaskBehind(i);
       }
       if (name == "batch_normalization" || name == "batch_normalization_inference") {
         takeAddend(i);
@@ -101,6 +102,18 @@ class Planner {
     m_fusion.outputs[static_cast<std::size_t>(maker)].skip = true;
     consumers(mine.mask).push_back(static_cast<int>(i));
     consumers(mine.maskedFrom).push_back(static_cast<int>(i));
+  }
+
+  // The sum of gradients that come back to a ReLU: its mask is applied to the sum before that is written.
+  void takeMaskBehind(std::size_t i) {
+    FusedOutput& mine = m_fusion.outputs[i];
+    const int next = only(mine.output);
+    if (next < 0 || !isRelu(operation(next), "unary_gradient") || operation(next).inputs[2] != mine.output) return;
+    if (m_producer[static_cast<std::size_t>(operation(next).inputs[1])] >= static_cast<int>(i)) return;
+    mine.mask = operation(next).inputs[1];
+    mine.output = operation(next).outputs[0];
+    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+    consumers(mine.mask).push_back(static_cast<int>(i));
   }
 
   // A ReLU before a max pooling: its gradient is taken where the pooling's is written.

@@ -12,8 +12,10 @@ struct FusedOutput {
   bool relu = false;              // applied to the output
   TensorId addend = kNoTensor;    // added before the ReLU
   TensorId output = kNoTensor;    // what is written instead of outputs[0]
-  TensorId mask = kNoTensor;      // gradient ops: dy counts only where this tensor (a ReLU's output) is positive
-  TensorId maskedFrom = kNoTensor;  // and is this tensor, before masking
+  // Normalisation's gradient: dy counts only where `mask` (a ReLU's output) is positive, and is read from `maskedFrom`.
+  // Addition: the sum is 0 where `mask` is not positive.
+  TensorId mask = kNoTensor;
+  TensorId maskedFrom = kNoTensor;
 };
 
 struct Fusion {

@@ -7,7 +7,7 @@
 
 namespace loom::cpu {
 namespace {
-constexpr int kSpins = 1500;  // of `pause`: 20 to 50 microseconds
+constexpr int kSpins = 3000;  // of `pause`: some 50 microseconds
 }
 
 std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_t old) {

@@ -132,6 +132,12 @@ LOOM_INLINE void addReluRangeBody(const float* a, const float* b, float* y, std:
   });
 }
 
+LOOM_INLINE void addMaskedRangeBody(const float* a, const float* b, const float* mask, float* y, std::int64_t count) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(y + i, load(mask + i) > 0.0f ? load(a + i) + load(b + i) : Vec{});
+  for (; i < count; ++i) y[i] = mask[i] > 0 ? a[i] + b[i] : 0;
+}
+
 LOOM_INLINE void scaleRangeBody(const float* x, float factor, float offset, float* y, std::int64_t count) {
   map1(x, y, count, LOOM_EACH(x * factor + offset));
 }
@@ -188,6 +194,7 @@ LOOM_CPU_KERNEL(void, unaryGradientRange,
 LOOM_CPU_KERNEL(void, binaryRange, (BinaryFunction f, const float* a, const float* b, float* y, std::int64_t count), (f, a, b, y, count))
 LOOM_CPU_KERNEL(void, binaryScalarRange, (BinaryFunction f, const float* a, float b, float* y, std::int64_t count), (f, a, b, y, count))
 LOOM_CPU_KERNEL(void, addReluRange, (const float* a, const float* b, float* y, std::int64_t count), (a, b, y, count))
+LOOM_CPU_KERNEL(void, addMaskedRange, (const float* a, const float* b, const float* mask, float* y, std::int64_t count), (a, b, mask, y, count))
 LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, float* y, std::int64_t count), (x, factor, offset, y, count))
 LOOM_CPU_KERNEL(void, sumRowsRange, (const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
                 (x, rows, columns, stride, out))
@@ -212,6 +219,7 @@ void binaryScalar(BinaryFunction function, const float* a, float b, float* y, st
   binaryScalarRange(function, a, b, y, count);
 }
 void addRelu(const float* a, const float* b, float* y, std::int64_t count) { addReluRange(a, b, y, count); }
+void addMasked(const float* a, const float* b, const float* mask, float* y, std::int64_t count) { addMaskedRange(a, b, mask, y, count); }
 void scale(const float* x, float factor, float offset, float* y, std::int64_t count) { scaleRange(x, factor, offset, y, count); }
 void sumRows(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
   sumRowsRange(x, rows, columns, stride, out);

@@ -16,6 +16,8 @@ void binary(BinaryFunction function, const float* a, const float* b, float* y, s
 void binaryScalar(BinaryFunction function, const float* a, float b, float* y, std::int64_t count);
 // y = max(a + b, 0)
 void addRelu(const float* a, const float* b, float* y, std::int64_t count);
+// y = mask > 0 ? a + b : 0
+void addMasked(const float* a, const float* b, const float* mask, float* y, std::int64_t count);
 // y = factor x + offset
 void scale(const float* x, float factor, float offset, float* y, std::int64_t count);
 

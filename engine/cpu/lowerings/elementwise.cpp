@@ -62,11 +62,14 @@ void lowerBinary(Plan& plan, const Operation& operation) {
   const Broadcast broadcast = broadcastOver(physicalShape(plan.shape(a), layout), physicalShape(plan.shape(b), layout));
   if (broadcast.kind == Broadcast::Kind::same) plan.mayOverwrite(y, b);
   const bool relu = plan.fused().relu;
-  plan.stage("binary " + operation.attributes.text("function") + (relu ? " + relu" : ""), {}, layoutName(plan.shape(y), layout),
+  const auto mask = plan.fused().mask == kNoTensor ? Ref<float>{} : plan.read(plan.fused().mask, layout);
+  plan.stage("binary " + operation.attributes.text("function") + (relu ? " + relu" : mask ? " + relu_gradient" : ""), {}, layoutName(plan.shape(y), layout),
              [=](const Worker& worker) {
     if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
       const auto [first, last] = worker.share(count, kGrain);
-      if (relu) {
+      if (mask) {
+        addMasked(left.get() + first, right.get() + first, mask.get() + first, to.get() + first, last - first);
+      } else if (relu) {
         addRelu(left.get() + first, right.get() + first, to.get() + first, last - first);
       } else if (broadcast.kind == Broadcast::Kind::same) {
         binary(function, left.get() + first, right.get() + first, to.get() + first, last - first);
