@@ -9,19 +9,21 @@
 namespace loom {
 namespace {
 
-constexpr double kBandBin = 6;         // pixels over which minimum and maximum are taken for the band
-constexpr double kBandPoints = 2.5;    // points in such a bin from which a band says more than a faint line
-constexpr double kDotSpacing = 2;      // pixels between points from which raw points are dots, zoomed in
-constexpr double kDotSpacingWhole = 8; // and with the whole axis in view, where they would only clutter
-constexpr double kMarkSpacing = 12;    // pixels between marks at the edge
-constexpr double kFar = 20000;         // a coordinate beyond which a painter gets into trouble
+constexpr double kBandBin = 6;          // pixels over which minimum and maximum are taken for the band
+constexpr double kBandPoints = 2.5;     // points in such a bin from which a band says more than a faint line
+constexpr double kDotSpacing = 2;       // pixels between points from which raw points are dots, zoomed in
+constexpr double kDotSpacingWhole = 8;  // and with the whole axis in view, where they would only clutter
+constexpr double kMarkSpacing = 12;     // pixels between marks at the edge
+constexpr double kFar = 20000;          // a coordinate beyond which a painter gets into trouble
 
 double middle(const ChartColumn& column) {
   // Minimum and maximum weigh alike: for a column of one or two points that is their mean.
   return (column.minimum + column.maximum) / 2;
 }
 
-bool isSmoothed(const ChartLine& line, double smoothing) { return line.kind == LineKind::curve && smoothing > 0; }
+bool isSmoothed(const ChartLine& line, double smoothing) {
+  return line.kind == LineKind::curve && smoothing > 0;
+}
 
 }  // namespace
 
@@ -63,7 +65,8 @@ LineData readLine(const ChartLine& line, const XAxisModel& axis, int width, doub
       y.push_back(middle(columns[i]));
       weights.push_back(static_cast<double>(columns[i].count));
     }
-    const std::vector<double> line_ = isSmoothed(line, smoothing) ? smooth(x, y, smoothing, axis.full().span(), weights) : y;
+    const std::vector<double> line_ =
+        isSmoothed(line, smoothing) ? smooth(x, y, smoothing, axis.full().span(), weights) : y;
     std::copy(line_.begin(), line_.end(), data.smoothed.begin() + static_cast<std::ptrdiff_t>(first));
     first = end;
   }
@@ -79,8 +82,8 @@ void collectValues(const ChartLine& line, const LineData& data, std::vector<doub
   }
 }
 
-DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel& axis, double width, const YScale& scale,
-                   double smoothing) {
+DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel& axis, double width,
+                   const YScale& scale, double smoothing) {
   DrawnLine drawn;
   const auto& columns = data.columns.columns;
   drawn.points = data.columns.points;
@@ -88,11 +91,15 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
   drawn.exact = data.columns.exact;
   if (columns.empty()) return drawn;
   const auto px = [&](double x) { return std::clamp(axis.place(x) * width, -kFar, kFar); };
-  const double spacing = columns.size() > 1 ? (px(columns.back().x) - px(columns.front().xFirst)) / static_cast<double>(columns.size() - 1) : width;
-  const double perBin = static_cast<double>(drawn.points) / std::max(1.0, (px(columns.back().x) - px(columns.front().xFirst)) / kBandBin);
+  const double spacing =
+      columns.size() > 1 ? (px(columns.back().x) - px(columns.front().xFirst)) / static_cast<double>(columns.size() - 1)
+                         : width;
+  const double perBin =
+      static_cast<double>(drawn.points) / std::max(1.0, (px(columns.back().x) - px(columns.front().xFirst)) / kBandBin);
   const bool smoothed = isSmoothed(line, smoothing);
   const bool band = smoothed && perBin >= kBandPoints;
-  const bool dots = data.columns.exact && line.kind == LineKind::curve && spacing > (axis.isFollowing() ? kDotSpacingWhole : kDotSpacing);
+  const bool dots = data.columns.exact && line.kind == LineKind::curve &&
+                    spacing > (axis.isFollowing() ? kDotSpacingWhole : kDotSpacing);
 
   bool wasInside = false;
   double lastMark[2] = {-kFar, -kFar};
@@ -149,7 +156,8 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
     } else {
       // Raw and folded: minimum and maximum, the end that is nearer to where the line is now first.
       const double low = scale.toPixel(column.minimum), high = scale.toPixel(column.maximum);
-      const bool lowFirst = segment.line.isEmpty() || std::abs(segment.line.back().y() - low) < std::abs(segment.line.back().y() - high);
+      const bool lowFirst =
+          segment.line.isEmpty() || std::abs(segment.line.back().y() - low) < std::abs(segment.line.back().y() - high);
       segment.line << QPointF(x, lowFirst ? low : high) << QPointF(x, lowFirst ? high : low);
     }
     drawn.end = QPointF(px(column.x), y);
@@ -170,7 +178,8 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
       if (column.maximum != column.minimum) segment.faint << QPointF(x, scale.toPixel(column.maximum));
     }
     if (dots || line.kind == LineKind::validation) drawn.dots << QPointF(x, scale.toPixel(column.last));
-    // An excursion beyond the axis is told once, where it begins; a line that only comes in from outside tells by itself.
+    // An excursion beyond the axis is told once, where it begins; a line that only comes in from outside tells by
+    // itself.
     const bool above = scale.toPixel(column.maximum) < -0.5;
     const bool below = scale.toPixel(column.minimum) > scale.height + 0.5;
     if (wasInside && above) mark(x, column.x, true, true, column.maximum);
@@ -212,10 +221,12 @@ void drawStacked(DrawnLine& drawn, const LineData& data, const XAxisModel& axis,
 std::optional<ValueAt> valueAt(const ChartLine& line, const LineData& data, double x) {
   const auto& columns = data.columns.columns;
   if (columns.empty()) return std::nullopt;
-  auto after = std::lower_bound(columns.begin(), columns.end(), x, [](const ChartColumn& column, double at) { return column.x < at; });
+  auto after = std::lower_bound(columns.begin(), columns.end(), x,
+                                [](const ChartColumn& column, double at) { return column.x < at; });
   if (after == columns.end()) --after;
   if (after != columns.begin() && std::abs((after - 1)->x - x) <= std::abs(after->x - x)) --after;
-  const double spacing = columns.size() > 1 ? (columns.back().x - columns.front().xFirst) / static_cast<double>(columns.size() - 1) : 1;
+  const double spacing =
+      columns.size() > 1 ? (columns.back().x - columns.front().xFirst) / static_cast<double>(columns.size() - 1) : 1;
   if (x > columns.back().x + spacing / 2 + 1e-9 || x < columns.front().xFirst - spacing / 2 - 1e-9) return std::nullopt;
   const auto i = static_cast<std::size_t>(after - columns.begin());
   if (!after->finite()) return ValueAt{after->badX, after->bad.value_or(std::nan("")), std::nan("")};
@@ -230,7 +241,7 @@ std::vector<double> spread(const std::vector<double>& wanted, double gap, double
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
   // Blocks of touching labels, each centred on the mean of where its labels belong; overlapping blocks merge.
   struct Block {
-    double sum;      // of (wanted - offset in the block)
+    double sum;  // of (wanted - offset in the block)
     std::size_t size;
     double top;
   };
@@ -255,7 +266,8 @@ std::vector<double> spread(const std::vector<double>& wanted, double gap, double
   std::vector<double> result(count);
   std::size_t at = 0;
   for (const Block& block : blocks) {
-    for (std::size_t i = 0; i < block.size; ++i, ++at) result[order[at]] = block.top + (static_cast<double>(i) + 0.5) * gap;
+    for (std::size_t i = 0; i < block.size; ++i, ++at)
+      result[order[at]] = block.top + (static_cast<double>(i) + 0.5) * gap;
   }
   return result;
 }

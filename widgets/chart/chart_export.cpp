@@ -1,4 +1,5 @@
-// What leaves a panel: a picture (always light, so that it can be printed), a drawing, all points, the values at the cursor.
+// What leaves a panel: a picture (always light, so that it can be printed), a drawing, all points, the values at the
+// cursor.
 #include <QFileDialog>
 #include <QImage>
 #include <QPainter>

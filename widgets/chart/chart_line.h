@@ -20,11 +20,11 @@ enum class LineKind {
 
 struct ChartLine {
   QString id;
-  QString name;                   // at the line's end
-  QString fullName = {};          // in the tooltip, where panels share it: "Training loss"; empty = name
+  QString name;           // at the line's end
+  QString fullName = {};  // in the tooltip, where panels share it: "Training loss"; empty = name
   LineKind kind = LineKind::curve;
-  int colour = 0;                 // the number of the run's curve colour (Theme::curveColour)
-  std::optional<Colour> ink;      // a token instead: the learning rate is text2
+  int colour = 0;                                     // the number of the run's curve colour (Theme::curveColour)
+  std::optional<Colour> ink;                          // a token instead: the learning rate is text2
   std::optional<QColor (*)(const Palette&)> special;  // a colour of its own: the parts of a step's time
   std::shared_ptr<const SeriesSource> source;
   ValueKind value = ValueKind::loss;
@@ -35,15 +35,15 @@ struct ChartLine {
 enum class Better { lower, higher };
 
 struct BestMark {
-  QString line;   // its id
+  QString line;  // its id
   double x = 0;
   double y = 0;
-  QString text;   // "best 88.59, epoch 63"
+  QString text;  // "best 88.59, epoch 63"
 };
 
 struct ChartEvent {
   double x = 0;
-  QString text;   // "warm-up ends"
+  QString text;  // "warm-up ends"
   QString icon = QStringLiteral("flag");
 };
 

@@ -29,14 +29,19 @@ QPen dashed(const QColor& colour, double width, double dash, double gap) {
 }
 
 // Vertical and horizontal hairlines stand on device pixels.
-double snapped(double at) { return std::floor(at) + 0.5; }
+double snapped(double at) {
+  return std::floor(at) + 0.5;
+}
 
 // 0.88 is written 88 where the axis is in percent.
-double axisFactor(ValueKind kind) { return kind == ValueKind::accuracy || kind == ValueKind::training ? 100 : 1; }
+double axisFactor(ValueKind kind) {
+  return kind == ValueKind::accuracy || kind == ValueKind::training ? 100 : 1;
+}
 
 }  // namespace
 
-void paintLineSign(QPainter& painter, const QPointF& centre, const ChartLine& line, const QColor& colour, const QColor& ground) {
+void paintLineSign(QPainter& painter, const QPointF& centre, const ChartLine& line, const QColor& colour,
+                   const QColor& ground) {
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
   if (line.kind == LineKind::validation) {
@@ -46,13 +51,16 @@ void paintLineSign(QPainter& painter, const QPointF& centre, const ChartLine& li
   } else {
     painter.setPen(Qt::NoPen);
     painter.setBrush(colour);
-    if (line.kind == LineKind::stacked) painter.drawRoundedRect(QRectF(centre.x() - 4, centre.y() - 4.5, 8, 9), 2, 2);
-    else painter.drawEllipse(centre, 4, 4);
+    if (line.kind == LineKind::stacked)
+      painter.drawRoundedRect(QRectF(centre.x() - 4, centre.y() - 4.5, 8, 9), 2, 2);
+    else
+      painter.drawEllipse(centre, 4, 4);
   }
   painter.restore();
 }
 
-ChartPainter::ChartPainter(const LineChart& chart, const Palette& palette, bool dark) : m_chart(chart), m_palette(palette), m_dark(dark) {}
+ChartPainter::ChartPainter(const LineChart& chart, const Palette& palette, bool dark)
+    : m_chart(chart), m_palette(palette), m_dark(dark) {}
 
 QColor ChartPainter::colourOf(const ChartLine& line) const {
   if (line.special) return (*line.special)(m_palette);
@@ -119,15 +127,18 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
   for (const double value : y.values) {
     const double at = plot.top() + m_chart.m_scale.toPixel(value / factor);
     painter.setPen(cosmetic(m_palette[Colour::grid]));
-    if (at < plot.bottom() - 0.5) painter.drawLine(QPointF(plot.left(), snapped(at)), QPointF(plot.right(), snapped(at)));
+    if (at < plot.bottom() - 0.5)
+      painter.drawLine(QPointF(plot.left(), snapped(at)), QPointF(plot.right(), snapped(at)));
     if (lastLabel - at < half * 2.1) continue;
     lastLabel = at;
     painter.setPen(m_palette[Colour::text3]);
-    painter.drawText(QRectF(plot.left() - 80, at - half, 71, half * 2), Qt::AlignRight | Qt::AlignVCenter, tickLabel(value, y));
+    painter.drawText(QRectF(plot.left() - 80, at - half, 71, half * 2), Qt::AlignRight | Qt::AlignVCenter,
+                     tickLabel(value, y));
   }
   const Interval seen = axis.visible();
   const int mostX = std::clamp(static_cast<int>(plot.width() / 48), 2, 8);
-  const Ticks x = axis.isLogarithmic() ? logTicks({std::max(axis.xAt(0), 1e-300), seen.high}, mostX) : linearTicks(seen, mostX);
+  const Ticks x =
+      axis.isLogarithmic() ? logTicks({std::max(axis.xAt(0), 1e-300), seen.high}, mostX) : linearTicks(seen, mostX);
   double lastRight = -1e9;
   for (const double value : x.values) {
     const double at = plot.left() + axis.place(value) * plot.width();
@@ -136,7 +147,9 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
     painter.drawLine(QPointF(snapped(at), plot.top()), QPointF(snapped(at), plot.bottom()));
     if (!m_chart.m_xNumbers) continue;
     const bool time = axis.unit() == XUnit::time || axis.unit() == XUnit::relative;
-    const QString label = axis.unit() == XUnit::relative ? formatDuration(value) : time ? tickLabel(value, x) : tickLabel(value, x);
+    const QString label = axis.unit() == XUnit::relative ? formatDuration(value)
+                          : time                         ? tickLabel(value, x)
+                                                         : tickLabel(value, x);
     const double wide = QFontMetricsF(numbers).horizontalAdvance(label) / 2;
     if (at - wide < lastRight + 8) continue;
     lastRight = at + wide;
@@ -179,11 +192,15 @@ void ChartPainter::paintCurves(QPainter& painter, const QRectF& plot) {
   highlightedLast([&](const PanelLine& line) {
     const bool bold = line.line.id == m_chart.m_highlighted && !m_chart.m_highlighted.isEmpty();
     const bool thin = line.line.kind == LineKind::validation && !line.drawn.dots.isEmpty();
-    const double width = bold ? kHighlight : thin ? 1 : line.line.kind == LineKind::plain || line.line.kind == LineKind::planned ? 1.5 : kLine;
+    const double width = bold                                                                       ? kHighlight
+                         : thin                                                                     ? 1
+                         : line.line.kind == LineKind::plain || line.line.kind == LineKind::planned ? 1.5
+                                                                                                    : kLine;
     QPen pen(ink(line, thin ? 0.7 : 1), width, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
     if (line.line.kind == LineKind::planned) {
       pen = dashed(ink(line), width, 4, 3);
-    } else if (const auto dash = theme.curveDash(line.line.special || line.line.ink ? 0 : line.line.colour, width); !dash.isEmpty()) {
+    } else if (const auto dash = theme.curveDash(line.line.special || line.line.ink ? 0 : line.line.colour, width);
+               !dash.isEmpty()) {
       pen.setDashPattern(dash);
       pen.setCapStyle(Qt::FlatCap);
     }
@@ -203,10 +220,13 @@ void ChartPainter::paintCurves(QPainter& painter, const QRectF& plot) {
     painter.setRenderHint(QPainter::Antialiasing);
     for (const LineSegment& segment : line.drawn.segments) {
       // A value alone between two gaps would not be seen as a line.
-      if (segment.line.size() == 1 && line.line.kind != LineKind::validation) painter.drawEllipse(segment.line.front(), 1.75, 1.75);
+      if (segment.line.size() == 1 && line.line.kind != LineKind::validation)
+        painter.drawEllipse(segment.line.front(), 1.75, 1.75);
     }
     if (line.line.kind == LineKind::validation) {
-      const double room = line.drawn.dots.size() > 1 ? (line.drawn.dots.back().x() - line.drawn.dots.front().x()) / static_cast<double>(line.drawn.dots.size() - 1) : 99;
+      const double room = line.drawn.dots.size() > 1 ? (line.drawn.dots.back().x() - line.drawn.dots.front().x()) /
+                                                           static_cast<double>(line.drawn.dots.size() - 1)
+                                                     : 99;
       if (room < 4) return;
       painter.setPen(QPen(ink(line), 1.4));
       painter.setBrush(m_palette[Colour::surface]);
@@ -246,9 +266,14 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
       painter.drawPath(triangle);
       if (told) continue;
       told = true;
-      const QString unit = m_chart.m_axis->unit() == XUnit::epoch ? QObject::tr("epoch") : m_chart.m_axis->unit() == XUnit::step ? QObject::tr("step") : QString();
-      const QString what = std::isnan(mark.value) ? QStringLiteral("NaN") : mark.value > 0 ? QStringLiteral("+inf") : QStringLiteral("−inf");
-      const QString words = unit.isEmpty() ? what : QObject::tr("%1 at %2 %3").arg(what, unit, formatValue(ValueKind::plain, mark.at));
+      const QString unit = m_chart.m_axis->unit() == XUnit::epoch  ? QObject::tr("epoch")
+                           : m_chart.m_axis->unit() == XUnit::step ? QObject::tr("step")
+                                                                   : QString();
+      const QString what = std::isnan(mark.value) ? QStringLiteral("NaN")
+                           : mark.value > 0       ? QStringLiteral("+inf")
+                                                  : QStringLiteral("−inf");
+      const QString words =
+          unit.isEmpty() ? what : QObject::tr("%1 at %2 %3").arg(what, unit, formatValue(ValueKind::plain, mark.at));
       painter.setFont(Theme::withWeight(theme.font(FontRole::axis), 500));
       const double width = QFontMetricsF(painter.font()).horizontalAdvance(words);
       double left = mark.x + size + 5;
@@ -256,13 +281,15 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
       if (mark.top && left < wordsRight + 10) continue;
       if (mark.top) wordsRight = left + width;
       painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(left, mark.top ? belowFlags : plot.height() - 16, width + 2, 15), Qt::AlignVCenter, words);
+      painter.drawText(QRectF(left, mark.top ? belowFlags : plot.height() - 16, width + 2, 15), Qt::AlignVCenter,
+                       words);
     }
   }
   if (m_chart.m_best) {
     for (const PanelLine& line : m_chart.m_lines) {
       if (line.line.id != m_chart.m_best->line || !line.line.visible) continue;
-      const QPointF at(m_chart.m_axis->place(m_chart.m_best->x) * plot.width(), m_chart.m_scale.toPixel(m_chart.m_best->y));
+      const QPointF at(m_chart.m_axis->place(m_chart.m_best->x) * plot.width(),
+                       m_chart.m_scale.toPixel(m_chart.m_best->y));
       if (at.x() < 0 || at.x() > plot.width() || at.y() < -4 || at.y() > plot.height() + 4) continue;
       const QColor colour = ink(line);
       painter.setPen(QPen(colour, 1.4));
@@ -273,11 +300,13 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
       const double height = QFontMetricsF(painter.font()).height();
       const bool below = at.y() + 16 + height < plot.height();
       const double direction = below ? 1 : -1;
-      painter.drawPolygon(QPolygonF{at + QPointF(0, direction * 8), at + QPointF(-5, direction * 15), at + QPointF(5, direction * 15)});
+      painter.drawPolygon(
+          QPolygonF{at + QPointF(0, direction * 8), at + QPointF(-5, direction * 15), at + QPointF(5, direction * 15)});
       const double width = QFontMetricsF(painter.font()).horizontalAdvance(m_chart.m_best->text);
       const double left = std::clamp(at.x() - width / 2, 0.0, std::max(0.0, plot.width() - width));
       painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(left, below ? at.y() + 18 : at.y() - 18 - height, width + 2, height), Qt::AlignVCenter, m_chart.m_best->text);
+      painter.drawText(QRectF(left, below ? at.y() + 18 : at.y() - 18 - height, width + 2, height), Qt::AlignVCenter,
+                       m_chart.m_best->text);
     }
   }
   const auto edge = m_chart.m_axis->liveEdge();

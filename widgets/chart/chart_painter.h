@@ -1,5 +1,6 @@
 #pragma once
-// Draws a panel into any painter (screen, picture, SVG) with any palette: grid, curves, marks, labels at the line ends, axes.
+// Draws a panel into any painter (screen, picture, SVG) with any palette: grid, curves, marks, labels at the line ends,
+// axes.
 #include <QRectF>
 
 #include "widgets/theme/tokens.h"
@@ -41,6 +42,7 @@ class ChartPainter {
 };
 
 // The sign of a line in labels and tooltips: filled disc, hollow ring for validation, a bar for stacked parts.
-void paintLineSign(QPainter& painter, const QPointF& centre, const ChartLine& line, const QColor& colour, const QColor& ground);
+void paintLineSign(QPainter& painter, const QPointF& centre, const ChartLine& line, const QColor& colour,
+                   const QColor& ground);
 
 }  // namespace loom

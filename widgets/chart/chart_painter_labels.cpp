@@ -17,7 +17,9 @@ constexpr double kTwoLineGap = 34;
 constexpr std::size_t kMostEnds = 10;
 constexpr double kFlagDistance = 20;  // events nearer than that merge to a count
 
-double snapped(double at) { return std::floor(at) + 0.5; }
+double snapped(double at) {
+  return std::floor(at) + 0.5;
+}
 
 // A line whose last value lies beyond the axis has no place at the right; words at the edge tell of it.
 bool endsOutside(const PanelLine& line, const QRectF& plot) {
@@ -36,7 +38,9 @@ void ChartPainter::paintEvents(QPainter& painter, const QRectF& plot) {
   for (std::size_t i = 0; i < events.size();) {
     const double at = plot.left() + m_chart.m_axis->place(events[i].x) * plot.width();
     std::size_t end = i + 1;
-    while (end < events.size() && plot.left() + m_chart.m_axis->place(events[end].x) * plot.width() - at < kFlagDistance) ++end;
+    while (end < events.size() &&
+           plot.left() + m_chart.m_axis->place(events[end].x) * plot.width() - at < kFlagDistance)
+      ++end;
     const QString text = end - i == 1 ? events[i].text : QObject::tr("%1 events").arg(end - i);
     const QString sign = events[i].icon;
     i = end;
@@ -66,9 +70,11 @@ void ChartPainter::paintOutside(QPainter& painter, const QRectF& plot) {
   const QFontMetricsF metrics(painter.font());
   double right[2] = {plot.left() + 8, plot.left() + 8};
   for (const PanelLine& line : m_chart.m_lines) {
-    if (!line.line.visible || line.line.kind == LineKind::planned || !line.drawn.lastValue || !endsOutside(line, plot)) continue;
+    if (!line.line.visible || line.line.kind == LineKind::planned || !line.drawn.lastValue || !endsOutside(line, plot))
+      continue;
     const bool top = line.drawn.end->y() < 0;
-    const QString words = QObject::tr("%1 ends at %2").arg(line.line.name, formatValue(line.line.value, *line.drawn.lastValue));
+    const QString words =
+        QObject::tr("%1 ends at %2").arg(line.line.name, formatValue(line.line.value, *line.drawn.lastValue));
     const double width = metrics.horizontalAdvance(words) + 16;
     double& left = right[top ? 0 : 1];
     if (left + width > plot.right()) continue;
@@ -91,11 +97,14 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
   std::vector<const PanelLine*> ends;
   for (const PanelLine& line : m_chart.m_lines) {
     if (!line.line.visible || line.line.kind == LineKind::planned || !line.drawn.lastValue) continue;
-    if (!line.drawn.bars.isEmpty()) ends.push_back(&line);
-    else if (line.drawn.end && !endsOutside(line, plot)) ends.push_back(&line);
+    if (!line.drawn.bars.isEmpty())
+      ends.push_back(&line);
+    else if (line.drawn.end && !endsOutside(line, plot))
+      ends.push_back(&line);
   }
   const auto better = [&](const PanelLine* a, const PanelLine* b) {
-    return m_chart.m_better == Better::higher ? *a->drawn.lastValue > *b->drawn.lastValue : *a->drawn.lastValue < *b->drawn.lastValue;
+    return m_chart.m_better == Better::higher ? *a->drawn.lastValue > *b->drawn.lastValue
+                                              : *a->drawn.lastValue < *b->drawn.lastValue;
   };
   if (ends.size() > kMostEnds) {
     // The ten best and the one under the pointer.
@@ -132,7 +141,8 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
     const bool isLine = !line.line.special && !line.line.ink;
     const bool sign = isLine || line.line.special;
     if (line.drawn.end && sign) {
-      const QPointF from = plot.topLeft() + QPointF(std::min(line.drawn.end->x(), plot.width()), std::clamp(line.drawn.end->y(), 0.0, plot.height()));
+      const QPointF from = plot.topLeft() + QPointF(std::min(line.drawn.end->x(), plot.width()),
+                                                    std::clamp(line.drawn.end->y(), 0.0, plot.height()));
       QPen leader(colour, 1);
       const bool far = plot.right() - from.x() > 12;
       if (far) {
@@ -141,7 +151,8 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       }
       painter.setPen(leader);
       const double bend = plot.right() - (far ? 14 : 0);
-      painter.drawPolyline(QPolygonF{from + QPointF(far ? 8 : 0, 0), QPointF(std::max(bend, from.x()), from.y()), QPointF(x - 5, y)});
+      painter.drawPolyline(
+          QPolygonF{from + QPointF(far ? 8 : 0, 0), QPointF(std::max(bend, from.x()), from.y()), QPointF(x - 5, y)});
     }
     if (oneRow && isLine && !two) {
       painter.setPen(QPen(colour, 3.5, Qt::SolidLine, Qt::RoundCap));
@@ -159,7 +170,8 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       painter.setFont(names);
       painter.setPen(m_palette[Colour::text]);
       const double room = right - wide - 8 - textLeft;
-      painter.drawText(QRectF(textLeft, y - 9, room, 18), Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(names).elidedText(line.line.name, Qt::ElideMiddle, room));
+      painter.drawText(QRectF(textLeft, y - 9, room, 18), Qt::AlignVCenter | Qt::AlignLeft,
+                       QFontMetricsF(names).elidedText(line.line.name, Qt::ElideMiddle, room));
       painter.setFont(values);
       painter.drawText(QRectF(right - wide - 1, y - 9, wide + 1, 18), Qt::AlignVCenter | Qt::AlignRight, value);
     } else if (!sign) {
@@ -169,7 +181,8 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
     } else {
       painter.setFont(names);
       painter.setPen(m_palette[Colour::text2]);
-      painter.drawText(QRectF(textLeft, y - 15, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft, line.line.name);
+      painter.drawText(QRectF(textLeft, y - 15, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft,
+                       line.line.name);
       painter.setFont(values);
       painter.setPen(m_palette[Colour::text]);
       painter.drawText(QRectF(textLeft, y, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft, value);
@@ -197,7 +210,8 @@ void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
     if (!line.line.visible || line.line.kind == LineKind::stacked) continue;
     const auto value = valueAt(line.line, line.data, *cursor);
     if (!value || !std::isfinite(value->drawn)) continue;
-    const QPointF dot(plot.left() + m_chart.m_axis->place(value->x) * plot.width(), plot.top() + m_chart.m_scale.toPixel(value->drawn));
+    const QPointF dot(plot.left() + m_chart.m_axis->place(value->x) * plot.width(),
+                      plot.top() + m_chart.m_scale.toPixel(value->drawn));
     if (dot.y() < plot.top() - 1 || dot.y() > plot.bottom() + 1) continue;
     painter.setPen(QPen(m_palette[Colour::surface], 1.5));
     painter.setBrush(colourOf(line.line));
@@ -208,8 +222,9 @@ void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
   const QFont font = Theme::withWeight(theme.numberFont(FontRole::axis), 500);
   const XUnit unit = m_chart.m_axis->unit();
   const QString text = unit == XUnit::relative ? formatDuration(*cursor)
-                       : unit == XUnit::step || unit == XUnit::samples ? formatCount(std::round(*cursor))
-                                                                       : formatValue(ValueKind::plain, std::round(*cursor * 100) / 100);
+                       : unit == XUnit::step || unit == XUnit::samples
+                           ? formatCount(std::round(*cursor))
+                           : formatValue(ValueKind::plain, std::round(*cursor * 100) / 100);
   const double width = QFontMetricsF(font).horizontalAdvance(text) + 18;
   QRectF label(at - width / 2, plot.bottom() + 4, width, 19);
   label.moveLeft(std::clamp(label.left(), area.left(), area.right() - width));

@@ -72,7 +72,9 @@ void ChartStack::setMargins(int left, int right) {
   }
 }
 
-void ChartStack::setCaption(std::function<Caption(double)> caption) { m_caption = std::move(caption); }
+void ChartStack::setCaption(std::function<Caption(double)> caption) {
+  m_caption = std::move(caption);
+}
 
 void ChartStack::setSmoothing(double weight) {
   for (LineChart* panel : m_panels) panel->setSmoothing(weight);
@@ -119,9 +121,11 @@ void ChartStack::placeTooltip() {
       if (!line.line.visible || line.line.kind == LineKind::planned || (quiet && each != panel)) continue;
       const auto value = valueAt(line.line, line.data, *cursor);
       if (!value) continue;
-      own.push_back({line.line, painter.colourOf(line.line), value->value, line.line.id == each->highlighted() && !each->highlighted().isEmpty()});
+      own.push_back({line.line, painter.colourOf(line.line), value->value,
+                     line.line.id == each->highlighted() && !each->highlighted().isEmpty()});
       if (each == panel && std::isfinite(value->drawn) && each->yRange().span() > 0) {
-        const double y = each->y() + each->plot().top() + (1 - (value->drawn - each->yRange().low) / each->yRange().span()) * each->plot().height();
+        const double y = each->y() + each->plot().top() +
+                         (1 - (value->drawn - each->yRange().low) / each->yRange().span()) * each->plot().height();
         curveLow = std::min(curveLow, y);
         curveHigh = std::max(curveHigh, y);
       }
@@ -147,12 +151,15 @@ void ChartStack::placeTooltip() {
   // Above the curves that are read if there is room, else below them, else at the top of the panel.
   const int cardHeight = m_tooltip->height() - 2 * margin;
   int top = qRound(plot.top()) + 6;
-  if (curveLow <= curveHigh && top + cardHeight + 8 > curveLow && curveHigh + 10 + cardHeight < plot.bottom()) top = qRound(curveHigh) + 10;
+  if (curveLow <= curveHigh && top + cardHeight + 8 > curveLow && curveHigh + 10 + cardHeight < plot.bottom())
+    top = qRound(curveHigh) + 10;
   m_tooltip->move(std::max(left, -margin), std::clamp(top, 0, std::max(0, height() - cardHeight)) - margin);
   m_tooltip->show();
   m_tooltip->raise();
 }
 
-void ChartStack::resizeEvent(QResizeEvent*) { placeTooltip(); }
+void ChartStack::resizeEvent(QResizeEvent*) {
+  placeTooltip();
+}
 
 }  // namespace loom

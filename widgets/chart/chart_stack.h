@@ -1,6 +1,6 @@
 #pragma once
-// Panels under each other (or side by side) on one x axis: the x numbers stand under the last one, one tooltip serves all, the
-// cursor goes through all, and Follow appears while a person has zoomed.
+// Panels under each other (or side by side) on one x axis: the x numbers stand under the last one, one tooltip serves
+// all, the cursor goes through all, and Follow appears while a person has zoomed.
 #include <QWidget>
 #include <functional>
 #include <vector>
@@ -25,7 +25,8 @@ class ChartStack : public QWidget {
   const std::vector<LineChart*>& panels() const { return m_panels; }
   void setMargins(int left, int right);
 
-  // What the tooltip says besides the values: for x its heading ("Step 462") and the quiet word at the right ("epoch 42.0, 14:03:54").
+  // What the tooltip says besides the values: for x its heading ("Step 462") and the quiet word at the right
+  // ("epoch 42.0, 14:03:54").
   struct Caption {
     QString heading, remark;
   };

@@ -1,5 +1,6 @@
 #pragma once
-// The one tooltip of a page of charts: heading, then a row a line with its sign, name and value. Lets the mouse through.
+// The one tooltip of a page of charts: heading, then a row a line with its sign, name and value. Lets the mouse
+// through.
 #include <QColor>
 #include <QWidget>
 #include <vector>

@@ -1,12 +1,12 @@
 #include "widgets/chart/curve_layer.h"
 
+#include <QGraphicsLayout>
+#include <QGraphicsScene>
 #include <QtCharts/QAreaSeries>
 #include <QtCharts/QChart>
 #include <QtCharts/QLegend>
 #include <QtCharts/QLineSeries>
 #include <QtCharts/QValueAxis>
-#include <QGraphicsLayout>
-#include <QGraphicsScene>
 #include <vector>
 
 namespace loom {

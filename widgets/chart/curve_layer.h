@@ -1,7 +1,7 @@
 #pragma once
-// The curves of a panel, drawn by Qt Charts: bands (area series) under lines (line series), at most two points a pixel column,
-// no animation, no OpenGL. The charts stand in scenes that no view shows and are rendered into the panel's picture, so that
-// moving the cursor repaints nothing of them. Points are in pixels of the plot.
+// The curves of a panel, drawn by Qt Charts: bands (area series) under lines (line series), at most two points a pixel
+// column, no animation, no OpenGL. The charts stand in scenes that no view shows and are rendered into the panel's
+// picture, so that moving the cursor repaints nothing of them. Points are in pixels of the plot.
 #include <QColor>
 #include <QPen>
 #include <QPolygonF>

@@ -43,9 +43,13 @@ QString scientific(double value, int digits, bool shortest) {
   return withMinus(mantissa + 'e' + QString::number(text.mid(e + 1).toInt()));
 }
 
-int magnitude(double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))); }
+int magnitude(double value) {
+  return static_cast<int>(std::floor(std::log10(std::abs(value))));
+}
 
-QString unit(const QString& number, const char* name) { return number + kNarrowSpace + QString::fromUtf8(name); }
+QString unit(const QString& number, const char* name) {
+  return number + kNarrowSpace + QString::fromUtf8(name);
+}
 
 }  // namespace
 
@@ -124,7 +128,8 @@ QString formatDuration(double seconds, bool padded) {
   if (seconds < 0) return QString(kMinus) + formatDuration(-seconds, padded);
   if (seconds == 0) return unit(QStringLiteral("0"), "s");
   if (seconds < 0.0009995) return unit(formatSignificant(seconds * 1e6, seconds < 0.0000995 ? 2 : 3), "µs");
-  if (seconds < 0.9995) return unit(seconds < 0.00995 ? formatFixed(seconds * 1e3, 1) : formatFixed(seconds * 1e3, 0), "ms");
+  if (seconds < 0.9995)
+    return unit(seconds < 0.00995 ? formatFixed(seconds * 1e3, 1) : formatFixed(seconds * 1e3, 0), "ms");
   if (seconds < 9.95) return unit(formatFixed(seconds, 1), "s");
   if (seconds < 59.5) return unit(formatFixed(seconds, 0), "s");
   const auto two = [&](std::int64_t large, const char* largeName, std::int64_t small, const char* smallName) {
@@ -169,15 +174,24 @@ QString formatValue(ValueKind kind, double value) {
       }
       return withMinus(grouped(text));
     }
-    case ValueKind::loss: return formatLoss(value);
-    case ValueKind::accuracy: return formatPercent(value, 2);
-    case ValueKind::training: return formatPercent(value, 1);
-    case ValueKind::rate: return formatRate(value);
-    case ValueKind::count: return formatCount(value);
-    case ValueKind::bytes: return formatBytes(value);
-    case ValueKind::duration: return formatDuration(value);
-    case ValueKind::milliseconds: return formatDuration(value / 1000);
-    case ValueKind::throughput: return formatThroughput(value);
+    case ValueKind::loss:
+      return formatLoss(value);
+    case ValueKind::accuracy:
+      return formatPercent(value, 2);
+    case ValueKind::training:
+      return formatPercent(value, 1);
+    case ValueKind::rate:
+      return formatRate(value);
+    case ValueKind::count:
+      return formatCount(value);
+    case ValueKind::bytes:
+      return formatBytes(value);
+    case ValueKind::duration:
+      return formatDuration(value);
+    case ValueKind::milliseconds:
+      return formatDuration(value / 1000);
+    case ValueKind::throughput:
+      return formatThroughput(value);
   }
   return {};
 }

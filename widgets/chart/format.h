@@ -8,16 +8,16 @@ namespace loom {
 
 // What a number is; decides how it is written.
 enum class ValueKind {
-  plain,       // 6 significant digits
-  loss,        // 2.30, 0.199, 4.1e-5
-  accuracy,    // a fraction, written as percent with 2 decimals: 88.59 %
-  training,    // a fraction, with 1 decimal: 96.2 %
-  rate,        // learning rate: at most 3 significant, as short as exact
-  count,       // 42,240; 40.8 M
-  bytes,       // 4.00 MiB
-  duration,    // seconds: 172 ms; 36 s; 3 m 58 s; 2 h 14 m
-  milliseconds,// the same from milliseconds
-  throughput,  // 23,800 (unit written by the caller)
+  plain,         // 6 significant digits
+  loss,          // 2.30, 0.199, 4.1e-5
+  accuracy,      // a fraction, written as percent with 2 decimals: 88.59 %
+  training,      // a fraction, with 1 decimal: 96.2 %
+  rate,          // learning rate: at most 3 significant, as short as exact
+  count,         // 42,240; 40.8 M
+  bytes,         // 4.00 MiB
+  duration,      // seconds: 172 ms; 36 s; 3 m 58 s; 2 h 14 m
+  milliseconds,  // the same from milliseconds
+  throughput,    // 23,800 (unit written by the caller)
 };
 
 QString formatValue(ValueKind kind, double value);

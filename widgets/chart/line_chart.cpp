@@ -12,11 +12,12 @@ namespace loom {
 namespace {
 
 constexpr double kTickPitch = 22;  // pixels between numbers of the y axis, at least
-constexpr double kStackBin = 7;  // pixels of a bar of a stack
+constexpr double kStackBin = 7;    // pixels of a bar of a stack
 
 }  // namespace
 
-LineChart::LineChart(XAxisModel* axis, QWidget* parent) : QWidget(parent), m_axis(axis), m_layer(std::make_unique<CurveLayer>()) {
+LineChart::LineChart(XAxisModel* axis, QWidget* parent)
+    : QWidget(parent), m_axis(axis), m_layer(std::make_unique<CurveLayer>()) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setProperty("focusRadius", 4);
@@ -157,15 +158,20 @@ void LineChart::openRange() {
   }
   if (m_log) {
     values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return !(value > 0); }), values.end());
-    m_scale.range = values.empty() ? Interval{0.1, 1} : niceLogRange(m_showAll ? Interval{*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())} : robustRange(values));
+    m_scale.range = values.empty() ? Interval{0.1, 1}
+                                   : niceLogRange(m_showAll ? Interval{*std::min_element(values.begin(), values.end()),
+                                                                       *std::max_element(values.begin(), values.end())}
+                                                            : robustRange(values));
     return;
   }
   Interval range = robustRange(values);
-  if (m_showAll && !values.empty()) range = {*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())};
+  if (m_showAll && !values.empty())
+    range = {*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())};
   // A low panel has few numbers, but its range still fits the values closely.
   const int ticks = std::clamp(static_cast<int>(plot().height() / kTickPitch), 6, 8);
   m_scale.range = niceRange(range, ticks);
-  if (m_kind == ValueKind::accuracy || m_kind == ValueKind::training) m_scale.range.high = std::min(m_scale.range.high, std::max(1.0, range.high));
+  if (m_kind == ValueKind::accuracy || m_kind == ValueKind::training)
+    m_scale.range.high = std::min(m_scale.range.high, std::max(1.0, range.high));
 }
 
 void LineChart::draw(QSizeF size) {
@@ -218,7 +224,9 @@ void LineChart::paintEvent(QPaintEvent*) {
   }
 }
 
-void LineChart::resizeEvent(QResizeEvent*) { refresh(); }
+void LineChart::resizeEvent(QResizeEvent*) {
+  refresh();
+}
 
 void LineChart::changeEvent(QEvent* event) {
   if (event->type() == QEvent::EnabledChange || event->type() == QEvent::FontChange) refresh();

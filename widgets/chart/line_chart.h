@@ -1,6 +1,7 @@
 #pragma once
-// One panel of curves: title, y axis, lines with their raw band, labels at the line ends, marks, events, live edge, cursor.
-// Panels that share an XAxisModel move together; put them into a ChartStack to share the tooltip and the x numbers too.
+// One panel of curves: title, y axis, lines with their raw band, labels at the line ends, marks, events, live edge,
+// cursor. Panels that share an XAxisModel move together; put them into a ChartStack to share the tooltip and the x
+// numbers too.
 //
 //   auto* loss = new LineChart(axis);
 //   loss->setTitle("Loss", "lower is better");
@@ -29,8 +30,8 @@ enum class LineEnds {
 struct PanelMargins {
   int left = 46;
   int right = 118;
-  int top = 30;      // title
-  int bottom = 12;   // 30 where the x numbers stand
+  int top = 30;     // title
+  int bottom = 12;  // 30 where the x numbers stand
 };
 
 struct PanelLine {
@@ -51,24 +52,24 @@ class LineChart : public QWidget {
   void setLines(std::vector<ChartLine> lines);
   const std::vector<PanelLine>& lines() const { return m_lines; }
   void setBetter(Better better);
-  void setValueKind(ValueKind kind);      // how the y axis writes; accuracy is drawn in percent
+  void setValueKind(ValueKind kind);  // how the y axis writes; accuracy is drawn in percent
   void setLogarithmic(bool on);
   bool isLogarithmic() const { return m_log; }
-  void setSmoothing(double weight);       // 0 = raw, below 1
+  void setSmoothing(double weight);               // 0 = raw, below 1
   void setYRange(std::optional<Interval> range);  // fixed; nothing = from the values
   void setBest(std::optional<BestMark> best);
   void setEvents(std::vector<ChartEvent> events, bool flags);  // without flags only the dashed lines
   void setLineEnds(LineEnds ends);
   void setMargins(PanelMargins margins);
   PanelMargins margins() const { return m_margins; }
-  void setXNumbers(bool shown);           // the numbers of the x axis under this panel
-  void setContinued(bool continued);      // another panel stands above: the cursor's line comes down from it
-  void setEmptyText(const QString& text); // "No run yet. Train starts one here"
-  void setHighlighted(const QString& id); // drawn thicker, the others at 35 %
+  void setXNumbers(bool shown);            // the numbers of the x axis under this panel
+  void setContinued(bool continued);       // another panel stands above: the cursor's line comes down from it
+  void setEmptyText(const QString& text);  // "No run yet. Train starts one here"
+  void setHighlighted(const QString& id);  // drawn thicker, the others at 35 %
   QString highlighted() const { return m_highlighted; }
 
-  void refresh();                         // the sources have more: drawn with the next frame
-  void drawNow();                         // at once: tests, grabbing
+  void refresh();  // the sources have more: drawn with the next frame
+  void drawNow();  // at once: tests, grabbing
 
   XAxisModel* axis() const { return m_axis; }
   QRectF plot() const;
@@ -81,16 +82,16 @@ class LineChart : public QWidget {
   // The picture as exported: always light. `size` in logical pixels.
   QImage toImage(QSize size, double ratio = 2) const;
   bool toSvg(const QString& file, QSize size) const;
-  QString toCsv() const;                  // every point of every line, never folded
-  QString cursorValues() const;           // of the cursor, as text for the clipboard
+  QString toCsv() const;         // every point of every line, never folded
+  QString cursorValues() const;  // of the cursor, as text for the clipboard
 
   QSize sizeHint() const override { return {640, 220}; }
   QSize minimumSizeHint() const override { return {260, 90}; }
 
  Q_SIGNALS:
   void lineClicked(const QString& id);
-  void lineHovered(const QString& id);    // empty: none
-  void smoothingRequested(double weight); // S
+  void lineHovered(const QString& id);     // empty: none
+  void smoothingRequested(double weight);  // S
   void drawn();
   void exported(const QString& file, bool written);
 
@@ -109,8 +110,8 @@ class LineChart : public QWidget {
 
  private:
   friend class ChartPainter;
-  void read();                            // sources -> m_lines, y range
-  void draw(QSizeF plot);                 // m_lines -> pixels
+  void read();             // sources -> m_lines, y range
+  void draw(QSizeF plot);  // m_lines -> pixels
   void openRange();
   void moveCursor(int steps);
   QString lineAt(const QPointF& position) const;
@@ -123,8 +124,8 @@ class LineChart : public QWidget {
   std::vector<PanelLine> m_lines;
   std::vector<ChartEvent> m_events;
   std::optional<BestMark> m_best;
-  std::optional<Interval> m_fixed;        // from the owner
-  std::optional<Interval> m_zoomedY;      // from Shift and wheel
+  std::optional<Interval> m_fixed;    // from the owner
+  std::optional<Interval> m_zoomedY;  // from Shift and wheel
   YScale m_scale;
   Better m_better = Better::lower;
   ValueKind m_kind = ValueKind::loss;

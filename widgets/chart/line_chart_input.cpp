@@ -51,8 +51,10 @@ void LineChart::mouseMoveEvent(QMouseEvent* event) {
   }
   const bool inside = event->position().x() >= frame.left() - 2 && event->position().x() <= frame.right() + 2;
   if (!m_axis->isPinned()) {
-    if (inside) m_axis->setCursor(m_axis->xAt(std::clamp((event->position().x() - frame.left()) / frame.width(), 0.0, 1.0)));
-    else m_axis->setCursor(std::nullopt);
+    if (inside)
+      m_axis->setCursor(m_axis->xAt(std::clamp((event->position().x() - frame.left()) / frame.width(), 0.0, 1.0)));
+    else
+      m_axis->setCursor(std::nullopt);
   }
   const QString line = lineAt(event->position());
   if (line != property("hoveredLine").toString()) {
@@ -73,7 +75,8 @@ void LineChart::mouseReleaseEvent(QMouseEvent* event) {
   const auto at = [&](double x) { return m_axis->xAt(std::clamp((x - frame.left()) / frame.width(), 0.0, 1.0)); };
   if (m_dragged) {
     m_axis->show({at(m_pressed->x()), at(m_dragged->x())});
-  } else if (const QString line = lineAt(event->position()); !line.isEmpty() && m_lines.size() > 1 && m_axis->isPinned() == false) {
+  } else if (const QString line = lineAt(event->position());
+             !line.isEmpty() && m_lines.size() > 1 && m_axis->isPinned() == false) {
     Q_EMIT lineClicked(line);
     m_axis->setCursor(at(event->position().x()));
     m_axis->setPinned(true);
@@ -137,12 +140,15 @@ void LineChart::leaveEvent(QEvent*) {
 void LineChart::moveCursor(int steps) {
   const PanelLine* guide = nullptr;
   for (const PanelLine& line : m_lines) {
-    if (line.line.visible && (!guide || line.data.columns.columns.size() > guide->data.columns.columns.size())) guide = &line;
+    if (line.line.visible && (!guide || line.data.columns.columns.size() > guide->data.columns.columns.size()))
+      guide = &line;
   }
   if (!guide || guide->data.columns.columns.empty()) return;
   const auto& columns = guide->data.columns.columns;
   const double x = m_axis->cursor().value_or(steps > 0 ? columns.front().x : columns.back().x);
-  const auto nearest = std::min_element(columns.begin(), columns.end(), [x](const ChartColumn& a, const ChartColumn& b) { return std::abs(a.x - x) < std::abs(b.x - x); });
+  const auto nearest = std::min_element(
+      columns.begin(), columns.end(),
+      [x](const ChartColumn& a, const ChartColumn& b) { return std::abs(a.x - x) < std::abs(b.x - x); });
   const auto last = static_cast<std::ptrdiff_t>(columns.size()) - 1;
   const auto to = std::clamp<std::ptrdiff_t>((nearest - columns.begin()) + steps, 0, last);
   m_axis->setPinned(true);
@@ -165,17 +171,39 @@ void LineChart::keyPressEvent(QKeyEvent* event) {
     return;
   }
   switch (event->key()) {
-    case Qt::Key_Left: moveCursor(shift ? -10 : -1); break;
-    case Qt::Key_Right: moveCursor(shift ? 10 : 1); break;
-    case Qt::Key_Home: moveCursor(-kFar); break;
-    case Qt::Key_End: moveCursor(kFar); break;
-    case Qt::Key_1: m_axis->setUnit(XUnit::step); break;
-    case Qt::Key_2: m_axis->setUnit(XUnit::epoch); break;
-    case Qt::Key_3: m_axis->setUnit(XUnit::samples); break;
-    case Qt::Key_4: m_axis->setUnit(XUnit::relative); break;
-    case Qt::Key_L: setLogarithmic(!m_log); break;
-    case Qt::Key_S: Q_EMIT smoothingRequested(m_smoothing > 0 ? 0 : 0.9); break;
-    case Qt::Key_F: m_axis->follow(); break;
+    case Qt::Key_Left:
+      moveCursor(shift ? -10 : -1);
+      break;
+    case Qt::Key_Right:
+      moveCursor(shift ? 10 : 1);
+      break;
+    case Qt::Key_Home:
+      moveCursor(-kFar);
+      break;
+    case Qt::Key_End:
+      moveCursor(kFar);
+      break;
+    case Qt::Key_1:
+      m_axis->setUnit(XUnit::step);
+      break;
+    case Qt::Key_2:
+      m_axis->setUnit(XUnit::epoch);
+      break;
+    case Qt::Key_3:
+      m_axis->setUnit(XUnit::samples);
+      break;
+    case Qt::Key_4:
+      m_axis->setUnit(XUnit::relative);
+      break;
+    case Qt::Key_L:
+      setLogarithmic(!m_log);
+      break;
+    case Qt::Key_S:
+      Q_EMIT smoothingRequested(m_smoothing > 0 ? 0 : 0.9);
+      break;
+    case Qt::Key_F:
+      m_axis->follow();
+      break;
     case Qt::Key_B:
       if (m_best) {
         m_axis->setPinned(true);
@@ -190,14 +218,16 @@ void LineChart::keyPressEvent(QKeyEvent* event) {
       m_axis->setPinned(false);
       m_axis->setCursor(std::nullopt);
       break;
-    default: QWidget::keyPressEvent(event);
+    default:
+      QWidget::keyPressEvent(event);
   }
 }
 
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  menu->addAction(icon(QStringLiteral("image")), tr("Export as PNG..."), this, [this] { exportTo(QStringLiteral("png")); });
+  menu->addAction(icon(QStringLiteral("image")), tr("Export as PNG..."), this,
+                  [this] { exportTo(QStringLiteral("png")); });
   menu->addAction(tr("Export as SVG..."), this, [this] { exportTo(QStringLiteral("svg")); });
   menu->addAction(tr("Export all points as CSV..."), this, [this] { exportTo(QStringLiteral("csv")); });
   menu->addSeparator();

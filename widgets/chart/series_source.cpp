@@ -44,7 +44,10 @@ ChartColumns VectorSource::columns(XUnit, double from, double to, int width) con
   for (auto point = first; point != last; ++point) {
     // The neighbours outside get columns of their own, -1 and width.
     const double place = span > 0 ? (point->first - from) / span * width : 0;
-    const std::int64_t column = point->first < from ? -1 : point->first > to ? width : std::min<std::int64_t>(width - 1, static_cast<std::int64_t>(place));
+    const std::int64_t column = point->first < from ? -1
+                                : point->first > to
+                                    ? width
+                                    : std::min<std::int64_t>(width - 1, static_cast<std::int64_t>(place));
     if (column != current) {
       result.columns.emplace_back();
       current = column;

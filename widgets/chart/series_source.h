@@ -1,6 +1,7 @@
 #pragma once
-// Where a chart takes a curve from, and what it gets: consecutive points folded to pixel columns, so that a million points cost
-// as much as a thousand. The launcher's run store answers this directly; VectorSource serves everything small.
+// Where a chart takes a curve from, and what it gets: consecutive points folded to pixel columns, so that a million
+// points cost as much as a thousand. The launcher's run store answers this directly; VectorSource serves everything
+// small.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -8,11 +9,17 @@
 
 namespace loom {
 
-enum class XUnit { step, epoch, samples, time, relative };  // time: seconds since 1970; relative: seconds since the start
+enum class XUnit {
+  step,
+  epoch,
+  samples,
+  time,
+  relative
+};  // time: seconds since 1970; relative: seconds since the start
 
 // One or more consecutive points that fall on one pixel column. Minimum and maximum are over the finite values alone
-// (minimum > maximum when there is none); `last` is the last value as it is. What is not finite is never swallowed: the first
-// such value of the column stands in `bad` at `badX`.
+// (minimum > maximum when there is none); `last` is the last value as it is. What is not finite is never swallowed: the
+// first such value of the column stands in `bad` at `badX`.
 struct ChartColumn {
   double x = 0;       // of the last point
   double xFirst = 0;  // of the first point
@@ -36,8 +43,8 @@ struct ChartColumns {
 class SeriesSource {
  public:
   virtual ~SeriesSource() = default;
-  // At most `width` columns (exact points where there are no more) with from <= x <= to, and the neighbour on either side
-  // where there is one, so that a line runs out of the frame rather than ending in it.
+  // At most `width` columns (exact points where there are no more) with from <= x <= to, and the neighbour on either
+  // side where there is one, so that a line runs out of the frame rather than ending in it.
   virtual ChartColumns columns(XUnit unit, double from, double to, int width) const = 0;
   // All x of the series; nothing when it is empty.
   virtual std::optional<std::pair<double, double>> extent(XUnit unit) const = 0;

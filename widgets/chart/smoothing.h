@@ -3,10 +3,10 @@
 //
 //   s(x_i) = sum_j w^(1000 |x_i - x_j| / R) y_j  /  sum_j w^(1000 |x_i - x_j| / R)
 //
-// an exponential mean weighted by distance on x, run forward and backward, divided by the weights that were there: no bias at
-// the start, no lag on a falling curve, and at the live edge, where no future is known, the causal mean by itself. The thousand
-// makes one setting look alike on every axis unit and density of points; R is the whole axis, not what is zoomed into, so that
-// zooming never bends a curve.
+// an exponential mean weighted by distance on x, run forward and backward, divided by the weights that were there: no
+// bias at the start, no lag on a falling curve, and at the live edge, where no future is known, the causal mean by
+// itself. The thousand makes one setting look alike on every axis unit and density of points; R is the whole axis, not
+// what is zoomed into, so that zooming never bends a curve.
 #include <vector>
 
 namespace loom {

@@ -20,7 +20,9 @@ double stepAtLeast(double raw) {
   return 10 * power;
 }
 
-int decimalsOf(double step) { return std::max(0, -static_cast<int>(std::floor(std::log10(step) + kTolerance))); }
+int decimalsOf(double step) {
+  return std::max(0, -static_cast<int>(std::floor(std::log10(step) + kTolerance)));
+}
 
 // The largest 1-2-5 number at or below, the smallest at or above.
 double markBelow(double value) {
@@ -31,7 +33,9 @@ double markBelow(double value) {
   return power;
 }
 
-double markAbove(double value) { return stepAtLeast(value); }
+double markAbove(double value) {
+  return stepAtLeast(value);
+}
 
 }  // namespace
 
@@ -44,7 +48,9 @@ Ticks linearTicks(Interval range, int most) {
   };
   while (countAt(step) > std::max(most, 2)) step = stepAtLeast(step * 1.5);
   if (most >= kFewest) {
-    for (double finer = stepAtLeast(step / 3); countAt(step) < kFewest && finer < step && countAt(finer) <= most; finer = stepAtLeast(step / 3)) step = finer;
+    for (double finer = stepAtLeast(step / 3); countAt(step) < kFewest && finer < step && countAt(finer) <= most;
+         finer = stepAtLeast(step / 3))
+      step = finer;
   }
   const auto first = static_cast<std::int64_t>(std::ceil(range.low / step - kTolerance));
   const auto last = static_cast<std::int64_t>(std::floor(range.high / step + kTolerance));
@@ -67,7 +73,8 @@ Ticks logTicks(Interval range, int most) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       if (decadesOnly && (factor > 1 || exponent % stride != 0)) continue;
       const double value = factor * std::pow(10, exponent);
-      if (value >= range.low * (1 - kTolerance) && value <= range.high * (1 + kTolerance)) ticks.values.push_back(value);
+      if (value >= range.low * (1 - kTolerance) && value <= range.high * (1 + kTolerance))
+        ticks.values.push_back(value);
     }
   }
   ticks.decimals = -1;  // each label as short as exact
@@ -113,14 +120,17 @@ Interval robustRange(std::vector<double> values) {
     if (std::isfinite(values[i])) finite.push_back(values[i]);
   }
   if (finite.empty()) {
-    std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double value) { return std::isfinite(value); });
+    std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
+                 [](double value) { return std::isfinite(value); });
   }
   if (finite.empty()) return {std::nan(""), std::nan("")};
   const auto [low, high] = std::minmax_element(finite.begin(), finite.end());
   const Interval whole{*low, *high};
   if (finite.size() < 200) return whole;
   std::sort(finite.begin(), finite.end());
-  const auto at = [&](double share) { return finite[static_cast<std::size_t>(share * static_cast<double>(finite.size() - 1))]; };
+  const auto at = [&](double share) {
+    return finite[static_cast<std::size_t>(share * static_cast<double>(finite.size() - 1))];
+  };
   Interval inner{at(0.005), at(0.995)};
   if (!(inner.span() > 0)) return whole;
   // Only outliers that would squeeze the rest are left to the markers at the edge.

@@ -23,14 +23,14 @@ Ticks linearTicks(Interval range, int most = 8);
 Ticks logTicks(Interval range, int most = 8);
 QString tickLabel(double value, const Ticks& ticks);
 
-// The axis for values between low and high: zero is included unless the span is under 20 % of the value; ends on ticks. A single
-// value gets room around it.
+// The axis for values between low and high: zero is included unless the span is under 20 % of the value; ends on ticks.
+// A single value gets room around it.
 Interval niceRange(Interval values, int most = 8);
 // The same on a log axis, from values above zero: whole 1-2-5 marks.
 Interval niceLogRange(Interval values);
 
-// What the y axis shows of these values: the first 1 % of the points and what lies beyond the 99.5th percentile is left out
-// where it would widen the range by more than half. Values that are not finite are ignored.
+// What the y axis shows of these values: the first 1 % of the points and what lies beyond the 99.5th percentile is left
+// out where it would widen the range by more than half. Values that are not finite are ignored.
 Interval robustRange(std::vector<double> values);
 
 }  // namespace loom

@@ -59,9 +59,12 @@ void XAxisModel::setVisible(Interval range) {
     const double middle = (range.low + range.high) / 2;
     range = {middle - least / 2, middle + least / 2};
   }
-  if (range.span() >= m_full.span()) range = m_full;
-  else if (range.low < m_full.low) range = {m_full.low, m_full.low + range.span()};
-  else if (range.high > m_full.high) range = {m_full.high - range.span(), m_full.high};
+  if (range.span() >= m_full.span())
+    range = m_full;
+  else if (range.low < m_full.low)
+    range = {m_full.low, m_full.low + range.span()};
+  else if (range.high > m_full.high)
+    range = {m_full.high - range.span(), m_full.high};
   const bool following = range == m_full;
   if (range == m_visible && following == m_following) return;
   m_visible = range;
@@ -73,18 +76,23 @@ void XAxisModel::setVisible(Interval range) {
   requestFrame();
 }
 
-void XAxisModel::follow() { setVisible(m_full); }
+void XAxisModel::follow() {
+  setVisible(m_full);
+}
 
 void XAxisModel::zoom(double factor, double around) {
   if (m_log && m_visible.low > 0) {
-    const double low = std::log(m_visible.low), high = std::log(m_visible.high), at = std::log(std::max(around, m_visible.low));
+    const double low = std::log(m_visible.low), high = std::log(m_visible.high),
+                 at = std::log(std::max(around, m_visible.low));
     setVisible({std::exp(at - (at - low) * factor), std::exp(at + (high - at) * factor)});
   } else {
     setVisible({around - (around - m_visible.low) * factor, around + (m_visible.high - around) * factor});
   }
 }
 
-void XAxisModel::pan(double by) { setVisible({m_visible.low + by, m_visible.high + by}); }
+void XAxisModel::pan(double by) {
+  setVisible({m_visible.low + by, m_visible.high + by});
+}
 
 void XAxisModel::show(Interval range) {
   if (range.high < range.low) std::swap(range.low, range.high);

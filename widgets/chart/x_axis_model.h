@@ -1,6 +1,6 @@
 #pragma once
-// The x axis that the panels of a page share: its unit, what of it is seen, the cursor, and the clock by which all panels draw
-// in the same frame, at most thirty times a second.
+// The x axis that the panels of a page share: its unit, what of it is seen, the cursor, and the clock by which all
+// panels draw in the same frame, at most thirty times a second.
 #include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
@@ -18,7 +18,7 @@ class XAxisModel : public QObject {
   explicit XAxisModel(QObject* parent = nullptr);
 
   XUnit unit() const { return m_unit; }
-  void setUnit(XUnit unit);               // forgets the zoom
+  void setUnit(XUnit unit);  // forgets the zoom
   bool isLogarithmic() const { return m_log; }
   void setLogarithmic(bool on);
 
@@ -27,10 +27,10 @@ class XAxisModel : public QObject {
   void setFull(Interval full);
   Interval visible() const { return m_visible; }
   bool isFollowing() const { return m_following; }
-  void follow();                          // back to everything
+  void follow();  // back to everything
   void zoom(double factor, double around);
   void pan(double by);
-  void show(Interval range);              // a range that was dragged
+  void show(Interval range);  // a range that was dragged
 
   // How far the live run is; what is beyond is still to come. Nothing: no run is live.
   std::optional<double> liveEdge() const { return m_liveEdge; }
@@ -49,7 +49,7 @@ class XAxisModel : public QObject {
   void requestFrame();  // something new is to be drawn; frame() follows within a thirtieth of a second
 
  Q_SIGNALS:
-  void changed();           // unit, range, live edge
+  void changed();  // unit, range, live edge
   void cursorChanged();
   void followingChanged(bool following);
   void frame();

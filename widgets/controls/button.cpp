@@ -8,26 +8,38 @@ namespace {
 
 const char* kindName(ButtonKind kind) {
   switch (kind) {
-    case ButtonKind::filled: return "filled";
-    case ButtonKind::tinted: return "tinted";
-    case ButtonKind::outlined: return "outlined";
-    case ButtonKind::plain: return "plain";
-    case ButtonKind::danger: return "danger";
-    case ButtonKind::fault: return "fault";
-    case ButtonKind::link: return "link";
+    case ButtonKind::filled:
+      return "filled";
+    case ButtonKind::tinted:
+      return "tinted";
+    case ButtonKind::outlined:
+      return "outlined";
+    case ButtonKind::plain:
+      return "plain";
+    case ButtonKind::danger:
+      return "danger";
+    case ButtonKind::fault:
+      return "fault";
+    case ButtonKind::link:
+      return "link";
   }
   return "outlined";
 }
 
 Colour iconColour(ButtonKind kind) {
   switch (kind) {
-    case ButtonKind::filled: return Colour::onAccent;
+    case ButtonKind::filled:
+      return Colour::onAccent;
     case ButtonKind::tinted:
-    case ButtonKind::link: return Colour::accentText;
+    case ButtonKind::link:
+      return Colour::accentText;
     case ButtonKind::danger:
-    case ButtonKind::fault: return Colour::error;
-    case ButtonKind::outlined: return Colour::text;
-    case ButtonKind::plain: return Colour::text2;
+    case ButtonKind::fault:
+      return Colour::error;
+    case ButtonKind::outlined:
+      return Colour::text;
+    case ButtonKind::plain:
+      return Colour::text2;
   }
   return Colour::text;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Push buttons in the kinds of the design, with an icon that takes the kind's colour. Only Train is `filled`; a page has one
-// `tinted` action; everything else is outlined or plain.
+// Push buttons in the kinds of the design, with an icon that takes the kind's colour. Only Train is `filled`; a page
+// has one `tinted` action; everything else is outlined or plain.
 #include <QPushButton>
 #include <optional>
 
@@ -9,13 +9,13 @@
 namespace loom {
 
 enum class ButtonKind {
-  filled,    // Train
-  tinted,    // the one action of a page
+  filled,  // Train
+  tinted,  // the one action of a page
   outlined,
-  plain,     // tool bars: no frame until hovered
-  danger,    // outlined, red words: Stop now
-  fault,     // outlined red on a red ground: "1 error"
-  link,      // a word inside a sentence or a row
+  plain,   // tool bars: no frame until hovered
+  danger,  // outlined, red words: Stop now
+  fault,   // outlined red on a red ground: "1 error"
+  link,    // a word inside a sentence or a row
 };
 
 class Button : public QPushButton {

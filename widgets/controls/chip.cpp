@@ -39,11 +39,14 @@ QFont Chip::textFont() const {
   return m_kind == Kind::code ? theme.numberFont(FontRole::caption) : theme.font(FontRole::label);
 }
 
-QRectF Chip::cross() const { return {width() - kPadding - 8.0, (height() - 10) / 2.0, 10, 10}; }
+QRectF Chip::cross() const {
+  return {width() - kPadding - 8.0, (height() - 10) / 2.0, 10, 10};
+}
 
 QSize Chip::sizeHint() const {
   const QFontMetrics metrics(textFont());
-  return {metrics.horizontalAdvance(m_text) + 2 * kPadding + (m_removable ? kCross : 0), std::max(kHeight, metrics.height() + 6)};
+  return {metrics.horizontalAdvance(m_text) + 2 * kPadding + (m_removable ? kCross : 0),
+          std::max(kHeight, metrics.height() + 6)};
 }
 
 void Chip::paintEvent(QPaintEvent*) {
@@ -59,13 +62,17 @@ void Chip::paintEvent(QPaintEvent*) {
   const QRectF area = round ? QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5) : QRectF(rect());
   painter.drawRoundedRect(area, radius, radius);
   painter.setFont(textFont());
-  painter.setPen(theme.colour(!isEnabled() ? Colour::disabled : m_kind == Kind::tinted ? Colour::accentText : Colour::text));
+  painter.setPen(theme.colour(!isEnabled()             ? Colour::disabled
+                              : m_kind == Kind::tinted ? Colour::accentText
+                                                       : Colour::text));
   painter.drawText(QRectF(kPadding, 0, width() - 2 * kPadding, height()), Qt::AlignVCenter | Qt::AlignLeft, m_text);
-  if (m_removable) paintIcon(painter, QStringLiteral("close"), cross(), theme.colour(m_crossHovered ? Colour::text : Colour::text3));
+  if (m_removable)
+    paintIcon(painter, QStringLiteral("close"), cross(), theme.colour(m_crossHovered ? Colour::text : Colour::text3));
 }
 
 void Chip::mouseReleaseEvent(QMouseEvent* event) {
-  if (m_removable && event->button() == Qt::LeftButton && cross().adjusted(-7, -7, 7, 7).contains(event->position())) Q_EMIT removed();
+  if (m_removable && event->button() == Qt::LeftButton && cross().adjusted(-7, -7, 7, 7).contains(event->position()))
+    Q_EMIT removed();
 }
 
 void Chip::mouseMoveEvent(QMouseEvent* event) {
@@ -81,8 +88,10 @@ void Chip::leaveEvent(QEvent*) {
 }
 
 void Chip::keyPressEvent(QKeyEvent* event) {
-  if (m_removable && (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace)) Q_EMIT removed();
-  else QWidget::keyPressEvent(event);
+  if (m_removable && (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace))
+    Q_EMIT removed();
+  else
+    QWidget::keyPressEvent(event);
 }
 
 }  // namespace loom

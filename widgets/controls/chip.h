@@ -1,5 +1,6 @@
 #pragma once
-// A short word in a frame: an argument, a tag, a filter. With a cross it can be taken away, by click, Delete or Backspace.
+// A short word in a frame: an argument, a tag, a filter. With a cross it can be taken away, by click, Delete or
+// Backspace.
 #include <QWidget>
 
 namespace loom {

@@ -1,10 +1,10 @@
 #include "widgets/controls/choice_field.h"
 
 #include <QStyleOptionComboBox>
-#include <algorithm>
 #include <QStylePainter>
 #include <QWheelEvent>
 #include <QtMath>
+#include <algorithm>
 
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -48,11 +48,14 @@ void ChoiceField::paintEvent(QPaintEvent*) {
     text.setLeft(text.left() + 24);
   }
   painter.setPen(theme.colour(isEnabled() ? Colour::text : Colour::disabled));
-  painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft, fontMetrics().elidedText(currentText(), Qt::ElideRight, qFloor(text.width())));
+  painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft,
+                   fontMetrics().elidedText(currentText(), Qt::ElideRight, qFloor(text.width())));
   paintIcon(painter, QStringLiteral("chevron-down"), QRectF(width() - 23, (height() - 14) / 2.0, 14, 14),
             theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
 }
 
-void ChoiceField::wheelEvent(QWheelEvent* event) { event->ignore(); }
+void ChoiceField::wheelEvent(QWheelEvent* event) {
+  event->ignore();
+}
 
 }  // namespace loom

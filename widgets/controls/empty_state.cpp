@@ -27,11 +27,21 @@ class FigureView : public QWidget {
     m_faint = QPen(theme.colour(Colour::lineStrong), 1.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
     m_accent = QPen(theme.colour(Colour::accentText), 1.8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
     switch (m_figure) {
-      case Figure::chain: chain(painter); break;
-      case Figure::curves: curves(painter); break;
-      case Figure::table: table(painter); break;
-      case Figure::samples: samples(painter); break;
-      case Figure::hosts: hosts(painter); break;
+      case Figure::chain:
+        chain(painter);
+        break;
+      case Figure::curves:
+        curves(painter);
+        break;
+      case Figure::table:
+        table(painter);
+        break;
+      case Figure::samples:
+        samples(painter);
+        break;
+      case Figure::hosts:
+        hosts(painter);
+        break;
     }
   }
 
@@ -43,7 +53,8 @@ class FigureView : public QWidget {
       painter.drawRoundedRect(node, 6, 6);
       painter.drawLine(QPointF(node.left() + 22, node.top()), QPointF(node.left() + 22, node.bottom()));
       painter.setPen(m_faint);
-      painter.drawLine(QPointF(node.left() + 32, node.center().y()), QPointF(node.left() + (i == 1 ? 84 : 68), node.center().y()));
+      painter.drawLine(QPointF(node.left() + 32, node.center().y()),
+                       QPointF(node.left() + (i == 1 ? 84 : 68), node.center().y()));
       if (i < 2) {
         painter.setPen(m_line);
         painter.drawLine(QPointF(110, node.bottom() + 1), QPointF(110, node.bottom() + 13));
@@ -95,7 +106,9 @@ class FigureView : public QWidget {
       painter.setPen(i == 1 ? m_accent : m_line);
       painter.drawRoundedRect(tile, 4, 4);
       painter.setPen(m_faint);
-      painter.drawPolyline(QPolygonF{tile.bottomLeft() + QPointF(6, -10), tile.center() + QPointF(-4, -2), tile.center() + QPointF(4, 8), tile.center() + QPointF(10, 2), tile.bottomRight() + QPointF(-6, -10)});
+      painter.drawPolyline(QPolygonF{tile.bottomLeft() + QPointF(6, -10), tile.center() + QPointF(-4, -2),
+                                     tile.center() + QPointF(4, 8), tile.center() + QPointF(10, 2),
+                                     tile.bottomRight() + QPointF(-6, -10)});
       painter.drawEllipse(tile.topRight() + QPointF(-13, 13), 3, 3);
     }
   }
@@ -107,7 +120,8 @@ class FigureView : public QWidget {
       painter.drawRoundedRect(host, 5, 5);
       painter.drawEllipse(QPointF(host.left() + 14, host.center().y()), 2.5, 2.5);
       painter.setPen(m_faint);
-      painter.drawLine(QPointF(host.left() + 30, host.center().y()), QPointF(host.left() + 96 - i * 14, host.center().y()));
+      painter.drawLine(QPointF(host.left() + 30, host.center().y()),
+                       QPointF(host.left() + 96 - i * 14, host.center().y()));
     }
   }
 
@@ -157,6 +171,8 @@ void EmptyState::setLink(const QString& text) {
   m_link->setVisible(!text.isEmpty());
 }
 
-void EmptyState::setSentence(const QString& sentence) { m_sentence->setText(sentence); }
+void EmptyState::setSentence(const QString& sentence) {
+  m_sentence->setText(sentence);
+}
 
 }  // namespace loom

@@ -78,7 +78,8 @@ class Parser {
   double atom() {
     skip();
     if (m_at >= m_text.size()) {
-      fail(m_text.trimmed().isEmpty() ? QObject::tr("a number is missing") : QObject::tr("a number is missing at the end"));
+      fail(m_text.trimmed().isEmpty() ? QObject::tr("a number is missing")
+                                      : QObject::tr("a number is missing at the end"));
       return 0;
     }
     if (take("(")) {
@@ -111,9 +112,12 @@ class Parser {
     QString digits;
     while (m_at < m_text.size()) {
       const QChar c = m_text[m_at];
-      const bool groups = (c == ',' || c == '_') && digitAt(m_at + 1) && digitAt(m_at + 2) && digitAt(m_at + 3) && !digitAt(m_at + 4);
-      if (c.isDigit() || c == '.') digits += c;
-      else if (!(groups && !digits.isEmpty() && !digits.contains('.'))) break;
+      const bool groups =
+          (c == ',' || c == '_') && digitAt(m_at + 1) && digitAt(m_at + 2) && digitAt(m_at + 3) && !digitAt(m_at + 4);
+      if (c.isDigit() || c == '.')
+        digits += c;
+      else if (!(groups && !digits.isEmpty() && !digits.contains('.')))
+        break;
       ++m_at;
     }
     if (m_at < m_text.size() && (m_text[m_at] == 'e' || m_text[m_at] == 'E') && !digits.isEmpty()) {
@@ -171,11 +175,14 @@ double below(double value) {
 }
 
 // Powers of ten are not exact below one: 5 * 10^-4 should be the double that is written 0.0005.
-double rounded(double value) { return QLocale::c().toDouble(QLocale::c().toString(value, 'g', 12).remove(',')); }
+double rounded(double value) {
+  return QLocale::c().toDouble(QLocale::c().toString(value, 'g', 12).remove(','));
+}
 
 }  // namespace
 
-ExpressionResult evaluateExpression(const QString& text, const std::function<std::optional<double>(const QString&)>& variable) {
+ExpressionResult evaluateExpression(const QString& text,
+                                    const std::function<std::optional<double>(const QString&)>& variable) {
   return Parser(text, variable).run();
 }
 
@@ -184,7 +191,8 @@ double stepped(double value, int up, bool factor10, bool integer) {
     const double result = up > 0 ? value * 10 : value / 10;
     return integer ? std::trunc(result) : rounded(result);
   }
-  if (integer && (std::abs(value) < 10 || (std::abs(value) == 10 && (up > 0) != (value > 0)))) return value + (up > 0 ? 1 : -1);
+  if (integer && (std::abs(value) < 10 || (std::abs(value) == 10 && (up > 0) != (value > 0))))
+    return value + (up > 0 ? 1 : -1);
   if (value == 0) return up > 0 ? 0.1 : -0.1;
   const bool away = (up > 0) == (value > 0);
   const double size = away ? above(std::abs(value)) : below(std::abs(value));

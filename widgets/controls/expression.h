@@ -12,12 +12,14 @@ struct ExpressionResult {
   QString problem;              // what is wrong, empty when there is a value
 };
 
-// + - * / ^ and brackets with their usual order (^ binds tightest and to the right), × and · for *, suffixes k, M, G, %.
-// A word is asked of `variable`; nan and inf are numbers only where `variable` says so. Division by zero is a problem.
-ExpressionResult evaluateExpression(const QString& text, const std::function<std::optional<double>(const QString&)>& variable = {});
+// + - * / ^ and brackets with their usual order (^ binds tightest and to the right), × and · for *, suffixes k, M, G,
+// %. A word is asked of `variable`; nan and inf are numbers only where `variable` says so. Division by zero is a
+// problem.
+ExpressionResult evaluateExpression(const QString& text,
+                                    const std::function<std::optional<double>(const QString&)>& variable = {});
 
-// The next number of the series ... 0.5 1 2 5 10 20 50 ... above (up > 0) or below; through 0 to the negative ones. `factor10`
-// multiplies or divides by ten instead. Integers below ten go by one.
+// The next number of the series ... 0.5 1 2 5 10 20 50 ... above (up > 0) or below; through 0 to the negative ones.
+// `factor10` multiplies or divides by ten instead. Integers below ten go by one.
 double stepped(double value, int up, bool factor10, bool integer);
 
 // As short as exact: 6.4, 0.008, 1e-4, 45000.

@@ -14,7 +14,9 @@ FlowLayout::~FlowLayout() {
   for (QLayoutItem* item : m_items) delete item;
 }
 
-void FlowLayout::addItem(QLayoutItem* item) { m_items.push_back(item); }
+void FlowLayout::addItem(QLayoutItem* item) {
+  m_items.push_back(item);
+}
 
 void FlowLayout::insertWidget(int index, QWidget* widget) {
   addChildWidget(widget);
@@ -32,7 +34,9 @@ QLayoutItem* FlowLayout::takeAt(int index) {
   return item;
 }
 
-int FlowLayout::heightForWidth(int width) const { return arrange(QRect(0, 0, width, 0), false); }
+int FlowLayout::heightForWidth(int width) const {
+  return arrange(QRect(0, 0, width, 0), false);
+}
 
 void FlowLayout::setGeometry(const QRect& rect) {
   QLayout::setGeometry(rect);

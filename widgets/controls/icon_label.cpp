@@ -7,7 +7,8 @@
 
 namespace loom {
 
-IconLabel::IconLabel(const QString& name, Colour colour, int size, QWidget* parent) : QWidget(parent), m_name(name), m_colour(colour) {
+IconLabel::IconLabel(const QString& name, Colour colour, int size, QWidget* parent)
+    : QWidget(parent), m_name(name), m_colour(colour) {
   setFixedSize(size, size + 1);
 }
 
@@ -19,7 +20,8 @@ void IconLabel::setIcon(const QString& name, Colour colour) {
 
 void IconLabel::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  paintIcon(painter, m_name, QRectF(0, 0.5, width(), width()), Theme::of(this).colour(isEnabled() ? m_colour : Colour::disabled));
+  paintIcon(painter, m_name, QRectF(0, 0.5, width(), width()),
+            Theme::of(this).colour(isEnabled() ? m_colour : Colour::disabled));
 }
 
 }  // namespace loom

@@ -59,7 +59,9 @@ void NoticeArea::dismiss() {
   hide();
 }
 
-QString NoticeArea::sentence() const { return m_sentence->text(); }
+QString NoticeArea::sentence() const {
+  return m_sentence->text();
+}
 
 void NoticeArea::place() {
   layout()->activate();
@@ -70,7 +72,8 @@ void NoticeArea::place() {
 
 bool NoticeArea::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_host && event->type() == QEvent::Resize && isVisible()) place();
-  if (watched == m_host && event->type() == QEvent::KeyPress && isVisible() && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+  if (watched == m_host && event->type() == QEvent::KeyPress && isVisible() &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
     dismiss();
     return true;
   }
@@ -80,11 +83,16 @@ bool NoticeArea::eventFilter(QObject* watched, QEvent* event) {
 void NoticeArea::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const int shadow = shadowMargin(Elevation::menu);
-  paintCard(painter, QRectF(rect()).adjusted(shadow, shadow, -shadow, -shadow), Theme::of(this).radius(Radius::card), Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(shadow, shadow, -shadow, -shadow), Theme::of(this).radius(Radius::card),
+            Elevation::menu);
 }
 
-void NoticeArea::enterEvent(QEnterEvent*) { m_clock.stop(); }
+void NoticeArea::enterEvent(QEnterEvent*) {
+  m_clock.stop();
+}
 
-void NoticeArea::leaveEvent(QEvent*) { m_clock.start(); }
+void NoticeArea::leaveEvent(QEvent*) {
+  m_clock.start();
+}
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
-// Notices at the bottom right of a window: one at a time, eight seconds, for finished things with Undo or Show. Errors are never
-// notices. The pointer on it stops the clock; Esc or the cross ends it.
+// Notices at the bottom right of a window: one at a time, eight seconds, for finished things with Undo or Show. Errors
+// are never notices. The pointer on it stops the clock; Esc or the cross ends it.
 #include <QTimer>
 #include <QWidget>
 #include <functional>

@@ -67,9 +67,12 @@ void NumberField::read() {
   }
   reserve();
   if (m_setting) return;
-  if (m_value) Q_EMIT valueChanged(*m_value);
-  else if (m_problem.isEmpty()) Q_EMIT emptied();
-  else Q_EMIT invalid(m_problem);
+  if (m_value)
+    Q_EMIT valueChanged(*m_value);
+  else if (m_problem.isEmpty())
+    Q_EMIT emptied();
+  else
+    Q_EMIT invalid(m_problem);
 }
 
 void NumberField::step(int up, bool factor10) {
@@ -83,7 +86,9 @@ void NumberField::step(int up, bool factor10) {
   selectAll();
 }
 
-QString NumberField::suffix() const { return !m_computed.isEmpty() ? m_computed : m_unit; }
+QString NumberField::suffix() const {
+  return !m_computed.isEmpty() ? m_computed : m_unit;
+}
 
 void NumberField::reserve() {
   const Theme& theme = Theme::of(this);
@@ -92,7 +97,9 @@ void NumberField::reserve() {
   update();
 }
 
-QSize NumberField::sizeHint() const { return {96, Theme::of(this).size(Size::field)}; }
+QSize NumberField::sizeHint() const {
+  return {96, Theme::of(this).size(Size::field)};
+}
 
 void NumberField::paintEvent(QPaintEvent* event) {
   QLineEdit::paintEvent(event);
@@ -106,12 +113,18 @@ void NumberField::paintEvent(QPaintEvent* event) {
 
 void NumberField::keyPressEvent(QKeyEvent* event) {
   const bool shift = event->modifiers() & Qt::ShiftModifier;
-  if (isReadOnly()) QLineEdit::keyPressEvent(event);
-  else if (event->key() == Qt::Key_Up) step(1, shift);
-  else if (event->key() == Qt::Key_Down) step(-1, shift);
-  else QLineEdit::keyPressEvent(event);
+  if (isReadOnly())
+    QLineEdit::keyPressEvent(event);
+  else if (event->key() == Qt::Key_Up)
+    step(1, shift);
+  else if (event->key() == Qt::Key_Down)
+    step(-1, shift);
+  else
+    QLineEdit::keyPressEvent(event);
 }
 
-void NumberField::wheelEvent(QWheelEvent* event) { event->ignore(); }
+void NumberField::wheelEvent(QWheelEvent* event) {
+  event->ignore();
+}
 
 }  // namespace loom

@@ -1,7 +1,7 @@
 #pragma once
-// A number as a person types it. The text stays exactly as typed, also while it is no number or out of range: nothing is lost,
-// nothing is corrected behind one's back. Up and Down step by 1-2-5, with Shift by ten; expressions are computed as one types
-// and the result stands quietly at the right end, as does the unit.
+// A number as a person types it. The text stays exactly as typed, also while it is no number or out of range: nothing
+// is lost, nothing is corrected behind one's back. Up and Down step by 1-2-5, with Shift by ten; expressions are
+// computed as one types and the result stands quietly at the right end, as does the unit.
 #include <QLineEdit>
 #include <functional>
 #include <optional>
@@ -17,7 +17,7 @@ class NumberField : public QLineEdit {
 
   // Shows `value`, unless the text already means it.
   void setValue(double value);
-  void clearValue();                      // empties the field: "as the help says"
+  void clearValue();  // empties the field: "as the help says"
   std::optional<double> value() const { return m_value; }
   QString problem() const { return m_problem; }  // why there is no value; empty for an empty field
 

@@ -46,7 +46,8 @@ void Popover::openAt(QWidget* anchor) {
   int x = below.x() - shadow;
   if (x + width() - shadow > area.right()) x = anchor->mapToGlobal(QPoint(anchor->width(), 0)).x() - width() + shadow;
   int y = below.y() + kGap - shadow;
-  if (y + height() - shadow > area.bottom()) y = std::max(area.top(), anchor->mapToGlobal(QPoint()).y() - kGap - height() + shadow);
+  if (y + height() - shadow > area.bottom())
+    y = std::max(area.top(), anchor->mapToGlobal(QPoint()).y() - kGap - height() + shadow);
   move(x, y);
   show();
   setFocus(Qt::PopupFocusReason);
@@ -56,12 +57,15 @@ void Popover::openAt(QWidget* anchor) {
 void Popover::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const int shadow = shadowMargin(Elevation::menu);
-  paintCard(painter, QRectF(rect()).adjusted(shadow, shadow, -shadow, -shadow), Theme::of(this).radius(Radius::card), Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(shadow, shadow, -shadow, -shadow), Theme::of(this).radius(Radius::card),
+            Elevation::menu);
 }
 
 void Popover::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape) close();
-  else QWidget::keyPressEvent(event);
+  if (event->key() == Qt::Key_Escape)
+    close();
+  else
+    QWidget::keyPressEvent(event);
 }
 
 void Popover::hideEvent(QHideEvent*) {

@@ -1,6 +1,6 @@
 #pragma once
-// A card that opens beside what was clicked and closes by Esc, a click elsewhere, or losing the focus. It never stops the program
-// (nothing modal). The content goes into contentLayout().
+// A card that opens beside what was clicked and closes by Esc, a click elsewhere, or losing the focus. It never stops
+// the program (nothing modal). The content goes into contentLayout().
 #include <QPointer>
 #include <QWidget>
 

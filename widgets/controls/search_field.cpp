@@ -63,7 +63,8 @@ void SearchField::paintEvent(QPaintEvent* event) {
   QLineEdit::paintEvent(event);
   const Theme& theme = Theme::of(this);
   QPainter painter(this);
-  paintIcon(painter, m_icon, QRectF(9, (height() - 15) / 2.0, 15, 15), theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
+  paintIcon(painter, m_icon, QRectF(9, (height() - 15) / 2.0, 15, 15),
+            theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
   if (!m_count.isEmpty()) {
     painter.setFont(theme.numberFont(FontRole::axis));
     painter.setPen(theme.colour(Colour::text3));

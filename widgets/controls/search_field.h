@@ -1,5 +1,6 @@
 #pragma once
-// A field with a magnifier and, while empty, the key that leads to it at its right end. Esc clears, then gives the focus back.
+// A field with a magnifier and, while empty, the key that leads to it at its right end. Esc clears, then gives the
+// focus back.
 #include <QLineEdit>
 
 namespace loom {

@@ -78,7 +78,9 @@ void SegmentedControl::paintEvent(QPaintEvent*) {
       painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), radius - 2, radius - 2);
     }
     painter.setFont(Theme::withWeight(theme.font(FontRole::label), chosen ? 600 : 500));
-    painter.setPen(theme.colour(!isEnabled() ? Colour::disabled : chosen || i == m_hovered ? Colour::text : Colour::text2));
+    painter.setPen(theme.colour(!isEnabled()               ? Colour::disabled
+                                : chosen || i == m_hovered ? Colour::text
+                                                           : Colour::text2));
     painter.drawText(area, Qt::AlignCenter, m_labels[i]);
   }
 }
@@ -99,11 +101,20 @@ void SegmentedControl::leaveEvent(QEvent*) {
 
 void SegmentedControl::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
-    case Qt::Key_Left: setCurrent(m_current - 1); break;
-    case Qt::Key_Right: setCurrent(m_current + 1); break;
-    case Qt::Key_Home: setCurrent(0); break;
-    case Qt::Key_End: setCurrent(static_cast<int>(m_labels.size()) - 1); break;
-    default: QWidget::keyPressEvent(event);
+    case Qt::Key_Left:
+      setCurrent(m_current - 1);
+      break;
+    case Qt::Key_Right:
+      setCurrent(m_current + 1);
+      break;
+    case Qt::Key_Home:
+      setCurrent(0);
+      break;
+    case Qt::Key_End:
+      setCurrent(static_cast<int>(m_labels.size()) - 1);
+      break;
+    default:
+      QWidget::keyPressEvent(event);
   }
 }
 

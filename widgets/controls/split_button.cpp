@@ -7,7 +7,9 @@
 namespace loom {
 
 SplitButton::SplitButton(const QString& iconName, const QString& text, ButtonKind kind, QWidget* parent)
-    : QWidget(parent), m_main(new Button(iconName, text, kind, this)), m_arrow(new Button("chevron-down", "", kind, this)) {
+    : QWidget(parent),
+      m_main(new Button(iconName, text, kind, this)),
+      m_arrow(new Button("chevron-down", "", kind, this)) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -24,9 +26,8 @@ SplitButton::SplitButton(const QString& iconName, const QString& text, ButtonKin
   m_arrow->setFixedHeight(height);
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   connect(m_main, &QPushButton::clicked, this, &SplitButton::clicked);
-  connect(m_arrow, &QPushButton::clicked, this, [this] {
-    m_menu.popup(mapToGlobal(QPoint(width() - m_menu.sizeHint().width(), this->height() + 4)));
-  });
+  connect(m_arrow, &QPushButton::clicked, this,
+          [this] { m_menu.popup(mapToGlobal(QPoint(width() - m_menu.sizeHint().width(), this->height() + 4))); });
 }
 
 void SplitButton::setKind(ButtonKind kind) {
@@ -44,8 +45,12 @@ void SplitButton::applyKind(ButtonKind kind) {
   m_arrow->setIconSize(QSize(12, 12));
 }
 
-void SplitButton::setText(const QString& text) { m_main->setText(text); }
+void SplitButton::setText(const QString& text) {
+  m_main->setText(text);
+}
 
-void SplitButton::setIconName(const QString& name) { m_main->setIconName(name); }
+void SplitButton::setIconName(const QString& name) {
+  m_main->setIconName(name);
+}
 
 }  // namespace loom

@@ -29,8 +29,10 @@ class Handle : public QSplitterHandle {
     const bool seen = underMouse() || hasFocus();
     const int width = seen ? 2 : 1;
     const QColor colour = theme.colour(hasFocus() ? Colour::focus : seen ? Colour::accent : Colour::line);
-    if (orientation() == Qt::Horizontal) painter.fillRect(this->width() / 2, 0, width, height(), colour);
-    else painter.fillRect(0, height() / 2, this->width(), width, colour);
+    if (orientation() == Qt::Horizontal)
+      painter.fillRect(this->width() / 2, 0, width, height(), colour);
+    else
+      painter.fillRect(0, height() / 2, this->width(), width, colour);
   }
 
   void mouseDoubleClickEvent(QMouseEvent*) override {
@@ -41,9 +43,12 @@ class Handle : public QSplitterHandle {
   void keyPressEvent(QKeyEvent* event) override {
     const bool horizontal = orientation() == Qt::Horizontal;
     const int at = horizontal ? x() : y();
-    if (event->key() == (horizontal ? Qt::Key_Left : Qt::Key_Up)) moveSplitter(at - kKeyStep);
-    else if (event->key() == (horizontal ? Qt::Key_Right : Qt::Key_Down)) moveSplitter(at + kKeyStep);
-    else QSplitterHandle::keyPressEvent(event);
+    if (event->key() == (horizontal ? Qt::Key_Left : Qt::Key_Up))
+      moveSplitter(at - kKeyStep);
+    else if (event->key() == (horizontal ? Qt::Key_Right : Qt::Key_Down))
+      moveSplitter(at + kKeyStep);
+    else
+      QSplitterHandle::keyPressEvent(event);
   }
 };
 
@@ -54,7 +59,9 @@ Splitter::Splitter(Qt::Orientation orientation, QWidget* parent) : QSplitter(ori
   setChildrenCollapsible(false);
 }
 
-QSplitterHandle* Splitter::createHandle() { return new Handle(orientation(), this); }
+QSplitterHandle* Splitter::createHandle() {
+  return new Handle(orientation(), this);
+}
 
 void Splitter::setInitialSizes(const QList<int>& sizes) {
   m_initial = sizes;

@@ -1,5 +1,6 @@
 #pragma once
-// A splitter whose handle is a hairline with a grip of 7 px to take it by; double click puts the parts back to where they began.
+// A splitter whose handle is a hairline with a grip of 7 px to take it by; double click puts the parts back to where
+// they began.
 #include <QSplitter>
 
 namespace loom {

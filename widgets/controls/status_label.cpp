@@ -16,12 +16,17 @@ constexpr int kPillPadding = 9;
 
 Colour softGround(Status status) {
   switch (status) {
-    case Status::running: return Colour::accentSoft;
-    case Status::ok: return Colour::okSoft;
-    case Status::failed: return Colour::errorSoft;
+    case Status::running:
+      return Colour::accentSoft;
+    case Status::ok:
+      return Colour::okSoft;
+    case Status::failed:
+      return Colour::errorSoft;
     case Status::warning:
-    case Status::reconnecting: return Colour::warningSoft;
-    default: return Colour::hover;
+    case Status::reconnecting:
+      return Colour::warningSoft;
+    default:
+      return Colour::hover;
   }
 }
 
@@ -41,7 +46,9 @@ StatusLabel::StatusLabel(Status status, Look look, QWidget* parent) : QWidget(pa
   setAccessibleName(words());
 }
 
-QString StatusLabel::words() const { return m_words.isEmpty() ? statusWord(m_status) : m_words; }
+QString StatusLabel::words() const {
+  return m_words.isEmpty() ? statusWord(m_status) : m_words;
+}
 
 void StatusLabel::setStatus(Status status, const QString& words) {
   if (status == m_status && words == m_words) return;
@@ -55,19 +62,26 @@ void StatusLabel::setStatus(Status status, const QString& words) {
 
 void StatusLabel::refreshTurning() {
   const bool turns = m_status == Status::running && isVisible() && !Theme::of(this).reducedMotion();
-  if (turns) m_turning.start();
-  else m_turning.stop();
+  if (turns)
+    m_turning.start();
+  else
+    m_turning.stop();
   if (!turns) m_turn = 0;
 }
 
-void StatusLabel::showEvent(QShowEvent*) { refreshTurning(); }
+void StatusLabel::showEvent(QShowEvent*) {
+  refreshTurning();
+}
 
-void StatusLabel::hideEvent(QHideEvent*) { refreshTurning(); }
+void StatusLabel::hideEvent(QHideEvent*) {
+  refreshTurning();
+}
 
 QSize StatusLabel::sizeHint() const {
   const QFontMetrics metrics(Theme::withWeight(Theme::of(this).font(FontRole::label), 600));
   const int padding = m_look == Look::pill ? 2 * kPillPadding : 0;
-  return {kShape + kGap + metrics.horizontalAdvance(words()) + 1 + padding, m_look == Look::pill ? 22 : std::max(18, metrics.height())};
+  return {kShape + kGap + metrics.horizontalAdvance(words()) + 1 + padding,
+          m_look == Look::pill ? 22 : std::max(18, metrics.height())};
 }
 
 void StatusLabel::paintEvent(QPaintEvent*) {

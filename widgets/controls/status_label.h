@@ -1,6 +1,6 @@
 #pragma once
-// A status as shape, word and colour. The quarter of `running` turns once in 1.2 s unless motion is reduced; as a pill it stands
-// on the soft ground of its colour.
+// A status as shape, word and colour. The quarter of `running` turns once in 1.2 s unless motion is reduced; as a pill
+// it stands on the soft ground of its colour.
 #include <QTimer>
 #include <QWidget>
 

@@ -12,7 +12,9 @@ constexpr double kHeight = 16;
 constexpr int kGap = 10;
 }  // namespace
 
-Switch::Switch(Words words, QWidget* parent) : QAbstractButton(parent), m_words(words) { init(); }
+Switch::Switch(Words words, QWidget* parent) : QAbstractButton(parent), m_words(words) {
+  init();
+}
 
 Switch::Switch(const QString& label, QWidget* parent) : QAbstractButton(parent), m_words(Words::none) {
   setText(label);
@@ -42,8 +44,10 @@ QString Switch::words() const {
 QSize Switch::sizeHint() const {
   const QFontMetrics metrics(Theme::of(this).font(FontRole::body));
   int width = static_cast<int>(kWidth);
-  if (!text().isEmpty()) width += kGap + metrics.horizontalAdvance(text());
-  else if (m_words == Words::onOff) width += kGap + std::max(metrics.horizontalAdvance(tr("On")), metrics.horizontalAdvance(tr("Off")));
+  if (!text().isEmpty())
+    width += kGap + metrics.horizontalAdvance(text());
+  else if (m_words == Words::onOff)
+    width += kGap + std::max(metrics.horizontalAdvance(tr("On")), metrics.horizontalAdvance(tr("Off")));
   return {width, std::max(24, metrics.height())};
 }
 
@@ -52,17 +56,22 @@ void Switch::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const QRectF track(0, (height() - kHeight) / 2.0, kWidth, kHeight);
-  const Colour ground = !isEnabled() ? Colour::disabled : isChecked() ? (underMouse() ? Colour::accentHover : Colour::accent) : Colour::control;
+  const Colour ground = !isEnabled()  ? Colour::disabled
+                        : isChecked() ? (underMouse() ? Colour::accentHover : Colour::accent)
+                                      : Colour::control;
   painter.setPen(Qt::NoPen);
   painter.setBrush(theme.colour(ground));
   painter.drawRoundedRect(track, kHeight / 2, kHeight / 2);
-  const double at = m_knob.state() == QVariantAnimation::Running ? m_knob.currentValue().toDouble() : isChecked() ? 1.0 : 0.0;
+  const double at = m_knob.state() == QVariantAnimation::Running ? m_knob.currentValue().toDouble()
+                    : isChecked()                                ? 1.0
+                                                                 : 0.0;
   painter.setBrush(theme.colour(Colour::onAccent));
   painter.drawEllipse(QPointF(track.left() + kHeight / 2 + at * (kWidth - kHeight), track.center().y()), 6, 6);
   if (const QString label = words(); !label.isEmpty()) {
     painter.setFont(theme.font(FontRole::body));
     painter.setPen(theme.colour(isEnabled() ? Colour::text2 : Colour::disabled));
-    painter.drawText(QRectF(kWidth + kGap, 0, width() - kWidth - kGap, height()), Qt::AlignVCenter | Qt::AlignLeft, label);
+    painter.drawText(QRectF(kWidth + kGap, 0, width() - kWidth - kGap, height()), Qt::AlignVCenter | Qt::AlignLeft,
+                     label);
   }
 }
 

@@ -11,7 +11,9 @@
 namespace loom {
 namespace {
 
-const char* markName(FieldMark mark) { return mark == FieldMark::error ? "error" : mark == FieldMark::warning ? "warning" : ""; }
+const char* markName(FieldMark mark) {
+  return mark == FieldMark::error ? "error" : mark == FieldMark::warning ? "warning" : "";
+}
 
 QHBoxLayout* bareLayout(QWidget* widget) {
   auto* layout = new QHBoxLayout(widget);
@@ -28,14 +30,17 @@ class TagLine : public QLineEdit {
 
  protected:
   void keyPressEvent(QKeyEvent* event) override {
-    if (event->key() == Qt::Key_Backspace && text().isEmpty() && onBackspace) onBackspace();
-    else QLineEdit::keyPressEvent(event);
+    if (event->key() == Qt::Key_Backspace && text().isEmpty() && onBackspace)
+      onBackspace();
+    else
+      QLineEdit::keyPressEvent(event);
   }
 };
 
 }  // namespace
 
-BooleanEditor::BooleanEditor(const Field& field, QWidget* parent) : FieldEditor(parent), m_switch(new Switch(Switch::Words::onOff, this)) {
+BooleanEditor::BooleanEditor(const Field& field, QWidget* parent)
+    : FieldEditor(parent), m_switch(new Switch(Switch::Words::onOff, this)) {
   bareLayout(this)->addWidget(m_switch);
   static_cast<QHBoxLayout*>(layout())->addStretch();
   m_switch->setAccessibleName(QString::fromStdString(field.label));
@@ -43,7 +48,9 @@ BooleanEditor::BooleanEditor(const Field& field, QWidget* parent) : FieldEditor(
   connect(m_switch, &QAbstractButton::clicked, this, [this](bool on) { Q_EMIT edited(Json(on)); });
 }
 
-void BooleanEditor::showValue(const Json& value) { m_switch->setChecked(value.is_boolean() && value.get<bool>()); }
+void BooleanEditor::showValue(const Json& value) {
+  m_switch->setChecked(value.is_boolean() && value.get<bool>());
+}
 
 ChoiceEditor::ChoiceEditor(const Field& field, bool segments, QWidget* parent) : FieldEditor(parent), m_field(field) {
   auto* row = bareLayout(this);
@@ -98,7 +105,9 @@ void ChoiceEditor::setMark(FieldMark mark) {
   if (m_list) setStyleProperty(m_list, "problem", markName(mark));
 }
 
-QWidget* ChoiceEditor::focusTarget() { return m_list ? static_cast<QWidget*>(m_list) : m_segments; }
+QWidget* ChoiceEditor::focusTarget() {
+  return m_list ? static_cast<QWidget*>(m_list) : m_segments;
+}
 
 TextsEditor::TextsEditor(const Field& field, QWidget* parent) : FieldEditor(parent), m_flow(new FlowLayout(this)) {
   auto* line = new TagLine(this);
@@ -174,8 +183,12 @@ void TextsEditor::showValue(const Json& value) {
   rebuild();
 }
 
-QStringList TextsEditor::draft() const { return m_line->text().isEmpty() ? QStringList() : QStringList{m_line->text()}; }
+QStringList TextsEditor::draft() const {
+  return m_line->text().isEmpty() ? QStringList() : QStringList{m_line->text()};
+}
 
-void TextsEditor::setMark(FieldMark mark) { setStyleProperty(m_line, "problem", markName(mark)); }
+void TextsEditor::setMark(FieldMark mark) {
+  setStyleProperty(m_line, "problem", markName(mark));
+}
 
 }  // namespace loom

@@ -25,24 +25,30 @@ bool sameNumber(const Json& one, const Json& other) {
 FieldEditor* makeFieldEditor(const Field& field, const EditorOptions& options, QWidget* parent) {
   switch (field.type) {
     case FieldType::integer:
-    case FieldType::real: return new NumbersEditor(field, parent);
+    case FieldType::real:
+      return new NumbersEditor(field, parent);
     case FieldType::integers:
     case FieldType::reals:
       if (field.count >= 1 && field.count <= 3) return new NumbersEditor(field, parent);
       return new TextEditor(field, options, parent);
-    case FieldType::boolean: return new BooleanEditor(field, parent);
-    case FieldType::choice: return new ChoiceEditor(field, options.segments && fitsSegments(field), parent);
-    case FieldType::texts: return new TextsEditor(field, parent);
+    case FieldType::boolean:
+      return new BooleanEditor(field, parent);
+    case FieldType::choice:
+      return new ChoiceEditor(field, options.segments && fitsSegments(field), parent);
+    case FieldType::texts:
+      return new TextsEditor(field, parent);
     case FieldType::text:
     case FieldType::shape:
-    case FieldType::file: return new TextEditor(field, options, parent);
+    case FieldType::file:
+      return new TextEditor(field, options, parent);
   }
   return new TextEditor(field, options, parent);
 }
 
 bool sameFieldValue(const Field& field, const Json& one, const Json& other) {
   if (one == other || sameNumber(one, other)) return true;
-  const bool list = field.type == FieldType::integers || field.type == FieldType::reals || field.type == FieldType::shape;
+  const bool list =
+      field.type == FieldType::integers || field.type == FieldType::reals || field.type == FieldType::shape;
   if (!list || one.is_null() || other.is_null()) return false;
   // A single number stands for the same at every place.
   const std::size_t size = std::max(one.is_array() ? one.size() : 1, other.is_array() ? other.size() : 1);

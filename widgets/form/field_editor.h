@@ -1,5 +1,6 @@
 #pragma once
-// The control for one field of a catalogue entry, chosen by the field's type. It speaks JSON values as the file has them.
+// The control for one field of a catalogue entry, chosen by the field's type. It speaks JSON values as the file has
+// them.
 #include <QStringList>
 #include <QWidget>
 #include <memory>
@@ -11,8 +12,8 @@ namespace loom {
 enum class FieldMark { none, warning, error };
 
 struct EditorOptions {
-  bool segments = false;    // choices with few short labels as a segmented control
-  QString baseFolder;       // against which a file's path is relative
+  bool segments = false;  // choices with few short labels as a segmented control
+  QString baseFolder;     // against which a file's path is relative
 };
 
 class FieldEditor : public QWidget {
@@ -33,8 +34,8 @@ class FieldEditor : public QWidget {
   virtual bool wantsWholeWidth() const { return false; }
 
  Q_SIGNALS:
-  void edited(const loom::Json& value);      // each keystroke that gives a value; null = absent
-  void invalid(const QString& problem);      // what stands there is no value; the last valid one still holds
+  void edited(const loom::Json& value);  // each keystroke that gives a value; null = absent
+  void invalid(const QString& problem);  // what stands there is no value; the last valid one still holds
 };
 
 // Never null. `field` must outlive the editor.

@@ -42,14 +42,19 @@ class Dot : public QAbstractButton {
 QString helpOf(const Field& field) {
   QStringList parts;
   if (!field.help.empty()) parts << QString::fromStdString(field.help);
-  if (!field.defaultValue.is_null()) parts << QObject::tr("Default %1.").arg(readable(field, field.defaultValue));
-  else if (!field.optional) parts << QObject::tr("Has no default.");
+  if (!field.defaultValue.is_null())
+    parts << QObject::tr("Default %1.").arg(readable(field, field.defaultValue));
+  else if (!field.optional)
+    parts << QObject::tr("Has no default.");
   if (field.hard) {
     const bool low = std::isfinite(field.hard->low);
     const bool high = std::isfinite(field.hard->high);
-    if (low && high) parts << QObject::tr("From %1 to %2.").arg(shortestNumber(field.hard->low), shortestNumber(field.hard->high));
-    else if (low) parts << QObject::tr("At least %1.").arg(shortestNumber(field.hard->low));
-    else if (high) parts << QObject::tr("At most %1.").arg(shortestNumber(field.hard->high));
+    if (low && high)
+      parts << QObject::tr("From %1 to %2.").arg(shortestNumber(field.hard->low), shortestNumber(field.hard->high));
+    else if (low)
+      parts << QObject::tr("At least %1.").arg(shortestNumber(field.hard->low));
+    else if (high)
+      parts << QObject::tr("At most %1.").arg(shortestNumber(field.hard->high));
   }
   return parts.join(' ');
 }
@@ -133,7 +138,8 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   m_help->hide();
 
   static_cast<QAbstractButton*>(m_dot)->setAccessibleName(tr("Reset %1").arg(label->text()));
-  m_dot->setToolTip(tr("Differs from the default, %1. Click to go back to it.").arg(readable(field, field.defaultValue)));
+  m_dot->setToolTip(
+      tr("Differs from the default, %1. Click to go back to it.").arg(readable(field, field.defaultValue)));
   connect(static_cast<QAbstractButton*>(m_dot), &QAbstractButton::clicked, this, &FormRow::resetRequested);
   connect(m_help, &QPushButton::clicked, this, [this] { setHelpShown(!helpShown()); });
   connect(m_hintAction, &QPushButton::clicked, this, &FormRow::hintActionTriggered);
@@ -149,7 +155,9 @@ void FormRow::setChanged(bool changed) {
 void FormRow::setShowDefault(bool show) {
   m_showDefault = show;
   const bool visible = show && m_changed;
-  if (visible) m_default->setText(QStringLiteral("<s>%1</s>&nbsp;&nbsp;").arg(readable(m_field, m_field.defaultValue).toHtmlEscaped()));
+  if (visible)
+    m_default->setText(
+        QStringLiteral("<s>%1</s>&nbsp;&nbsp;").arg(readable(m_field, m_field.defaultValue).toHtmlEscaped()));
   m_default->setVisible(visible);
 }
 
@@ -197,8 +205,10 @@ void FormRow::setProblems(const std::vector<FieldProblem>& problems) {
   }
   FieldMark mark = FieldMark::none;
   for (const FieldProblem& problem : problems) {
-    if (problem.severity == FieldProblem::Severity::error) mark = FieldMark::error;
-    else if (mark == FieldMark::none) mark = FieldMark::warning;
+    if (problem.severity == FieldProblem::Severity::error)
+      mark = FieldMark::error;
+    else if (mark == FieldMark::none)
+      mark = FieldMark::warning;
   }
   m_editor->setMark(mark);
   if (problems.empty()) return;
@@ -211,7 +221,9 @@ void FormRow::setProblems(const std::vector<FieldProblem>& problems) {
   m_problems->show();
 }
 
-bool FormRow::helpShown() const { return m_helpText && !m_helpText->isHidden(); }
+bool FormRow::helpShown() const {
+  return m_helpText && !m_helpText->isHidden();
+}
 
 void FormRow::setHelpShown(bool shown) {
   if (shown && !m_helpText) {
@@ -227,7 +239,9 @@ void FormRow::setHelpShown(bool shown) {
   refreshHelpButton();
 }
 
-void FormRow::refreshHelpButton() { m_help->setVisible(m_hovered || helpShown()); }
+void FormRow::refreshHelpButton() {
+  m_help->setVisible(m_hovered || helpShown());
+}
 
 void FormRow::enterEvent(QEnterEvent*) {
   m_hovered = true;
@@ -240,9 +254,12 @@ void FormRow::leaveEvent(QEvent*) {
 }
 
 void FormRow::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_F1) setHelpShown(!helpShown());
-  else if (event->key() == Qt::Key_R && event->modifiers() == Qt::ControlModifier && m_changed) Q_EMIT resetRequested();
-  else QWidget::keyPressEvent(event);
+  if (event->key() == Qt::Key_F1)
+    setHelpShown(!helpShown());
+  else if (event->key() == Qt::Key_R && event->modifiers() == Qt::ControlModifier && m_changed)
+    Q_EMIT resetRequested();
+  else
+    QWidget::keyPressEvent(event);
 }
 
 bool FormRow::eventFilter(QObject* watched, QEvent* event) {

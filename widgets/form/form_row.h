@@ -1,6 +1,6 @@
 #pragma once
-// One field in a form: the dot before what differs from the default, label, editor, what it computes to, and under it the
-// problem with its remedy and, when asked for, the help.
+// One field in a form: the dot before what differs from the default, label, editor, what it computes to, and under it
+// the problem with its remedy and, when asked for, the help.
 #include <QLabel>
 #include <QWidget>
 
@@ -14,7 +14,7 @@ class Button;
 
 struct RowLayout {
   int labelWidth = 130;
-  int fieldWidth = 0;   // 0 = whatever is left
+  int fieldWidth = 0;  // 0 = whatever is left
   bool segments = false;
   QString baseFolder;
 };

@@ -25,8 +25,9 @@ NumbersEditor::NumbersEditor(const Field& field, QWidget* parent) : FieldEditor(
     if (field.optional && field.defaultValue.is_null()) number->setPlaceholderText(tr("none"));
     number->setMinimumWidth(36);
     if (count > 1) number->setAlignment(Qt::AlignCenter);
-    number->setAccessibleName(count == 1 ? QString::fromStdString(field.label)
-                                         : tr("%1, %2 of %3").arg(QString::fromStdString(field.label)).arg(i + 1).arg(count));
+    number->setAccessibleName(count == 1
+                                  ? QString::fromStdString(field.label)
+                                  : tr("%1, %2 of %3").arg(QString::fromStdString(field.label)).arg(i + 1).arg(count));
     layout->addWidget(number, 1);
     connect(number, &NumberField::valueChanged, this, &NumbersEditor::read);
     connect(number, &NumberField::emptied, this, &NumbersEditor::read);
@@ -39,8 +40,10 @@ void NumbersEditor::showValue(const Json& value) {
   m_showing = true;
   for (std::size_t i = 0; i < m_numbers.size(); ++i) {
     const Json* item = value.is_array() ? (i < value.size() ? &value[i] : nullptr) : &value;
-    if (item && item->is_number()) m_numbers[i]->setValue(item->get<double>());
-    else m_numbers[i]->clearValue();
+    if (item && item->is_number())
+      m_numbers[i]->setValue(item->get<double>());
+    else
+      m_numbers[i]->clearValue();
   }
   m_showing = false;
 }
@@ -54,16 +57,23 @@ void NumbersEditor::read() {
       Q_EMIT invalid(number->problem());
       return;
     }
-    if (!number->value()) ++empty;
-    else if (whole()) values.push_back(static_cast<std::int64_t>(*number->value()));
-    else values.push_back(*number->value());
+    if (!number->value())
+      ++empty;
+    else if (whole())
+      values.push_back(static_cast<std::int64_t>(*number->value()));
+    else
+      values.push_back(*number->value());
   }
   if (empty == static_cast<int>(m_numbers.size())) {
     // Empty means absent where that is allowed; a field that has a default keeps the last value until it has one again.
-    if (m_field.optional) Q_EMIT edited(Json());
-    else Q_EMIT invalid(tr("a number is missing"));
+    if (m_field.optional)
+      Q_EMIT edited(Json());
+    else
+      Q_EMIT invalid(tr("a number is missing"));
   } else if (empty > 0) {
-    Q_EMIT invalid(tr("%1 numbers are wanted, %2 stand there").arg(m_numbers.size()).arg(m_numbers.size() - static_cast<std::size_t>(empty)));
+    Q_EMIT invalid(tr("%1 numbers are wanted, %2 stand there")
+                       .arg(m_numbers.size())
+                       .arg(m_numbers.size() - static_cast<std::size_t>(empty)));
   } else {
     Q_EMIT edited(single() ? values[0] : values);
   }
@@ -90,7 +100,10 @@ void NumbersEditor::restoreDraft(const QStringList& texts) {
 
 void NumbersEditor::setMark(FieldMark mark) {
   for (NumberField* number : m_numbers) {
-    setStyleProperty(number, "problem", mark == FieldMark::error ? "error" : mark == FieldMark::warning ? "warning" : "");
+    setStyleProperty(number, "problem",
+                     mark == FieldMark::error     ? "error"
+                     : mark == FieldMark::warning ? "warning"
+                                                  : "");
   }
 }
 

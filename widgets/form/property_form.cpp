@@ -48,8 +48,10 @@ void PropertyForm::keepDrafts() {
   for (const FormRow* row : m_rows) {
     if (const QStringList texts = row->editor()->draft(); !texts.isEmpty()) drafts[row->field().key] = texts;
   }
-  if (drafts.empty()) m_drafts.remove(m_identity);
-  else m_drafts.insert(m_identity, drafts);
+  if (drafts.empty())
+    m_drafts.remove(m_identity);
+  else
+    m_drafts.insert(m_identity, drafts);
 }
 
 void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString& identity) {
@@ -61,9 +63,10 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
   m_entry = &entry;
   m_identity = identity;
   m_given = given.is_object() ? given : Json::object();
-  const RowLayout layout = m_style == FormStyle::page
-                               ? RowLayout{.labelWidth = 130, .fieldWidth = 142, .segments = true, .baseFolder = m_baseFolder}
-                               : RowLayout{.labelWidth = 94, .baseFolder = m_baseFolder};
+  const RowLayout layout =
+      m_style == FormStyle::page
+          ? RowLayout{.labelWidth = 130, .fieldWidth = 142, .segments = true, .baseFolder = m_baseFolder}
+          : RowLayout{.labelWidth = 94, .baseFolder = m_baseFolder};
   for (const Field& field : entry.fields) {
     if (std::find(m_hidden.begin(), m_hidden.end(), field.key) != m_hidden.end()) continue;
     auto* row = new FormRow(field, layout, this);
@@ -81,7 +84,8 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
       row->showValue(value);
       take(*row, value);
     });
-    connect(row, &FormRow::hintActionTriggered, this, [this, row] { Q_EMIT hintTriggered(QString::fromStdString(row->field().key)); });
+    connect(row, &FormRow::hintActionTriggered, this,
+            [this, row] { Q_EMIT hintTriggered(QString::fromStdString(row->field().key)); });
   }
   if (const auto drafts = m_drafts.constFind(identity); !identity.isEmpty() && drafts != m_drafts.constEnd()) {
     for (const auto& [key, texts] : *drafts) {
@@ -118,10 +122,13 @@ void PropertyForm::take(FormRow& row, const Json& value) {
   const Json before = valueOf(field);
   // Absent is a value of its own where the default is not: it is kept as null.
   const bool absent = value.is_null() && !field.defaultValue.is_null();
-  if (isDefault && !absent) m_given.erase(field.key);
-  else m_given[field.key] = value;
+  if (isDefault && !absent)
+    m_given.erase(field.key);
+  else
+    m_given[field.key] = value;
   refresh();
-  if (!sameFieldValue(field, before, value)) Q_EMIT edited(QString::fromStdString(field.key), isDefault && !absent ? Json() : value);
+  if (!sameFieldValue(field, before, value))
+    Q_EMIT edited(QString::fromStdString(field.key), isDefault && !absent ? Json() : value);
 }
 
 void PropertyForm::reset(const std::string& key) {
@@ -156,7 +163,8 @@ void PropertyForm::refresh() {
     row->setChanged(differs);
     row->setShowDefault(m_changedOnly);
     const QString text = QString::fromStdString(field.label + ' ' + field.key + ' ' + field.help);
-    const bool matches = std::all_of(words.begin(), words.end(), [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+    const bool matches = std::all_of(words.begin(), words.end(),
+                                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
     row->setVisible(shown && matches && (differs || !m_changedOnly));
   }
   m_count->setText(changed == 0 ? QString() : tr("%1 changed from default").arg(changed));
@@ -188,7 +196,8 @@ void PropertyForm::refreshProblems() {
     } else {
       const auto add = [&](const std::vector<FieldProblem>& source) {
         for (const FieldProblem& problem : source) {
-          const bool known = std::any_of(problems.begin(), problems.end(), [&](const FieldProblem& other) { return other.message == problem.message; });
+          const bool known = std::any_of(problems.begin(), problems.end(),
+                                         [&](const FieldProblem& other) { return other.message == problem.message; });
           if (problem.key == key && !known) problems.push_back(problem);
         }
       };
@@ -204,9 +213,13 @@ void PropertyForm::setHeading(const QString& heading) {
   m_headingRow->setVisible(!heading.isEmpty());
 }
 
-void PropertyForm::setBaseFolder(const QString& folder) { m_baseFolder = folder; }
+void PropertyForm::setBaseFolder(const QString& folder) {
+  m_baseFolder = folder;
+}
 
-void PropertyForm::setHidden(const std::vector<std::string>& keys) { m_hidden = keys; }
+void PropertyForm::setHidden(const std::vector<std::string>& keys) {
+  m_hidden = keys;
+}
 
 void PropertyForm::setHint(const std::string& key, const QString& hint, const QString& action) {
   if (FormRow* found = row(key)) found->setHint(hint, action);
@@ -218,10 +231,13 @@ void PropertyForm::setFilter(const QString& words, bool changedOnly) {
   refresh();
 }
 
-int PropertyForm::changedCount() const { return std::max(m_changed, 0); }
+int PropertyForm::changedCount() const {
+  return std::max(m_changed, 0);
+}
 
 int PropertyForm::visibleCount() const {
-  return static_cast<int>(std::count_if(m_rows.begin(), m_rows.end(), [](const FormRow* row) { return !row->isHidden(); }));
+  return static_cast<int>(
+      std::count_if(m_rows.begin(), m_rows.end(), [](const FormRow* row) { return !row->isHidden(); }));
 }
 
 bool PropertyForm::focusField(const std::string& key) {
@@ -232,7 +248,8 @@ bool PropertyForm::focusField(const std::string& key) {
 }
 
 FormRow* PropertyForm::row(const std::string& key) const {
-  const auto found = std::find_if(m_rows.begin(), m_rows.end(), [&](const FormRow* row) { return row->field().key == key; });
+  const auto found =
+      std::find_if(m_rows.begin(), m_rows.end(), [&](const FormRow* row) { return row->field().key == key; });
   return found == m_rows.end() ? nullptr : *found;
 }
 

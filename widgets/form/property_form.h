@@ -1,7 +1,7 @@
 #pragma once
-// A form built from a catalogue entry alone: one row a field, in the entry's order. The inspector, the settings page and every
-// popover with fields use it. It holds the values that differ from the defaults and tells of each change at once; the owner puts
-// the change into the document and hands the document's values back with setGiven().
+// A form built from a catalogue entry alone: one row a field, in the entry's order. The inspector, the settings page
+// and every popover with fields use it. It holds the values that differ from the defaults and tells of each change at
+// once; the owner puts the change into the document and hands the document's values back with setGiven().
 #include <QHash>
 #include <QWidget>
 #include <functional>
@@ -28,8 +28,8 @@ class PropertyForm : public QWidget {
   explicit PropertyForm(FormStyle style = FormStyle::inspector, QWidget* parent = nullptr);
   ~PropertyForm() override;
 
-  // `entry` must outlive the form or the next setEntry(). `identity` names the thing that is edited ("main/conv1"): a text that
-  // is no value yet is kept under it and comes back with it.
+  // `entry` must outlive the form or the next setEntry(). `identity` names the thing that is edited ("main/conv1"): a
+  // text that is no value yet is kept under it and comes back with it.
   void setEntry(const Entry& entry, const Json& given, const QString& identity = {});
   void clear();
   // The document's values now (after undo, say). Rows whose value did not change are left alone, also half-typed ones.
@@ -37,15 +37,17 @@ class PropertyForm : public QWidget {
   const Json& given() const { return m_given; }
   const Entry* entry() const { return m_entry; }
 
-  // What others found (shapes that disagree, a file that is missing). The form adds what the entry itself says of the values.
+  // What others found (shapes that disagree, a file that is missing). The form adds what the entry itself says of the
+  // values.
   void setProblems(const std::vector<FieldProblem>& problems);
 
-  void setHeading(const QString& heading);           // "Parameters"; with the number of changed fields at its right
-  void setBaseFolder(const QString& folder);          // for paths; holds from the next setEntry()
+  void setHeading(const QString& heading);               // "Parameters"; with the number of changed fields at its right
+  void setBaseFolder(const QString& folder);             // for paths; holds from the next setEntry()
   void setHidden(const std::vector<std::string>& keys);  // fields that another place edits; from the next setEntry()
   // A computed remark beside the field ("= 110 steps"), with an optional action ("Use 3.2").
   void setHint(const std::string& key, const QString& hint, const QString& action = {});
-  // Rows whose label, key or help has all words; `changedOnly` leaves only what differs and shows the default struck through.
+  // Rows whose label, key or help has all words; `changedOnly` leaves only what differs and shows the default struck
+  // through.
   void setFilter(const QString& words, bool changedOnly = false);
 
   int changedCount() const;
@@ -77,8 +79,8 @@ class PropertyForm : public QWidget {
   std::vector<std::string> m_hidden;
   std::vector<FormRow*> m_rows;
   std::vector<FieldProblem> m_problems;
-  std::map<std::string, QString> m_invalid;                       // what stands in a row but is no value
-  QHash<QString, std::map<std::string, QStringList>> m_drafts;    // by identity
+  std::map<std::string, QString> m_invalid;                     // what stands in a row but is no value
+  QHash<QString, std::map<std::string, QStringList>> m_drafts;  // by identity
   QVBoxLayout* m_column;
   QWidget* m_headingRow;
   QLabel* m_heading;

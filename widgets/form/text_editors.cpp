@@ -32,8 +32,10 @@ ListText readNumberList(const QString& text, bool whole, int count) {
     if (whole && (*number.value != std::trunc(*number.value) || std::abs(*number.value) > 9e15)) {
       return {std::nullopt, QObject::tr("%1 is not a whole number").arg(part)};
     }
-    if (whole) values.push_back(static_cast<std::int64_t>(*number.value));
-    else values.push_back(*number.value);
+    if (whole)
+      values.push_back(static_cast<std::int64_t>(*number.value));
+    else
+      values.push_back(*number.value);
   }
   if (count > 0 && static_cast<int>(values.size()) != count) {
     return {std::nullopt, QObject::tr("%1 numbers are wanted, %2 stand there").arg(count).arg(values.size())};
@@ -61,10 +63,13 @@ TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget
   m_line->setAccessibleName(QString::fromStdString(field.label));
   m_line->setMinimumWidth(60);
   if (isList(field)) m_line->setProperty("number", true);
-  if (field.type == FieldType::shape) m_line->setPlaceholderText(QStringLiteral("3 × 32 × 32"));
-  else if (field.optional && field.defaultValue.is_null()) m_line->setPlaceholderText(tr("none"));
+  if (field.type == FieldType::shape)
+    m_line->setPlaceholderText(QStringLiteral("3 × 32 × 32"));
+  else if (field.optional && field.defaultValue.is_null())
+    m_line->setPlaceholderText(tr("none"));
   if (field.type == FieldType::file) {
-    Button* choose = iconButton(QStringLiteral("folder"), tr("Choose a file for %1").arg(QString::fromStdString(field.label)), this);
+    Button* choose =
+        iconButton(QStringLiteral("folder"), tr("Choose a file for %1").arg(QString::fromStdString(field.label)), this);
     layout->addWidget(choose);
     connect(choose, &QPushButton::clicked, this, &TextEditor::browse);
   }
@@ -73,8 +78,10 @@ TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget
 
 void TextEditor::showValue(const Json& value) {
   QString text;
-  if (value.is_string()) text = QString::fromStdString(value.get<std::string>());
-  else if (isList(m_field)) text = writeNumberList(value, m_field.type == FieldType::shape ? QStringLiteral(" × ") : QStringLiteral(", "));
+  if (value.is_string())
+    text = QString::fromStdString(value.get<std::string>());
+  else if (isList(m_field))
+    text = writeNumberList(value, m_field.type == FieldType::shape ? QStringLiteral(" × ") : QStringLiteral(", "));
   if (isList(m_field)) {
     // "3,32,32" already means it: what was typed stays.
     const ListText now = readNumberList(m_line->text(), m_field.type != FieldType::reals);
@@ -107,8 +114,10 @@ void TextEditor::read() {
   const ListText list = readNumberList(text, m_field.type != FieldType::reals, m_field.count);
   m_problem = list.problem;
   if (list.value && list.value->empty()) m_problem = tr("a number is missing");
-  if (m_problem.isEmpty()) Q_EMIT edited(*list.value);
-  else Q_EMIT invalid(m_problem);
+  if (m_problem.isEmpty())
+    Q_EMIT edited(*list.value);
+  else
+    Q_EMIT invalid(m_problem);
 }
 
 void TextEditor::browse() {
@@ -123,9 +132,13 @@ void TextEditor::browse() {
   dialog->open();
 }
 
-QStringList TextEditor::draft() const { return m_problem.isEmpty() ? QStringList() : QStringList{m_line->text()}; }
+QStringList TextEditor::draft() const {
+  return m_problem.isEmpty() ? QStringList() : QStringList{m_line->text()};
+}
 
-void TextEditor::restoreDraft(const QStringList& texts) { m_line->setText(texts.value(0)); }
+void TextEditor::restoreDraft(const QStringList& texts) {
+  m_line->setText(texts.value(0));
+}
 
 void TextEditor::setMark(FieldMark mark) {
   setStyleProperty(m_line, "problem", mark == FieldMark::error ? "error" : mark == FieldMark::warning ? "warning" : "");

@@ -30,8 +30,8 @@ class TextEditor : public FieldEditor {
   bool m_showing = false;
 };
 
-// A list as a person types it: numbers between spaces, commas, ×, x or *; with brackets or without. The problem names the part
-// that is no number.
+// A list as a person types it: numbers between spaces, commas, ×, x or *; with brackets or without. The problem names
+// the part that is no number.
 struct ListText {
   std::optional<Json> value;
   QString problem;

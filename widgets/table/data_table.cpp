@@ -84,7 +84,8 @@ void DataTable::setColumns(std::vector<TableColumn> columns) {
 
 const TableColumn& DataTable::column(int index) const {
   static const TableColumn other;
-  return index >= 0 && static_cast<std::size_t>(index) < m_columns.size() ? m_columns[static_cast<std::size_t>(index)] : other;
+  return index >= 0 && static_cast<std::size_t>(index) < m_columns.size() ? m_columns[static_cast<std::size_t>(index)]
+                                                                          : other;
 }
 
 void DataTable::setModel(QAbstractItemModel* model) {
@@ -132,7 +133,8 @@ void DataTable::placeFrozen() {
   if (m_frozenCount == 0 || !model()) return;
   int width = 0;
   for (int i = 0; i < std::min(m_frozenCount, model()->columnCount()); ++i) width += columnWidth(i);
-  m_frozen->setGeometry(0, 0, std::min(width, viewport()->width()), horizontalHeader()->height() + viewport()->height());
+  m_frozen->setGeometry(0, 0, std::min(width, viewport()->width()),
+                        horizontalHeader()->height() + viewport()->height());
   m_frozen->verticalScrollBar()->setValue(verticalScrollBar()->value());
   m_frozen->raise();
 }
@@ -170,17 +172,23 @@ void DataTable::hoverAt(QTableView* view, const QPoint& position) {
 }
 
 bool DataTable::viewportEvent(QEvent* event) {
-  if (event->type() == QEvent::MouseMove) hoverAt(this, static_cast<QMouseEvent*>(event)->pos());
-  else if (event->type() == QEvent::Leave) hoverAt(this, QPoint(0, -1));
+  if (event->type() == QEvent::MouseMove)
+    hoverAt(this, static_cast<QMouseEvent*>(event)->pos());
+  else if (event->type() == QEvent::Leave)
+    hoverAt(this, QPoint(0, -1));
   return QTableView::viewportEvent(event);
 }
 
 bool DataTable::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_frozen->viewport()) {
-    if (event->type() == QEvent::MouseMove) hoverAt(m_frozen, static_cast<QMouseEvent*>(event)->pos());
-    else if (event->type() == QEvent::Leave) hoverAt(m_frozen, QPoint(0, -1));
-    else if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
-    else if (event->type() == QEvent::MouseButtonRelease) clicked_(m_frozen, static_cast<QMouseEvent*>(event));
+    if (event->type() == QEvent::MouseMove)
+      hoverAt(m_frozen, static_cast<QMouseEvent*>(event)->pos());
+    else if (event->type() == QEvent::Leave)
+      hoverAt(m_frozen, QPoint(0, -1));
+    else if (event->type() == QEvent::MouseButtonPress)
+      setFocus(Qt::MouseFocusReason);
+    else if (event->type() == QEvent::MouseButtonRelease)
+      clicked_(m_frozen, static_cast<QMouseEvent*>(event));
     else if (event->type() == QEvent::MouseButtonDblClick) {
       const QModelIndex index = m_frozen->indexAt(static_cast<QMouseEvent*>(event)->pos());
       if (index.isValid()) Q_EMIT rowActivated(index.row());
@@ -197,8 +205,10 @@ void DataTable::mouseReleaseEvent(QMouseEvent* event) {
 void DataTable::clicked_(QTableView* view, QMouseEvent* event) {
   const QModelIndex index = view->indexAt(event->pos());
   if (event->button() != Qt::LeftButton || !index.isValid()) return;
-  if (column(index.column()).kind == ColumnKind::check) toggle({index.row()});
-  else if (column(index.column()).kind == ColumnKind::swatch) Q_EMIT swatchClicked(index);
+  if (column(index.column()).kind == ColumnKind::check)
+    toggle({index.row()});
+  else if (column(index.column()).kind == ColumnKind::swatch)
+    Q_EMIT swatchClicked(index);
 }
 
 int DataTable::checkColumn() const {
@@ -234,7 +244,8 @@ void DataTable::toggle(const QList<int>& rows) {
   if (column < 0 || rows.isEmpty()) return;
   // Several rows take the new state of the first.
   const bool checked = model()->index(rows.front(), column).data(Qt::CheckStateRole).toInt() != Qt::Checked;
-  for (const int row : rows) model()->setData(model()->index(row, column), checked ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
+  for (const int row : rows)
+    model()->setData(model()->index(row, column), checked ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
 }
 
 QList<int> DataTable::selectedRows() const {
@@ -246,14 +257,16 @@ QList<int> DataTable::selectedRows() const {
 }
 
 void DataTable::keyPressEvent(QKeyEvent* event) {
-  const bool find = event->matches(QKeySequence::Find) || (event->key() == Qt::Key_Slash && event->modifiers() == Qt::NoModifier);
+  const bool find =
+      event->matches(QKeySequence::Find) || (event->key() == Qt::Key_Slash && event->modifiers() == Qt::NoModifier);
   if (find) {
     Q_EMIT filterRequested();
   } else if (event->key() == Qt::Key_Space && checkColumn() >= 0) {
     toggle(selectedRows());
   } else if (event->key() == Qt::Key_Delete && !selectedRows().isEmpty()) {
     Q_EMIT deleteRequested(selectedRows());
-  } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && state() != EditingState && currentIndex().isValid()) {
+  } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && state() != EditingState &&
+             currentIndex().isValid()) {
     Q_EMIT rowActivated(currentIndex().row());
   } else {
     QTableView::keyPressEvent(event);

@@ -1,7 +1,7 @@
 #pragma once
-// A table of many rows: 32 px rows painted from the theme, monospaced numbers, check boxes, swatches, status shapes, a sticky
-// head, and first columns that stay while the rest scrolls sideways. Any model will do; what its cells are stands in
-// table_roles.h. Sorting is the model's business (TableSortModel).
+// A table of many rows: 32 px rows painted from the theme, monospaced numbers, check boxes, swatches, status shapes, a
+// sticky head, and first columns that stay while the rest scrolls sideways. Any model will do; what its cells are
+// stands in table_roles.h. Sorting is the model's business (TableSortModel).
 #include <QTableView>
 #include <vector>
 
@@ -22,15 +22,15 @@ class DataTable : public QTableView {
   // One a column of the model, in its order; more columns of the model than given are text.
   void setColumns(std::vector<TableColumn> columns);
   const TableColumn& column(int index) const;
-  void setFrozenColumns(int count);        // how many first columns stay; 0 = none
+  void setFrozenColumns(int count);  // how many first columns stay; 0 = none
   void setModel(QAbstractItemModel* model) override;
 
   // Shown in the middle while there are no rows; owned by the table.
   void setEmptyState(QWidget* widget);
 
   int hoveredRow() const { return m_hovered; }
-  void setHoveredRow(int row);             // from a chart whose line is hovered; -1 = none
-  Qt::CheckState allChecked() const;       // of the check column's rows
+  void setHoveredRow(int row);        // from a chart whose line is hovered; -1 = none
+  Qt::CheckState allChecked() const;  // of the check column's rows
   void setAllChecked(bool checked);
   // The last frozen column while others are scrolled under it.
   bool isFrozenEdge(int column) const;
@@ -38,10 +38,10 @@ class DataTable : public QTableView {
   QTableView* frozenPart() const { return m_frozen; }
 
  Q_SIGNALS:
-  void rowHovered(int row);                // -1 = none
-  void rowActivated(int row);              // Enter or double click
+  void rowHovered(int row);    // -1 = none
+  void rowActivated(int row);  // Enter or double click
   void deleteRequested(const QList<int>& rows);
-  void filterRequested();                  // Ctrl+F or /
+  void filterRequested();  // Ctrl+F or /
   void swatchClicked(const QModelIndex& index);
 
  protected:

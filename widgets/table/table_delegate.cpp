@@ -16,12 +16,18 @@ constexpr int kPadding = 10;
 
 Colour toneColour(Tone tone) {
   switch (tone) {
-    case Tone::normal: return Colour::text;
-    case Tone::quiet: return Colour::text3;
-    case Tone::accent: return Colour::accentText;
-    case Tone::ok: return Colour::ok;
-    case Tone::warning: return Colour::warning;
-    case Tone::error: return Colour::error;
+    case Tone::normal:
+      return Colour::text;
+    case Tone::quiet:
+      return Colour::text3;
+    case Tone::accent:
+      return Colour::accentText;
+    case Tone::ok:
+      return Colour::ok;
+    case Tone::warning:
+      return Colour::warning;
+    case Tone::error:
+      return Colour::error;
   }
   return Colour::text;
 }
@@ -84,7 +90,9 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
       if (state.isValid()) paintCheckBox(*painter, cell, static_cast<Qt::CheckState>(state.toInt()), enabled, hovered);
       break;
     }
-    case ColumnKind::swatch: paintSwatch(*painter, cell, index.data(kSwatchRole)); break;
+    case ColumnKind::swatch:
+      paintSwatch(*painter, cell, index.data(kSwatchRole));
+      break;
     case ColumnKind::status: {
       const auto status = static_cast<Status>(index.data(kStatusRole).toInt());
       const QColor colour = theme.colour(statusColour(status));
@@ -93,7 +101,8 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
       painter->setPen(colour);
       const QRectF words = content.adjusted(20, 0, 0, 0);
       painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
-                        QFontMetricsF(painter->font()).elidedText(text.isEmpty() ? statusWord(status) : text, Qt::ElideRight, words.width()));
+                        QFontMetricsF(painter->font())
+                            .elidedText(text.isEmpty() ? statusWord(status) : text, Qt::ElideRight, words.width()));
       break;
     }
     case ColumnKind::number: {
@@ -112,7 +121,8 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     case ColumnKind::text: {
       painter->setFont(Theme::withWeight(theme.font(FontRole::body), strong ? 600 : 400));
       painter->setPen(ink);
-      painter->drawText(content, Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(painter->font()).elidedText(text, Qt::ElideMiddle, content.width()));
+      painter->drawText(content, Qt::AlignVCenter | Qt::AlignLeft,
+                        QFontMetricsF(painter->font()).elidedText(text, Qt::ElideMiddle, content.width()));
       break;
     }
   }
@@ -126,7 +136,8 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   painter->restore();
 }
 
-QWidget* TableDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+QWidget* TableDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& option,
+                                     const QModelIndex& index) const {
   QWidget* editor = QStyledItemDelegate::createEditor(parent, option, index);
   if (auto* line = qobject_cast<QLineEdit*>(editor)) {
     line->setProperty("focusRadius", -1);

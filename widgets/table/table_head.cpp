@@ -21,7 +21,9 @@ TableHead::TableHead(DataTable* table, QWidget* parent) : QHeaderView(Qt::Horizo
   setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
 }
 
-QSize TableHead::sizeHint() const { return {QHeaderView::sizeHint().width(), Theme::of(this).size(Size::tableHead)}; }
+QSize TableHead::sizeHint() const {
+  return {QHeaderView::sizeHint().width(), Theme::of(this).size(Size::tableHead)};
+}
 
 void TableHead::paintSection(QPainter* painter, const QRect& rect, int index) const {
   const Theme& theme = Theme::of(this);
@@ -53,8 +55,10 @@ void TableHead::paintSection(QPainter* painter, const QRect& rect, int index) co
   const double left = right ? content.right() - width - (sorted ? 15 : 0) : content.left();
   painter->drawText(QRectF(left, content.top(), width + 2, content.height()), Qt::AlignVCenter | Qt::AlignLeft, text);
   if (sorted) {
-    const QString sign = sortIndicatorOrder() == Qt::DescendingOrder ? QStringLiteral("chevron-down") : QStringLiteral("chevron-up");
-    paintIcon(*painter, sign, QRectF(left + width + 3, area.center().y() - 7, 14, 14), theme.colour(Colour::accentText));
+    const QString sign =
+        sortIndicatorOrder() == Qt::DescendingOrder ? QStringLiteral("chevron-down") : QStringLiteral("chevron-up");
+    paintIcon(*painter, sign, QRectF(left + width + 3, area.center().y() - 7, 14, 14),
+              theme.colour(Colour::accentText));
   }
   painter->restore();
 }
@@ -66,7 +70,8 @@ void TableHead::mousePressEvent(QMouseEvent* event) {
 
 void TableHead::mouseReleaseEvent(QMouseEvent* event) {
   const int index = logicalIndexAt(event->pos());
-  const bool click = event->button() == Qt::LeftButton && index >= 0 && index == m_pressed && cursor().shape() != Qt::SplitHCursor;
+  const bool click =
+      event->button() == Qt::LeftButton && index >= 0 && index == m_pressed && cursor().shape() != Qt::SplitHCursor;
   const int sortedBy = m_table->horizontalHeader()->sortIndicatorSection();
   const Qt::SortOrder sortedAs = m_table->horizontalHeader()->sortIndicatorOrder();
   {
@@ -83,7 +88,9 @@ void TableHead::mouseReleaseEvent(QMouseEvent* event) {
     // Numbers begin with the best, which is mostly the largest; the second click turns the order.
     const bool same = sortedBy == index;
     const Qt::SortOrder first = column.kind == ColumnKind::number ? Qt::DescendingOrder : Qt::AscendingOrder;
-    const Qt::SortOrder order = !same ? first : sortedAs == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+    const Qt::SortOrder order = !same                            ? first
+                                : sortedAs == Qt::AscendingOrder ? Qt::DescendingOrder
+                                                                 : Qt::AscendingOrder;
     m_table->sortByColumn(index, order);
   }
 }

@@ -1,7 +1,8 @@
 #pragma once
-// What a model says of a cell to a DataTable besides Qt's own roles. Display, CheckState, ToolTip and Edit mean what they always do.
-#include <Qt>
+// What a model says of a cell to a DataTable besides Qt's own roles. Display, CheckState, ToolTip and Edit mean what
+// they always do.
 #include <QString>
+#include <Qt>
 
 namespace loom {
 
@@ -18,17 +19,17 @@ enum class Tone { normal, quiet, accent, ok, warning, error };
 
 enum class ColumnKind {
   text,
-  number,   // monospaced, right-aligned
-  check,    // a box, bound to Qt::CheckStateRole; in the head one for all rows
-  swatch,   // the curve's colour; a click is swatchClicked()
-  status,   // shape and word
+  number,  // monospaced, right-aligned
+  check,   // a box, bound to Qt::CheckStateRole; in the head one for all rows
+  swatch,  // the curve's colour; a click is swatchClicked()
+  status,  // shape and word
 };
 
 struct TableColumn {
   QString title;
   ColumnKind kind = ColumnKind::text;
   int width = 100;
-  bool tinted = false;   // under the tinted head: the settings that differ
+  bool tinted = false;  // under the tinted head: the settings that differ
   bool sortable = true;
 };
 

@@ -21,8 +21,10 @@ bool isNumber(const QVariant& value) {
     case QMetaType::UInt:
     case QMetaType::LongLong:
     case QMetaType::ULongLong:
-    case QMetaType::Bool: return true;
-    default: return false;
+    case QMetaType::Bool:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -79,6 +81,8 @@ bool TableSortModel::lessThan(const QModelIndex& left, const QModelIndex& right)
   return naturalLess(left.data().toString(), right.data().toString());
 }
 
-bool TableSortModel::filterAcceptsRow(int row, const QModelIndex&) const { return !m_accepts || m_accepts(row); }
+bool TableSortModel::filterAcceptsRow(int row, const QModelIndex&) const {
+  return !m_accepts || m_accepts(row);
+}
 
 }  // namespace loom

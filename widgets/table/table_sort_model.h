@@ -1,6 +1,6 @@
 #pragma once
-// Sorts and filters rows for a DataTable: by kSortRole, else by the text as a person counts ("run 9" before "run 10"). What is
-// missing or not a number stands last in either order. Rows that compare equal keep their order.
+// Sorts and filters rows for a DataTable: by kSortRole, else by the text as a person counts ("run 9" before "run 10").
+// What is missing or not a number stands last in either order. Rows that compare equal keep their order.
 #include <QSortFilterProxyModel>
 #include <functional>
 

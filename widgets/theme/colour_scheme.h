@@ -1,6 +1,7 @@
 #pragma once
-// What the desktop prefers: light or dark, and whether things may move. Asked from the settings portal over D-Bus without ever
-// blocking (an answer within 300 ms counts; later ones arrive as a change), from the desktop's palette where there is no portal.
+// What the desktop prefers: light or dark, and whether things may move. Asked from the settings portal over D-Bus
+// without ever blocking (an answer within 300 ms counts; later ones arrive as a change), from the desktop's palette
+// where there is no portal.
 #include <QObject>
 
 class QDBusVariant;

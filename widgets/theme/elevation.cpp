@@ -1,9 +1,9 @@
 #include "widgets/theme/elevation.h"
 
 #include <QHash>
-#include <QtMath>
 #include <QPainter>
 #include <QPixmap>
+#include <QtMath>
 
 #include "widgets/theme/theme.h"
 
@@ -25,8 +25,9 @@ void drawShadow(QPainter& painter, const QRectF& card, double radius, Elevation 
   const double strength = theme.isDark() ? 3 : 1;  // a dark ground swallows a faint shadow
   const auto draw = [&](const Layer& layer) {
     painter.setBrush(theme.colour(Colour::shadow, std::min(1.0, layer.opacity * strength)));
-    painter.drawRoundedRect(card.adjusted(-layer.spread, -layer.spread, layer.spread, layer.spread).translated(0, layer.drop),
-                            radius + layer.spread, radius + layer.spread);
+    painter.drawRoundedRect(
+        card.adjusted(-layer.spread, -layer.spread, layer.spread, layer.spread).translated(0, layer.drop),
+        radius + layer.spread, radius + layer.spread);
   };
   if (elevation == Elevation::node) {
     for (const Layer& layer : kNode) draw(layer);
@@ -40,7 +41,8 @@ void drawShadow(QPainter& painter, const QRectF& card, double radius, Elevation 
 const QPixmap& patch(int corner, double radius, Elevation elevation, double ratio) {
   static QHash<QString, QPixmap> patches;
   const Theme& theme = Theme::of();
-  const QString key = QStringLiteral("%1|%2|%3|%4").arg(radius).arg(static_cast<int>(elevation)).arg(ratio).arg(theme.isDark());
+  const QString key =
+      QStringLiteral("%1|%2|%3|%4").arg(radius).arg(static_cast<int>(elevation)).arg(ratio).arg(theme.isDark());
   auto found = patches.find(key);
   if (found != patches.end()) return *found;
   const int margin = shadowMargin(elevation);
@@ -56,7 +58,9 @@ const QPixmap& patch(int corner, double radius, Elevation elevation, double rati
 
 }  // namespace
 
-int shadowMargin(Elevation elevation) { return elevation == Elevation::node ? 3 : 18; }
+int shadowMargin(Elevation elevation) {
+  return elevation == Elevation::node ? 3 : 18;
+}
 
 void paintShadow(QPainter& painter, const QRectF& card, double radius, Elevation elevation) {
   const int margin = shadowMargin(elevation);

@@ -29,7 +29,8 @@ bool wearsRing(const QWidget* widget, Qt::FocusReason reason) {
   const QVariant radius = widget->property(kRadiusProperty);
   if (radius.isValid() && radius.toInt() < 0) return false;
   if (isTextField(widget)) return true;
-  if (reason != Qt::TabFocusReason && reason != Qt::BacktabFocusReason && reason != Qt::ShortcutFocusReason) return false;
+  if (reason != Qt::TabFocusReason && reason != Qt::BacktabFocusReason && reason != Qt::ShortcutFocusReason)
+    return false;
   return radius.isValid() || qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QComboBox*>(widget) ||
          qobject_cast<const QSlider*>(widget);
 }
@@ -57,9 +58,13 @@ class Overlay : public QWidget {
 
 }  // namespace
 
-FocusRing::FocusRing(QApplication& application) { application.installEventFilter(this); }
+FocusRing::FocusRing(QApplication& application) {
+  application.installEventFilter(this);
+}
 
-FocusRing::~FocusRing() { detach(); }
+FocusRing::~FocusRing() {
+  detach();
+}
 
 bool FocusRing::eventFilter(QObject* watched, QEvent* event) {
   switch (event->type()) {
@@ -92,7 +97,8 @@ bool FocusRing::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::ParentChange:
       if (watched == m_target) detach();
       break;
-    default: break;
+    default:
+      break;
   }
   return false;
 }

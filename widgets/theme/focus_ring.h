@@ -1,6 +1,6 @@
 #pragma once
-// The ring around what has the keyboard: 2 px outside the control, only when the focus came by a key (Tab, Backtab, shortcut);
-// for text fields always. One translucent overlay, moved along; controls need to do nothing.
+// The ring around what has the keyboard: 2 px outside the control, only when the focus came by a key (Tab, Backtab,
+// shortcut); for text fields always. One translucent overlay, moved along; controls need to do nothing.
 #include <QObject>
 #include <QPointer>
 #include <QWidget>

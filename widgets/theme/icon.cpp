@@ -26,7 +26,9 @@ Cache& cache() {
   return instance;
 }
 
-QString path(const QString& name) { return QStringLiteral(":/gradloom/icons/%1.svg").arg(name); }
+QString path(const QString& name) {
+  return QStringLiteral(":/gradloom/icons/%1.svg").arg(name);
+}
 
 QSvgRenderer* renderer(const QString& name) {
   auto& renderers = cache().renderers;
@@ -52,7 +54,9 @@ class Engine : public QIconEngine {
     paintIcon(*painter, m_name, square, tint(mode, state));
   }
 
-  QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override { return scaledPixmap(size, mode, state, 1); }
+  QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {
+    return scaledPixmap(size, mode, state, 1);
+  }
 
   // `size` is in device pixels.
   QPixmap scaledPixmap(const QSize& size, QIcon::Mode mode, QIcon::State state, qreal scale) override {
@@ -96,7 +100,9 @@ class MarkEngine : public QIconEngine {
 
 }  // namespace
 
-QIcon icon(const QString& name, Colour colour) { return QIcon(new Engine(name, colour)); }
+QIcon icon(const QString& name, Colour colour) {
+  return QIcon(new Engine(name, colour));
+}
 
 QPixmap iconPixmap(const QString& name, const QColor& colour, double size, double deviceRatio) {
   const int pixels = std::max(1, qRound(size * deviceRatio));
@@ -134,15 +140,20 @@ QString layerIcon(const QString& entryIcon, const QString& category) {
   return hasIcon(category) ? category : QStringLiteral("shape");
 }
 
-bool hasIcon(const QString& name) { return !name.isEmpty() && (statusOfIcon(name) || QFile::exists(path(name))); }
+bool hasIcon(const QString& name) {
+  return !name.isEmpty() && (statusOfIcon(name) || QFile::exists(path(name)));
+}
 
 QStringList iconNames() {
-  QStringList names = QDir(QStringLiteral(":/gradloom/icons")).entryList({QStringLiteral("*.svg")}, QDir::Files, QDir::Name);
+  QStringList names =
+      QDir(QStringLiteral(":/gradloom/icons")).entryList({QStringLiteral("*.svg")}, QDir::Files, QDir::Name);
   for (QString& name : names) name.chop(4);
   return names;
 }
 
-void clearIconCache() { cache().pixmaps.clear(); }
+void clearIconCache() {
+  cache().pixmaps.clear();
+}
 
 void paintMark(QPainter& painter, const QRectF& rect) {
   const Theme& theme = Theme::of();
@@ -150,7 +161,8 @@ void paintMark(QPainter& painter, const QRectF& rect) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.translate(rect.topLeft());
   painter.scale(rect.width() / 28, rect.height() / 28);
-  // Threads over a 28 x 28 square: three of warp, five bits of weft, each with a gap cut out of the warp that it crosses.
+  // Threads over a 28 x 28 square: three of warp, five bits of weft, each with a gap cut out of the warp that it
+  // crosses.
   const QPen warp(theme.colour(Colour::accentText), 2.6, Qt::SolidLine, Qt::RoundCap);
   const QPen weft(theme.colour(Colour::text), 2.6, Qt::SolidLine, Qt::FlatCap);
   const double weftAt[5][2] = {{6, 6}, {22, 6}, {14, 14}, {6, 22}, {22, 22}};
@@ -169,6 +181,8 @@ void paintMark(QPainter& painter, const QRectF& rect) {
   painter.restore();
 }
 
-QIcon applicationIcon() { return QIcon(new MarkEngine); }
+QIcon applicationIcon() {
+  return QIcon(new MarkEngine);
+}
 
 }  // namespace loom

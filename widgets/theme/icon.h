@@ -1,6 +1,7 @@
 #pragma once
-// Icons by name, from resources/icons/NAME.svg (16 x 16, black strokes), tinted with a colour of the theme and drawn at the
-// device's own ratio; cached until the theme changes. Names that start with "status-" are the status shapes (status.h).
+// Icons by name, from resources/icons/NAME.svg (16 x 16, black strokes), tinted with a colour of the theme and drawn at
+// the device's own ratio; cached until the theme changes. Names that start with "status-" are the status shapes
+// (status.h).
 #include <QIcon>
 #include <QPixmap>
 #include <QString>
@@ -12,7 +13,8 @@ class QRectF;
 
 namespace loom {
 
-// Follows the theme by itself: keep it as long as you like. Disabled looks disabled; Selected and checked use accentText.
+// Follows the theme by itself: keep it as long as you like. Disabled looks disabled; Selected and checked use
+// accentText.
 QIcon icon(const QString& name, Colour colour = Colour::text2);
 
 // For delegates and items; an unknown name draws nothing.

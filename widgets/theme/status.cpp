@@ -26,7 +26,9 @@ constexpr std::array<Look, 8> kLooks = {{
     {Status::reconnecting, "status-reconnecting", "Reconnecting", Colour::warning},
 }};
 
-const Look& look(Status status) { return kLooks[static_cast<std::size_t>(status)]; }
+const Look& look(Status status) {
+  return kLooks[static_cast<std::size_t>(status)];
+}
 
 QPainterPath stroked(const QPainterPath& path, double width) {
   QPainterPathStroker stroker;
@@ -40,8 +42,10 @@ QPainterPath polyline(std::initializer_list<QPointF> points) {
   QPainterPath path;
   bool first = true;
   for (const QPointF& point : points) {
-    if (first) path.moveTo(point);
-    else path.lineTo(point);
+    if (first)
+      path.moveTo(point);
+    else
+      path.lineTo(point);
     first = false;
   }
   return path;
@@ -56,9 +60,11 @@ QPainterPath circle(double radius) {
 // The shape in a square of 14 around the origin.
 QPainterPath shape(Status status) {
   switch (status) {
-    case Status::ok: return circle(7).subtracted(stroked(polyline({{-3.2, 0.2}, {-0.9, 2.6}, {3.1, -2.2}}), 1.7));
+    case Status::ok:
+      return circle(7).subtracted(stroked(polyline({{-3.2, 0.2}, {-0.9, 2.6}, {3.1, -2.2}}), 1.7));
     case Status::failed: {
-      QPainterPath octagon = polyline({{-2.9, -7}, {2.9, -7}, {7, -2.9}, {7, 2.9}, {2.9, 7}, {-2.9, 7}, {-7, 2.9}, {-7, -2.9}});
+      QPainterPath octagon =
+          polyline({{-2.9, -7}, {2.9, -7}, {7, -2.9}, {7, 2.9}, {2.9, 7}, {-2.9, 7}, {-7, 2.9}, {-7, -2.9}});
       octagon.closeSubpath();
       return octagon.subtracted(stroked(polyline({{-2.4, -2.4}, {2.4, 2.4}}), 1.7))
           .subtracted(stroked(polyline({{2.4, -2.4}, {-2.4, 2.4}}), 1.7));
@@ -68,7 +74,9 @@ QPainterPath shape(Status status) {
       triangle.closeSubpath();
       QPainterPath dot;
       dot.addEllipse(QPointF(0, 3.5), 1, 1);
-      return triangle.united(stroked(triangle, 1.2)).subtracted(stroked(polyline({{0, -2.2}, {0, 1.2}}), 1.6)).subtracted(dot);
+      return triangle.united(stroked(triangle, 1.2))
+          .subtracted(stroked(polyline({{0, -2.2}, {0, 1.2}}), 1.6))
+          .subtracted(dot);
     }
     case Status::queued:
       return stroked(circle(6), 1.6).united(stroked(polyline({{0, -3}, {0, 0.2}, {2.2, 1.6}}), 1.5));
@@ -83,17 +91,25 @@ QPainterPath shape(Status status) {
       bars.addRoundedRect(QRectF(1.4, -6, 3.6, 12), 1, 1);
       return bars;
     }
-    case Status::reconnecting: return stroked(circle(6), 1.6).united(stroked(polyline({{-4, 4}, {4, -4}}), 1.6));
-    case Status::running: return circle(2.6);
+    case Status::reconnecting:
+      return stroked(circle(6), 1.6).united(stroked(polyline({{-4, 4}, {4, -4}}), 1.6));
+    case Status::running:
+      return circle(2.6);
   }
   return {};
 }
 
 }  // namespace
 
-Colour statusColour(Status status) { return look(status).colour; }
-QString statusWord(Status status) { return QString::fromLatin1(look(status).word); }
-QString statusIcon(Status status) { return QString::fromLatin1(look(status).name); }
+Colour statusColour(Status status) {
+  return look(status).colour;
+}
+QString statusWord(Status status) {
+  return QString::fromLatin1(look(status).word);
+}
+QString statusIcon(Status status) {
+  return QString::fromLatin1(look(status).name);
+}
 
 std::optional<Status> statusOfIcon(const QString& icon) {
   if (!icon.startsWith(QLatin1String("status-"))) return std::nullopt;

@@ -47,7 +47,8 @@ void paintCheckBox(QPainter& painter, const QRectF& rect, Qt::CheckState state, 
     painter.setPen(QPen(theme.colour(Colour::onAccent), 1.8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.setBrush(Qt::NoBrush);
     if (state == Qt::Checked) {
-      painter.drawPolyline(QPolygonF{box.topLeft() + QPointF(4, 8.2), box.topLeft() + QPointF(6.8, 11), box.topLeft() + QPointF(12, 5.4)});
+      painter.drawPolyline(QPolygonF{box.topLeft() + QPointF(4, 8.2), box.topLeft() + QPointF(6.8, 11),
+                                     box.topLeft() + QPointF(12, 5.4)});
     } else {
       painter.drawLine(box.topLeft() + QPointF(4.5, 8), box.topLeft() + QPointF(11.5, 8));
     }
@@ -57,10 +58,12 @@ void paintCheckBox(QPainter& painter, const QRectF& rect, Qt::CheckState state, 
 
 Style::Style() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
 
-void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const {
+void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                          const QWidget* widget) const {
   const bool enabled = option->state & State_Enabled;
   switch (element) {
-    case PE_FrameFocusRect: return;
+    case PE_FrameFocusRect:
+      return;
     case PE_IndicatorCheckBox:
     case PE_IndicatorItemViewItemCheck: {
       const Qt::CheckState state = option->state & State_On         ? Qt::Checked
@@ -69,7 +72,9 @@ void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, 
       paintCheckBox(*painter, option->rect, state, enabled, option->state & State_MouseOver);
       return;
     }
-    case PE_IndicatorRadioButton: paintRadio(*painter, option->rect, option->state & State_On, enabled); return;
+    case PE_IndicatorRadioButton:
+      paintRadio(*painter, option->rect, option->state & State_On, enabled);
+      return;
     case PE_IndicatorBranch:
       if (option->state & State_Children) {
         QRectF square(0, 0, 12, 12);
@@ -78,7 +83,8 @@ void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, 
                   Theme::of().colour(Colour::text3));
       }
       return;
-    default: QProxyStyle::drawPrimitive(element, option, painter, widget);
+    default:
+      QProxyStyle::drawPrimitive(element, option, painter, widget);
   }
 }
 
@@ -87,18 +93,24 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
     case PM_IndicatorWidth:
     case PM_IndicatorHeight:
     case PM_ExclusiveIndicatorWidth:
-    case PM_ExclusiveIndicatorHeight: return static_cast<int>(kBox);
+    case PM_ExclusiveIndicatorHeight:
+      return static_cast<int>(kBox);
     case PM_SmallIconSize:
-    case PM_ButtonIconSize: return 16;
-    default: return QProxyStyle::pixelMetric(metric, option, widget);
+    case PM_ButtonIconSize:
+      return 16;
+    default:
+      return QProxyStyle::pixelMetric(metric, option, widget);
   }
 }
 
 int Style::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const {
   switch (hint) {
-    case SH_ToolTip_WakeUpDelay: return 400;
-    case SH_ComboBox_Popup: return 0;  // a list under the field, not over it
-    default: return QProxyStyle::styleHint(hint, option, widget, data);
+    case SH_ToolTip_WakeUpDelay:
+      return 400;
+    case SH_ComboBox_Popup:
+      return 0;  // a list under the field, not over it
+    default:
+      return QProxyStyle::styleHint(hint, option, widget, data);
   }
 }
 

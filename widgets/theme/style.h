@@ -1,6 +1,6 @@
 #pragma once
-// Fusion with what a stylesheet cannot draw in the theme's colours without bitmaps: check marks, radio dots, tree branches,
-// no dotted focus frame (FocusRing does that).
+// Fusion with what a stylesheet cannot draw in the theme's colours without bitmaps: check marks, radio dots, tree
+// branches, no dotted focus frame (FocusRing does that).
 #include <QProxyStyle>
 
 namespace loom {
@@ -13,7 +13,8 @@ class Style : public QProxyStyle {
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                      const QWidget* widget) const override;
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override;
-  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const override;
+  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                QStyleHintReturn* data) const override;
 };
 
 // A check box of 16 x 16 at the middle of `rect`, as forms and table cells have it.

@@ -27,7 +27,8 @@ QHash<QString, QString> placeholders(const Theme& theme) {
                   QString::number(it->px * 0.75 * theme.textSize() / 100.0, 'f', 3) + QStringLiteral("pt"));
   }
   const auto height = [&](const char* name, Size size) {
-    result.insert(QStringLiteral("size-") + QString::fromLatin1(name), QString::number(theme.size(size)) + QStringLiteral("px"));
+    result.insert(QStringLiteral("size-") + QString::fromLatin1(name),
+                  QString::number(theme.size(size)) + QStringLiteral("px"));
     // QSS counts a border of one pixel outside min-height.
     result.insert(QStringLiteral("inner-") + QString::fromLatin1(name),
                   QString::number(theme.size(size) - 2) + QStringLiteral("px"));
@@ -52,7 +53,8 @@ QString fillStyleSheet(const QString& text, const Theme& theme) {
     const auto match = it.next();
     const auto value = values.find(match.captured(1));
     if (value == values.end()) {
-      throw Error(ErrorCode::internal, "the stylesheet asks for '@" + match.captured(1).toStdString() + "', which is no token");
+      throw Error(ErrorCode::internal,
+                  "the stylesheet asks for '@" + match.captured(1).toStdString() + "', which is no token");
     }
     result += QStringView(text).mid(last, match.capturedStart() - last);
     result += *value;

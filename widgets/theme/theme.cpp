@@ -25,15 +25,24 @@ constexpr int kCurvesPerDash = 10;
 
 const char* roleName(FontRole role) {
   switch (role) {
-    case FontRole::display: return "display";
-    case FontRole::figure: return "figure";
-    case FontRole::title: return "title";
-    case FontRole::heading: return "heading";
-    case FontRole::body: return "body";
-    case FontRole::label: return "label";
-    case FontRole::caption: return "caption";
-    case FontRole::axis: return "axis";
-    case FontRole::wireLabel: return "pinLabel";
+    case FontRole::display:
+      return "display";
+    case FontRole::figure:
+      return "figure";
+    case FontRole::title:
+      return "title";
+    case FontRole::heading:
+      return "heading";
+    case FontRole::body:
+      return "body";
+    case FontRole::label:
+      return "label";
+    case FontRole::caption:
+      return "caption";
+    case FontRole::axis:
+      return "axis";
+    case FontRole::wireLabel:
+      return "pinLabel";
   }
   return "body";
 }
@@ -45,39 +54,66 @@ struct SizeToken {
 
 SizeToken sizeToken(Size size) {
   switch (size) {
-    case Size::topBar: return {"topBar", true};
-    case Size::rail: return {"rail", true};
-    case Size::railNarrow: return {"railNarrow", false};
-    case Size::pageBar: return {"pageBar", true};
-    case Size::tabs: return {"tabs", true};
-    case Size::statusBar: return {"statusBar", true};
-    case Size::palette: return {"palette", true};
-    case Size::inspector: return {"inspector", true};
-    case Size::field: return {"field", true};
-    case Size::button: return {"button", true};
-    case Size::buttonTop: return {"buttonTop", true};
-    case Size::tableRow: return {"tableRow", true};
-    case Size::tableHead: return {"tableHead", true};
-    case Size::icon: return {"icon", false};
-    case Size::iconRail: return {"iconRail", false};
-    case Size::iconStatus: return {"iconStatus", false};
-    case Size::nodeHeight: return {"nodeHeight", true};
-    case Size::nodeWidth: return {"nodeWidth", true};
-    case Size::grid: return {"grid", false};
-    case Size::nodePitch: return {"nodePitch", true};
+    case Size::topBar:
+      return {"topBar", true};
+    case Size::rail:
+      return {"rail", true};
+    case Size::railNarrow:
+      return {"railNarrow", false};
+    case Size::pageBar:
+      return {"pageBar", true};
+    case Size::tabs:
+      return {"tabs", true};
+    case Size::statusBar:
+      return {"statusBar", true};
+    case Size::palette:
+      return {"palette", true};
+    case Size::inspector:
+      return {"inspector", true};
+    case Size::field:
+      return {"field", true};
+    case Size::button:
+      return {"button", true};
+    case Size::buttonTop:
+      return {"buttonTop", true};
+    case Size::tableRow:
+      return {"tableRow", true};
+    case Size::tableHead:
+      return {"tableHead", true};
+    case Size::icon:
+      return {"icon", false};
+    case Size::iconRail:
+      return {"iconRail", false};
+    case Size::iconStatus:
+      return {"iconStatus", false};
+    case Size::nodeHeight:
+      return {"nodeHeight", true};
+    case Size::nodeWidth:
+      return {"nodeWidth", true};
+    case Size::grid:
+      return {"grid", false};
+    case Size::nodePitch:
+      return {"nodePitch", true};
   }
   return {"field", true};
 }
 
 const char* radiusName(Radius radius) {
   switch (radius) {
-    case Radius::chip: return "chip";
-    case Radius::field: return "field";
-    case Radius::button: return "button";
-    case Radius::node: return "node";
-    case Radius::card: return "card";
-    case Radius::peek: return "peek";
-    case Radius::pill: return "pill";
+    case Radius::chip:
+      return "chip";
+    case Radius::field:
+      return "field";
+    case Radius::button:
+      return "button";
+    case Radius::node:
+      return "node";
+    case Radius::card:
+      return "card";
+    case Radius::peek:
+      return "peek";
+    case Radius::pill:
+      return "pill";
   }
   return "field";
 }
@@ -115,7 +151,9 @@ QPalette applicationPalette(const Palette& p) {
 }  // namespace
 
 Theme::Theme(QApplication& application, ThemeOptions options)
-    : m_application(application), m_options(options), m_scheme(std::make_unique<ColourScheme>(QGuiApplication::palette())) {
+    : m_application(application),
+      m_options(options),
+      m_scheme(std::make_unique<ColourScheme>(QGuiApplication::palette())) {
   Q_ASSERT(!g_theme);
   g_theme = this;
   m_options.textSize = std::clamp(m_options.textSize, 90, 150);
@@ -126,7 +164,9 @@ Theme::Theme(QApplication& application, ThemeOptions options)
   apply();
 }
 
-Theme::~Theme() { g_theme = nullptr; }
+Theme::~Theme() {
+  g_theme = nullptr;
+}
 
 Theme& Theme::of(const QObject*) {
   if (!g_theme) qFatal("no loom::Theme: construct one after the QApplication and before any widget");
@@ -159,7 +199,9 @@ void Theme::setTextSize(int percent) {
   apply();
 }
 
-bool Theme::reducedMotion() const { return m_options.reducedMotion || !m_scheme->animations(); }
+bool Theme::reducedMotion() const {
+  return m_options.reducedMotion || !m_scheme->animations();
+}
 
 void Theme::setReducedMotion(bool reduced) {
   if (reduced == m_options.reducedMotion) return;
@@ -183,7 +225,8 @@ QVector<qreal> Theme::curveDash(int index, qreal penWidth) const {
   const auto& dashes = Tokens::builtIn().curveDashes;
   QVector<qreal> result;
   if (index < 0 || index >= kGreyCurvesFrom) return result;
-  for (const double px : dashes[static_cast<std::size_t>(index / kCurvesPerDash) % dashes.size()]) result << px / penWidth;
+  for (const double px : dashes[static_cast<std::size_t>(index / kCurvesPerDash) % dashes.size()])
+    result << px / penWidth;
   return result;
 }
 
@@ -223,7 +266,9 @@ int Theme::size(Size size) const {
   return token.growsWithText ? qRound(px * m_options.textSize / 100.0) : px;
 }
 
-int Theme::radius(Radius radius) const { return Tokens::builtIn().radius.value(QString::fromLatin1(radiusName(radius))); }
+int Theme::radius(Radius radius) const {
+  return Tokens::builtIn().radius.value(QString::fromLatin1(radiusName(radius)));
+}
 
 int Theme::duration(Motion motion) const {
   const char* name = motion == Motion::hover ? "hover" : motion == Motion::panel ? "panel" : "fit";

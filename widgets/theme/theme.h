@@ -4,11 +4,12 @@
 //   QApplication application(argc, argv);
 //   loom::Theme theme(application, {.mode = loom::ThemeMode::system});
 //
-// It sets style, palette, fonts and the one stylesheet of the application, follows the desktop's choice of light or dark, and
-// draws the ring around what has the keyboard. Like the QApplication itself there is one at a time; every widget reaches it by
-// Theme::of(this). It is used on the UI thread alone.
+// It sets style, palette, fonts and the one stylesheet of the application, follows the desktop's choice of light or
+// dark, and draws the ring around what has the keyboard. Like the QApplication itself there is one at a time; every
+// widget reaches it by Theme::of(this). It is used on the UI thread alone.
 //
-// Widgets ask for a colour when they paint and never store one; widgets that cache pixmaps or texts drop them on changed().
+// Widgets ask for a colour when they paint and never store one; widgets that cache pixmaps or texts drop them on
+// changed().
 #include <QFont>
 #include <QObject>
 #include <QPen>
@@ -29,8 +30,28 @@ enum class ThemeMode { system, light, dark };
 enum class FontRole { display, figure, title, heading, body, label, caption, axis, wireLabel };
 
 // Heights and widths of tokens.json `size`. Those in which text stands grow with the text size.
-enum class Size { topBar, rail, railNarrow, pageBar, tabs, statusBar, palette, inspector, field, button, buttonTop, tableRow,
-                  tableHead, icon, iconRail, iconStatus, nodeHeight, nodeWidth, grid, nodePitch };
+enum class Size {
+  topBar,
+  rail,
+  railNarrow,
+  pageBar,
+  tabs,
+  statusBar,
+  palette,
+  inspector,
+  field,
+  button,
+  buttonTop,
+  tableRow,
+  tableHead,
+  icon,
+  iconRail,
+  iconStatus,
+  nodeHeight,
+  nodeWidth,
+  grid,
+  nodePitch
+};
 enum class Radius { chip, field, button, node, card, peek, pill };
 enum class Motion { hover, panel, fit };
 
@@ -56,7 +77,8 @@ class Theme : public QObject {
 
   QColor colour(Colour colour) const { return palette()[colour]; }
   QColor colour(Colour colour, double opacity) const;
-  // The colour and dash of a run's curve by the number that the run keeps for life (0, 1, ...). From 30 on all are grey.
+  // The colour and dash of a run's curve by the number that the run keeps for life (0, 1, ...). From 30 on all are
+  // grey.
   QColor curveColour(int index) const;
   QVector<qreal> curveDash(int index, qreal penWidth) const;  // in units of the pen's width, as QPen wants it
   // By a layer's category, "convolution"; an unknown one looks like "shape".

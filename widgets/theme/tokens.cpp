@@ -25,7 +25,8 @@ const Json& member(const Json& object, const std::string& key, const std::string
 QColor colourOf(const Json& value, const std::string& place) {
   const QColor colour(QString::fromStdString(value.get<std::string>()));
   if (!colour.isValid()) {
-    throw Error(ErrorCode::badProject, "design tokens: " + place + " is '" + value.get<std::string>() + "', not a colour like #RRGGBB");
+    throw Error(ErrorCode::badProject,
+                "design tokens: " + place + " is '" + value.get<std::string>() + "', not a colour like #RRGGBB");
   }
   return colour;
 }
@@ -77,7 +78,8 @@ double luminance(const QColor& colour) {
 }  // namespace
 
 Tokens Tokens::parse(const QByteArray& json, const QString& name) {
-  const Json root = parseJson(std::string_view(json.constData(), static_cast<std::size_t>(json.size())), name.toStdString());
+  const Json root =
+      parseJson(std::string_view(json.constData(), static_cast<std::size_t>(json.size())), name.toStdString());
   Tokens result;
   const Json& themes = member(root, "themes", "the file");
   result.light = palette(member(themes, "light", "themes"), "light");
@@ -110,7 +112,9 @@ const Tokens& Tokens::builtIn() {
   return tokens;
 }
 
-QString tokenName(Colour colour) { return QString::fromLatin1(kTokenNames[static_cast<std::size_t>(colour)]); }
+QString tokenName(Colour colour) {
+  return QString::fromLatin1(kTokenNames[static_cast<std::size_t>(colour)]);
+}
 
 double contrast(const QColor& one, const QColor& other) {
   const double a = luminance(one);

@@ -1,6 +1,6 @@
 #pragma once
-// The design tokens (resources/styles/tokens.json), parsed once. The only place in the program where a colour value stands is
-// that file; here they get names, so that a misspelt token is an error of the compiler.
+// The design tokens (resources/styles/tokens.json), parsed once. The only place in the program where a colour value
+// stands is that file; here they get names, so that a misspelt token is an error of the compiler.
 #include <QColor>
 #include <QHash>
 #include <QString>
@@ -10,11 +10,12 @@
 
 namespace loom {
 
-#define LOOM_COLOUR_TOKENS(X)                                                                                          \
-  X(app) X(surface) X(sunken) X(canvas) X(raised) X(hover) X(pressed) X(line) X(lineStrong) X(control) X(text)        \
-  X(text2) X(text3) X(disabled) X(accent) X(accentHover) X(accentPress) X(onAccent) X(accentText) X(accentSoft)       \
-  X(focus) X(selected) X(ok) X(okSoft) X(warning) X(warningSoft) X(error) X(errorSoft) X(running) X(idle) X(grid)     \
-  X(axis) X(dot) X(shadow)
+#define LOOM_COLOUR_TOKENS(X)                                                                                       \
+  X(app)                                                                                                            \
+  X(surface) X(sunken) X(canvas) X(raised) X(hover) X(pressed) X(line) X(lineStrong) X(control) X(text) X(text2)    \
+      X(text3) X(disabled) X(accent) X(accentHover) X(accentPress) X(onAccent) X(accentText) X(accentSoft) X(focus) \
+          X(selected) X(ok) X(okSoft) X(warning) X(warningSoft) X(error) X(errorSoft) X(running) X(idle) X(grid)    \
+              X(axis) X(dot) X(shadow)
 
 enum class Colour {
 #define LOOM_TOKEN(name) name,
@@ -26,10 +27,10 @@ enum class Colour {
 // The colours of one scheme, light or dark.
 struct Palette {
   std::array<QColor, static_cast<std::size_t>(Colour::count)> colours;
-  std::vector<QColor> curves;         // in the order in which runs take them
-  QHash<QString, QColor> layers;      // by category: "convolution"
+  std::vector<QColor> curves;     // in the order in which runs take them
+  QHash<QString, QColor> layers;  // by category: "convolution"
   QColor compute, allReduce, dataWait;
-  double categoryTint = 0;            // opacity of a category's colour behind its icon
+  double categoryTint = 0;  // opacity of a category's colour behind its icon
 
   const QColor& operator[](Colour colour) const { return colours[static_cast<std::size_t>(colour)]; }
 };
@@ -42,10 +43,10 @@ struct TypeSize {
 struct Tokens {
   Palette light, dark;
   QStringList uiFamilies, numberFamilies;
-  QHash<QString, TypeSize> type;      // by role: "body"
-  QHash<QString, int> size;           // "field": 28
-  QHash<QString, int> radius;         // "field": 6
-  QHash<QString, int> motionMs;       // "hover": 60
+  QHash<QString, TypeSize> type;                 // by role: "body"
+  QHash<QString, int> size;                      // "field": 28
+  QHash<QString, int> radius;                    // "field": 6
+  QHash<QString, int> motionMs;                  // "hover": 60
   std::vector<std::vector<double>> curveDashes;  // of curves 1-10, 11-20, 21-30; pattern in px, empty = solid
 
   // Throws Error(badProject) for a token that is missing, unknown or no colour, with its name.

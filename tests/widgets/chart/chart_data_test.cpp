@@ -1,11 +1,12 @@
-// Reduction to pixel columns loses neither minimum, maximum, last value nor anything that is not finite; smoothing is what its
-// definition says; lines break at gaps; labels do not touch.
+// Reduction to pixel columns loses neither minimum, maximum, last value nor anything that is not finite; smoothing is
+// what its definition says; lines break at gaps; labels do not touch.
+#include "widgets/chart/chart_data.h"
+
 #include <QSignalSpy>
 #include <QtTest>
 #include <cmath>
 #include <random>
 
-#include "widgets/chart/chart_data.h"
 #include "widgets/chart/smoothing.h"
 
 using namespace loom;

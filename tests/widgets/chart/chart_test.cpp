@@ -19,7 +19,8 @@ namespace {
 
 // The event itself: QTest::mouseMove goes by the platform's cursor, which a double click before may have left held.
 void moveTo(QWidget* widget, const QPoint& position) {
-  QMouseEvent move(QEvent::MouseMove, QPointF(position), widget->mapToGlobal(QPointF(position)), Qt::NoButton, Qt::NoButton, {});
+  QMouseEvent move(QEvent::MouseMove, QPointF(position), widget->mapToGlobal(QPointF(position)), Qt::NoButton,
+                   Qt::NoButton, {});
   QApplication::sendEvent(widget, &move);
 }
 
@@ -38,11 +39,15 @@ class ChartTest : public QObject {
   QPoint at(LineChart* chart, double x, double y) const {
     const Interval range = chart->yRange();
     const QRectF plot = chart->plot();
-    return QPointF(plot.left() + m_stack->axis()->place(x) * plot.width(), plot.top() + (1 - (y - range.low) / range.span()) * plot.height()).toPoint();
+    return QPointF(plot.left() + m_stack->axis()->place(x) * plot.width(),
+                   plot.top() + (1 - (y - range.low) / range.span()) * plot.height())
+        .toPoint();
   }
 
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
   void cleanupTestCase() {
     m_stack.reset();
     m_theme.reset();
@@ -77,7 +82,8 @@ void ChartTest::init() {
   m_second = m_stack->addPanel("Accuracy", "%");
   m_first->setLines({{.id = "loss", .name = "training", .colour = 0, .source = m_loss}});
   m_second->setValueKind(ValueKind::accuracy);
-  m_second->setLines({{.id = "accuracy", .name = "training", .colour = 2, .source = m_accuracy, .value = ValueKind::accuracy}});
+  m_second->setLines(
+      {{.id = "accuracy", .name = "training", .colour = 2, .source = m_accuracy, .value = ValueKind::accuracy}});
   m_stack->axis()->setFull({0, 100});
   m_stack->resize(700, 440);
   m_stack->show();
@@ -92,7 +98,9 @@ void ChartTest::curveIsDrawnInItsColour() {
   for (const double x : {10.0, 50.0, 90.0}) {
     const QPoint point = at(m_first, x, 2 - 0.015 * x);
     bool found = false;
-    for (int dy = -2; dy <= 2; ++dy) found |= std::abs(image.pixelColor(point.x(), point.y() + dy).blue() - curve.blue()) < 40 && image.pixelColor(point.x(), point.y() + dy).red() < 80;
+    for (int dy = -2; dy <= 2; ++dy)
+      found |= std::abs(image.pixelColor(point.x(), point.y() + dy).blue() - curve.blue()) < 40 &&
+               image.pixelColor(point.x(), point.y() + dy).red() < 80;
     QVERIFY2(found, qPrintable(QString::number(x)));
     // And not elsewhere.
     QVERIFY(image.pixelColor(point.x(), point.y() + 25).lightness() > 200);
@@ -117,7 +125,8 @@ void ChartTest::cursorGoesThroughAllPanels() {
   QVERIFY(tooltip->isVisible());
   const QColor ink = m_theme->colour(Colour::text);
   const QImage image = m_second->grab().toImage();
-  const int x = static_cast<int>(m_second->plot().left() + m_stack->axis()->place(*m_stack->axis()->cursor()) * m_second->plot().width());
+  const int x = static_cast<int>(m_second->plot().left() +
+                                 m_stack->axis()->place(*m_stack->axis()->cursor()) * m_second->plot().width());
   QCOMPARE(image.pixelColor(x, static_cast<int>(m_second->plot().bottom()) - 6), ink);
   QEvent leave(QEvent::Leave);
   QApplication::sendEvent(m_first, &leave);
@@ -171,7 +180,8 @@ void ChartTest::keysMoveTheCursor() {
 void ChartTest::wheelZoomsAndFollowReturns() {
   const QPoint where = at(m_first, 50, 1);
   const auto turn = [&](int angle, Qt::KeyboardModifiers keys) {
-    QWheelEvent wheel(where, m_first->mapToGlobal(where), QPoint(), QPoint(0, angle), Qt::NoButton, keys, Qt::NoScrollPhase, false);
+    QWheelEvent wheel(where, m_first->mapToGlobal(where), QPoint(), QPoint(0, angle), Qt::NoButton, keys,
+                      Qt::NoScrollPhase, false);
     QApplication::sendEvent(m_first, &wheel);
   };
   turn(120, {});
@@ -246,7 +256,8 @@ void ChartTest::exportsLight() {
   QFile svg(file);
   QVERIFY(svg.open(QIODevice::ReadOnly));
   const QByteArray text = svg.readAll();
-  QVERIFY(text.contains("<svg") && text.toLower().contains(Tokens::builtIn().light.curves[0].name().toUtf8().toLower()));
+  QVERIFY(text.contains("<svg") &&
+          text.toLower().contains(Tokens::builtIn().light.curves[0].name().toUtf8().toLower()));
   m_theme->setMode(ThemeMode::light);
 }
 
@@ -273,7 +284,8 @@ void ChartTest::emptyPanelSaysSo() {
 void ChartTest::clickOnALineNamesIt() {
   auto other = std::make_shared<VectorSource>();
   for (int i = 0; i <= 100; ++i) other->append(i, 0.1);
-  m_first->setLines({{.id = "a", .name = "a", .colour = 0, .source = m_loss}, {.id = "b", .name = "b", .colour = 1, .source = other}});
+  m_first->setLines({{.id = "a", .name = "a", .colour = 0, .source = m_loss},
+                     {.id = "b", .name = "b", .colour = 1, .source = other}});
   m_stack->drawNow();
   QSignalSpy clicked(m_stack.get(), &ChartStack::lineClicked);
   QSignalSpy hovered(m_stack.get(), &ChartStack::lineHovered);

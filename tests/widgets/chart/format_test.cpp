@@ -1,8 +1,9 @@
 // The table at the end of section 6 of the design, and ticks.
+#include "widgets/chart/format.h"
+
 #include <QtTest>
 #include <cmath>
 
-#include "widgets/chart/format.h"
 #include "widgets/chart/ticks.h"
 
 using namespace loom;
@@ -28,7 +29,9 @@ void FormatTest::formats_data() {
   QTest::addColumn<double>("value");
   QTest::addColumn<QString>("text");
   // "_" stands for the narrow no-break space, "-" at the front for the true minus.
-  const auto row = [](const char* text, ValueKind kind, double value) { QTest::addRow("%d %s %g", int(kind), text, value) << int(kind) << value << QString::fromUtf8(text); };
+  const auto row = [](const char* text, ValueKind kind, double value) {
+    QTest::addRow("%d %s %g", int(kind), text, value) << int(kind) << value << QString::fromUtf8(text);
+  };
   using K = ValueKind;
   row("2.30", K::loss, 2.3);
   row("0.199", K::loss, 0.1991);
@@ -122,7 +125,8 @@ void FormatTest::ticksAreOneTwoFive() {
   QVERIFY(ticks.values.size() >= 3);
   const double step = ticks.values[1] - ticks.values[0];
   const double mantissa = step / std::pow(10, std::floor(std::log10(step) + 1e-9));
-  QVERIFY(std::abs(mantissa - 1) < 1e-6 || std::abs(mantissa - 2) < 1e-6 || std::abs(mantissa - 5) < 1e-6 || std::abs(mantissa - 10) < 1e-6);
+  QVERIFY(std::abs(mantissa - 1) < 1e-6 || std::abs(mantissa - 2) < 1e-6 || std::abs(mantissa - 5) < 1e-6 ||
+          std::abs(mantissa - 10) < 1e-6);
   for (const double value : ticks.values) QVERIFY(value >= low - step * 1e-6 && value <= high + step * 1e-6);
   // All labels share decimals and no two are alike.
   QSet<QString> labels;
@@ -132,7 +136,8 @@ void FormatTest::ticksAreOneTwoFive() {
 
 void FormatTest::logTicks_() {
   QCOMPARE(logTicks({0.02, 5}, 8).values, (std::vector<double>{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}));
-  for (const double value : logTicks({1e-6, 10}, 8).values) QVERIFY(std::abs(std::log10(value) - std::round(std::log10(value))) < 1e-9);
+  for (const double value : logTicks({1e-6, 10}, 8).values)
+    QVERIFY(std::abs(std::log10(value) - std::round(std::log10(value))) < 1e-9);
   QVERIFY(logTicks({1e-30, 1e30}, 8).values.size() <= 9);
   QVERIFY(logTicks({0, 1}).values.empty());
 }

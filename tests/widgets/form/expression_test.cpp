@@ -1,8 +1,9 @@
 // What may be typed where a number is wanted, and how the arrow keys step.
+#include "widgets/controls/expression.h"
+
 #include <QtTest>
 #include <cmath>
 
-#include "widgets/controls/expression.h"
 #include "widgets/form/text_editors.h"
 
 using namespace loom;

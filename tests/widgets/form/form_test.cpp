@@ -19,24 +19,48 @@ namespace {
 Entry sampleEntry() {
   Entry entry{.id = "Sample", .label = "Sample"};
   const auto add = [&](Field field) -> Field& { return entry.fields.emplace_back(std::move(field)); };
-  add({.key = "channels", .label = "Channels", .help = "How many filters.", .type = FieldType::integer, .defaultValue = 16}).hard = Range{1, 65536};
-  Field& kernel = add({.key = "kernel", .label = "Kernel", .help = "Extent.", .type = FieldType::integers, .defaultValue = Json::array({3, 3})});
+  add({.key = "channels",
+       .label = "Channels",
+       .help = "How many filters.",
+       .type = FieldType::integer,
+       .defaultValue = 16})
+      .hard = Range{1, 65536};
+  Field& kernel = add({.key = "kernel",
+                       .label = "Kernel",
+                       .help = "Extent.",
+                       .type = FieldType::integers,
+                       .defaultValue = Json::array({3, 3})});
   kernel.count = 2;
   kernel.hard = Range{1, 1024};
-  Field& rate = add({.key = "rate", .label = "Learning rate", .help = "Step.", .type = FieldType::real, .defaultValue = 0.1});
+  Field& rate =
+      add({.key = "rate", .label = "Learning rate", .help = "Step.", .type = FieldType::real, .defaultValue = 0.1});
   rate.hard = Range{0, 1000};
   rate.comfortable = Range{0, 10};
-  add({.key = "padding", .label = "Padding", .help = "Border.", .type = FieldType::choice, .defaultValue = "same"}).choices = {
-      {"same", "Same", ""}, {"valid", "Valid", ""}, {"explicit", "Explicit", ""}};
-  Field& border = add({.key = "border", .label = "Border", .help = "Zeros.", .type = FieldType::integer, .defaultValue = 0});
+  add({.key = "padding", .label = "Padding", .help = "Border.", .type = FieldType::choice, .defaultValue = "same"})
+      .choices = {{"same", "Same", ""}, {"valid", "Valid", ""}, {"explicit", "Explicit", ""}};
+  Field& border =
+      add({.key = "border", .label = "Border", .help = "Zeros.", .type = FieldType::integer, .defaultValue = 0});
   border.onlyWhen = "padding=explicit";
   add({.key = "bias", .label = "Bias", .help = "Adds one.", .type = FieldType::boolean, .defaultValue = true});
-  add({.key = "betas", .label = "Betas", .help = "Decays.", .type = FieldType::reals, .defaultValue = Json::array({0.9, 0.999})});
-  add({.key = "left_out", .label = "Left out", .help = "Patterns.", .type = FieldType::texts, .defaultValue = Json::array({"biases"})});
-  add({.key = "shape", .label = "Shape", .help = "Extents.", .type = FieldType::shape, .defaultValue = Json::array({3, 32, 32})});
+  add({.key = "betas",
+       .label = "Betas",
+       .help = "Decays.",
+       .type = FieldType::reals,
+       .defaultValue = Json::array({0.9, 0.999})});
+  add({.key = "left_out",
+       .label = "Left out",
+       .help = "Patterns.",
+       .type = FieldType::texts,
+       .defaultValue = Json::array({"biases"})});
+  add({.key = "shape",
+       .label = "Shape",
+       .help = "Extents.",
+       .type = FieldType::shape,
+       .defaultValue = Json::array({3, 32, 32})});
   add({.key = "name", .label = "Name", .help = "A word.", .type = FieldType::text, .defaultValue = ""});
   add({.key = "file", .label = "File", .help = "A path.", .type = FieldType::file, .defaultValue = "data.csv"});
-  add({.key = "limit", .label = "Limit", .help = "None: no limit.", .type = FieldType::real, .defaultValue = Json()}).optional = true;
+  add({.key = "limit", .label = "Limit", .help = "None: no limit.", .type = FieldType::real, .defaultValue = Json()})
+      .optional = true;
   return entry;
 }
 
@@ -68,13 +92,16 @@ class FormTest : public QObject {
   QString problemOf(const char* key) {
     for (const QLabel* label : m_form->row(key)->findChildren<QLabel*>()) {
       const QString kind = label->property("kind").toString();
-      if ((kind == QLatin1String("error") || kind == QLatin1String("warning")) && label->isVisible()) return kind + ": " + label->text();
+      if ((kind == QLatin1String("error") || kind == QLatin1String("warning")) && label->isVisible())
+        return kind + ": " + label->text();
     }
     return {};
   }
 
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
   void cleanupTestCase() {
     m_form.reset();
     m_theme.reset();
@@ -84,7 +111,9 @@ class FormTest : public QObject {
     m_form = std::make_unique<PropertyForm>();
     m_form->resize(300, 700);
     m_form->setEntry(m_entry, Json::object(), "main/a");
-    connect(m_form.get(), &PropertyForm::edited, this, [this](const QString& key, const Json& value) { m_edits << Edit{key, value}; });
+    connect(m_form.get(), &PropertyForm::edited, this, [this](const QString& key, const Json& value) {
+      m_edits << Edit{key, value};
+    });
     m_form->show();
     m_form->activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(m_form.get()));
@@ -200,10 +229,12 @@ class FormTest : public QObject {
 
   void rangesAreErrorsAndWarnings() {
     retype(part<NumberField>("rate"), "20");
-    QVERIFY2(problemOf("rate").startsWith("warning") && problemOf("rate").contains("20"), qPrintable(problemOf("rate")));
+    QVERIFY2(problemOf("rate").startsWith("warning") && problemOf("rate").contains("20"),
+             qPrintable(problemOf("rate")));
     QVERIFY(m_form->given()["rate"] == 20);
     retype(part<NumberField>("rate"), "2000");
-    QVERIFY2(problemOf("rate").startsWith("error") && problemOf("rate").contains("1000"), qPrintable(problemOf("rate")));
+    QVERIFY2(problemOf("rate").startsWith("error") && problemOf("rate").contains("1000"),
+             qPrintable(problemOf("rate")));
     Button* remedy = nullptr;
     for (Button* each : m_form->row("rate")->findChildren<Button*>("remedy")) {
       if (each->isVisible()) remedy = each;
@@ -353,7 +384,9 @@ class FormTest : public QObject {
 
   void everyFieldHasAName() {
     for (const Field& field : m_entry.fields) {
-      QVERIFY2(m_form->row(field.key)->editor()->focusTarget()->accessibleName().contains(QString::fromStdString(field.label)), field.key.c_str());
+      QVERIFY2(m_form->row(field.key)->editor()->focusTarget()->accessibleName().contains(
+                   QString::fromStdString(field.label)),
+               field.key.c_str());
     }
   }
 };

@@ -50,11 +50,17 @@ class TableTest : public QObject {
     m_table.reset();
     m_model = std::make_unique<QStandardItemModel>(0, 6);
     m_sorted = std::make_unique<TableSortModel>();
-    new QAbstractItemModelTester(m_sorted.get(), QAbstractItemModelTester::FailureReportingMode::QtTest, m_sorted.get());
+    new QAbstractItemModelTester(m_sorted.get(), QAbstractItemModelTester::FailureReportingMode::QtTest,
+                                 m_sorted.get());
     m_sorted->setSourceModel(m_model.get());
     m_table = std::make_unique<DataTable>();
     using K = ColumnKind;
-    m_table->setColumns({{"", K::check, 46}, {"", K::swatch, 46}, {"Name", K::text, 160}, {"Best", K::number, 100}, {"Rule", K::text, 200, true}, {"Warm-up", K::text, 300, true}});
+    m_table->setColumns({{"", K::check, 46},
+                         {"", K::swatch, 46},
+                         {"Name", K::text, 160},
+                         {"Best", K::number, 100},
+                         {"Rule", K::text, 200, true},
+                         {"Warm-up", K::text, 300, true}});
     m_table->setModel(m_sorted.get());
     m_table->setSortingEnabled(true);
     m_table->resize(460, 300);
@@ -195,7 +201,8 @@ class TableTest : public QObject {
     fill();
     m_table->sortByColumn(2, Qt::DescendingOrder);
     m_theme->setMode(ThemeMode::dark);
-    QCOMPARE(m_table->viewport()->grab().toImage().pixelColor(cell(3, 3).x() - 40, cell(3, 3).y() - 12), m_theme->colour(Colour::surface));
+    QCOMPARE(m_table->viewport()->grab().toImage().pixelColor(cell(3, 3).x() - 40, cell(3, 3).y() - 12),
+             m_theme->colour(Colour::surface));
     m_theme->setMode(ThemeMode::light);
   }
 };

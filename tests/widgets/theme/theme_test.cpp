@@ -1,4 +1,6 @@
 // The look: tokens, contrast, light and dark, icons, the stylesheet, the focus ring.
+#include "widgets/theme/theme.h"
+
 #include <QDirIterator>
 #include <QFile>
 #include <QLineEdit>
@@ -12,7 +14,6 @@
 #include "widgets/theme/colour_scheme.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/status.h"
-#include "widgets/theme/theme.h"
 
 using namespace loom;
 
@@ -69,7 +70,8 @@ void ThemeTest::contrastHolds_data() {
   const auto row = [](Colour ink, std::initializer_list<Colour> grounds, double light, double dark) {
     QList<int> list;
     for (const Colour ground : grounds) list << static_cast<int>(ground);
-    QTest::addRow("%s on %d grounds", qPrintable(tokenName(ink)), int(grounds.size())) << static_cast<int>(ink) << list << light << dark;
+    QTest::addRow("%s on %d grounds", qPrintable(tokenName(ink)), int(grounds.size()))
+        << static_cast<int>(ink) << list << light << dark;
   };
   using C = Colour;
   row(C::text, {C::app, C::surface, C::sunken, C::canvas, C::raised, C::hover, C::selected}, 13.4, 11.0);
@@ -94,7 +96,10 @@ void ThemeTest::contrastHolds() {
   const auto check = [&](const Palette& palette, double least) {
     for (const int ground : grounds) {
       const double ratio = contrast(palette[static_cast<Colour>(ink)], palette[static_cast<Colour>(ground)]);
-      QVERIFY2(ratio >= least, qPrintable(QStringLiteral("%1 on %2 is %3").arg(tokenName(static_cast<Colour>(ink)), tokenName(static_cast<Colour>(ground))).arg(ratio)));
+      QVERIFY2(ratio >= least,
+               qPrintable(QStringLiteral("%1 on %2 is %3")
+                              .arg(tokenName(static_cast<Colour>(ink)), tokenName(static_cast<Colour>(ground)))
+                              .arg(ratio)));
     }
   };
   check(Tokens::builtIn().light, light);
@@ -202,7 +207,8 @@ void ThemeTest::reducedMotionStopsMotion() {
 void ThemeTest::stylesheetHasNoUnknownWords() {
   Theme theme(*qApp, {.mode = ThemeMode::light});
   QVERIFY(!qApp->styleSheet().contains('@'));
-  QCOMPARE(fillStyleSheet("a { color: @text; }", theme), "a { color: " + Tokens::builtIn().light[Colour::text].name() + "; }");
+  QCOMPARE(fillStyleSheet("a { color: @text; }", theme),
+           "a { color: " + Tokens::builtIn().light[Colour::text].name() + "; }");
   QVERIFY_EXCEPTION_THROWN(fillStyleSheet("a { color: @txt; }", theme), Error);
 }
 
@@ -215,7 +221,8 @@ void ThemeTest::coloursStandOnlyInTheTokens() {
     while (files.hasNext()) {
       const QString name = files.next();
       static const QStringList kinds = {".h", ".cpp", ".in", ".qss", ".svg"};
-      const bool source = std::any_of(kinds.begin(), kinds.end(), [&](const QString& kind) { return name.endsWith(kind); });
+      const bool source =
+          std::any_of(kinds.begin(), kinds.end(), [&](const QString& kind) { return name.endsWith(kind); });
       // The application's icon is shown by the desktop, which knows no tokens.
       if (!source || name.endsWith("/icons/app/gradloom.svg")) continue;
       QFile file(name);
@@ -223,7 +230,8 @@ void ThemeTest::coloursStandOnlyInTheTokens() {
       ++read;
       const QStringList lines = QString::fromUtf8(file.readAll()).split('\n');
       for (int i = 0; i < lines.size(); ++i) {
-        if (const auto match = hex.match(lines[i]); match.hasMatch()) found << QStringLiteral("%1:%2: %3").arg(name).arg(i + 1).arg(match.captured());
+        if (const auto match = hex.match(lines[i]); match.hasMatch())
+          found << QStringLiteral("%1:%2: %3").arg(name).arg(i + 1).arg(match.captured());
       }
     }
   }
@@ -253,7 +261,8 @@ void ThemeTest::everyIconRenders() {
   QCOMPARE(layerIcon("no-such-icon", "pooling"), QStringLiteral("pooling"));
   QCOMPARE(layerIcon("add", "shape"), QStringLiteral("add"));
   QCOMPARE(layerIcon("", "nothing"), QStringLiteral("shape"));
-  for (const QString& category : Tokens::builtIn().light.layers.keys()) QVERIFY2(hasIcon(category), qPrintable(category));
+  for (const QString& category : Tokens::builtIn().light.layers.keys())
+    QVERIFY2(hasIcon(category), qPrintable(category));
 }
 
 void ThemeTest::iconsTakeTheThemesColour() {
@@ -277,7 +286,8 @@ void ThemeTest::everyStatusHasItsOwnShape() {
     for (const QImage& other : shapes) {
       int differing = 0;
       for (int y = 0; y < 28; ++y) {
-        for (int x = 0; x < 28; ++x) differing += std::abs(image.pixelColor(x, y).alpha() - other.pixelColor(x, y).alpha()) > 128;
+        for (int x = 0; x < 28; ++x)
+          differing += std::abs(image.pixelColor(x, y).alpha() - other.pixelColor(x, y).alpha()) > 128;
       }
       QVERIFY(differing > 30);
     }
