@@ -6,7 +6,8 @@ namespace loom {
 namespace {
 
 std::string_view nameOf(FieldType type) {
-  constexpr std::string_view names[] = {"integer", "real", "boolean", "text", "choice", "integers", "reals", "texts", "shape", "file"};
+  constexpr std::string_view names[] = {"integer",  "real",  "boolean", "text",  "choice",
+                                        "integers", "reals", "texts",   "shape", "file"};
   return names[static_cast<int>(type)];
 }
 
@@ -57,9 +58,15 @@ Json list(const std::vector<T>& items) {
 }  // namespace
 
 Json toJson(const Entry& entry) {
-  return {{"id", entry.id},           {"label", entry.label},           {"category", entry.category},
-          {"icon", entry.icon},       {"aliases", Json(entry.aliases)}, {"summary", entry.summary},
-          {"help", entry.help},       {"inputs", list(entry.inputs)},   {"outputs", list(entry.outputs)},
+  return {{"id", entry.id},
+          {"label", entry.label},
+          {"category", entry.category},
+          {"icon", entry.icon},
+          {"aliases", Json(entry.aliases)},
+          {"summary", entry.summary},
+          {"help", entry.help},
+          {"inputs", list(entry.inputs)},
+          {"outputs", list(entry.outputs)},
           {"fields", list(entry.fields)}};
 }
 

@@ -46,7 +46,8 @@ std::string squeezed(std::string_view text) {
 // Whether a word inside `name` (a hump, or after a blank) begins with `query`.
 bool beginsWord(std::string_view name, std::string_view query) {
   for (std::size_t i = 1; i < name.size(); ++i) {
-    const bool start = (name[i] >= 'A' && name[i] <= 'Z') || name[i - 1] == ' ' || name[i - 1] == '_' || name[i - 1] == '-';
+    const bool start =
+        (name[i] >= 'A' && name[i] <= 'Z') || name[i - 1] == ' ' || name[i - 1] == '_' || name[i - 1] == '-';
     if (start && folded(name.substr(i)).starts_with(query)) return true;
   }
   return false;
@@ -70,7 +71,8 @@ int rank(const Entry& entry, const std::string& query) {
     if (beginsWord(names[i], query)) offer(30 + alias);
     if (name.find(query) != std::string::npos) offer(40 + alias);
     // What was typed so far may hold a slip: compare with as much of the name.
-    if (query.size() >= 4 && distance(name.substr(0, query.size()), query, query.size() / 4) <= query.size() / 4) offer(60 + alias);
+    if (query.size() >= 4 && distance(name.substr(0, query.size()), query, query.size() / 4) <= query.size() / 4)
+      offer(60 + alias);
   }
   if (query.size() >= 3 && squeezed(entry.summary).find(query) != std::string::npos) offer(50);
   return best;

@@ -1,8 +1,8 @@
 #include "engine/catalogue/text.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace loom {
 

@@ -1,7 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "engine/catalogue/entry.h"
 #include "engine/catalogue/text.h"
@@ -18,16 +18,26 @@ bool isWhole(const Json& value) {
 
 std::string_view wantedType(const Field& field) {
   switch (field.type) {
-    case FieldType::integer: return "a whole number";
-    case FieldType::real: return "a number";
-    case FieldType::boolean: return "true or false";
-    case FieldType::text: return "a text";
-    case FieldType::choice: return "one of its choices";
-    case FieldType::integers: return "a whole number or a list of whole numbers";
-    case FieldType::reals: return "a list of numbers";
-    case FieldType::texts: return "a list of texts";
-    case FieldType::shape: return "a list of extents such as [1, 28, 28]";
-    case FieldType::file: return "a path";
+    case FieldType::integer:
+      return "a whole number";
+    case FieldType::real:
+      return "a number";
+    case FieldType::boolean:
+      return "true or false";
+    case FieldType::text:
+      return "a text";
+    case FieldType::choice:
+      return "one of its choices";
+    case FieldType::integers:
+      return "a whole number or a list of whole numbers";
+    case FieldType::reals:
+      return "a list of numbers";
+    case FieldType::texts:
+      return "a list of texts";
+    case FieldType::shape:
+      return "a list of extents such as [1, 28, 28]";
+    case FieldType::file:
+      return "a path";
   }
   return "something else";
 }
@@ -36,23 +46,32 @@ std::string_view wantedType(const Field& field) {
 bool fits(const Field& field, const Json& value) {
   const auto all = [&](auto&& test) { return value.is_array() && std::all_of(value.begin(), value.end(), test); };
   switch (field.type) {
-    case FieldType::integer: return isWhole(value);
-    case FieldType::real: return value.is_number() && std::isfinite(value.get<double>());
-    case FieldType::boolean: return value.is_boolean();
+    case FieldType::integer:
+      return isWhole(value);
+    case FieldType::real:
+      return value.is_number() && std::isfinite(value.get<double>());
+    case FieldType::boolean:
+      return value.is_boolean();
     case FieldType::text:
     case FieldType::choice:
-    case FieldType::file: return value.is_string();
-    case FieldType::integers: return isWhole(value) || (all(isWhole) && !value.empty());
-    case FieldType::shape: return all(isWhole) && !value.empty();
-    case FieldType::reals: return all([](const Json& item) { return item.is_number() && std::isfinite(item.get<double>()); });
-    case FieldType::texts: return all([](const Json& item) { return item.is_string(); });
+    case FieldType::file:
+      return value.is_string();
+    case FieldType::integers:
+      return isWhole(value) || (all(isWhole) && !value.empty());
+    case FieldType::shape:
+      return all(isWhole) && !value.empty();
+    case FieldType::reals:
+      return all([](const Json& item) { return item.is_number() && std::isfinite(item.get<double>()); });
+    case FieldType::texts:
+      return all([](const Json& item) { return item.is_string(); });
   }
   return false;
 }
 
 // The nearest value of the right type, where it is plain what was meant: "3" for 3, 1 for true, 3 for [3].
 std::optional<Json> converted(const Field& field, const Json& value) {
-  if (value.is_string() && (field.type == FieldType::integer || field.type == FieldType::real || field.type == FieldType::boolean)) {
+  if (value.is_string() &&
+      (field.type == FieldType::integer || field.type == FieldType::real || field.type == FieldType::boolean)) {
     const Json parsed = Json::parse(value.get_ref<const std::string&>(), nullptr, false);
     if (!parsed.is_discarded() && fits(field, parsed)) return parsed;
   }
@@ -90,16 +109,19 @@ void checkRange(const Field& field, const Json& value, std::vector<FieldProblem>
     } else {
       remedy = inside(value, range);
     }
-    const std::string message = severity == Severity::error
-                                    ? fmt::format("'{}' is {}, but {}{} is possible", field.key, shown(number), bounds, unit)
-                                    : fmt::format("'{}' is {}; usual is {}{}", field.key, shown(number), bounds, unit);
+    const std::string message =
+        severity == Severity::error
+            ? fmt::format("'{}' is {}, but {}{} is possible", field.key, shown(number), bounds, unit)
+            : fmt::format("'{}' is {}; usual is {}{}", field.key, shown(number), bounds, unit);
     problems.push_back({severity, field.key, message, std::move(remedy)});
   };
   std::vector<Json> single;
   if (!value.is_array()) single.push_back(value);
   const auto begin = value.is_array() ? value.begin() : Json::const_iterator{};
   const std::size_t count = value.is_array() ? value.size() : 1;
-  const auto at = [&](std::size_t i) -> const Json& { return value.is_array() ? *(begin + static_cast<std::ptrdiff_t>(i)) : single[0]; };
+  const auto at = [&](std::size_t i) -> const Json& {
+    return value.is_array() ? *(begin + static_cast<std::ptrdiff_t>(i)) : single[0];
+  };
   for (std::size_t i = 0; i < count; ++i)
     if (outside(at(i), field.hard)) return report(*field.hard, at(i), Severity::error);
   for (std::size_t i = 0; i < count; ++i)
@@ -112,14 +134,16 @@ void checkChoice(const Field& field, const Json& value, std::vector<FieldProblem
   const std::string& text = value.get_ref<const std::string&>();
   if (std::find(ids.begin(), ids.end(), text) != ids.end()) return;
   const std::string near = nearest(text, ids);
-  problems.push_back({Severity::error, field.key,
-                      fmt::format("'{}' is \"{}\", but it is one of {}", field.key, clipped(text), fmt::join(ids, ", ")),
-                      near.empty() ? field.defaultValue.is_null() ? std::nullopt : std::optional<Json>(field.defaultValue)
-                                   : std::optional<Json>(near)});
+  problems.push_back(
+      {Severity::error, field.key,
+       fmt::format("'{}' is \"{}\", but it is one of {}", field.key, clipped(text), fmt::join(ids, ", ")),
+       near.empty() ? field.defaultValue.is_null() ? std::nullopt : std::optional<Json>(field.defaultValue)
+                    : std::optional<Json>(near)});
 }
 
 // Whether `onlyWhen` holds; another field's value as text stands after '='.
-bool applies(const Entry& entry, const Field& field, const Json& given, std::string& otherKey, std::string& otherValue) {
+bool applies(const Entry& entry, const Field& field, const Json& given, std::string& otherKey,
+             std::string& otherValue) {
   const auto equals = field.onlyWhen.find('=');
   if (field.onlyWhen.empty() || equals == std::string::npos) return true;
   otherKey = field.onlyWhen.substr(0, equals);
@@ -134,7 +158,9 @@ bool applies(const Entry& entry, const Field& field, const Json& given, std::str
 std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const std::vector<std::string>& ignored) {
   std::vector<FieldProblem> problems;
   if (!given.is_object() && !given.is_null()) {
-    problems.push_back({Severity::error, "", fmt::format("{} is {}, but an object of fields is wanted", entry.id, shown(given)), std::nullopt});
+    problems.push_back({Severity::error, "",
+                        fmt::format("{} is {}, but an object of fields is wanted", entry.id, shown(given)),
+                        std::nullopt});
     return problems;
   }
   std::vector<std::string> keys;
@@ -142,7 +168,8 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
   for (const auto& [key, value] : given.items()) {
     if (entry.field(key) || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) continue;
     const std::string near = nearest(key, keys);
-    const std::string known = keys.empty() ? fmt::format("{} has no fields", entry.id) : fmt::format("known are {}", fmt::join(keys, ", "));
+    const std::string known =
+        keys.empty() ? fmt::format("{} has no fields", entry.id) : fmt::format("known are {}", fmt::join(keys, ", "));
     problems.push_back({Severity::error, key,
                         near.empty() ? fmt::format("unknown key '{}': {}", clipped(key), known)
                                      : fmt::format("unknown key '{}': did you mean '{}'?", clipped(key), near),
@@ -155,30 +182,35 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
     const bool read = applies(entry, field, given, otherKey, otherValue);
     if (!present) {
       if (field.defaultValue.is_null() && !field.optional && read)
-        problems.push_back({Severity::error, field.key, fmt::format("'{}' is missing: {}", field.key, field.help), std::nullopt});
+        problems.push_back(
+            {Severity::error, field.key, fmt::format("'{}' is missing: {}", field.key, field.help), std::nullopt});
       continue;
     }
     const Json& value = *found;
     if (!fits(field, value)) {
       problems.push_back({Severity::error, field.key,
-                          fmt::format("'{}' is {}, but {} is wanted", field.key, shown(value), wantedType(field)), converted(field, value)});
+                          fmt::format("'{}' is {}, but {} is wanted", field.key, shown(value), wantedType(field)),
+                          converted(field, value)});
       continue;
     }
     if (field.count > 0 && value.is_array() && value.size() != static_cast<std::size_t>(field.count)) {
       problems.push_back({Severity::error, field.key,
-                          fmt::format("'{}' has {} numbers, but {} are wanted", field.key, value.size(), field.count), std::nullopt});
+                          fmt::format("'{}' has {} numbers, but {} are wanted", field.key, value.size(), field.count),
+                          std::nullopt});
       continue;
     }
     if (field.type == FieldType::choice) checkChoice(field, value, problems);
     if (field.type == FieldType::shape && value.size() > 8) {
-      problems.push_back({Severity::error, field.key, fmt::format("'{}' has {} extents, but at most 8 are possible", field.key, value.size()),
+      problems.push_back({Severity::error, field.key,
+                          fmt::format("'{}' has {} extents, but at most 8 are possible", field.key, value.size()),
                           std::nullopt});
       continue;
     }
     if (value.is_number() || (value.is_array() && field.type != FieldType::texts)) checkRange(field, value, problems);
     if (!read)
       problems.push_back({Severity::warning, field.key,
-                          fmt::format("'{}' is not used while '{}' is {}", field.key, otherKey, otherValue), std::nullopt});
+                          fmt::format("'{}' is not used while '{}' is {}", field.key, otherKey, otherValue),
+                          std::nullopt});
   }
   return problems;
 }
@@ -190,7 +222,8 @@ Json withoutDefaults(const Entry& entry, const Json& given) {
     if (value.is_null()) return true;
     if (value == field.defaultValue) return value.type() == field.defaultValue.type() || value.is_number();
     return field.type == FieldType::integers && value.is_number_integer() && field.defaultValue.is_array() &&
-           std::all_of(field.defaultValue.begin(), field.defaultValue.end(), [&](const Json& item) { return item == value; });
+           std::all_of(field.defaultValue.begin(), field.defaultValue.end(),
+                       [&](const Json& item) { return item == value; });
   };
   for (const Field& field : entry.fields) {
     const auto found = given.find(field.key);

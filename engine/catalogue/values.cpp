@@ -9,11 +9,13 @@ namespace {
 const Json kAbsent = nullptr;
 
 [[noreturn]] void throwType(const Entry& entry, std::string_view key, std::string_view wanted, const Json& found) {
-  throwError(ErrorCode::badProject, "{}: '{}' is {}, but {} is wanted", entry.id, key, found.dump(-1, ' ', true), wanted);
+  throwError(ErrorCode::badProject, "{}: '{}' is {}, but {} is wanted", entry.id, key, found.dump(-1, ' ', true),
+             wanted);
 }
 
 std::int64_t toInteger(const Entry& entry, std::string_view key, const Json& value) {
-  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX} : value.is_number_integer();
+  const bool fits =
+      value.is_number_unsigned() ? value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX} : value.is_number_integer();
   if (!fits) throwType(entry, key, "a whole number", value);
   return value.get<std::int64_t>();
 }
@@ -72,7 +74,8 @@ std::vector<std::int64_t> Values::integers(std::string_view key, int count) cons
     // A default of 3×3 is meant for every axis, however many the input has; what a person wrote must fit.
     const bool isDefault = &value == &m_entry->field(key)->defaultValue;
     if (!isDefault || numbers.empty())
-      throwError(ErrorCode::badProject, "'{}' has {} numbers, but {} {} wanted", key, numbers.size(), wanted, wanted == 1 ? "is" : "are");
+      throwError(ErrorCode::badProject, "'{}' has {} numbers, but {} {} wanted", key, numbers.size(), wanted,
+                 wanted == 1 ? "is" : "are");
     numbers.assign(wanted, numbers.front());
   }
   return numbers;

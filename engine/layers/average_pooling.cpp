@@ -11,14 +11,18 @@ Entry entry() {
   entry.aliases = {"AvgPool", "AvgPool2d", "AveragePooling2D", "MeanPooling"};
   entry.summary = "The mean of each window: a smaller, smoother image.";
   entry.help =
-      "y[c, p] = mean over k of x[c, p · stride − before + k]. With Count padding the sum is always divided by the whole kernel, as if zeros stood "
-      "around the input (Sony NNC and PyTorch do so unless told otherwise); without, by the pixels that lie inside.\n\n"
+      "y[c, p] = mean over k of x[c, p · stride − before + k]. With Count padding the sum is always divided by the "
+      "whole kernel, as if zeros stood around the input (Sony NNC and PyTorch do so unless told otherwise); without, "
+      "by the pixels that lie inside.\n\n"
       "Output extent: ⌊(in + before + after − kernel) / stride⌋ + 1; with Same padding ⌈in / stride⌉. No parameters.";
   entry.inputs = {parts::valuesIn("Channels × height × width (or × length, or × depth × height × width).")};
   entry.outputs = {parts::valuesOut("The same channels, smaller extents.")};
   entry.fields = windowFields(Json::array({2, 2}), nullptr, "valid", Dilation::none);
-  entry.fields.push_back({.key = "include_padding", .label = "Count padding", .help = "Whether padded zeros count in the mean.",
-                          .type = FieldType::boolean, .defaultValue = true});
+  entry.fields.push_back({.key = "include_padding",
+                          .label = "Count padding",
+                          .help = "Whether padded zeros count in the mean.",
+                          .type = FieldType::boolean,
+                          .defaultValue = true});
   return entry;
 }
 
@@ -32,7 +36,9 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
 std::vector<TensorId> lower(const LowerArguments& arguments) {
   const Window window = slidingWindow(arguments.values, parts::sampleShape(arguments), Dilation::none);
   return {arguments.builder.add("average_pooling", {arguments.inputs[0]},
-                                {{"kernel", window.kernel}, {"strides", window.stride}, {"padding", window.padding()},
+                                {{"kernel", window.kernel},
+                                 {"strides", window.stride},
+                                 {"padding", window.padding()},
                                  {"include_padding", arguments.values.boolean("include_padding")}})};
 }
 

@@ -11,13 +11,19 @@ Entry entry() {
   entry.aliases = {"BCE", "BCELoss", "BCEWithLogitsLoss", "SigmoidCrossEntropy"};
   entry.summary = "The loss of yes-or-no questions, one or many at once.";
   entry.help =
-      "loss = −(t · log p + (1 − t) · log(1 − p)), the mean over all values; the target t is 0, 1 or between. From logits, p = sigmoid(x) is inside and "
-      "is computed as max(x, 0) − x · t + log(1 + e^(−|x|)), which never overflows; from probabilities, p is the input (after a Sigmoid), kept within "
-      "10⁻⁷ of 0 and 1.\n\nIt is the loss of a binary classifier, of several labels at once, of an autoencoder over pixels and of a GAN's discriminator. "
-      "A network that knows nothing has a loss of log 2 = 0.693.";
-  entry.inputs = {parts::valuesIn("Logits or probabilities, any shape."), targetPort(PortType::values, "0, 1 or between, in the input's shape.")};
+      "loss = −(t · log p + (1 − t) · log(1 − p)), the mean over all values; the target t is 0, 1 or between. From "
+      "logits, p = sigmoid(x) is inside and is computed as max(x, 0) − x · t + log(1 + e^(−|x|)), which never "
+      "overflows; from probabilities, p is the input (after a Sigmoid), kept within 10⁻⁷ of 0 and 1.\n\n"
+      "It is the loss of a binary classifier, of several labels at once, of an autoencoder over pixels and of a GAN's "
+      "discriminator. A network that knows nothing has a loss of log 2 = 0.693.";
+  entry.inputs = {parts::valuesIn("Logits or probabilities, any shape."),
+                  targetPort(PortType::values, "0, 1 or between, in the input's shape.")};
   entry.outputs = {{.key = "output", .label = "Loss", .help = "One number."}};
-  entry.fields = {{.key = "from", .label = "From", .help = "What the input is.", .type = FieldType::choice, .defaultValue = "logits",
+  entry.fields = {{.key = "from",
+                   .label = "From",
+                   .help = "What the input is.",
+                   .type = FieldType::choice,
+                   .defaultValue = "logits",
                    .choices = {{"logits", "Logits", "Any number; the sigmoid is inside the loss."},
                                {"probabilities", "Probabilities", "Numbers from 0 to 1, after a Sigmoid."}},
                    .important = true},

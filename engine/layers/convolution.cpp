@@ -15,21 +15,35 @@ Entry entry() {
   entry.aliases = {"Conv", "Conv1d", "Conv2d", "Conv3d", "Conv2D", "DepthwiseConvolution"};
   entry.summary = "Slides learned kernels over an image, a sequence or a volume.";
   entry.help =
-      "y[o, p] = b[o] + Σ over c, k of w[o, c, k] · x[c, p · stride − before + k · dilation], for each output channel o and each place p of "
-      "the output; outside the input stand zeros. (As in all deep learning this is a cross-correlation: the kernel is not mirrored.)\n\n"
-      "The input is channels × height × width; channels × length and channels × depth × height × width work alike. Output extent on an axis: "
-      "⌊(in + before + after − dilation · (kernel − 1) − 1) / stride⌋ + 1; with Same padding ⌈in / stride⌉.\n\n"
-      "Groups split the channels: each group of outputs sees its share of the inputs only. As many groups as input channels is a depthwise "
-      "convolution.\n\n"
-      "Parameters: weight channels × (inputs / groups) × kernel, bias channels. LeCun et al., Gradient-based learning applied to document "
-      "recognition, Proc. IEEE 1998; Dumoulin and Visin, A guide to convolution arithmetic, arXiv 1603.07285.";
+      "y[o, p] = b[o] + Σ over c, k of w[o, c, k] · x[c, p · stride − before + k · dilation], for each output channel "
+      "o and each place p of the output; outside the input stand zeros. (As in all deep learning this is a "
+      "cross-correlation: the kernel is not mirrored.)\n\n"
+      "The input is channels × height × width; channels × length and channels × depth × height × width work alike. "
+      "Output extent on an axis: ⌊(in + before + after − dilation · (kernel − 1) − 1) / stride⌋ + 1; with Same "
+      "padding ⌈in / stride⌉.\n\n"
+      "Groups split the channels: each group of outputs sees its share of the inputs only. As many groups as input "
+      "channels is a depthwise convolution.\n\n"
+      "Parameters: weight channels × (inputs / groups) × kernel, bias channels. LeCun et al., Gradient-based learning "
+      "applied to document recognition, Proc. IEEE 1998; Dumoulin and Visin, A guide to convolution arithmetic, arXiv "
+      "1603.07285.";
   entry.inputs = {parts::valuesIn("Channels × height × width (or × length, or × depth × height × width).")};
   entry.outputs = {parts::valuesOut("Output channels × new extents.")};
-  entry.fields = {{.key = "channels", .label = "Channels", .help = "Number of kernels, and so of output channels.", .type = FieldType::integer,
-                   .defaultValue = 16, .hard = Range{1, parts::kMostChannels}, .comfortable = Range{1, 4096}, .important = true}};
-  for (Field& field : windowFields(Json::array({3, 3}), Json::array({1, 1}), "same", Dilation::field)) entry.fields.push_back(std::move(field));
-  entry.fields.push_back({.key = "groups", .label = "Groups", .help = "Parts into which input and output channels are split; both must be divisible by it.",
-                          .type = FieldType::integer, .defaultValue = 1, .hard = Range{1, parts::kMostChannels}});
+  entry.fields = {{.key = "channels",
+                   .label = "Channels",
+                   .help = "Number of kernels, and so of output channels.",
+                   .type = FieldType::integer,
+                   .defaultValue = 16,
+                   .hard = Range{1, parts::kMostChannels},
+                   .comfortable = Range{1, 4096},
+                   .important = true}};
+  for (Field& field : windowFields(Json::array({3, 3}), Json::array({1, 1}), "same", Dilation::field))
+    entry.fields.push_back(std::move(field));
+  entry.fields.push_back({.key = "groups",
+                          .label = "Groups",
+                          .help = "Parts into which input and output channels are split; both must be divisible by it.",
+                          .type = FieldType::integer,
+                          .defaultValue = 1,
+                          .hard = Range{1, parts::kMostChannels}});
   entry.fields.push_back(parts::biasField());
   for (Field& field : initializerFields("he_normal")) entry.fields.push_back(std::move(field));
   return entry;
@@ -38,10 +52,11 @@ Entry entry() {
 void checkGroups(const Values& values, std::int64_t inputs) {
   const std::int64_t groups = values.integer("groups"), channels = values.integer("channels");
   if (inputs % groups != 0)
-    throw LayerError(fmt::format("{} input channels cannot be split into {} groups of equal size", inputs, groups), "groups", 1);
+    throw LayerError(fmt::format("{} input channels cannot be split into {} groups of equal size", inputs, groups),
+                     "groups", 1);
   if (channels % groups != 0)
-    throw LayerError(fmt::format("{} output channels cannot be split into {} groups of equal size", channels, groups), "channels",
-                     (channels / groups + 1) * groups);
+    throw LayerError(fmt::format("{} output channels cannot be split into {} groups of equal size", channels, groups),
+                     "channels", (channels / groups + 1) * groups);
 }
 
 std::vector<Shape> shapes(const ShapeArguments& arguments) {
@@ -61,12 +76,16 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   extents.insert(extents.end(), window.kernel.begin(), window.kernel.end());
   const Shape shape(std::move(extents));
   const double taps = static_cast<double>(shape.withoutFirst().elements()) / static_cast<double>(shape[1]);
-  const Fan fan{static_cast<double>(shape[1]) * taps, static_cast<double>(channels) / static_cast<double>(groups) * taps};
-  const TensorId weight = parts::parameter(arguments, "weight", shape, ParameterKind::weight, weightInitializer(values, fan));
+  const Fan fan{static_cast<double>(shape[1]) * taps,
+                static_cast<double>(channels) / static_cast<double>(groups) * taps};
+  const TensorId weight =
+      parts::parameter(arguments, "weight", shape, ParameterKind::weight, weightInitializer(values, fan));
   TensorId bias = kNoTensor;
-  if (values.boolean("bias")) bias = parts::parameter(arguments, "bias", {channels}, ParameterKind::bias, biasInitializer(values, fan));
-  return {arguments.builder.add("convolution", {arguments.inputs[0], weight, bias},
-                                {{"strides", window.stride}, {"padding", window.padding()}, {"dilation", window.dilation}, {"groups", groups}})};
+  if (values.boolean("bias"))
+    bias = parts::parameter(arguments, "bias", {channels}, ParameterKind::bias, biasInitializer(values, fan));
+  return {arguments.builder.add(
+      "convolution", {arguments.inputs[0], weight, bias},
+      {{"strides", window.stride}, {"padding", window.padding()}, {"dilation", window.dilation}, {"groups", groups}})};
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "engine/layers/elementwise.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
@@ -42,10 +42,12 @@ std::vector<TensorId> lowerElementwise(const LowerArguments& arguments, const ch
   std::vector<Shape> inputs;
   for (std::size_t i = 0; i < arguments.inputs.size(); ++i) inputs.push_back(parts::sampleShape(arguments, i));
   // The op stretches its second input only; the order of a sum or a product is free, so a full one comes first.
-  const auto full = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), stretched(inputs)) - inputs.begin());
+  const auto full =
+      static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), stretched(inputs)) - inputs.begin());
   TensorId result = arguments.inputs[full];
   for (std::size_t i = 0; i < arguments.inputs.size(); ++i)
-    if (i != full) result = arguments.builder.add("binary", {result, arguments.inputs[i]}, {{"function", std::string(function)}});
+    if (i != full)
+      result = arguments.builder.add("binary", {result, arguments.inputs[i]}, {{"function", std::string(function)}});
   return {result};
 }
 

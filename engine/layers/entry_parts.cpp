@@ -7,21 +7,30 @@
 namespace loom::parts {
 
 Field axisField(std::string help, Json defaultValue) {
-  return {.key = "axis", .label = "Axis", .help = std::move(help), .type = FieldType::integer, .defaultValue = std::move(defaultValue),
+  return {.key = "axis",
+          .label = "Axis",
+          .help = std::move(help),
+          .type = FieldType::integer,
+          .defaultValue = std::move(defaultValue),
           .hard = Range{-8, 7}};
 }
 
 std::int64_t axisOf(std::string_view field, std::int64_t axis, const Shape& shape) {
   const auto rank = static_cast<std::int64_t>(shape.rank());
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  const std::string message = fmt::format("'{}' is {}, but the input {} has {} {} ({} to {})", field, axis, shapeText(shape), rank,
-                                          rank == 1 ? "axis" : "axes", -rank, rank - 1);
+  const std::string message = fmt::format("'{}' is {}, but the input {} has {} {} ({} to {})", field, axis,
+                                          shapeText(shape), rank, rank == 1 ? "axis" : "axes", -rank, rank - 1);
   throw LayerError(message, std::string(field), rank > 0 ? Json(axis < 0 ? -rank : rank - 1) : Json(nullptr));
 }
 
 Field biasField() {
-  return {.key = "bias", .label = "Bias", .help = "Adds a learned number to each output channel. Leave it out before a BatchNormalization, which subtracts it again.",
-          .type = FieldType::boolean, .defaultValue = true};
+  return {.key = "bias",
+          .label = "Bias",
+          .help =
+              "Adds a learned number to each output channel. Leave it out before a BatchNormalization, which "
+              "subtracts it again.",
+          .type = FieldType::boolean,
+          .defaultValue = true};
 }
 
 std::vector<Shape> sameShape(const ShapeArguments& arguments) {
@@ -46,8 +55,11 @@ TensorId reshaped(const LowerArguments& arguments, TensorId x, const Shape& samp
   return arguments.builder.add("reshape", {x}, {{"shape", shape.extents()}});
 }
 
-TensorId parameter(const LowerArguments& arguments, std::string_view name, Shape shape, ParameterKind kind, Initializer initializer) {
-  return arguments.builder.parameter({.name = fmt::format("{}/{}", arguments.scope, name), .shape = std::move(shape), .kind = kind,
+TensorId parameter(const LowerArguments& arguments, std::string_view name, Shape shape, ParameterKind kind,
+                   Initializer initializer) {
+  return arguments.builder.parameter({.name = fmt::format("{}/{}", arguments.scope, name),
+                                      .shape = std::move(shape),
+                                      .kind = kind,
                                       .initializer = initializer});
 }
 

@@ -38,7 +38,8 @@ Shape sampleShape(const LowerArguments& arguments, std::size_t input = 0);
 // x as this shape of a sample; x itself when it has it already.
 TensorId reshaped(const LowerArguments& arguments, TensorId x, const Shape& sample);
 
-TensorId parameter(const LowerArguments& arguments, std::string_view name, Shape shape, ParameterKind kind, Initializer initializer);
+TensorId parameter(const LowerArguments& arguments, std::string_view name, Shape shape, ParameterKind kind,
+                   Initializer initializer);
 
 // A layer that is one elementwise function: help and formula stand in each layer's own file.
 struct Activation {

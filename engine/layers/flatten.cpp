@@ -13,12 +13,17 @@ Entry entry() {
   entry.aliases = {"Ravel"};
   entry.summary = "Makes one axis of several: 16×5×5 becomes 400.";
   entry.help =
-      "The numbers stay in their order, the last axis runs fastest. Base axis is how many leading axes are kept: with 1, C×H×W becomes C×(H·W).\n\n"
+      "The numbers stay in their order, the last axis runs fastest. Base axis is how many leading axes are kept: with "
+      "1, C×H×W becomes C×(H·W).\n\n"
       "A Linear layer flattens by itself and needs no Flatten before it. No parameters.";
   entry.inputs = {parts::valuesIn("Any shape.")};
   entry.outputs = {parts::valuesOut("The kept axes and one more.")};
-  entry.fields = {{.key = "base_axis", .label = "Base axis", .help = "How many leading axes of the sample are kept.", .type = FieldType::integer,
-                   .defaultValue = 0, .hard = Range{0, 7}}};
+  entry.fields = {{.key = "base_axis",
+                   .label = "Base axis",
+                   .help = "How many leading axes of the sample are kept.",
+                   .type = FieldType::integer,
+                   .defaultValue = 0,
+                   .hard = Range{0, 7}}};
   return entry;
 }
 
@@ -26,8 +31,9 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
   const Shape& input = arguments.inputs[0];
   const std::int64_t kept = arguments.values.integer("base_axis");
   if (kept > static_cast<std::int64_t>(input.rank()))
-    throw LayerError(fmt::format("'base_axis' keeps {} axes, but the input {} has only {}", kept, parts::shapeText(input), input.rank()), "base_axis",
-                     std::max<std::int64_t>(static_cast<std::int64_t>(input.rank()) - 1, 0));
+    throw LayerError(fmt::format("'base_axis' keeps {} axes, but the input {} has only {}", kept,
+                                 parts::shapeText(input), input.rank()),
+                     "base_axis", std::max<std::int64_t>(static_cast<std::int64_t>(input.rank()) - 1, 0));
   std::vector<std::int64_t> extents(input.begin(), input.begin() + kept);
   extents.push_back(Shape(std::vector<std::int64_t>(input.begin() + kept, input.end())).elements());
   return {Shape(std::move(extents))};

@@ -8,15 +8,21 @@ Entry entry() {
       .id = "GELU",
       .aliases = {"GaussianErrorLinearUnit"},
       .summary = "x times the probability that a normal number is smaller: what transformers use.",
-      .help = "y = x · Φ(x) = x / 2 · (1 + erf(x / √2)). Approximate computes x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) instead, as GPT-2 "
-              "was trained; the two differ by less than 0.0005.\n\nHendrycks and Gimpel, Gaussian error linear units, arXiv 1606.08415.",
-      .fields = {{.key = "approximate", .label = "Approximate", .help = "Uses the tanh form.", .type = FieldType::boolean, .defaultValue = false}},
+      .help = "y = x · Φ(x) = x / 2 · (1 + erf(x / √2)). Approximate computes x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 "
+              "x³))) instead, as GPT-2 was trained; the two differ by less than 0.0005.\n\n"
+              "Hendrycks and Gimpel, Gaussian error linear units, arXiv 1606.08415.",
+      .fields = {{.key = "approximate",
+                  .label = "Approximate",
+                  .help = "Uses the tanh form.",
+                  .type = FieldType::boolean,
+                  .defaultValue = false}},
   });
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
-  return {arguments.builder.add("unary", {arguments.inputs[0]},
-                                {{"function", std::string("gelu")}, {"approximate", arguments.values.boolean("approximate")}})};
+  return {arguments.builder.add(
+      "unary", {arguments.inputs[0]},
+      {{"function", std::string("gelu")}, {"approximate", arguments.values.boolean("approximate")}})};
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ Entry entry() {
   entry.aliases = {"GatedRecurrentUnit"};
   entry.summary = "Reads a sequence step by step, with fewer gates than an LSTM and one state.";
   entry.help =
-      "With σ the sigmoid and ⊙ the product value by value, at each step t: r = σ(Wr x + Ur h + br), z = σ(Wz x + Uz h + bz), "
-      "n = tanh(Wn x + bn + r ⊙ (Un h + un)); then h ← (1 − z) ⊙ n + z ⊙ h, beginning as zeros. The reset gate stands after the product with U, as in "
-      "PyTorch and cuDNN.\n\n"
-      "Parameters: weight_input 3·units × C, weight_hidden 3·units × units, bias and bias_hidden 3·units each, gates in the order r, z, n; all drawn "
-      "from U(−1/√units, 1/√units). Cho et al., arXiv 1406.1078.";
+      "With σ the sigmoid and ⊙ the product value by value, at each step t: r = σ(Wr x + Ur h + br), z = σ(Wz x + Uz "
+      "h + bz), n = tanh(Wn x + bn + r ⊙ (Un h + un)); then h ← (1 − z) ⊙ n + z ⊙ h, beginning as zeros. The reset "
+      "gate stands after the product with U, as in PyTorch and cuDNN.\n\n"
+      "Parameters: weight_input 3·units × C, weight_hidden 3·units × units, bias and bias_hidden 3·units each, gates "
+      "in the order r, z, n; all drawn from U(−1/√units, 1/√units). Cho et al., arXiv 1406.1078.";
   entry.inputs = {parts::valuesIn("A sequence T × C.")};
   entry.outputs = {parts::valuesOut("T × units, or units where only the last state is returned.")};
   entry.fields = recurrentFields();
@@ -28,8 +28,10 @@ Entry entry() {
 TensorId run(const LowerArguments& arguments, std::int64_t units, bool reverse, const std::string& suffix) {
   const std::int64_t channels = parts::sampleShape(arguments)[1];
   const Initializer uniform{InitializerKind::uniform, 1 / std::sqrt(static_cast<double>(units))};
-  const TensorId input = parts::parameter(arguments, "weight_input" + suffix, {3 * units, channels}, ParameterKind::weight, uniform);
-  const TensorId hidden = parts::parameter(arguments, "weight_hidden" + suffix, {3 * units, units}, ParameterKind::weight, uniform);
+  const TensorId input =
+      parts::parameter(arguments, "weight_input" + suffix, {3 * units, channels}, ParameterKind::weight, uniform);
+  const TensorId hidden =
+      parts::parameter(arguments, "weight_hidden" + suffix, {3 * units, units}, ParameterKind::weight, uniform);
   TensorId bias = kNoTensor, biasHidden = kNoTensor;
   if (arguments.values.boolean("bias")) {
     bias = parts::parameter(arguments, "bias" + suffix, {3 * units}, ParameterKind::bias, uniform);

@@ -1,6 +1,6 @@
 #pragma once
-// How weights begin. Every rule is a distribution whose width follows from the layer's fan: fan_in numbers are summed into
-// one output, fan_out outputs take one input.
+// How weights begin. Every rule is a distribution whose width follows from the layer's fan: fan_in numbers are summed
+// into one output, fan_out outputs take one input.
 #include "engine/catalogue/entry.h"
 #include "engine/program/program.h"
 

@@ -11,9 +11,9 @@ Entry entry() {
   entry.aliases = {"MaxPool", "MaxPool2d", "MaxPooling2D", "MaxPool1d"};
   entry.summary = "Keeps the largest value of each window: a smaller image that says what was found, less where.";
   entry.help =
-      "y[c, p] = max over k of x[c, p · stride − before + k]. Padding never wins: only pixels of the input are compared. The gradient goes to the "
-      "first maximum of each window.\n\nOutput extent: ⌊(in + before + after − kernel) / stride⌋ + 1; with Same padding ⌈in / stride⌉. "
-      "No parameters.";
+      "y[c, p] = max over k of x[c, p · stride − before + k]. Padding never wins: only pixels of the input are "
+      "compared. The gradient goes to the first maximum of each window.\n\n"
+      "Output extent: ⌊(in + before + after − kernel) / stride⌋ + 1; with Same padding ⌈in / stride⌉. No parameters.";
   entry.inputs = {parts::valuesIn("Channels × height × width (or × length, or × depth × height × width).")};
   entry.outputs = {parts::valuesOut("The same channels, smaller extents.")};
   entry.fields = windowFields(Json::array({2, 2}), nullptr, "valid", Dilation::none);
@@ -29,8 +29,9 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
   const Window window = slidingWindow(arguments.values, parts::sampleShape(arguments), Dilation::none);
-  return {arguments.builder.add("max_pooling", {arguments.inputs[0]},
-                                {{"kernel", window.kernel}, {"strides", window.stride}, {"padding", window.padding()}})};
+  return {
+      arguments.builder.add("max_pooling", {arguments.inputs[0]},
+                            {{"kernel", window.kernel}, {"strides", window.stride}, {"padding", window.padding()}})};
 }
 
 }  // namespace

@@ -11,9 +11,11 @@ Entry entry() {
   entry.aliases = {"MSE", "MSELoss", "SquaredError", "L2Loss"};
   entry.summary = "The loss of a regression: the mean of the squared differences.";
   entry.help =
-      "loss = mean over all values of (x − t)². Its best constant answer is the mean of the targets; far outliers weigh much, HuberLoss less.\n\n"
+      "loss = mean over all values of (x − t)². Its best constant answer is the mean of the targets; far outliers "
+      "weigh much, HuberLoss less.\n\n"
       "(Sony NNC's SquaredError is the same without the mean.)";
-  entry.inputs = {parts::valuesIn("Predictions, any shape."), targetPort(PortType::values, "What they should be, in the input's shape.")};
+  entry.inputs = {parts::valuesIn("Predictions, any shape."),
+                  targetPort(PortType::values, "What they should be, in the input's shape.")};
   entry.outputs = {{.key = "output", .label = "Loss", .help = "One number."}};
   entry.fields = {lossWeightField()};
   return entry;

@@ -8,8 +8,9 @@ Entry entry() {
       .id = "ReLU",
       .aliases = {"Rectifier"},
       .summary = "max(x, 0): what most convolutional networks use.",
-      .help = "y = max(x, 0). The gradient is 1 for x > 0 and 0 otherwise, also at 0.\n\nNair and Hinton, Rectified linear units improve restricted "
-          "Boltzmann machines, ICML 2010. A unit whose input is always negative stays dead: LeakyReLU, ELU and GELU keep a slope there.",
+      .help = "y = max(x, 0). The gradient is 1 for x > 0 and 0 otherwise, also at 0.\n\nNair and Hinton, Rectified "
+              "linear units improve restricted Boltzmann machines, ICML 2010. A unit whose input is always negative "
+              "stays dead: LeakyReLU, ELU and GELU keep a slope there.",
   });
 }
 

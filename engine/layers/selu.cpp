@@ -8,8 +8,10 @@ Entry entry() {
       .id = "SELU",
       .aliases = {"ScaledExponentialLinearUnit"},
       .summary = "A scaled ELU with which deep plain networks normalise themselves.",
-      .help = "y = λ · x for x > 0, λ · α · (eˣ − 1) otherwise, with λ = 1.0507009873554805 and α = 1.6732632423543772: mean 0 and variance 1 are then a "
-          "fixed point, given LeCun normal weights and no BatchNormalization.\n\nKlambauer et al., Self-normalizing neural networks, arXiv 1706.02515.",
+      .help = "y = λ · x for x > 0, λ · α · (eˣ − 1) otherwise, with λ = 1.0507009873554805 and α = "
+              "1.6732632423543772: mean 0 and variance 1 are then a fixed point, given LeCun normal weights and no "
+              "BatchNormalization.\n\n"
+              "Klambauer et al., Self-normalizing neural networks, arXiv 1706.02515.",
   });
 }
 

@@ -8,8 +8,8 @@ Entry entry() {
       .id = "Sigmoid",
       .aliases = {"Logistic"},
       .summary = "Squeezes every number into 0 to 1: a probability, or a gate.",
-      .help = "y = 1 / (1 + e⁻ˣ).\n\nBefore a BinaryCrossEntropy leave it out and let the loss work from logits: that is the same and exact where this "
-          "function is flat.",
+      .help = "y = 1 / (1 + e⁻ˣ).\n\nBefore a BinaryCrossEntropy leave it out and let the loss work from logits: that "
+              "is the same and exact where this function is flat.",
   });
 }
 

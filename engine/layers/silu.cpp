@@ -8,7 +8,8 @@ Entry entry() {
       .id = "SiLU",
       .aliases = {"Swish"},
       .summary = "x · sigmoid(x): a smooth ReLU, used by EfficientNet and many language models.",
-      .help = "y = x / (1 + e⁻ˣ).\n\nElfwing et al., arXiv 1702.03118; Ramachandran et al., Searching for activation functions, arXiv 1710.05941 (as Swish with β = 1).",
+      .help = "y = x / (1 + e⁻ˣ).\n\nElfwing et al., arXiv 1702.03118; Ramachandran et al., Searching for activation "
+              "functions, arXiv 1710.05941 (as Swish with β = 1).",
   });
 }
 

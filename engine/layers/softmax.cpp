@@ -8,8 +8,10 @@ Entry entry() {
       .id = "Softmax",
       .aliases = {"NormalizedExponential"},
       .summary = "Turns numbers into probabilities that sum to 1.",
-      .help = "y[k] = e^(x[k] − m) / Σ over j of e^(x[j] − m) along one axis, with m the largest x: nothing overflows.\n\n"
-              "Do not put it before SoftmaxCrossEntropy, which contains it: training would still run, but slowly and badly.",
+      .help =
+          "y[k] = e^(x[k] − m) / Σ over j of e^(x[j] − m) along one axis, with m the largest x: nothing overflows.\n\n"
+          "Do not put it before SoftmaxCrossEntropy, which contains it: training would still run, but slowly and "
+          "badly.",
       .fields = {parts::axisField("Axis whose numbers sum to 1: −1, the last; 0 for the channels of an image.", -1)},
   });
   entry.inputs[0].help = "Any shape.";

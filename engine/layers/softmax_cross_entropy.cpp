@@ -14,17 +14,30 @@ Entry entry() {
   entry.aliases = {"CrossEntropyLoss", "CrossEntropy", "CategoricalCrossEntropy", "Loss", "LogLoss", "NLLLoss"};
   entry.summary = "The loss of a classifier: how surprised it is by the right class.";
   entry.help =
-      "loss = −Σ over k of q[k] · log softmax(x)[k], the mean over the samples (and places of a sequence). Softmax is inside: wire the plain scores "
-      "(logits). A network that knows nothing has a loss of log K, 2.30 for ten classes.\n\n"
-      "Smoothing ε moves a little of the target's weight to all classes, against overconfidence. Two definitions are in use: PyTorch, Szegedy and timm "
-      "take q = (1 − ε) · onehot + ε / K; Sony takes 1 − ε for the right class and ε / (K − 1) for each other. Sony's ε equals PyTorch's ε · K / (K − 1).\n\n"
-      "A label that is no class ends the run with its row. Szegedy et al., Rethinking the Inception architecture, arXiv 1512.00567, section 7.";
-  entry.inputs = {parts::valuesIn("One score for each class: K, or T×K for a sequence."),
-                  targetPort(PortType::labels, "The right class, from 0: an Input of type label; T labels for a sequence.")};
+      "loss = −Σ over k of q[k] · log softmax(x)[k], the mean over the samples (and places of a sequence). Softmax is "
+      "inside: wire the plain scores (logits). A network that knows nothing has a loss of log K, 2.30 for ten "
+      "classes.\n\n"
+      "Smoothing ε moves a little of the target's weight to all classes, against overconfidence. Two definitions are "
+      "in use: PyTorch, Szegedy and timm take q = (1 − ε) · onehot + ε / K; Sony takes 1 − ε for the right class and "
+      "ε / (K − 1) for each other. Sony's ε equals PyTorch's ε · K / (K − 1).\n\n"
+      "A label that is no class ends the run with its row. Szegedy et al., Rethinking the Inception architecture, "
+      "arXiv 1512.00567, section 7.";
+  entry.inputs = {
+      parts::valuesIn("One score for each class: K, or T×K for a sequence."),
+      targetPort(PortType::labels, "The right class, from 0: an Input of type label; T labels for a sequence.")};
   entry.outputs = {{.key = "output", .label = "Loss", .help = "One number."}};
-  entry.fields = {{.key = "smoothing", .label = "Smoothing", .help = "Share ε of the target's weight that goes to other classes; 0 = off.",
-                   .type = FieldType::real, .defaultValue = 0.0, .hard = Range{0, 0.999}, .comfortable = Range{0, 0.3}, .important = true},
-                  {.key = "definition", .label = "Definition", .help = "How the smoothed weight is spread.", .type = FieldType::choice,
+  entry.fields = {{.key = "smoothing",
+                   .label = "Smoothing",
+                   .help = "Share ε of the target's weight that goes to other classes; 0 = off.",
+                   .type = FieldType::real,
+                   .defaultValue = 0.0,
+                   .hard = Range{0, 0.999},
+                   .comfortable = Range{0, 0.3},
+                   .important = true},
+                  {.key = "definition",
+                   .label = "Definition",
+                   .help = "How the smoothed weight is spread.",
+                   .type = FieldType::choice,
                    .defaultValue = "pytorch",
                    .choices = {{"pytorch", "PyTorch", "ε / K to every class, the right one too."},
                                {"sony", "Sony", "ε / (K − 1) to every other class."}}},
@@ -35,14 +48,17 @@ Entry entry() {
 std::vector<Shape> shapes(const ShapeArguments& arguments) {
   needClassTarget(arguments);
   if (arguments.inputs[0][-1] < 2)
-    throw LayerError("the input has 1 score, but at least 2 classes are wanted; for yes and no in one number use BinaryCrossEntropy", "");
+    throw LayerError(
+        "the input has 1 score, but at least 2 classes are wanted; for yes and no in one number use BinaryCrossEntropy",
+        "");
   return {Shape{}};
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
-  return finishLoss(arguments, arguments.builder.add("softmax_cross_entropy", {arguments.inputs[0], arguments.inputs[1]},
-                                                     {{"smoothing", arguments.values.real("smoothing")},
-                                                      {"definition", arguments.values.text("definition")}}));
+  return finishLoss(arguments,
+                    arguments.builder.add("softmax_cross_entropy", {arguments.inputs[0], arguments.inputs[1]},
+                                          {{"smoothing", arguments.values.real("smoothing")},
+                                           {"definition", arguments.values.text("definition")}}));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
@@ -16,12 +16,19 @@ Entry entry() {
   entry.aliases = {"Permute", "SwapAxes"};
   entry.summary = "Puts the axes of a sample into another order.";
   entry.help =
-      "Axis i of the output is axis axes[i] of the input: with [1, 2, 0], C×H×W becomes H×W×C. Absent, the order is reversed; a sequence C×T "
-      "becomes T×C.\n\nNo parameters.";
+      "Axis i of the output is axis axes[i] of the input: with [1, 2, 0], C×H×W becomes H×W×C. Absent, the order is "
+      "reversed; a sequence C×T becomes T×C.\n\n"
+      "No parameters.";
   entry.inputs = {parts::valuesIn("Any shape.")};
   entry.outputs = {parts::valuesOut("The same extents in another order.")};
-  entry.fields = {{.key = "axes", .label = "Axes", .help = "The input's axes in their new order, counted from 0; absent: reversed.",
-                   .type = FieldType::integers, .defaultValue = nullptr, .hard = Range{0, 7}, .optional = true, .important = true}};
+  entry.fields = {{.key = "axes",
+                   .label = "Axes",
+                   .help = "The input's axes in their new order, counted from 0; absent: reversed.",
+                   .type = FieldType::integers,
+                   .defaultValue = nullptr,
+                   .hard = Range{0, 7},
+                   .optional = true,
+                   .important = true}};
   return entry;
 }
 
@@ -31,8 +38,8 @@ std::vector<std::int64_t> order(const Values& values, const Shape& input) {
   if (!values.has("axes")) return axes;
   const std::vector<std::int64_t> given = values.integers("axes");
   if (!std::is_permutation(axes.begin(), axes.end(), given.begin(), given.end()))
-    throw LayerError(fmt::format("'axes' is [{}], but the input {} has {} axes, each of which must stand there once", fmt::join(given, ", "),
-                                 parts::shapeText(input), input.rank()),
+    throw LayerError(fmt::format("'axes' is [{}], but the input {} has {} axes, each of which must stand there once",
+                                 fmt::join(given, ", "), parts::shapeText(input), input.rank()),
                      "axes", Json(axes));
   return given;
 }

@@ -1,8 +1,8 @@
 #include "engine/layers/window.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
@@ -12,8 +12,10 @@ namespace {
 
 std::size_t spatialAxes(const Shape& sample) {
   if (sample.rank() < 2 || sample.rank() > 4)
-    throw LayerError(fmt::format("the input is {}, but channels and one to three further axes are wanted, such as 3×32×32",
-                                 parts::shapeText(sample)), "");
+    throw LayerError(
+        fmt::format("the input is {}, but channels and one to three further axes are wanted, such as 3×32×32",
+                    parts::shapeText(sample)),
+        "");
   return sample.rank() - 1;
 }
 
@@ -22,12 +24,14 @@ std::vector<std::int64_t> perAxis(const Values& values, const char* key, std::si
   const Json& given = values.json(key);
   if (given.is_array() && given.size() != axes) {
     std::vector<std::int64_t> numbers = values.integers(key);
-    const bool equal = std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) { return number == numbers[0]; });
+    const bool equal =
+        std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) { return number == numbers[0]; });
     try {
       return values.integers(key, static_cast<int>(axes));  // a default holds for every axis
     } catch (const Error&) {
       numbers.resize(axes, numbers.back());
-      throw LayerError(fmt::format("'{}' has {} numbers, but the input has {} spatial {}", key, given.size(), axes, axes == 1 ? "axis" : "axes"),
+      throw LayerError(fmt::format("'{}' has {} numbers, but the input has {} spatial {}", key, given.size(), axes,
+                                   axes == 1 ? "axis" : "axes"),
                        key, equal ? Json(numbers[0]) : Json(numbers));
     }
   }
@@ -49,7 +53,8 @@ Window begin(const Values& values, std::size_t axes, Dilation dilation) {
   Window window;
   window.kernel = perAxis(values, "kernel", axes);
   window.stride = values.has("stride") ? perAxis(values, "stride", axes) : window.kernel;
-  window.dilation = dilation == Dilation::field ? perAxis(values, "dilation", axes) : std::vector<std::int64_t>(axes, 1);
+  window.dilation =
+      dilation == Dilation::field ? perAxis(values, "dilation", axes) : std::vector<std::int64_t>(axes, 1);
   window.before = window.after = std::vector<std::int64_t>(axes, 0);
   return window;
 }
@@ -63,22 +68,50 @@ std::string joined(const std::vector<std::int64_t>& numbers) {
 std::vector<Field> windowFields(Json kernel, Json stride, const char* padding, Dilation dilation) {
   const bool follows = stride.is_null();
   std::vector<Field> fields = {
-      {.key = "kernel", .label = "Kernel", .help = "Extent of the window on each spatial axis: height, width.", .type = FieldType::integers,
-       .defaultValue = std::move(kernel), .hard = Range{1, 4096}, .comfortable = Range{1, 31}, .important = true},
-      {.key = "stride", .label = "Stride", .help = follows ? "Step of the window on each spatial axis. Absent: as large as the kernel, so that windows do not overlap."
-                                                           : "Step of the window on each spatial axis.",
-       .type = FieldType::integers, .defaultValue = std::move(stride), .hard = Range{1, 4096}, .comfortable = Range{1, 16},
-       .optional = follows, .important = true},
-      {.key = "padding", .label = "Padding", .help = "What surrounds the input, so that the window may begin outside of it.", .type = FieldType::choice,
+      {.key = "kernel",
+       .label = "Kernel",
+       .help = "Extent of the window on each spatial axis: height, width.",
+       .type = FieldType::integers,
+       .defaultValue = std::move(kernel),
+       .hard = Range{1, 4096},
+       .comfortable = Range{1, 31},
+       .important = true},
+      {.key = "stride",
+       .label = "Stride",
+       .help = follows ? "Step of the window on each spatial axis. Absent: as large as the kernel, so that windows do "
+                         "not overlap."
+                       : "Step of the window on each spatial axis.",
+       .type = FieldType::integers,
+       .defaultValue = std::move(stride),
+       .hard = Range{1, 4096},
+       .comfortable = Range{1, 16},
+       .optional = follows,
+       .important = true},
+      {.key = "padding",
+       .label = "Padding",
+       .help = "What surrounds the input, so that the window may begin outside of it.",
+       .type = FieldType::choice,
        .defaultValue = padding,
-       .choices = {{"same", "Same", "As much as keeps the extent (divided by the stride, rounded up); an odd pixel goes after."},
+       .choices = {{"same", "Same",
+                    "As much as keeps the extent (divided by the stride, rounded up); an odd pixel goes after."},
                    {"valid", "Valid", "None: the window stays inside the input."},
                    {"explicit", "Explicit", "The numbers in Pads."}}},
-      {.key = "pads", .label = "Pads", .help = "Pixels on each spatial axis, the same before and after; or twice as many numbers: all before, then all after.",
-       .type = FieldType::integers, .defaultValue = Json::array({0, 0}), .hard = Range{0, 4096}, .onlyWhen = "padding=explicit"}};
+      {.key = "pads",
+       .label = "Pads",
+       .help = "Pixels on each spatial axis, the same before and after; or twice as many numbers: all before, then all "
+               "after.",
+       .type = FieldType::integers,
+       .defaultValue = Json::array({0, 0}),
+       .hard = Range{0, 4096},
+       .onlyWhen = "padding=explicit"}};
   if (dilation == Dilation::field)
-    fields.push_back({.key = "dilation", .label = "Dilation", .help = "Distance between neighbouring taps of the kernel: 2 leaves one pixel out between them.",
-                      .type = FieldType::integers, .defaultValue = Json::array({1, 1}), .hard = Range{1, 4096}, .comfortable = Range{1, 32}});
+    fields.push_back({.key = "dilation",
+                      .label = "Dilation",
+                      .help = "Distance between neighbouring taps of the kernel: 2 leaves one pixel out between them.",
+                      .type = FieldType::integers,
+                      .defaultValue = Json::array({1, 1}),
+                      .hard = Range{1, 4096},
+                      .comfortable = Range{1, 32}});
   return fields;
 }
 
@@ -113,10 +146,11 @@ std::vector<std::int64_t> slidOver(const Window& window, const Shape& sample) {
       const bool padded = window.before[i] + window.after[i] > 0, dilated = window.dilation[i] > 1;
       std::vector<std::int64_t> fitting = window.kernel;
       for (std::size_t axis = 0; axis < fitting.size(); ++axis)
-        fitting[axis] = std::min(fitting[axis], (inputs[axis] + window.before[axis] + window.after[axis] - 1) / window.dilation[axis] + 1);
+        fitting[axis] = std::min(
+            fitting[axis], (inputs[axis] + window.before[axis] + window.after[axis] - 1) / window.dilation[axis] + 1);
       throw LayerError(fmt::format("the kernel is {}{}, but the input is only {}{}", joined(window.kernel),
-                                   dilated ? fmt::format(" (with dilation it spans {})", window.span(i)) : "", joined(inputs),
-                                   padded ? fmt::format(" (with padding {})", in) : ""),
+                                   dilated ? fmt::format(" (with dilation it spans {})", window.span(i)) : "",
+                                   joined(inputs), padded ? fmt::format(" (with padding {})", in) : ""),
                        "kernel", Json(fitting));
     }
     extents.push_back((in - window.span(i)) / window.stride[i] + 1);
@@ -145,12 +179,14 @@ SpreadWindow spreadingWindow(const Values& values, const Shape& sample) {
       continue;
     }
     if (further[i] >= window.stride[i])
-      throw LayerError(fmt::format("'output_padding' is {}, but must be less than the stride, {}", further[i], window.stride[i]), "output_padding",
-                       Json(window.stride[i] - 1));
+      throw LayerError(
+          fmt::format("'output_padding' is {}, but must be less than the stride, {}", further[i], window.stride[i]),
+          "output_padding", Json(window.stride[i] - 1));
     const std::int64_t out = full - window.before[i] - window.after[i] + further[i];
     if (out < 1)
-      throw LayerError(fmt::format("the pads take away {} of {} pixels, so that nothing is left", window.before[i] + window.after[i], full), "pads",
-                       Json(0));
+      throw LayerError(fmt::format("the pads take away {} of {} pixels, so that nothing is left",
+                                   window.before[i] + window.after[i], full),
+                       "pads", Json(0));
     spread.extents.push_back(out);
   }
   return spread;

@@ -10,8 +10,9 @@ Entry entry() {
   entry.aliases = {"CategoricalAccuracy", "Top1", "Metric"};
   entry.summary = "The share of samples whose largest score is that of the right class.";
   entry.help =
-      "accuracy = mean over the samples of [argmax x = label]; of equal scores the first counts. It is measured, not trained: nothing flows back from "
-      "it.\n\nWith K equally frequent classes, guessing gives 1 / K.";
+      "accuracy = mean over the samples of [argmax x = label]; of equal scores the first counts. It is measured, not "
+      "trained: nothing flows back from it.\n\n"
+      "With K equally frequent classes, guessing gives 1 / K.";
   addClassPorts(entry, "Accuracy");
   return entry;
 }

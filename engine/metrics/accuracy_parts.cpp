@@ -7,8 +7,10 @@ namespace loom {
 
 void addClassPorts(Entry& entry, std::string resultLabel) {
   entry.category = entry.icon = "lossMetric";
-  entry.inputs = {parts::valuesIn("One score for each class: K, or T×K for a sequence. Logits or probabilities: only their order counts."),
-                  targetPort(PortType::labels, "The right class, from 0: an Input of type label; T labels for a sequence.")};
+  entry.inputs = {
+      parts::valuesIn(
+          "One score for each class: K, or T×K for a sequence. Logits or probabilities: only their order counts."),
+      targetPort(PortType::labels, "The right class, from 0: an Input of type label; T labels for a sequence.")};
   entry.outputs = {{.key = "output", .label = std::move(resultLabel), .help = "One number, from 0 to 1."}};
 }
 

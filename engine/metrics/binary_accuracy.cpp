@@ -11,16 +11,26 @@ Entry entry() {
   entry.aliases = {"BinaryMetric"};
   entry.summary = "The share of yes-or-no answers that are right.";
   entry.help =
-      "accuracy = mean over all values of [(p > threshold) = (t > 1/2)], with p = sigmoid(x) where the input is logits. It goes with BinaryCrossEntropy: "
-      "wire the same input and say the same in From. Nothing flows back from it.";
-  entry.inputs = {parts::valuesIn("Logits or probabilities, any shape."), targetPort(PortType::values, "0 or 1, in the input's shape.")};
+      "accuracy = mean over all values of [(p > threshold) = (t > 1/2)], with p = sigmoid(x) where the input is "
+      "logits. It goes with BinaryCrossEntropy: wire the same input and say the same in From. Nothing flows back from "
+      "it.";
+  entry.inputs = {parts::valuesIn("Logits or probabilities, any shape."),
+                  targetPort(PortType::values, "0 or 1, in the input's shape.")};
   entry.outputs = {{.key = "output", .label = "Accuracy", .help = "One number, from 0 to 1."}};
-  entry.fields = {{.key = "from", .label = "From", .help = "What the input is.", .type = FieldType::choice, .defaultValue = "logits",
+  entry.fields = {{.key = "from",
+                   .label = "From",
+                   .help = "What the input is.",
+                   .type = FieldType::choice,
+                   .defaultValue = "logits",
                    .choices = {{"logits", "Logits", "Any number; the sigmoid is inside."},
                                {"probabilities", "Probabilities", "Numbers from 0 to 1, after a Sigmoid."}},
                    .important = true},
-                  {.key = "threshold", .label = "Threshold", .help = "Probability above which the answer is yes.", .type = FieldType::real,
-                   .defaultValue = 0.5, .hard = Range{0.0001, 0.9999}}};
+                  {.key = "threshold",
+                   .label = "Threshold",
+                   .help = "Probability above which the answer is yes.",
+                   .type = FieldType::real,
+                   .defaultValue = 0.5,
+                   .hard = Range{0.0001, 0.9999}}};
   return entry;
 }
 
@@ -31,8 +41,10 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
   TensorId p = arguments.inputs[0];
-  if (arguments.values.text("from") == "logits") p = arguments.builder.add("unary", {p}, {{"function", std::string("sigmoid")}});
-  return finishMetric(arguments, arguments.builder.add("binary_accuracy", {p, arguments.inputs[1]}, {{"threshold", arguments.values.real("threshold")}}));
+  if (arguments.values.text("from") == "logits")
+    p = arguments.builder.add("unary", {p}, {{"function", std::string("sigmoid")}});
+  return finishMetric(arguments, arguments.builder.add("binary_accuracy", {p, arguments.inputs[1]},
+                                                       {{"threshold", arguments.values.real("threshold")}}));
 }
 
 }  // namespace

@@ -9,7 +9,9 @@ Entry entry() {
   entry.id = entry.label = "Error";
   entry.aliases = {"ClassificationError", "CategoricalError", "ErrorRate"};
   entry.summary = "The share of samples that are put into a wrong class: 1 − accuracy.";
-  entry.help = "error = mean over the samples of [argmax x ≠ label]; of equal scores the first counts. Nothing flows back from it.";
+  entry.help =
+      "error = mean over the samples of [argmax x ≠ label]; of equal scores the first counts. Nothing flows back from "
+      "it.";
   addClassPorts(entry, "Error");
   return entry;
 }

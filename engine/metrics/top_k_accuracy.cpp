@@ -13,11 +13,17 @@ Entry entry() {
   entry.aliases = {"Top5", "TopK", "TopNAccuracy", "TopNError"};
   entry.summary = "The share of samples whose right class is among the k largest scores.";
   entry.help =
-      "Top-5 accuracy is usual for ImageNet's 1,000 classes, where several answers are often right. Of equal scores the smaller class number counts as "
-      "larger. Sony NNC's TopNError is 1 minus this. Nothing flows back from it.";
+      "Top-5 accuracy is usual for ImageNet's 1,000 classes, where several answers are often right. Of equal scores "
+      "the smaller class number counts as larger. Sony NNC's TopNError is 1 minus this. Nothing flows back from it.";
   addClassPorts(entry, "Accuracy");
-  entry.fields = {{.key = "k", .label = "K", .help = "How many of the largest scores count.", .type = FieldType::integer, .defaultValue = 5,
-                   .hard = Range{1, 16777216}, .comfortable = Range{1, 100}, .important = true}};
+  entry.fields = {{.key = "k",
+                   .label = "K",
+                   .help = "How many of the largest scores count.",
+                   .type = FieldType::integer,
+                   .defaultValue = 5,
+                   .hard = Range{1, 16777216},
+                   .comfortable = Range{1, 100},
+                   .important = true}};
   return entry;
 }
 

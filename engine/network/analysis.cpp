@@ -1,8 +1,8 @@
 #include "engine/network/analysis.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -22,7 +22,8 @@ std::string_view nameOf(PortType type) {
 
 class Analyser {
  public:
-  Analyser(const Network& network, ParameterUses& uses) : m_network(network), m_graph(network, m_result.problems), m_uses(uses) {}
+  Analyser(const Network& network, ParameterUses& uses)
+      : m_network(network), m_graph(network, m_result.problems), m_uses(uses) {}
 
   Analysis run() {
     const std::size_t count = m_graph.nodes().size();
@@ -57,14 +58,16 @@ class Analyser {
         ready = ready && from.known && source.port < from.outputs.size();
         if (!ready) continue;
         facts.inputs.push_back(from.outputs[source.port]);
-        types.push_back(outputType(m_graph.nodes()[source.node], source.port) == PortType::values ? DataType::f32 : DataType::i32);
+        types.push_back(outputType(m_graph.nodes()[source.node], source.port) == PortType::values ? DataType::f32
+                                                                                                  : DataType::i32);
       }
     }
     if (!ready || !m_usable[i]) return;
     const std::size_t before = m_result.problems.size();
     if (!inferShapes(node, m_network.name, facts, m_result.problems)) {
       Problem& problem = m_result.problems[before];
-      if (problem.remedy.kind == Remedy::Kind::none && before < kMostRemedies) problem.remedy = findUpstreamRemedy(m_graph, m_facts, i);
+      if (problem.remedy.kind == Remedy::Kind::none && before < kMostRemedies)
+        problem.remedy = findUpstreamRemedy(m_graph, m_facts, i);
       return;
     }
     countCosts(node, m_network.name, types, facts, m_uses, m_own, m_result.problems);
@@ -83,10 +86,13 @@ class Analyser {
       if (wires + node.faultyInputs[p] < wanted) {
         Remedy remedy = m_result.problems.size() < kMostRemedies ? findWire(m_graph, i, p) : Remedy{};
         m_result.problems.push_back(
-            {.network = m_network.name, .node = node.node->id,
-             .message = wanted == 2 ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id), port.key,
-                                                  wires == 0 ? "none leads" : "only one leads")
-                                    : fmt::format("{}: nothing is wired to {}: {}", clipped(node.node->id), port.key, port.help),
+            {.network = m_network.name,
+             .node = node.node->id,
+             .message =
+                 wanted == 2
+                     ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id), port.key,
+                                   wires == 0 ? "none leads" : "only one leads")
+                     : fmt::format("{}: nothing is wired to {}: {}", clipped(node.node->id), port.key, port.help),
              .remedy = std::move(remedy)});
       }
       for (const GraphSource& source : node.inputs[p]) sound = checkType(node, port, source) && sound;
@@ -98,15 +104,22 @@ class Analyser {
     const GraphNode& from = m_graph.nodes()[source.node];
     if (!from.layer) return true;
     const PortType given = outputType(from, source.port);
-    if ((given == PortType::values) == (port.type == PortType::values)) return true;  // labels and indices are both whole numbers
+    if ((given == PortType::values) == (port.type == PortType::values))
+      return true;  // labels and indices are both whole numbers
     const Edge& edge = m_network.edges[source.edge];
     const bool isInput = from.layer->entry.id == "Input";
-    Problem problem{.network = m_network.name, .node = node.node->id, .edge = edge,
-                    .message = fmt::format("{}: {} takes {}, but {} gives {}", clipped(node.node->id), port.key, nameOf(port.type), clipped(from.node->id), nameOf(given))};
+    Problem problem{.network = m_network.name,
+                    .node = node.node->id,
+                    .edge = edge,
+                    .message = fmt::format("{}: {} takes {}, but {} gives {}", clipped(node.node->id), port.key,
+                                           nameOf(port.type), clipped(from.node->id), nameOf(given))};
     if (isInput) {
       const char* type = port.type == PortType::labels ? "label" : port.type == PortType::indices ? "index" : "values";
-      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set type of {} to {}", clipped(from.node->id), type), .node = from.node->id,
-                        .field = "type", .value = type};
+      problem.remedy = {.kind = Remedy::Kind::setField,
+                        .label = fmt::format("Set type of {} to {}", clipped(from.node->id), type),
+                        .node = from.node->id,
+                        .field = "type",
+                        .value = type};
     } else {
       problem.message += fmt::format("; {} come from an Input of that type", nameOf(port.type));
       problem.remedy = {.kind = Remedy::Kind::removeEdge, .label = "Remove the wire", .edge = edge};
@@ -123,13 +136,18 @@ class Analyser {
       const GraphNode& node = m_graph.nodes()[*i];
       const bool isResult = node.layer && node.layer->entry.category == "lossMetric";
       any = any || isResult;
-      leads[*i] = isResult || node.faultyOutput || std::any_of(node.consumers.begin(), node.consumers.end(), [&](std::size_t consumer) { return leads[consumer]; });
+      leads[*i] = isResult || node.faultyOutput ||
+                  std::any_of(node.consumers.begin(), node.consumers.end(),
+                              [&](std::size_t consumer) { return leads[consumer]; });
     }
     if (!any) return;
     for (std::size_t i : m_graph.order())
       if (!leads[i] && m_graph.nodes()[i].consumers.empty() && m_graph.nodes()[i].layer)
-        m_result.problems.push_back({.severity = Severity::warning, .network = m_network.name, .node = m_graph.nodes()[i].node->id,
-                                     .message = fmt::format("{}: leads to no loss or metric, so training leaves it out", clipped(m_graph.nodes()[i].node->id))});
+        m_result.problems.push_back({.severity = Severity::warning,
+                                     .network = m_network.name,
+                                     .node = m_graph.nodes()[i].node->id,
+                                     .message = fmt::format("{}: leads to no loss or metric, so training leaves it out",
+                                                            clipped(m_graph.nodes()[i].node->id))});
   }
 
   void sortProblems() {
@@ -157,7 +175,8 @@ class Analyser {
 }  // namespace
 
 bool Analysis::sound() const {
-  return std::none_of(problems.begin(), problems.end(), [](const Problem& problem) { return problem.severity == Severity::error; });
+  return std::none_of(problems.begin(), problems.end(),
+                      [](const Problem& problem) { return problem.severity == Severity::error; });
 }
 
 Analysis analyse(const Network& network, ParameterUses& uses) {
@@ -177,7 +196,8 @@ std::vector<DatasetInput> datasetInputs(const Network& network) {
     try {
       const Values values(layer->entry, node.values);
       if (values.text("source") != "dataset" || !values.has("shape")) continue;
-      DatasetInput input;  // member by member: what throws inside of braces leaves g++ 12 to destroy what was never made
+      DatasetInput
+          input;  // member by member: what throws inside of braces leaves g++ 12 to destroy what was never made
       input.node = node.id;
       input.variable = values.text("variable");
       if (input.variable.empty()) input.variable = node.id;

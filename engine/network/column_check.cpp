@@ -1,8 +1,8 @@
 #include "engine/network/column_check.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -14,8 +14,13 @@ namespace {
 
 class ColumnChecker {
  public:
-  ColumnChecker(const Network& network, const Analysis& analysis, const KnownColumns& columns, std::vector<Problem>& problems)
-      : m_network(network), m_analysis(analysis), m_columns(columns), m_problems(problems), m_graph(network, m_ignored) {}
+  ColumnChecker(const Network& network, const Analysis& analysis, const KnownColumns& columns,
+                std::vector<Problem>& problems)
+      : m_network(network),
+        m_analysis(analysis),
+        m_columns(columns),
+        m_problems(problems),
+        m_graph(network, m_ignored) {}
 
   void run() {
     const std::vector<DatasetInput> inputs = datasetInputs(m_network);
@@ -26,7 +31,8 @@ class ColumnChecker {
         continue;
       }
       if (column->second.elements() != input.shape.elements()) reportShape(input, column->second);
-      if (const auto classes = m_columns.classes.find(input.variable); classes != m_columns.classes.end() && input.type == DataType::i32)
+      if (const auto classes = m_columns.classes.find(input.variable);
+          classes != m_columns.classes.end() && input.type == DataType::i32)
         checkClasses(input, classes->second);
     }
   }
@@ -34,7 +40,8 @@ class ColumnChecker {
  private:
   void add(Problem problem) {
     const bool told = std::any_of(m_problems.begin(), m_problems.end(), [&](const Problem& other) {
-      return other.network == problem.network && other.node == problem.node && other.field == problem.field && other.remedy.value == problem.remedy.value;
+      return other.network == problem.network && other.node == problem.node && other.field == problem.field &&
+             other.remedy.value == problem.remedy.value;
     });
     if (!told) m_problems.push_back(std::move(problem));
   }
@@ -43,24 +50,38 @@ class ColumnChecker {
     std::vector<std::string> names, free;
     for (const auto& [name, shape] : m_columns.shapes) {
       names.push_back(name);
-      const bool used = std::any_of(inputs.begin(), inputs.end(), [&](const DatasetInput& other) { return other.variable == name; });
+      const bool used =
+          std::any_of(inputs.begin(), inputs.end(), [&](const DatasetInput& other) { return other.variable == name; });
       if (!used && shape.elements() == input.shape.elements()) free.push_back(name);
     }
-    Problem problem{.network = m_network.name, .node = input.node, .field = "variable",
-                    .message = fmt::format("{}: dataset '{}' has no variable '{}'; it has {}", clipped(input.node), m_columns.dataset, clipped(input.variable),
-                                           names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", ")))};
+    Problem problem{
+        .network = m_network.name,
+        .node = input.node,
+        .field = "variable",
+        .message = fmt::format("{}: dataset '{}' has no variable '{}'; it has {}", clipped(input.node),
+                               m_columns.dataset, clipped(input.variable),
+                               names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", ")))};
     const std::string near = nearest(input.variable, names);
     const std::string meant = free.size() == 1 ? free[0] : near;
     if (!meant.empty())
-      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Take the variable {}", meant), .field = "variable", .value = meant};
+      problem.remedy = {.kind = Remedy::Kind::setField,
+                        .label = fmt::format("Take the variable {}", meant),
+                        .field = "variable",
+                        .value = meant};
     add(std::move(problem));
   }
 
   void reportShape(const DatasetInput& input, const Shape& has) {
-    add({.network = m_network.name, .node = input.node, .field = "shape",
-         .message = fmt::format("{}: the shape is {} ({} values), but '{}' of dataset '{}' is {} ({} values)", clipped(input.node), input.shape.toString(),
-                                input.shape.elements(), input.variable, m_columns.dataset, has.toString(), has.elements()),
-         .remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set shape to {}", has.toString()), .field = "shape", .value = Json(has.extents())}});
+    add({.network = m_network.name,
+         .node = input.node,
+         .field = "shape",
+         .message = fmt::format("{}: the shape is {} ({} values), but '{}' of dataset '{}' is {} ({} values)",
+                                clipped(input.node), input.shape.toString(), input.shape.elements(), input.variable,
+                                m_columns.dataset, has.toString(), has.elements()),
+         .remedy = {.kind = Remedy::Kind::setField,
+                    .label = fmt::format("Set shape to {}", has.toString()),
+                    .field = "shape",
+                    .value = Json(has.extents())}});
   }
 
   void checkClasses(const DatasetInput& input, std::int64_t classes) {
@@ -70,12 +91,14 @@ class ColumnChecker {
       const GraphNode& node = m_graph.nodes()[i];
       if (!node.layer) continue;
       const auto wired = [&](std::size_t port) {
-        return port < node.inputs.size() && std::any_of(node.inputs[port].begin(), node.inputs[port].end(), [&](const GraphSource& source) {
-                 return source.node == static_cast<std::size_t>(from);
-               });
+        return port < node.inputs.size() &&
+               std::any_of(node.inputs[port].begin(), node.inputs[port].end(),
+                           [&](const GraphSource& source) { return source.node == static_cast<std::size_t>(from); });
       };
       if (node.layer->entry.id == "Embedding" && wired(0)) checkVocabulary(input, classes, node);
-      if (node.layer->entry.category == "lossMetric" && wired(1) && node.layer->entry.inputs[1].type == PortType::labels) checkScores(input, classes, node);
+      if (node.layer->entry.category == "lossMetric" && wired(1) &&
+          node.layer->entry.inputs[1].type == PortType::labels)
+        checkScores(input, classes, node);
     }
   }
 
@@ -83,10 +106,15 @@ class ColumnChecker {
     try {
       const std::int64_t has = Values(node.layer->entry, node.node->values).integer("vocabulary");
       if (has >= classes) return;
-      add({.network = m_network.name, .node = node.node->id, .field = "vocabulary",
-           .message = fmt::format("{}: the vocabulary has {} symbols, but '{}' of dataset '{}' goes up to {}", clipped(node.node->id), has, input.variable,
-                                  m_columns.dataset, classes - 1),
-           .remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set vocabulary to {}", classes), .field = "vocabulary", .value = classes}});
+      add({.network = m_network.name,
+           .node = node.node->id,
+           .field = "vocabulary",
+           .message = fmt::format("{}: the vocabulary has {} symbols, but '{}' of dataset '{}' goes up to {}",
+                                  clipped(node.node->id), has, input.variable, m_columns.dataset, classes - 1),
+           .remedy = {.kind = Remedy::Kind::setField,
+                      .label = fmt::format("Set vocabulary to {}", classes),
+                      .field = "vocabulary",
+                      .value = classes}});
     } catch (const Error&) {
       return;  // analyse() tells what is wrong with the field
     }
@@ -97,7 +125,8 @@ class ColumnChecker {
     const GraphSource& source = node.inputs[0][0];
     const std::string& scorer = m_graph.nodes()[source.node].node->id;
     const auto facts = m_analysis.nodes.find(scorer);
-    if (facts == m_analysis.nodes.end() || !facts->second.known || facts->second.outputs[source.port].rank() == 0) return;
+    if (facts == m_analysis.nodes.end() || !facts->second.known || facts->second.outputs[source.port].rank() == 0)
+      return;
     const std::int64_t scores = facts->second.outputs[source.port][-1];
     if (scores >= classes) return;
     Shape wanted = facts->second.outputs[source.port];
@@ -107,10 +136,14 @@ class ColumnChecker {
       const auto known = m_analysis.nodes.find(each.node->id);
       byIndex.push_back(known == m_analysis.nodes.end() ? NodeFacts{} : known->second);
     }
-    Remedy remedy = findRemedyFor(m_graph, byIndex, source, wanted, [&](const Shape& shape) { return shape == wanted; });
-    add({.network = m_network.name, .node = scorer, .field = "outputs",
-         .message = fmt::format("{}: gives {} scores, but '{}' of dataset '{}' has labels up to {}, which is {} classes", clipped(scorer), scores, input.variable,
-                                m_columns.dataset, classes - 1, classes),
+    Remedy remedy =
+        findRemedyFor(m_graph, byIndex, source, wanted, [&](const Shape& shape) { return shape == wanted; });
+    add({.network = m_network.name,
+         .node = scorer,
+         .field = "outputs",
+         .message =
+             fmt::format("{}: gives {} scores, but '{}' of dataset '{}' has labels up to {}, which is {} classes",
+                         clipped(scorer), scores, input.variable, m_columns.dataset, classes - 1, classes),
          .remedy = std::move(remedy)});
   }
 
@@ -124,7 +157,8 @@ class ColumnChecker {
 
 }  // namespace
 
-void checkColumns(const Network& network, const Analysis& analysis, const KnownColumns* columns, std::vector<Problem>& problems) {
+void checkColumns(const Network& network, const Analysis& analysis, const KnownColumns* columns,
+                  std::vector<Problem>& problems) {
   if (columns) ColumnChecker(network, analysis, *columns, problems).run();
 }
 

@@ -1,10 +1,10 @@
 #include "engine/network/graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <queue>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -12,7 +12,8 @@
 namespace loom {
 namespace {
 
-// "Did you mean" compares with every known name: only for the first faults, a file with thousands is not mended one by one.
+// "Did you mean" compares with every known name: only for the first faults, a file with thousands is not mended one by
+// one.
 constexpr std::size_t kMostSuggestions = 50;
 
 bool isLetter(char c) {
@@ -46,8 +47,9 @@ const std::vector<std::string>& layerNames() {
 }  // namespace
 
 bool isValidId(std::string_view id) {
-  return !id.empty() && id.size() <= 128 && isLetter(id[0]) &&
-         std::all_of(id.begin(), id.end(), [](char c) { return isLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+  return !id.empty() && id.size() <= 128 && isLetter(id[0]) && std::all_of(id.begin(), id.end(), [](char c) {
+    return isLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
 }
 
 std::string endpointText(const Endpoint& endpoint, const LayerDefinition* layer, bool isInput) {
@@ -89,11 +91,17 @@ void Graph::addNodes(std::vector<Problem>& problems) {
     GraphNode& graphNode = m_nodes[i];
     graphNode.node = &node;
     const auto report = [&](std::string field, std::string message, Remedy remedy = {}) {
-      problems.push_back({.network = m_network.name, .node = node.id, .field = std::move(field), .message = std::move(message), .remedy = std::move(remedy)});
+      problems.push_back({.network = m_network.name,
+                          .node = node.id,
+                          .field = std::move(field),
+                          .message = std::move(message),
+                          .remedy = std::move(remedy)});
     };
     if (!isValidId(node.id))
-      report("id", fmt::format("'{}' is no name for a node: a letter, then letters, digits, '_' and '-', at most 128", clipped(node.id)));
-    if (!m_byId.emplace(node.id, i).second) report("id", fmt::format("{}: two nodes are called so, but names must differ", clipped(node.id)));
+      report("id", fmt::format("'{}' is no name for a node: a letter, then letters, digits, '_' and '-', at most 128",
+                               clipped(node.id)));
+    if (!m_byId.emplace(node.id, i).second)
+      report("id", fmt::format("{}: two nodes are called so, but names must differ", clipped(node.id)));
     graphNode.layer = findLayer(node.layer);
     if (!graphNode.layer) {
       std::string near = ++suggestions <= kMostSuggestions ? nearest(node.layer, layerNames()) : std::string();
@@ -101,7 +109,8 @@ void Graph::addNodes(std::vector<Problem>& problems) {
       if (near.empty()) {
         report("layer", fmt::format("{}: unknown layer '{}'", clipped(node.id), clipped(node.layer)));
       } else {
-        report("layer", fmt::format("{}: unknown layer '{}': did you mean '{}'?", clipped(node.id), clipped(node.layer), near),
+        report("layer",
+               fmt::format("{}: unknown layer '{}': did you mean '{}'?", clipped(node.id), clipped(node.layer), near),
                {.kind = Remedy::Kind::renameLayer, .label = fmt::format("Make it {}", near), .value = near});
       }
       continue;
@@ -122,13 +131,17 @@ void Graph::addEdges(std::vector<Problem>& problems) {
   for (std::size_t e = 0; e < m_network.edges.size(); ++e) {
     const Edge& edge = m_network.edges[e];
     const auto report = [&](const std::string& node, std::string message) {
-      problems.push_back({.network = m_network.name, .node = node, .edge = edge, .message = std::move(message),
+      problems.push_back({.network = m_network.name,
+                          .node = node,
+                          .edge = edge,
+                          .message = std::move(message),
                           .remedy = {.kind = Remedy::Kind::removeEdge, .label = "Remove the wire", .edge = edge}});
     };
     const std::ptrdiff_t from = find(edge.from.node), to = find(edge.to.node);
     GraphNode* const source = from < 0 ? nullptr : &m_nodes[static_cast<std::size_t>(from)];
     GraphNode* const target = to < 0 ? nullptr : &m_nodes[static_cast<std::size_t>(to)];
-    const std::ptrdiff_t output = source && source->layer ? portIndex(source->layer->entry.outputs, edge.from.port) : -1;
+    const std::ptrdiff_t output =
+        source && source->layer ? portIndex(source->layer->entry.outputs, edge.from.port) : -1;
     const std::ptrdiff_t input = target && target->layer ? portIndex(target->layer->entry.inputs, edge.to.port) : -1;
     const bool twice = !seen.insert(edge).second;
     if (output < 0 || input < 0 || twice) {
@@ -139,33 +152,39 @@ void Graph::addEdges(std::vector<Problem>& problems) {
       if (ids.empty())
         for (const Node& node : m_network.nodes) ids.push_back(node.id);
       const Endpoint& missing = from < 0 ? edge.from : edge.to;
-      report(from >= 0 ? edge.from.node : to >= 0 ? edge.to.node : std::string(),
-             fmt::format("the wire from '{}' to '{}' {} '{}', but there is no such node{}", clipped(edge.from.node), clipped(edge.to.node),
-                         from < 0 ? "begins at" : "ends at", clipped(missing.node), suggest(missing.node, ids)));
+      report(from >= 0 ? edge.from.node
+             : to >= 0 ? edge.to.node
+                       : std::string(),
+             fmt::format("the wire from '{}' to '{}' {} '{}', but there is no such node{}", clipped(edge.from.node),
+                         clipped(edge.to.node), from < 0 ? "begins at" : "ends at", clipped(missing.node),
+                         suggest(missing.node, ids)));
       continue;
     }
     if (twice) {
-      report(edge.to.node, fmt::format("{}: the wire from {} stands twice", clipped(edge.to.node), clipped(edge.from.node)));
+      report(edge.to.node,
+             fmt::format("{}: the wire from {} stands twice", clipped(edge.to.node), clipped(edge.from.node)));
       continue;
     }
     if (!source->layer || !target->layer) continue;  // the unknown layer is the fault
     if (output < 0) {
-      report(edge.from.node, fmt::format("{}: {} has no output '{}'{}", clipped(edge.from.node), source->layer->entry.id, clipped(edge.from.port),
-                                         suggest(edge.from.port, keysOf(source->layer->entry.outputs))));
+      report(edge.from.node,
+             fmt::format("{}: {} has no output '{}'{}", clipped(edge.from.node), source->layer->entry.id,
+                         clipped(edge.from.port), suggest(edge.from.port, keysOf(source->layer->entry.outputs))));
       continue;
     }
     if (input < 0) {
-      report(edge.to.node, target->layer->entry.inputs.empty()
-                               ? fmt::format("{}: {} takes no wire", clipped(edge.to.node), target->layer->entry.id)
-                               : fmt::format("{}: {} has no input '{}'{}", clipped(edge.to.node), target->layer->entry.id, clipped(edge.to.port),
-                                             suggest(edge.to.port, keysOf(target->layer->entry.inputs))));
+      report(edge.to.node,
+             target->layer->entry.inputs.empty()
+                 ? fmt::format("{}: {} takes no wire", clipped(edge.to.node), target->layer->entry.id)
+                 : fmt::format("{}: {} has no input '{}'{}", clipped(edge.to.node), target->layer->entry.id,
+                               clipped(edge.to.port), suggest(edge.to.port, keysOf(target->layer->entry.inputs))));
       continue;
     }
     auto& wires = target->inputs[static_cast<std::size_t>(input)];
     const Port& port = target->layer->entry.inputs[static_cast<std::size_t>(input)];
     if (!wires.empty() && !port.several) {
-      report(edge.to.node, fmt::format("{}: {} takes one wire, but both {} and {} lead to it", clipped(edge.to.node), port.key,
-                                       clipped(m_nodes[wires[0].node].node->id), clipped(edge.from.node)));
+      report(edge.to.node, fmt::format("{}: {} takes one wire, but both {} and {} lead to it", clipped(edge.to.node),
+                                       port.key, clipped(m_nodes[wires[0].node].node->id), clipped(edge.from.node)));
       continue;
     }
     wires.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(output), e});
@@ -194,7 +213,8 @@ void Graph::reportCycles(const std::vector<std::size_t>& waiting, std::vector<Pr
   const auto spare = [&](std::size_t e) {
     const GraphNode& target = m_nodes[static_cast<std::size_t>(find(m_network.edges[e].to.node))];
     const std::ptrdiff_t port = portIndex(target.layer->entry.inputs, m_network.edges[e].to.port);
-    return target.layer->entry.inputs[static_cast<std::size_t>(port)].optional || target.inputs[static_cast<std::size_t>(port)].size() > 2;
+    return target.layer->entry.inputs[static_cast<std::size_t>(port)].optional ||
+           target.inputs[static_cast<std::size_t>(port)].size() > 2;
   };
   // Every waiting node has a waiting source; walking upwards from one must come back to a node seen before.
   std::vector<char> told(m_nodes.size(), 0);
@@ -223,15 +243,21 @@ void Graph::reportCycles(const std::vector<std::size_t>& waiting, std::vector<Pr
     std::string way = m_nodes[at].node->id;
     std::size_t closing = edges[first];
     for (std::size_t i = path.size(); i-- > first;) {
-      if (path.size() - i <= 8 || i == first) way += " → " + m_nodes[path[i]].node->id;
-      else if (path.size() - i == 9) way += " → …";
+      if (path.size() - i <= 8 || i == first)
+        way += " → " + m_nodes[path[i]].node->id;
+      else if (path.size() - i == 9)
+        way += " → …";
       // The wire that was drawn last closed the circle; better still is one that its port can do without.
       closing = std::max(std::pair(spare(closing), closing), std::pair(spare(edges[i]), edges[i])).second;
     }
     const Edge& edge = m_network.edges[closing];
-    problems.push_back({.network = m_network.name, .node = edge.to.node, .edge = edge,
+    problems.push_back({.network = m_network.name,
+                        .node = edge.to.node,
+                        .edge = edge,
                         .message = fmt::format("{}: the wires go in a circle: {}", clipped(edge.to.node), way),
-                        .remedy = {.kind = Remedy::Kind::removeEdge, .label = fmt::format("Remove the wire from {} to {}", clipped(edge.from.node), clipped(edge.to.node)),
+                        .remedy = {.kind = Remedy::Kind::removeEdge,
+                                   .label = fmt::format("Remove the wire from {} to {}", clipped(edge.from.node),
+                                                        clipped(edge.to.node)),
                                    .edge = edge}});
   }
 }

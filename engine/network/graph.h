@@ -21,7 +21,7 @@ struct GraphNode {
   std::vector<std::vector<GraphSource>> inputs;  // by port of the entry, in the order of the edges
   std::vector<std::size_t> consumers;            // nodes, once for each wire
   // Wires with a fault of their own: told once there, and not again as a missing input or a loose end.
-  std::vector<std::size_t> faultyInputs;         // by port
+  std::vector<std::size_t> faultyInputs;  // by port
   bool faultyOutput = false;
 };
 

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/network/analysis.h"
@@ -26,7 +26,8 @@ class Lowering {
   Lowering(const Network& network, const LowerOptions& options, Purpose purpose)
       : m_network(network), m_graph(network, m_problems), m_options(options), m_purpose(purpose) {
     for (const Problem& problem : analyse(network).problems)
-      if (problem.severity == Severity::error) throw Error(ErrorCode::badProject, problem.message).addContext(fmt::format("network '{}'", network.name));
+      if (problem.severity == Severity::error)
+        throw Error(ErrorCode::badProject, problem.message).addContext(fmt::format("network '{}'", network.name));
   }
 
   Program run() {

@@ -15,12 +15,26 @@ Node* Network::find(std::string_view id) {
 
 std::string Network::freeId(const LayerDefinition& layer) const {
   // The names that people write: conv, bn, fc. Others are the id itself in small letters.
-  static const std::map<std::string_view, std::string_view> usual = {
-      {"Input", "x"},        {"Convolution", "conv"},       {"Deconvolution", "deconv"},  {"Linear", "fc"},
-      {"Embedding", "embed"}, {"PositionEmbedding", "position"}, {"BatchNormalization", "bn"}, {"LayerNormalization", "ln"},
-      {"LocalResponseNormalization", "lrn"}, {"MaxPooling", "pool"}, {"AveragePooling", "pool"}, {"GlobalAveragePooling", "pool"},
-      {"Concatenate", "concat"}, {"MultiHeadAttention", "attention"}, {"SoftmaxCrossEntropy", "loss"}, {"BinaryCrossEntropy", "loss"},
-      {"MeanSquaredError", "loss"}, {"HuberLoss", "loss"}, {"TopKAccuracy", "top5"}, {"BinaryAccuracy", "accuracy"}};
+  static const std::map<std::string_view, std::string_view> usual = {{"Input", "x"},
+                                                                     {"Convolution", "conv"},
+                                                                     {"Deconvolution", "deconv"},
+                                                                     {"Linear", "fc"},
+                                                                     {"Embedding", "embed"},
+                                                                     {"PositionEmbedding", "position"},
+                                                                     {"BatchNormalization", "bn"},
+                                                                     {"LayerNormalization", "ln"},
+                                                                     {"LocalResponseNormalization", "lrn"},
+                                                                     {"MaxPooling", "pool"},
+                                                                     {"AveragePooling", "pool"},
+                                                                     {"GlobalAveragePooling", "pool"},
+                                                                     {"Concatenate", "concat"},
+                                                                     {"MultiHeadAttention", "attention"},
+                                                                     {"SoftmaxCrossEntropy", "loss"},
+                                                                     {"BinaryCrossEntropy", "loss"},
+                                                                     {"MeanSquaredError", "loss"},
+                                                                     {"HuberLoss", "loss"},
+                                                                     {"TopKAccuracy", "top5"},
+                                                                     {"BinaryAccuracy", "accuracy"}};
   std::string base;
   if (const auto found = usual.find(layer.entry.id); found != usual.end()) {
     base = found->second;

@@ -1,8 +1,8 @@
 #include "engine/network/node_analysis.h"
 
-#include <set>
-
 #include <fmt/format.h>
+
+#include <set>
 
 #include "engine/catalogue/text.h"
 #include "engine/layers/layer_error.h"
@@ -11,8 +11,9 @@ namespace loom {
 namespace {
 
 std::string valueText(const Json& value) {
-  return value.is_array() || value.is_number() || value.is_string() ? shown(value.is_string() ? Json(clipped(value.get<std::string>())) : value)
-                                                                    : shown(value);
+  return value.is_array() || value.is_number() || value.is_string()
+             ? shown(value.is_string() ? Json(clipped(value.get<std::string>())) : value)
+             : shown(value);
 }
 
 }  // namespace
@@ -25,16 +26,24 @@ bool checkFields(const GraphNode& node, const std::string& network, std::vector<
   bool usable = true;
   for (FieldProblem& found : validate(node.layer->entry, node.node->values)) {
     Problem problem{.severity = found.severity == FieldProblem::Severity::error ? Severity::error : Severity::warning,
-                    .network = network, .node = node.node->id, .field = found.key, .message = fmt::format("{}: {}", clipped(node.node->id), found.message)};
+                    .network = network,
+                    .node = node.node->id,
+                    .field = found.key,
+                    .message = fmt::format("{}: {}", clipped(node.node->id), found.message)};
     const bool unknown = !found.key.empty() && !node.layer->entry.field(found.key);
     const Field* field = node.layer->entry.field(found.key);
     if (found.remedy) {
-      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} to {}", found.key, valueText(*found.remedy)), .field = found.key,
+      problem.remedy = {.kind = Remedy::Kind::setField,
+                        .label = fmt::format("Set {} to {}", found.key, valueText(*found.remedy)),
+                        .field = found.key,
                         .value = *found.remedy};
     } else if (unknown || (problem.severity == Severity::warning && field)) {
-      problem.remedy = {.kind = Remedy::Kind::removeField, .label = fmt::format("Remove {}", clipped(found.key, 30)), .field = found.key};
+      problem.remedy = {.kind = Remedy::Kind::removeField,
+                        .label = fmt::format("Remove {}", clipped(found.key, 30)),
+                        .field = found.key};
     } else if (field && !field->defaultValue.is_null()) {
-      problem.remedy = {.kind = Remedy::Kind::removeField, .label = fmt::format("Set {} to its default, {}", found.key, valueText(field->defaultValue)),
+      problem.remedy = {.kind = Remedy::Kind::removeField,
+                        .label = fmt::format("Set {} to its default, {}", found.key, valueText(field->defaultValue)),
                         .field = found.key};
     }
     usable = usable && problem.severity == Severity::warning;
@@ -51,8 +60,8 @@ bool inferShapes(const GraphNode& node, const std::string& network, NodeFacts& f
     std::int64_t count = 0;
     for (const Shape& output : outputs) {
       if (output.elements() > kMostValues)
-        throwError(ErrorCode::badProject, "its output {} has {} values for one sample, but at most {} are possible", output.toString(),
-                   output.elements(), kMostValues);
+        throwError(ErrorCode::badProject, "its output {} has {} values for one sample, but at most {} are possible",
+                   output.toString(), output.elements(), kMostValues);
       count += output.elements();
     }
     facts.outputs = std::move(outputs);
@@ -63,8 +72,10 @@ bool inferShapes(const GraphNode& node, const std::string& network, NodeFacts& f
     problem.field = error.field();
     problem.message = fmt::format("{}: {}", clipped(node.node->id), error.message());
     if (!error.field().empty() && !error.remedy().is_null())
-      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} to {}", error.field(), valueText(error.remedy())),
-                        .field = error.field(), .value = error.remedy()};
+      problem.remedy = {.kind = Remedy::Kind::setField,
+                        .label = fmt::format("Set {} to {}", error.field(), valueText(error.remedy())),
+                        .field = error.field(),
+                        .value = error.remedy()};
   } catch (const Error& error) {
     problem.message = fmt::format("{}: {}", clipped(node.node->id), error.message());
   }
@@ -72,8 +83,8 @@ bool inferShapes(const GraphNode& node, const std::string& network, NodeFacts& f
   return false;
 }
 
-bool countCosts(const GraphNode& node, const std::string& network, const std::vector<DataType>& types, NodeFacts& facts, ParameterUses& uses,
-                std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems) try {
+bool countCosts(const GraphNode& node, const std::string& network, const std::vector<DataType>& types, NodeFacts& facts,
+                ParameterUses& uses, std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems) try {
   ProgramBuilder builder(1, 1, true);
   std::vector<TensorId> inputs;
   std::size_t next = 0;
@@ -87,23 +98,32 @@ bool countCosts(const GraphNode& node, const std::string& network, const std::ve
   const Program& program = builder.program();
   for (const Operation& operation : program.operations)
     if (operation.op->multiplyAdds)
-      facts.multiplyAdds += operation.op->multiplyAdds(program.specs(operation.inputs), program.specs(operation.outputs), operation.attributes);
+      facts.multiplyAdds += operation.op->multiplyAdds(program.specs(operation.inputs),
+                                                       program.specs(operation.outputs), operation.attributes);
   for (const Parameter& parameter : program.parameters) {
     facts.parameters += parameter.isState ? 0 : parameter.shape.elements();
-    const auto [use, isNew] = uses.emplace(parameter.name, ParameterUse{parameter.shape, network, node.node->id, parameter.isState});
+    const auto [use, isNew] =
+        uses.emplace(parameter.name, ParameterUse{parameter.shape, network, node.node->id, parameter.isState});
     if (use->second.shape != parameter.shape) {
-      problems.push_back({.network = network, .node = node.node->id, .field = "shares",
-                          .message = fmt::format("{}: its parameter '{}' is {}, but {}{} uses the same one as {}: what has one name or shares must agree",
-                                                 clipped(node.node->id), clipped(parameter.name), parameter.shape.toString(), clipped(use->second.node),
-                                                 clipped(use->second.network) == network ? "" : fmt::format(" in network '{}'", clipped(use->second.network)),
-                                                 use->second.shape.toString())});
+      problems.push_back(
+          {.network = network,
+           .node = node.node->id,
+           .field = "shares",
+           .message = fmt::format(
+               "{}: its parameter '{}' is {}, but {}{} uses the same one as {}: what has one name or shares must agree",
+               clipped(node.node->id), clipped(parameter.name), parameter.shape.toString(), clipped(use->second.node),
+               clipped(use->second.network) == network ? ""
+                                                       : fmt::format(" in network '{}'", clipped(use->second.network)),
+               use->second.shape.toString())});
       return false;
     }
     if (!parameter.isState) own.emplace(parameter.name, parameter.shape.elements());
   }
   return true;
 } catch (const Error& error) {
-  problems.push_back({.network = network, .node = node.node->id, .message = fmt::format("{}: {}", clipped(node.node->id), error.message())});
+  problems.push_back({.network = network,
+                      .node = node.node->id,
+                      .message = fmt::format("{}: {}", clipped(node.node->id), error.message())});
   return false;
 }
 

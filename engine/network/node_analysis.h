@@ -23,12 +23,14 @@ struct ParameterUse {
 };
 using ParameterUses = std::map<std::string, ParameterUse>;
 
-// Lowers the node alone, as in training, for one sample: parameters and multiply-adds. Parameters that other nodes use too must
-// agree in shape. `types`: whether each input is whole numbers. `own` gains the elements of each weight of this network.
-bool countCosts(const GraphNode& node, const std::string& network, const std::vector<DataType>& types, NodeFacts& facts, ParameterUses& uses,
-                std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems);
+// Lowers the node alone, as in training, for one sample: parameters and multiply-adds. Parameters that other nodes use
+// too must agree in shape. `types`: whether each input is whole numbers. `own` gains the elements of each weight of
+// this network.
+bool countCosts(const GraphNode& node, const std::string& network, const std::vector<DataType>& types, NodeFacts& facts,
+                ParameterUses& uses, std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems);
 
-// analyse(), with the parameters of networks that were analysed before: across a project equal names are the same weights.
+// analyse(), with the parameters of networks that were analysed before: across a project equal names are the same
+// weights.
 Analysis analyse(const Network& network, ParameterUses& uses);
 
 // The prefix of its parameters' names.

@@ -1,7 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -47,14 +47,16 @@ std::vector<std::string> idsOf(const Table& table) {
 
 class ProjectChecker {
  public:
-  ProjectChecker(const Project& project, const std::vector<KnownColumns>& columns) : m_project(project), m_columns(columns) {}
+  ProjectChecker(const Project& project, const std::vector<KnownColumns>& columns)
+      : m_project(project), m_columns(columns) {}
 
   std::vector<Problem> run() {
     checkNetworks();
     checkSharing();
     for (const DatasetSpec& dataset : m_project.datasets) checkDataset(dataset);
     checkTraining();
-    std::stable_sort(m_problems.begin(), m_problems.end(), [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
+    std::stable_sort(m_problems.begin(), m_problems.end(),
+                     [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
     return std::move(m_problems);
   }
 
@@ -62,21 +64,31 @@ class ProjectChecker {
   void report(std::string field, std::string message, Json remedy = nullptr, Severity severity = Severity::error) {
     Problem problem{.severity = severity, .field = field, .message = fmt::format("{}: {}", field, message)};
     if (!remedy.is_null())
-      problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set it to {}", remedy.is_string() ? remedy.get<std::string>() : shown(remedy)),
-                        .field = field, .value = std::move(remedy)};
+      problem.remedy = {
+          .kind = Remedy::Kind::setField,
+          .label = fmt::format("Set it to {}", remedy.is_string() ? remedy.get<std::string>() : shown(remedy)),
+          .field = field,
+          .value = std::move(remedy)};
     m_problems.push_back(std::move(problem));
   }
 
-  void checkValues(const std::string& path, const Entry& entry, const Json& given, const std::vector<std::string>& ignored = {}) {
+  void checkValues(const std::string& path, const Entry& entry, const Json& given,
+                   const std::vector<std::string>& ignored = {}) {
     for (FieldProblem& found : validate(entry, given, ignored)) {
       const std::string field = found.key.empty() ? path : fmt::format("{}.{}", path, clipped(found.key));
       const bool isError = found.severity == FieldProblem::Severity::error;
-      Problem problem{.severity = isError ? Severity::error : Severity::warning, .field = field, .message = fmt::format("{}: {}", path, found.message)};
+      Problem problem{.severity = isError ? Severity::error : Severity::warning,
+                      .field = field,
+                      .message = fmt::format("{}: {}", path, found.message)};
       if (found.remedy)
-        problem.remedy = {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} to {}", found.key, shown(*found.remedy)), .field = field,
+        problem.remedy = {.kind = Remedy::Kind::setField,
+                          .label = fmt::format("Set {} to {}", found.key, shown(*found.remedy)),
+                          .field = field,
                           .value = *found.remedy};
       else if (!entry.field(found.key) || !isError)
-        problem.remedy = {.kind = Remedy::Kind::removeField, .label = fmt::format("Remove {}", clipped(found.key, 30)), .field = field};
+        problem.remedy = {.kind = Remedy::Kind::removeField,
+                          .label = fmt::format("Remove {}", clipped(found.key, 30)),
+                          .field = field};
       m_problems.push_back(std::move(problem));
     }
   }
@@ -107,14 +119,17 @@ class ProjectChecker {
           if (m_problems.size() < 50)
             for (const auto& [id, other] : byId) ids.emplace_back(id);
           const std::string near = nearest(node.shares, ids);
-          problem.message = fmt::format("{}: shares the parameters of '{}', but there is no such node{}", clipped(node.id), clipped(node.shares),
-                                        near.empty() ? "" : fmt::format(": did you mean '{}'?", near));
+          problem.message =
+              fmt::format("{}: shares the parameters of '{}', but there is no such node{}", clipped(node.id),
+                          clipped(node.shares), near.empty() ? "" : fmt::format(": did you mean '{}'?", near));
         } else if (const Node& other = *found->second; findLayer(other.layer) != findLayer(node.layer)) {
-          problem.message = fmt::format("{}: is a {}, but shares the parameters of '{}', a {}: both must be of one layer", clipped(node.id), clipped(node.layer),
-                                        clipped(other.id), clipped(other.layer));
+          problem.message =
+              fmt::format("{}: is a {}, but shares the parameters of '{}', a {}: both must be of one layer",
+                          clipped(node.id), clipped(node.layer), clipped(other.id), clipped(other.layer));
         } else if (!other.shares.empty() && other.shares != other.id) {
-          problem.message = fmt::format("{}: shares the parameters of '{}', which has none of its own: it shares those of '{}'", clipped(node.id), clipped(other.id),
-                                        clipped(other.shares));
+          problem.message =
+              fmt::format("{}: shares the parameters of '{}', which has none of its own: it shares those of '{}'",
+                          clipped(node.id), clipped(other.id), clipped(other.shares));
         } else {
           continue;
         }
@@ -147,20 +162,23 @@ class ProjectChecker {
     }
   }
 
-  void reportUnknown(const std::string& field, std::string_view kind, const std::string& name, const std::vector<std::string>& known) {
+  void reportUnknown(const std::string& field, std::string_view kind, const std::string& name,
+                     const std::vector<std::string>& known) {
     const std::string near = nearest(name, known);
     report(field,
            near.empty() ? fmt::format("there is no {} '{}'{}", kind, clipped(name),
-                                      known.empty() ? std::string(": the project has none") : fmt::format("; known are {}", fmt::join(known, ", ")))
+                                      known.empty() ? std::string(": the project has none")
+                                                    : fmt::format("; known are {}", fmt::join(known, ", ")))
                         : fmt::format("there is no {} '{}': did you mean '{}'?", kind, clipped(name), near),
            near.empty() ? known.size() == 1 ? Json(known[0]) : Json(nullptr) : Json(near));
   }
 
-  void checkNamed(const std::string& path, std::string_view kind, const Json& given, const Entry* (*find)(std::string_view),
-                  const std::vector<std::string>& known) {
+  void checkNamed(const std::string& path, std::string_view kind, const Json& given,
+                  const Entry* (*find)(std::string_view), const std::vector<std::string>& known) {
     if (given.is_null()) return;  // the default
     if (!given.is_object() || !given.contains("name") || !given["name"].is_string())
-      return report(path, fmt::format("is {}, but an object with a name is wanted, such as {{\"name\": \"{}\"}}", shown(given), known.empty() ? "" : known[0]));
+      return report(path, fmt::format("is {}, but an object with a name is wanted, such as {{\"name\": \"{}\"}}",
+                                      shown(given), known.empty() ? "" : known[0]));
     const std::string name = given["name"].get<std::string>();
     if (const Entry* entry = find(name))
       checkValues(path, *entry, given, {"name"});
@@ -197,9 +215,11 @@ class ProjectChecker {
     const std::string path = isList ? "training[0]" : "training";
     checkValues(path, settingsEntry(), training.settings);
     checkTogether(path);
-    const std::string evaluated = training.validationNetwork.empty() ? training.updates[0].network : training.validationNetwork;
-    const Network* network = training.validationNetwork.empty() ? m_project.network(evaluated)
-                                                                : checkNetworkName(path + ".validation_network", evaluated);
+    const std::string evaluated =
+        training.validationNetwork.empty() ? training.updates[0].network : training.validationNetwork;
+    const Network* network = training.validationNetwork.empty()
+                                 ? m_project.network(evaluated)
+                                 : checkNetworkName(path + ".validation_network", evaluated);
     if (!training.validation.empty() && checkDatasetName(path + ".validation", training.validation) && network)
       checkColumns(*network, analysisOf(*network), columnsOf(training.validation), m_problems);
     if (network) checkMonitor(path, *network);
@@ -226,9 +246,13 @@ class ProjectChecker {
     if (hasLoss)
       checkPatterns(update, path, *network);
     else
-      report(path + ".network", fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError", clipped(network->name)));
+      report(path + ".network",
+             fmt::format(
+                 "network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError",
+                 clipped(network->name)));
     if (datasetInputs(*network).empty()) return;  // noise alone needs no dataset
-    if (checkDatasetName(path + ".dataset", update.dataset)) checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);
+    if (checkDatasetName(path + ".dataset", update.dataset))
+      checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);
   }
 
   // A pattern that matches no weight is a slip: the update would train nothing, or decay what it should not.
@@ -238,17 +262,21 @@ class ProjectChecker {
     for (const Parameter& parameter : lower(network, {.training = true}).parameters)
       if (!parameter.isState) names.push_back(parameter.name);
     const auto matches = [&](const std::string& pattern) {
-      return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return matchesPattern(pattern, name); });
+      return std::any_of(names.begin(), names.end(),
+                         [&](const std::string& name) { return matchesPattern(pattern, name); });
     };
     if (names.empty()) report(path + ".network", fmt::format("network '{}' has no weights to train", network.name));
     for (const std::string& pattern : update.parameters)
       if (!matches(pattern))
-        report(path + ".parameters", fmt::format("the pattern '{}' matches no weight of network '{}'{}", clipped(pattern), network.name,
-                                                 names.empty() ? std::string() : fmt::format(", whose weights are called {} and so on", names[0])));
+        report(path + ".parameters",
+               fmt::format(
+                   "the pattern '{}' matches no weight of network '{}'{}", clipped(pattern), network.name,
+                   names.empty() ? std::string() : fmt::format(", whose weights are called {} and so on", names[0])));
     for (const std::string& pattern : update.decayExclude)
       if (pattern != "bias" && pattern != "normalisation" && pattern != "weight" && !matches(pattern))
-        report(path + ".decay_exclude", fmt::format("the pattern '{}' matches no weight of network '{}'", clipped(pattern), network.name), nullptr,
-               Severity::warning);
+        report(path + ".decay_exclude",
+               fmt::format("the pattern '{}' matches no weight of network '{}'", clipped(pattern), network.name),
+               nullptr, Severity::warning);
   }
 
   // Settings that are each possible and together not.
@@ -257,13 +285,18 @@ class ProjectChecker {
     try {
       const std::int64_t batch = settings.integer("batch"), passes = settings.integer("accumulate");
       if (passes > batch && batch >= 1)
-        report(path + ".accumulate", fmt::format("is {}, but a batch of {} can be split into at most {} passes", passes, batch, batch), batch);
+        report(path + ".accumulate",
+               fmt::format("is {}, but a batch of {} can be split into at most {} passes", passes, batch, batch),
+               batch);
       const double epochs = settings.real("epochs");
       for (const UpdateSpec& update : m_project.training.updates) {
-        if (!update.warmup.is_object() || !update.warmup.contains("epochs") || !update.warmup["epochs"].is_number()) continue;
+        if (!update.warmup.is_object() || !update.warmup.contains("epochs") || !update.warmup["epochs"].is_number())
+          continue;
         const double warmup = update.warmup["epochs"].get<double>();
         if (warmup > epochs && epochs > 0)
-          report(path + ".warmup.epochs", fmt::format("is {}, but the run has only {} epochs: the full rate is never reached", shown(warmup), shown(epochs)),
+          report(path + ".warmup.epochs",
+                 fmt::format("is {}, but the run has only {} epochs: the full rate is never reached", shown(warmup),
+                             shown(epochs)),
                  nullptr, Severity::warning);
       }
     } catch (const Error&) {

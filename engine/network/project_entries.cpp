@@ -10,43 +10,112 @@ Entry settings() {
   entry.icon = "settings";
   entry.summary = "How long and in what steps a run trains.";
   entry.help =
-      "A step is one update of the weights. Batch counts all samples of a step, over all ranks and accumulation passes (the global batch). An epoch is one "
-      "pass over the training set. Everything random follows from the seed, so that a run can be repeated.";
+      "A step is one update of the weights. Batch counts all samples of a step, over all ranks and accumulation "
+      "passes (the global batch). An epoch is one pass over the training set. Everything random follows from the "
+      "seed, so that a run can be repeated.";
   entry.fields = {
       // The run.
-      {.key = "epochs", .label = "Epochs", .help = "Passes over the training set; fractions are possible. 0 only writes the untrained network.",
-       .type = FieldType::real, .defaultValue = 10, .hard = Range{0, 1e6}, .comfortable = Range{0.01, 1000}, .unit = "epochs", .important = true},
-      {.key = "max_steps", .label = "Most steps", .help = "Ends the run after so many steps even where epochs are left. Absent: no limit.",
-       .type = FieldType::integer, .defaultValue = nullptr, .hard = Range{1, 1e12}, .unit = "steps", .optional = true},
-      {.key = "batch", .label = "Batch", .help = "Samples of one step, over all ranks and accumulation passes. Larger batches use a machine better and "
-                                                 "usually want a higher learning rate.",
-       .type = FieldType::integer, .defaultValue = 64, .hard = Range{1, 1e9}, .comfortable = Range{2, 65536}, .unit = "samples", .important = true},
-      {.key = "accumulate", .label = "Accumulation", .help = "Passes in which a rank computes its part of the batch, adding up gradients: the same step with "
-                                                             "less memory. Batch normalisation sees each pass by itself.",
-       .type = FieldType::integer, .defaultValue = 1, .hard = Range{1, 65536}, .comfortable = Range{1, 64}, .unit = "passes"},
-      {.key = "shuffle", .label = "Shuffle", .help = "Reads the training set in a new order each epoch, a function of the seed.", .type = FieldType::boolean,
+      {.key = "epochs",
+       .label = "Epochs",
+       .help = "Passes over the training set; fractions are possible. 0 only writes the untrained network.",
+       .type = FieldType::real,
+       .defaultValue = 10,
+       .hard = Range{0, 1e6},
+       .comfortable = Range{0.01, 1000},
+       .unit = "epochs",
+       .important = true},
+      {.key = "max_steps",
+       .label = "Most steps",
+       .help = "Ends the run after so many steps even where epochs are left. Absent: no limit.",
+       .type = FieldType::integer,
+       .defaultValue = nullptr,
+       .hard = Range{1, 1e12},
+       .unit = "steps",
+       .optional = true},
+      {.key = "batch",
+       .label = "Batch",
+       .help = "Samples of one step, over all ranks and accumulation passes. Larger batches use a machine better and "
+               "usually want a higher learning rate.",
+       .type = FieldType::integer,
+       .defaultValue = 64,
+       .hard = Range{1, 1e9},
+       .comfortable = Range{2, 65536},
+       .unit = "samples",
+       .important = true},
+      {.key = "accumulate",
+       .label = "Accumulation",
+       .help = "Passes in which a rank computes its part of the batch, adding up gradients: the same step with "
+               "less memory. Batch normalisation sees each pass by itself.",
+       .type = FieldType::integer,
+       .defaultValue = 1,
+       .hard = Range{1, 65536},
+       .comfortable = Range{1, 64},
+       .unit = "passes"},
+      {.key = "shuffle",
+       .label = "Shuffle",
+       .help = "Reads the training set in a new order each epoch, a function of the seed.",
+       .type = FieldType::boolean,
        .defaultValue = true},
-      {.key = "drop_last", .label = "Drop last", .help = "Leaves out the samples at the end of an epoch that fill no whole batch.", .type = FieldType::boolean,
+      {.key = "drop_last",
+       .label = "Drop last",
+       .help = "Leaves out the samples at the end of an epoch that fill no whole batch.",
+       .type = FieldType::boolean,
        .defaultValue = false},
-      {.key = "seed", .label = "Seed", .help = "Initial weights, dropout, shuffling and random preparation follow from it.", .type = FieldType::integer,
-       .defaultValue = 1, .hard = Range{0, 9007199254740991.0}},
+      {.key = "seed",
+       .label = "Seed",
+       .help = "Initial weights, dropout, shuffling and random preparation follow from it.",
+       .type = FieldType::integer,
+       .defaultValue = 1,
+       .hard = Range{0, 9007199254740991.0}},
       // Numbers.
-      {.key = "precision", .label = "Precision", .help = "Of activations and gradients; weights and sums stay in 32 bits.", .type = FieldType::choice,
+      {.key = "precision",
+       .label = "Precision",
+       .help = "Of activations and gradients; weights and sums stay in 32 bits.",
+       .type = FieldType::choice,
        .defaultValue = "f32",
        .choices = {{"f32", "32 bits", "Exact and everywhere fast enough."},
-                   {"bf16", "16 bits, bfloat", "Half the memory and the range of 32 bits; fast where the machine has it."},
+                   {"bf16", "16 bits, bfloat",
+                    "Half the memory and the range of 32 bits; fast where the machine has it."},
                    {"f16", "16 bits, half", "Half the memory and a small range: the loss is scaled."}}},
-      {.key = "clip_norm", .label = "Clip norm", .help = "Scales the gradient of a step down to this norm where it is longer, over all weights together. Absent: no limit.",
-       .type = FieldType::real, .defaultValue = nullptr, .hard = Range{1e-12, 1e12}, .comfortable = Range{0.01, 100}, .optional = true},
-      {.key = "threads", .label = "Threads", .help = "Of the processor; 0 takes as many as the machine gives.", .type = FieldType::integer, .defaultValue = 0,
-       .hard = Range{0, 4096}, .unit = "threads"},
+      {.key = "clip_norm",
+       .label = "Clip norm",
+       .help = "Scales the gradient of a step down to this norm where it is longer, over all weights together. Absent: "
+               "no limit.",
+       .type = FieldType::real,
+       .defaultValue = nullptr,
+       .hard = Range{1e-12, 1e12},
+       .comfortable = Range{0.01, 100},
+       .optional = true},
+      {.key = "threads",
+       .label = "Threads",
+       .help = "Of the processor; 0 takes as many as the machine gives.",
+       .type = FieldType::integer,
+       .defaultValue = 0,
+       .hard = Range{0, 4096},
+       .unit = "threads"},
       // Watching and keeping.
-      {.key = "validate_every", .label = "Validate every", .help = "How often the validation set is evaluated; 0 = never.", .type = FieldType::real,
-       .defaultValue = 1, .hard = Range{0, 1e6}, .comfortable = Range{0, 100}, .unit = "epochs"},
-      {.key = "monitor", .label = "Best by", .help = "Which validation result decides what the best weights are: \"loss\", or the name of a metric or loss in the network.",
-       .type = FieldType::text, .defaultValue = "loss"},
-      {.key = "checkpoint_every", .label = "Keep every", .help = "Keeps a checkpoint for good each so many epochs, beside the best and the last. Absent: only these two.",
-       .type = FieldType::real, .defaultValue = nullptr, .hard = Range{0.001, 1e6}, .unit = "epochs", .optional = true}};
+      {.key = "validate_every",
+       .label = "Validate every",
+       .help = "How often the validation set is evaluated; 0 = never.",
+       .type = FieldType::real,
+       .defaultValue = 1,
+       .hard = Range{0, 1e6},
+       .comfortable = Range{0, 100},
+       .unit = "epochs"},
+      {.key = "monitor",
+       .label = "Best by",
+       .help = "Which validation result decides what the best weights are: \"loss\", or the name of a metric or loss "
+               "in the network.",
+       .type = FieldType::text,
+       .defaultValue = "loss"},
+      {.key = "checkpoint_every",
+       .label = "Keep every",
+       .help = "Keeps a checkpoint for good each so many epochs, beside the best and the last. Absent: only these two.",
+       .type = FieldType::real,
+       .defaultValue = nullptr,
+       .hard = Range{0.001, 1e6},
+       .unit = "epochs",
+       .optional = true}};
   return entry;
 }
 
@@ -55,10 +124,18 @@ Entry validation() {
   entry.id = entry.label = "Validation";
   entry.category = "settings";
   entry.summary = "What is evaluated beside the training.";
-  entry.fields = {{.key = "validation", .label = "Validation set", .help = "Dataset that is evaluated and never trained on; absent: none.", .type = FieldType::text,
-                   .defaultValue = nullptr, .optional = true},
-                  {.key = "validation_network", .label = "Validation network", .help = "Network that is evaluated; absent: the first update's.",
-                   .type = FieldType::text, .defaultValue = nullptr, .optional = true}};
+  entry.fields = {{.key = "validation",
+                   .label = "Validation set",
+                   .help = "Dataset that is evaluated and never trained on; absent: none.",
+                   .type = FieldType::text,
+                   .defaultValue = nullptr,
+                   .optional = true},
+                  {.key = "validation_network",
+                   .label = "Validation network",
+                   .help = "Network that is evaluated; absent: the first update's.",
+                   .type = FieldType::text,
+                   .defaultValue = nullptr,
+                   .optional = true}};
   return entry;
 }
 
@@ -68,15 +145,38 @@ Entry update() {
   entry.category = "settings";
   entry.icon = "optimizer";
   entry.summary = "One rule by which weights change: which network's loss, which data, which weights.";
-  entry.help = "Most projects have one. A GAN has two, one for each of its networks, each with its own part of the weights.";
-  entry.fields = {{.key = "network", .label = "Network", .help = "Whose losses are made smaller.", .type = FieldType::text, .defaultValue = "main", .important = true},
-                  {.key = "dataset", .label = "Dataset", .help = "Where its Inputs read.", .type = FieldType::text, .defaultValue = "training", .important = true},
-                  {.key = "parameters", .label = "Parameters", .help = "Patterns of the names of the weights that change, such as generator_*/*; empty: all of the network.",
-                   .type = FieldType::texts, .defaultValue = Json::array()},
-                  {.key = "decay_exclude", .label = "No decay", .help = "What weight decay leaves alone: the kinds bias and normalisation, or patterns of names.",
-                   .type = FieldType::texts, .defaultValue = Json::array({"bias", "normalisation"})},
-                  {.key = "every", .label = "Every", .help = "Runs at steps that are divisible by this.", .type = FieldType::integer, .defaultValue = 1,
-                   .hard = Range{1, 1e6}, .unit = "steps"}};
+  entry.help =
+      "Most projects have one. A GAN has two, one for each of its networks, each with its own part of the weights.";
+  entry.fields = {
+      {.key = "network",
+       .label = "Network",
+       .help = "Whose losses are made smaller.",
+       .type = FieldType::text,
+       .defaultValue = "main",
+       .important = true},
+      {.key = "dataset",
+       .label = "Dataset",
+       .help = "Where its Inputs read.",
+       .type = FieldType::text,
+       .defaultValue = "training",
+       .important = true},
+      {.key = "parameters",
+       .label = "Parameters",
+       .help = "Patterns of the names of the weights that change, such as generator_*/*; empty: all of the network.",
+       .type = FieldType::texts,
+       .defaultValue = Json::array()},
+      {.key = "decay_exclude",
+       .label = "No decay",
+       .help = "What weight decay leaves alone: the kinds bias and normalisation, or patterns of names.",
+       .type = FieldType::texts,
+       .defaultValue = Json::array({"bias", "normalisation"})},
+      {.key = "every",
+       .label = "Every",
+       .help = "Runs at steps that are divisible by this.",
+       .type = FieldType::integer,
+       .defaultValue = 1,
+       .hard = Range{1, 1e6},
+       .unit = "steps"}};
   return entry;
 }
 
@@ -87,12 +187,27 @@ Entry dataset() {
   entry.icon = "data";
   entry.summary = "A CSV of samples, or some of its rows.";
   entry.help = "Columns are called as Sony Neural Network Console calls them: x:image, y:label, vectors x__0, x__1, …";
-  entry.fields = {{.key = "csv", .label = "CSV", .help = "File with one sample a row; relative to the project.", .type = FieldType::file, .defaultValue = nullptr,
+  entry.fields = {{.key = "csv",
+                   .label = "CSV",
+                   .help = "File with one sample a row; relative to the project.",
+                   .type = FieldType::file,
+                   .defaultValue = nullptr,
                    .important = true},
-                  {.key = "first_row", .label = "First row", .help = "Leaves out the rows before; negative counts from the end: −5000 takes the last 5,000.",
-                   .type = FieldType::integer, .defaultValue = 0, .hard = Range{-1e12, 1e12}, .unit = "rows"},
-                  {.key = "rows", .label = "Rows", .help = "How many rows are used from there; absent: all that follow.", .type = FieldType::integer,
-                   .defaultValue = nullptr, .hard = Range{1, 1e12}, .unit = "rows", .optional = true}};
+                  {.key = "first_row",
+                   .label = "First row",
+                   .help = "Leaves out the rows before; negative counts from the end: −5000 takes the last 5,000.",
+                   .type = FieldType::integer,
+                   .defaultValue = 0,
+                   .hard = Range{-1e12, 1e12},
+                   .unit = "rows"},
+                  {.key = "rows",
+                   .label = "Rows",
+                   .help = "How many rows are used from there; absent: all that follow.",
+                   .type = FieldType::integer,
+                   .defaultValue = nullptr,
+                   .hard = Range{1, 1e12},
+                   .unit = "rows",
+                   .optional = true}};
   return entry;
 }
 

@@ -1,6 +1,6 @@
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -16,16 +16,22 @@ namespace {
 class ProjectReader {
  public:
   ReadProject read(const Json& file, const std::string& name) {
-    if (!file.is_object()) return unreadable("", fmt::format("{}: a project is a JSON object, but this is {}", name, shown(file)));
+    if (!file.is_object())
+      return unreadable("", fmt::format("{}: a project is a JSON object, but this is {}", name, shown(file)));
     const auto version = file.find("loom");
     if (version == file.end())
-      return unreadable("loom", fmt::format("{}: no Gradloom project: the key \"loom\" with the version of the format is missing", name));
+      return unreadable(
+          "loom",
+          fmt::format("{}: no Gradloom project: the key \"loom\" with the version of the format is missing", name));
     const bool isHuge = version->is_number_unsigned() && version->get<std::uint64_t>() > std::uint64_t{INT64_MAX};
     if (!version->is_number_integer() || (!isHuge && *version < 1))
-      return unreadable("loom", fmt::format("{}: \"loom\" is {}, but the version of the format is wanted, {}", name, shown(*version), kProjectVersion));
-    if (isHuge || *version > kProjectVersion)
-      return unreadable("loom", fmt::format("{}: the format's version is {}, but this Gradloom reads up to {}: it was made by a newer one", name,
+      return unreadable("loom", fmt::format("{}: \"loom\" is {}, but the version of the format is wanted, {}", name,
                                             shown(*version), kProjectVersion));
+    if (isHuge || *version > kProjectVersion)
+      return unreadable(
+          "loom",
+          fmt::format("{}: the format's version is {}, but this Gradloom reads up to {}: it was made by a newer one",
+                      name, shown(*version), kProjectVersion));
     m_result.readable = true;
     onlyKeys(file, "", {"loom", "notes", "networks", "datasets", "training"});
     text(file, "", "notes", m_result.project.notes);
@@ -45,7 +51,10 @@ class ProjectReader {
 
  private:
   void report(std::string field, std::string message, std::string network = {}, std::string node = {}) {
-    m_result.problems.push_back({.network = std::move(network), .node = std::move(node), .field = std::move(field), .message = std::move(message)});
+    m_result.problems.push_back({.network = std::move(network),
+                                 .node = std::move(node),
+                                 .field = std::move(field),
+                                 .message = std::move(message)});
   }
 
   static std::string join(const std::string& path, std::string_view key) {
@@ -71,19 +80,23 @@ class ProjectReader {
     return found != nullptr;
   }
 
-  void onlyKeys(const Json& object, const std::string& path, const std::vector<std::string>& known, std::string_view network = {}) {
+  void onlyKeys(const Json& object, const std::string& path, const std::vector<std::string>& known,
+                std::string_view network = {}) {
     for (const auto& [key, value] : object.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       const std::string near = nearest(key, known);
-      report(join(path, key), fmt::format("{}unknown key '{}': {}", path.empty() ? "" : path + ": ", clipped(key),
-                                          near.empty() ? fmt::format("known are {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near)),
+      report(join(path, key),
+             fmt::format("{}unknown key '{}': {}", path.empty() ? "" : path + ": ", clipped(key),
+                         near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
+                                      : fmt::format("did you mean '{}'?", near)),
              std::string(network));
     }
   }
 
   void checkName(const std::string& kind, const std::string& name, const std::string& path) {
     if (!isValidId(name))
-      report(path, fmt::format("'{}' is no name for a {}: a letter, then letters, digits, '_' and '-', at most 128", clipped(name), kind));
+      report(path, fmt::format("'{}' is no name for a {}: a letter, then letters, digits, '_' and '-', at most 128",
+                               clipped(name), kind));
   }
 
   void readNetwork(const std::string& name, const Json& json) {
@@ -91,21 +104,28 @@ class ProjectReader {
     Network& network = m_result.project.networks.emplace_back();
     network.name = name;
     checkName("network", name, path);
-    if (!json.is_object()) return report(path, fmt::format("{} is {}, but an object with nodes and edges is wanted", path, shown(json)), name);
+    if (!json.is_object())
+      return report(path, fmt::format("{} is {}, but an object with nodes and edges is wanted", path, shown(json)),
+                    name);
     onlyKeys(json, path, {"nodes", "edges"}, name);
     if (const Json* nodes = child(json, path, "nodes", Json::value_t::array))
-      for (std::size_t i = 0; i < nodes->size(); ++i) readNode(network, (*nodes)[i], fmt::format("{}.nodes[{}]", path, i));
+      for (std::size_t i = 0; i < nodes->size(); ++i)
+        readNode(network, (*nodes)[i], fmt::format("{}.nodes[{}]", path, i));
     if (const Json* edges = child(json, path, "edges", Json::value_t::array))
-      for (std::size_t i = 0; i < edges->size(); ++i) readEdge(network, (*edges)[i], fmt::format("{}.edges[{}]", path, i));
+      for (std::size_t i = 0; i < edges->size(); ++i)
+        readEdge(network, (*edges)[i], fmt::format("{}.edges[{}]", path, i));
     m_ids.clear();
   }
 
   void readNode(Network& network, const Json& json, const std::string& path) {
-    if (!json.is_object()) return report(path, fmt::format("{} is {}, but an object with id and layer is wanted", path, shown(json)), network.name);
+    if (!json.is_object())
+      return report(path, fmt::format("{} is {}, but an object with id and layer is wanted", path, shown(json)),
+                    network.name);
     Node node;
     const bool named = text(json, path, "id", node.id);
     if (!text(json, path, "layer", node.layer)) {
-      if (!json.contains("layer")) report(join(path, "layer"), fmt::format("{}: the key 'layer' is missing", path), network.name, node.id);
+      if (!json.contains("layer"))
+        report(join(path, "layer"), fmt::format("{}: the key 'layer' is missing", path), network.name, node.id);
       return;
     }
     const LayerDefinition* layer = findLayer(node.layer);
@@ -113,8 +133,11 @@ class ProjectReader {
     if (!named || m_ids.count(node.id)) {
       const std::string was = node.id;
       node.id = freeId(layer, named ? was : std::string("node"));
-      report(join(path, "id"), named ? fmt::format("{}: two nodes are called '{}', but names must differ; this one is read as '{}'", path, clipped(was), clipped(node.id))
-                                     : fmt::format("{}: {}; the node is read as '{}'", path, json.contains("id") ? "'id' is no text" : "the key 'id' is missing", clipped(node.id)),
+      report(join(path, "id"),
+             named ? fmt::format("{}: two nodes are called '{}', but names must differ; this one is read as '{}'", path,
+                                 clipped(was), clipped(node.id))
+                   : fmt::format("{}: {}; the node is read as '{}'", path,
+                                 json.contains("id") ? "'id' is no text" : "the key 'id' is missing", clipped(node.id)),
              network.name, node.id);
     }
     text(json, path, "shares", node.shares);
@@ -139,7 +162,9 @@ class ProjectReader {
     if (at == json.end()) return;
     const auto usable = [](const Json& value) { return value.is_number() && std::abs(value.get<double>()) <= 1e7; };
     if (!at->is_array() || at->size() != 2 || !usable((*at)[0]) || !usable((*at)[1])) {
-      return report(join(path, "at"), fmt::format("{}: 'at' is {}, but the place of its centre is wanted, such as [120, 60]", path, shown(*at)));
+      return report(
+          join(path, "at"),
+          fmt::format("{}: 'at' is {}, but the place of its centre is wanted, such as [120, 60]", path, shown(*at)));
     }
     node.x = (*at)[0].get<double>();
     node.y = (*at)[1].get<double>();
@@ -148,8 +173,11 @@ class ProjectReader {
 
   void readEdge(Network& network, const Json& json, const std::string& path) {
     if (!json.is_array() || json.size() != 2 || !json[0].is_string() || !json[1].is_string())
-      return report(path, fmt::format("{} is {}, but two names are wanted, such as [\"conv1\", \"relu1\"] or [\"y\", \"loss.target\"]", path, shown(json)),
-                    network.name);
+      return report(
+          path,
+          fmt::format("{} is {}, but two names are wanted, such as [\"conv1\", \"relu1\"] or [\"y\", \"loss.target\"]",
+                      path, shown(json)),
+          network.name);
     const auto endpoint = [&](const Json& value, bool isInput) {
       const std::string& name = value.get_ref<const std::string&>();
       const auto dot = name.find('.');
@@ -167,7 +195,8 @@ class ProjectReader {
     checkName("dataset", name, path);
     DatasetSpec& dataset = m_result.project.datasets.emplace_back();
     dataset.name = name;
-    if (!json.is_object()) return report(path, fmt::format("{} is {}, but an object with a CSV is wanted", path, shown(json)));
+    if (!json.is_object())
+      return report(path, fmt::format("{} is {}, but an object with a CSV is wanted", path, shown(json)));
     std::vector<std::string> known{"prepare"};
     for (const Field& field : datasetEntry().fields) known.push_back(field.key);
     onlyKeys(json, path, known);
@@ -183,7 +212,8 @@ class ProjectReader {
       const Json& step = (*prepare)[i];
       const std::string place = fmt::format("{}.prepare[{}]", path, i);
       if (!step.is_object() || !step.contains("step") || !step["step"].is_string())
-        report(place, fmt::format("{} is {}, but an object with a step is wanted, such as {{\"step\": \"Normalise\"}}", place, shown(step)));
+        report(place, fmt::format("{} is {}, but an object with a step is wanted, such as {{\"step\": \"Normalise\"}}",
+                                  place, shown(step)));
       else
         dataset.prepare.push_back(step);
     }
@@ -201,7 +231,9 @@ class ProjectReader {
     } else if (found->is_array() && !found->empty()) {
       for (std::size_t i = 0; i < found->size(); ++i) readUpdate((*found)[i], fmt::format("training[{}]", i), i == 0);
     } else {
-      report("training", fmt::format("training is {}, but an object, or a list of one object for each update, is wanted", shown(*found)));
+      report("training",
+             fmt::format("training is {}, but an object, or a list of one object for each update, is wanted",
+                         shown(*found)));
     }
     if (training.updates.empty()) training.updates.push_back(defaultUpdate());
   }
@@ -218,7 +250,8 @@ class ProjectReader {
     if (!isFirst) {
       for (const std::string& key : general) {
         if (!json.contains(key)) continue;
-        report(join(path, key), fmt::format("{}: '{}' holds for all updates and stands in the first of them", path, key));
+        report(join(path, key),
+               fmt::format("{}: '{}' holds for all updates and stands in the first of them", path, key));
         rest.erase(key);
       }
     }
@@ -233,7 +266,8 @@ class ProjectReader {
       if (every->is_number_integer() && *every >= 1 && *every <= 1000000)
         update.every = every->get<int>();
       else
-        report(join(path, "every"), fmt::format("{}: 'every' is {}, but a whole number from 1 to 1000000 is wanted", path, shown(*every)));
+        report(join(path, "every"),
+               fmt::format("{}: 'every' is {}, but a whole number from 1 to 1000000 is wanted", path, shown(*every)));
     }
     named(json, path, "optimizer", update.optimizer, [](const std::string& name) -> const Entry* {
       const OptimizerDefinition* found = findOptimizer(name);
@@ -243,7 +277,9 @@ class ProjectReader {
       const ScheduleDefinition* found = findSchedule(name);
       return found ? &found->entry : nullptr;
     });
-    if (const Json* warmup = json.contains("warmup") && json["warmup"].is_null() ? nullptr : child(json, path, "warmup", Json::value_t::object))
+    if (const Json* warmup = json.contains("warmup") && json["warmup"].is_null()
+                                 ? nullptr
+                                 : child(json, path, "warmup", Json::value_t::object))
       update.warmup = withoutDefaults(warmupEntry(), *warmup);
     training.updates.push_back(std::move(update));
     if (!isFirst) return;
@@ -260,7 +296,9 @@ class ProjectReader {
     if (!list) return;
     std::vector<std::string> all;
     for (const Json& item : *list) {
-      if (!item.is_string()) return report(join(path, key), fmt::format("{} is {}, but a list of texts is wanted", join(path, key), shown(*list)));
+      if (!item.is_string())
+        return report(join(path, key),
+                      fmt::format("{} is {}, but a list of texts is wanted", join(path, key), shown(*list)));
       all.push_back(item.get<std::string>());
     }
     into = std::move(all);
@@ -273,9 +311,10 @@ class ProjectReader {
     if (!found) return;
     const auto name = found->find("name");
     if (name == found->end() || !name->is_string())
-      return report(join(path, key) + ".name", fmt::format("{}: {}, but its name is wanted, such as {}", join(path, key),
-                                                           name == found->end() ? "'name' is missing" : fmt::format("'name' is {}", shown(*name)),
-                                                           into["name"].dump()));
+      return report(join(path, key) + ".name",
+                    fmt::format("{}: {}, but its name is wanted, such as {}", join(path, key),
+                                name == found->end() ? "'name' is missing" : fmt::format("'name' is {}", shown(*name)),
+                                into["name"].dump()));
     const Entry* entry = find(name->get<std::string>());
     Json values = *found;
     values.erase("name");

@@ -26,7 +26,8 @@ Json writeNode(const Node& node) {
   Json json{{"id", node.id}, {"layer", layer ? layer->entry.id : node.layer}};
   if (!node.shares.empty()) json["shares"] = node.shares;
   append(json, layer ? withoutDefaults(layer->entry, node.values) : node.values);
-  if (node.placed && std::abs(node.x) <= 1e7 && std::abs(node.y) <= 1e7) json["at"] = {coordinate(node.x), coordinate(node.y)};
+  if (node.placed && std::abs(node.x) <= 1e7 && std::abs(node.y) <= 1e7)
+    json["at"] = {coordinate(node.x), coordinate(node.y)};
   return json;
 }
 
@@ -40,7 +41,8 @@ Json writeNetwork(const Network& network) {
   Json nodes = Json::array(), edges = Json::array();
   for (const Node& node : network.nodes) nodes.push_back(writeNode(node));
   for (const Edge& edge : network.edges)
-    edges.push_back({endpointText(edge.from, layerOf(edge.from), false), endpointText(edge.to, layerOf(edge.to), true)});
+    edges.push_back(
+        {endpointText(edge.from, layerOf(edge.from), false), endpointText(edge.to, layerOf(edge.to), true)});
   return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
 }
 
@@ -56,7 +58,8 @@ Json writeDataset(const DatasetSpec& dataset) {
 template <class Find>
 void writeNamed(Json& to, const char* key, const Json& named, const Json& otherwise, Find find) {
   if (!named.is_object()) return;
-  const std::string name = named.value("name", Json(nullptr)).is_string() ? named["name"].get<std::string>() : std::string();
+  const std::string name =
+      named.value("name", Json(nullptr)).is_string() ? named["name"].get<std::string>() : std::string();
   const auto* definition = find(name);
   Json values = named;
   values.erase("name");
@@ -85,9 +88,11 @@ Json writeUpdate(const UpdateSpec& update, const TrainingSpec* training) {
 }
 
 Json writeTraining(const TrainingSpec& training) {
-  if (training.updates.size() <= 1) return writeUpdate(training.updates.empty() ? defaultUpdate() : training.updates[0], &training);
+  if (training.updates.size() <= 1)
+    return writeUpdate(training.updates.empty() ? defaultUpdate() : training.updates[0], &training);
   Json list = Json::array();
-  for (std::size_t i = 0; i < training.updates.size(); ++i) list.push_back(writeUpdate(training.updates[i], i == 0 ? &training : nullptr));
+  for (std::size_t i = 0; i < training.updates.size(); ++i)
+    list.push_back(writeUpdate(training.updates[i], i == 0 ? &training : nullptr));
   return list;
 }
 
@@ -104,7 +109,8 @@ std::string writeProject(const Project& project) try {
   if (!training.empty()) file["training"] = std::move(training);
   return formatJson(file);
 } catch (const Json::exception& fault) {
-  throwError(ErrorCode::badProject, "the project holds a text that is not UTF-8 and cannot be written ({})", fault.what());
+  throwError(ErrorCode::badProject, "the project holds a text that is not UTF-8 and cannot be written ({})",
+             fault.what());
 }
 
 void saveProject(const Project& project, const std::filesystem::path& path) {

@@ -1,9 +1,9 @@
 #include "engine/network/remedies.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kFarthest = 24;  // layers between the fault and the field that is tried
 
-// From a layer with a field to try down to the wire that disagrees: each has one input, so that shapes can be run again.
+// From a layer with a field to try down to the wire that disagrees: each has one input, so that shapes can be run
+// again.
 struct Path {
   std::vector<std::size_t> nodes;  // the first is the one that is changed
 };
@@ -23,7 +24,8 @@ bool isChain(const GraphNode& node) {
 }
 
 // The output's shape when the first node of the path had this value; empty rank-0 and false when a rule says no.
-bool tryValue(const Graph& graph, const std::vector<NodeFacts>& facts, const Path& path, const std::string& key, const Json& value, Shape& shape) {
+bool tryValue(const Graph& graph, const std::vector<NodeFacts>& facts, const Path& path, const std::string& key,
+              const Json& value, Shape& shape) {
   shape = facts[path.nodes.front()].inputs[0];
   for (std::size_t k = 0; k < path.nodes.size(); ++k) {
     const GraphNode& node = graph.nodes()[path.nodes[k]];
@@ -45,7 +47,9 @@ std::vector<Json> candidates(const Field& field, const Values& values, const Sha
   if (field.key == "units") return {Json(wanted[-1])};
   if (field.key == "padding") return {Json("same"), Json("valid")};
   if (field.key == "stride" && is.rank() > 1 && wanted.rank() > 1 && values.has("stride")) {
-    const std::int64_t now = values.integers("stride")[0], ratio = std::max<std::int64_t>(1, (is[-1] + wanted[-1] / 2) / std::max<std::int64_t>(wanted[-1], 1));
+    const std::int64_t now = values.integers("stride")[0],
+                       ratio =
+                           std::max<std::int64_t>(1, (is[-1] + wanted[-1] / 2) / std::max<std::int64_t>(wanted[-1], 1));
     std::vector<Json> all{Json(now * ratio)};
     if (wanted[-1] > is[-1]) all.push_back(Json(std::max<std::int64_t>(1, now * is[-1] / wanted[-1])));
     all.push_back(Json(1));
@@ -62,8 +66,11 @@ Remedy reshapeInput(const GraphNode& node, const Shape& wanted, const std::funct
   if (values.text("type") == "values" && values.text("source") == "dataset") return {};
   for (const Shape& shape : {wanted, Shape{1}, wanted.rank() > 1 ? Shape{wanted[0]} : Shape{1}})
     if (accept(shape))
-      return {.kind = Remedy::Kind::setField, .label = fmt::format("Set shape of {} to {}", clipped(node.node->id), shape.toString()), .node = node.node->id,
-              .field = "shape", .value = Json(shape.extents())};
+      return {.kind = Remedy::Kind::setField,
+              .label = fmt::format("Set shape of {} to {}", clipped(node.node->id), shape.toString()),
+              .node = node.node->id,
+              .field = "shape",
+              .value = Json(shape.extents())};
   return {};
 }
 
@@ -71,15 +78,18 @@ Remedy connect(const Graph& graph, std::size_t from, std::size_t to, std::size_t
   const GraphNode &source = graph.nodes()[from], &target = graph.nodes()[to];
   const std::string& key = target.layer->entry.inputs[port].key;
   const Edge edge{{source.node->id, source.layer->entry.outputs[0].key}, {target.node->id, key}};
-  return {.kind = Remedy::Kind::addEdge, .label = fmt::format("Wire {} to {}", clipped(source.node->id), endpointText(edge.to, target.layer, true)), .edge = edge};
+  return {.kind = Remedy::Kind::addEdge,
+          .label = fmt::format("Wire {} to {}", clipped(source.node->id), endpointText(edge.to, target.layer, true)),
+          .edge = edge};
 }
 
 }  // namespace
 
 // Walks up from the wire and tries the fields of each layer until one helps.
-Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted,
-                     const std::function<bool(const Shape&)>& accept) {
-  if (const Remedy remedy = reshapeInput(graph.nodes()[source.node], wanted, accept); remedy.kind != Remedy::Kind::none) return remedy;
+Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source,
+                     const Shape& wanted, const std::function<bool(const Shape&)>& accept) {
+  if (const Remedy remedy = reshapeInput(graph.nodes()[source.node], wanted, accept); remedy.kind != Remedy::Kind::none)
+    return remedy;
   Path path;
   std::size_t at = source.node;
   while (path.nodes.size() < kFarthest && isChain(graph.nodes()[at]) && facts[at].known) {
@@ -91,8 +101,12 @@ Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, co
         if (value == values.json(field.key)) continue;
         Shape shape;
         if (!tryValue(graph, facts, path, field.key, value, shape) || !accept(shape)) continue;
-        return {.kind = Remedy::Kind::setField, .label = fmt::format("Set {} of {} to {}", field.key, clipped(node.node->id), value.is_string() ? value.get<std::string>() : shown(value)),
-                .node = node.node->id, .field = field.key, .value = value};
+        return {.kind = Remedy::Kind::setField,
+                .label = fmt::format("Set {} of {} to {}", field.key, clipped(node.node->id),
+                                     value.is_string() ? value.get<std::string>() : shown(value)),
+                .node = node.node->id,
+                .field = field.key,
+                .value = value};
       }
     }
     at = node.inputs[0][0].node;
@@ -101,7 +115,8 @@ Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, co
 }
 
 Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t node) {
-  // Inputs that must agree: one is made like another. Later wires are tried first: the shortcut is drawn after the main path.
+  // Inputs that must agree: one is made like another. Later wires are tried first: the shortcut is drawn after the main
+  // path.
   std::vector<GraphSource> wires;
   for (const auto& port : graph.nodes()[node].inputs) wires.insert(wires.end(), port.begin(), port.end());
   const auto shapeOf = [&](const GraphSource& wire) -> const Shape& { return facts[wire.node].outputs[wire.port]; };
@@ -115,7 +130,8 @@ Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& fact
       std::vector<Shape> inputs;
       for (std::size_t i = 0; i < wires.size(); ++i) inputs.push_back(i == changed ? shape : shapeOf(wires[i]));
       try {
-        return !asking.layer->shapes({asking.node->id, Values(asking.layer->entry, asking.node->values), inputs}).empty();
+        return !asking.layer->shapes({asking.node->id, Values(asking.layer->entry, asking.node->values), inputs})
+                    .empty();
       } catch (const Error&) {
         return false;
       }
@@ -132,8 +148,11 @@ Remedy findWire(const Graph& graph, std::size_t node, std::size_t port) {
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const GraphNode& from = graph.nodes()[i];
     // Values: the end of a chain that was drawn before. Labels: an Input of that type, which may be used several times.
-    if (i == node || !from.layer || from.layer->entry.outputs.empty() || from.layer->entry.category == "lossMetric") continue;
-    if ((outputType(from, 0) == PortType::values) != wantsValues || (wantsValues && (!from.consumers.empty() || i > node))) continue;
+    if (i == node || !from.layer || from.layer->entry.outputs.empty() || from.layer->entry.category == "lossMetric")
+      continue;
+    if ((outputType(from, 0) == PortType::values) != wantsValues ||
+        (wantsValues && (!from.consumers.empty() || i > node)))
+      continue;
     if (found >= 0) return {};
     found = static_cast<std::ptrdiff_t>(i);
   }
@@ -151,7 +170,8 @@ Remedy findWire(const Graph& graph, std::size_t node, std::size_t port) {
   return connect(graph, static_cast<std::size_t>(found), node, port);
 }
 
-void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& network, std::vector<Problem>& problems) {
+void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& network,
+                     std::vector<Problem>& problems) {
   const GraphNode& node = graph.nodes()[index];
   const std::string& id = node.layer->entry.id;
   if ((id != "SoftmaxCrossEntropy" && id != "BinaryCrossEntropy") || node.inputs[0].empty()) return;
@@ -159,15 +179,21 @@ void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& n
   if (!before.layer) return;
   Problem problem{.severity = Severity::warning, .network = network, .node = node.node->id};
   if (id == "SoftmaxCrossEntropy" && before.layer->entry.id == "Softmax") {
-    problem.message = fmt::format("{}: contains a softmax already, and {} before it is a second one: training will be slow; wire what comes before {} instead",
-                                  clipped(node.node->id), clipped(before.node->id), clipped(before.node->id));
+    problem.message = fmt::format(
+        "{}: contains a softmax already, and {} before it is a second one: training will be slow; wire what comes "
+        "before {} instead",
+        clipped(node.node->id), clipped(before.node->id), clipped(before.node->id));
     problem.edge = graph.network().edges[node.inputs[0][0].edge];
     problems.push_back(std::move(problem));
   } else if (id == "BinaryCrossEntropy" && before.layer->entry.id == "Sigmoid" &&
              Values(node.layer->entry, node.node->values).text("from") == "logits") {
     problem.field = "from";
-    problem.message = fmt::format("{}: takes logits and contains a sigmoid, but {} before it is one already", clipped(node.node->id), clipped(before.node->id));
-    problem.remedy = {.kind = Remedy::Kind::setField, .label = "Set from to probabilities", .field = "from", .value = "probabilities"};
+    problem.message = fmt::format("{}: takes logits and contains a sigmoid, but {} before it is one already",
+                                  clipped(node.node->id), clipped(before.node->id));
+    problem.remedy = {.kind = Remedy::Kind::setField,
+                      .label = "Set from to probabilities",
+                      .field = "from",
+                      .value = "probabilities"};
     problems.push_back(std::move(problem));
   }
 }

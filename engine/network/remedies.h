@@ -6,12 +6,12 @@
 
 namespace loom {
 
-// The shapes at a node disagree: a field of a layer further up (stride, channels, outputs ...) with which they agree, tried by
-// running the shape rules again along that path. None when no single change helps.
+// The shapes at a node disagree: a field of a layer further up (stride, channels, outputs ...) with which they agree,
+// tried by running the shape rules again along that path. None when no single change helps.
 Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t node);
 // The same for one wire: a shape like `wanted` that `accept` says yes to.
-Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source, const Shape& wanted,
-                     const std::function<bool(const Shape&)>& accept);
+Remedy findRemedyFor(const Graph& graph, const std::vector<NodeFacts>& facts, const GraphSource& source,
+                     const Shape& wanted, const std::function<bool(const Shape&)>& accept);
 // A port lacks its wire: the one node that could be meant, when there is just one.
 Remedy findWire(const Graph& graph, std::size_t node, std::size_t port);
 // Drawings that are possible and hardly meant: a softmax before a loss that contains one.

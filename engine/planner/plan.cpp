@@ -15,13 +15,15 @@ constexpr std::int64_t kFloat = bytesOf(DataType::f32);
 
 bool isWanted(const UpdateSpec& update, const Parameter& parameter) {
   if (parameter.isState) return false;
-  return update.parameters.empty() || std::any_of(update.parameters.begin(), update.parameters.end(), [&](const std::string& pattern) {
-           return matchesPattern(pattern, parameter.name);
-         });
+  return update.parameters.empty() ||
+         std::any_of(update.parameters.begin(), update.parameters.end(),
+                     [&](const std::string& pattern) { return matchesPattern(pattern, parameter.name); });
 }
 
 int slotsOf(const Json& optimizer, std::string& name) {
-  name = optimizer.is_object() && optimizer.contains("name") && optimizer["name"].is_string() ? optimizer["name"].get<std::string>() : std::string();
+  name = optimizer.is_object() && optimizer.contains("name") && optimizer["name"].is_string()
+             ? optimizer["name"].get<std::string>()
+             : std::string();
   const OptimizerDefinition* definition = findOptimizer(name);
   if (!definition) throwError(ErrorCode::badProject, "there is no optimizer '{}'", name);
   name = definition->entry.id;
@@ -34,7 +36,8 @@ std::int64_t CostPlan::totalBytes() const {
   return weightBytes + gradientBytes + optimizerBytes + stateBytes + activationBytes + inputBytes;
 }
 
-CostPlan planCosts(const Program& program, const MemoryPlan& memory, const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes) {
+CostPlan planCosts(const Program& program, const MemoryPlan& memory,
+                   const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes) {
   CostPlan plan;
   for (const Parameter& parameter : program.parameters) {
     const std::int64_t elements = parameter.shape.elements();
@@ -48,7 +51,8 @@ CostPlan planCosts(const Program& program, const MemoryPlan& memory, const std::
   plan.weightBytes = plan.gradientBytes = plan.parameters * kFloat;
   plan.activationBytes = static_cast<std::int64_t>(memory.arenaBytes);
   for (const Tensor& tensor : program.tensors)
-    if (tensor.role == TensorRole::input) plan.inputBytes += tensor.shape.elements() * static_cast<std::int64_t>(bytesOf(tensor.type));
+    if (tensor.role == TensorRole::input)
+      plan.inputBytes += tensor.shape.elements() * static_cast<std::int64_t>(bytesOf(tensor.type));
   plan.forwardMultiplyAdds = program.multiplyAdds(false) * static_cast<double>(passes);
   plan.backwardMultiplyAdds = program.multiplyAdds(true) * static_cast<double>(passes);
   return plan;
@@ -66,14 +70,17 @@ ProjectPlan planTraining(const Project& project) {
     planned.batch = settings.integer("batch");
     planned.passes = settings.integer("accumulate");
     if (planned.passes < 1 || planned.passes > planned.batch)
-      throwError(ErrorCode::badProject, "training: a batch of {} samples cannot be split into {} passes", planned.batch, planned.passes);
+      throwError(ErrorCode::badProject, "training: a batch of {} samples cannot be split into {} passes", planned.batch,
+                 planned.passes);
     planned.shard = (planned.batch + planned.passes - 1) / planned.passes;
     const int slots = slotsOf(update.optimizer, planned.optimizer);
 
     ProgramBuilder builder(lower(*network, {.batch = planned.shard, .training = true}));
     differentiate(builder, [&](const Parameter& parameter) { return isWanted(update, parameter); });
     const Program program = builder.take();
-    planned.cost = planCosts(program, planMemory(program), [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; }, planned.passes);
+    planned.cost = planCosts(
+        program, planMemory(program),
+        [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; }, planned.passes);
 
     CostPlan& total = plan.total;
     for (const Parameter& parameter : program.parameters) {

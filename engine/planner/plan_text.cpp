@@ -23,7 +23,8 @@ std::string bytes(std::int64_t count) {
 
 std::string grouped(std::int64_t count) {
   std::string text = std::to_string(count);
-  for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<std::size_t>(place), ",");
+  for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3)
+    text.insert(static_cast<std::size_t>(place), ",");
   return text;
 }
 
@@ -42,7 +43,9 @@ Json toJson(const CostPlan& cost) {
 
 std::string lines(const CostPlan& cost) {
   std::string text;
-  const auto line = [&](const char* what, const std::string& value) { text += fmt::format("  {:<26}{:>14}\n", what, value); };
+  const auto line = [&](const char* what, const std::string& value) {
+    text += fmt::format("  {:<26}{:>14}\n", what, value);
+  };
   line("parameters", grouped(cost.parameters));
   line("weights", bytes(cost.weightBytes));
   line("gradients", bytes(cost.gradientBytes));
@@ -61,8 +64,12 @@ std::string lines(const CostPlan& cost) {
 Json toJson(const ProjectPlan& plan) {
   Json updates = Json::array();
   for (const UpdatePlan& update : plan.updates)
-    updates.push_back({{"network", update.network}, {"optimizer", update.optimizer}, {"batch", update.batch}, {"passes", update.passes},
-                       {"shard", update.shard}, {"cost", toJson(update.cost)}});
+    updates.push_back({{"network", update.network},
+                       {"optimizer", update.optimizer},
+                       {"batch", update.batch},
+                       {"passes", update.passes},
+                       {"shard", update.shard},
+                       {"cost", toJson(update.cost)}});
   return {{"updates", std::move(updates)}, {"total", toJson(plan.total)}};
 }
 
@@ -73,7 +80,8 @@ std::string toText(const ProjectPlan& plan) {
     if (update.passes > 1) text += fmt::format(" in {} passes of {}", update.passes, grouped(update.shard));
     text += "\n" + lines(update.cost);
   }
-  if (plan.updates.size() > 1) text += "all updates, weights in common counted once, multiply-adds of a mean step\n" + lines(plan.total);
+  if (plan.updates.size() > 1)
+    text += "all updates, weights in common counted once, multiply-adds of a mean step\n" + lines(plan.total);
   return text;
 }
 

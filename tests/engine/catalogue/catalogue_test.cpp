@@ -1,7 +1,7 @@
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/entry.h"
@@ -21,17 +21,34 @@ const Entry& entry() {
     Entry entry;
     entry.id = "Thing";
     entry.fields = {
-        {.key = "count", .help = "how many", .type = FieldType::integer, .defaultValue = nullptr, .hard = Range{1, 100}, .comfortable = Range{2, 50}, .unit = "samples"},
+        {.key = "count",
+         .help = "how many",
+         .type = FieldType::integer,
+         .defaultValue = nullptr,
+         .hard = Range{1, 100},
+         .comfortable = Range{2, 50},
+         .unit = "samples"},
         {.key = "rate", .type = FieldType::real, .defaultValue = 0.5, .hard = Range{0, INFINITY}},
         {.key = "on", .type = FieldType::boolean, .defaultValue = false},
         {.key = "name", .type = FieldType::text, .defaultValue = "", .optional = true},
-        {.key = "mode", .type = FieldType::choice, .defaultValue = "same", .choices = {{"same", "Same", ""}, {"valid", "Valid", ""}, {"explicit", "Explicit", ""}}},
+        {.key = "mode",
+         .type = FieldType::choice,
+         .defaultValue = "same",
+         .choices = {{"same", "Same", ""}, {"valid", "Valid", ""}, {"explicit", "Explicit", ""}}},
         {.key = "kernel", .type = FieldType::integers, .defaultValue = Json::array({3, 3}), .hard = Range{1, 9}},
-        {.key = "betas", .type = FieldType::reals, .defaultValue = Json::array({0.9, 0.99}), .hard = Range{0, 1}, .count = 2},
+        {.key = "betas",
+         .type = FieldType::reals,
+         .defaultValue = Json::array({0.9, 0.99}),
+         .hard = Range{0, 1},
+         .count = 2},
         {.key = "patterns", .type = FieldType::texts, .defaultValue = Json::array()},
         {.key = "shape", .type = FieldType::shape, .defaultValue = Json::array({1}), .hard = Range{1, 1000}},
         {.key = "file", .type = FieldType::file, .defaultValue = nullptr, .optional = true},
-        {.key = "pads", .type = FieldType::integers, .defaultValue = 0, .hard = Range{0, 9}, .onlyWhen = "mode=explicit"},
+        {.key = "pads",
+         .type = FieldType::integers,
+         .defaultValue = 0,
+         .hard = Range{0, 9},
+         .onlyWhen = "mode=explicit"},
         {.key = "depth", .type = FieldType::integer, .defaultValue = 1, .hard = Range{1, 9}, .onlyWhen = "on=true"}};
     return entry;
   }();
@@ -43,8 +60,10 @@ Problems of(const char* text) {
 }
 
 TEST(Validate, AcceptsEveryTypeOfField) {
-  EXPECT_THAT(of(R"({"count": 7, "rate": 1, "on": true, "name": "a", "mode": "explicit", "kernel": [5], "betas": [0, 1], "patterns": ["*/bias"],
-                     "shape": [3, 8, 8], "file": "a.csv", "pads": [1, 2], "depth": 3})"), IsEmpty());
+  EXPECT_THAT(
+      of(R"({"count": 7, "rate": 1, "on": true, "name": "a", "mode": "explicit", "kernel": [5], "betas": [0, 1], "patterns": ["*/bias"],
+                     "shape": [3, 8, 8], "file": "a.csv", "pads": [1, 2], "depth": 3})"),
+      IsEmpty());
   EXPECT_THAT(of(R"({"count": 7, "kernel": 3, "name": null})"), IsEmpty());
 }
 
@@ -85,8 +104,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"count": 7, "name": 7})", "name", "but a text is wanted"},
         Wrong{R"({"count": 7, "mode": "Same"})", "mode", "is \"Same\", but it is one of same, valid, explicit", "same"},
         Wrong{R"({"count": 7, "mode": "reflection"})", "mode", "but it is one of same, valid, explicit", "same"},
-        Wrong{R"({"count": 7, "kernel": []})", "kernel", "is [], but a whole number or a list of whole numbers is wanted"},
-        Wrong{R"({"count": 7, "kernel": [3, 12]})", "kernel", "'kernel' is 12, but 1 to 9 is possible", Json::array({3, 9})},
+        Wrong{R"({"count": 7, "kernel": []})", "kernel",
+              "is [], but a whole number or a list of whole numbers is wanted"},
+        Wrong{R"({"count": 7, "kernel": [3, 12]})", "kernel", "'kernel' is 12, but 1 to 9 is possible",
+              Json::array({3, 9})},
         Wrong{R"({"count": 7, "kernel": [3, 0.5]})", "kernel", "is [3, 0.5]"},
         Wrong{R"({"count": 7, "betas": [0.9]})", "betas", "'betas' has 1 numbers, but 2 are wanted"},
         Wrong{R"({"count": 7, "betas": 0.9})", "betas", "a list of numbers is wanted", Json::array({0.9})},
@@ -95,7 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"count": 7, "shape": [0, 28]})", "shape", "'shape' is 0, but 1 to 1000", Json::array({1, 28})},
         Wrong{R"({"count": 7, "shape": [1,1,1,1,1,1,1,1,1]})", "shape", "'shape' has 9 extents, but at most 8"},
         Wrong{R"({"count": 7, "Rate": 1})", "Rate", "unknown key 'Rate': did you mean 'rate'?"},
-        Wrong{R"({"count": 7, "frobnicate": 1})", "frobnicate", "unknown key 'frobnicate': known are count, rate, on"}));
+        Wrong{R"({"count": 7, "frobnicate": 1})", "frobnicate",
+              "unknown key 'frobnicate': known are count, rate, on"}));
 
 TEST(Validate, ReportsAllProblemsAtOnce) {
   EXPECT_EQ(of(R"({"count": 0, "rate": -1, "mode": "x", "huh": 1})").size(), 4u);
@@ -156,7 +178,9 @@ TEST(Values, ThrowForAnotherTypeAndForAnUnknownKey) {
 }
 
 TEST(WithoutDefaults, KeepsWhatDiffersInTheOrderOfTheEntry) {
-  const Json given = parseJson(R"({"zzz": 1, "kernel": 3, "mode": "valid", "rate": 0.5, "count": 7, "on": false, "betas": [0.9, 0.98], "file": null})", "t");
+  const Json given = parseJson(
+      R"({"zzz": 1, "kernel": 3, "mode": "valid", "rate": 0.5, "count": 7, "on": false, "betas": [0.9, 0.98], "file": null})",
+      "t");
   EXPECT_EQ(withoutDefaults(entry(), given).dump(), R"({"count":7,"mode":"valid","betas":[0.9,0.98],"zzz":1})");
   EXPECT_EQ(withoutDefaults(entry(), nullptr), Json::object());
 }

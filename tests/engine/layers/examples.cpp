@@ -12,15 +12,26 @@ const std::vector<LayerExample>& layerExamples() {
       {"Input", R"({"shape": [2, 3], "source": "uniform", "low": 1, "high": 3})", {}, {{2, 3}}},
       {"Input", R"({"shape": [1], "source": "constant", "value": 1})", {}, {{1}}},
       {"Convolution", R"({"channels": 3})", {{2, 5, 4}}, {{3, 5, 4}}},
-      {"Convolution", R"({"channels": 4, "kernel": [3, 2], "stride": [2, 1], "padding": "valid", "bias": false})", {{2, 7, 5}}, {{4, 3, 4}}},
-      {"Convolution", R"({"channels": 4, "groups": 2, "dilation": 2, "padding": "explicit", "pads": [2, 1]})", {{2, 6, 7}}, {{4, 6, 5}}},
+      {"Convolution",
+       R"({"channels": 4, "kernel": [3, 2], "stride": [2, 1], "padding": "valid", "bias": false})",
+       {{2, 7, 5}},
+       {{4, 3, 4}}},
+      {"Convolution",
+       R"({"channels": 4, "groups": 2, "dilation": 2, "padding": "explicit", "pads": [2, 1]})",
+       {{2, 6, 7}},
+       {{4, 6, 5}}},
       {"Convolution", R"({"channels": 2, "padding": "explicit", "pads": [1, 0, 2, 1]})", {{1, 4, 4}}, {{2, 5, 3}}},
-      {"Convolution", R"({"channels": 2, "kernel": 4, "stride": 3, "initializer": "pytorch_uniform"})", {{2, 8}}, {{2, 3}}},
+      {"Convolution",
+       R"({"channels": 2, "kernel": 4, "stride": 3, "initializer": "pytorch_uniform"})",
+       {{2, 8}},
+       {{2, 3}}},
       {"Convolution", R"({"channels": 2, "kernel": [2, 2, 2], "padding": "valid"})", {{1, 3, 3, 2}}, {{2, 2, 2, 1}}},
       {"Deconvolution", R"({"channels": 3})", {{2, 3, 4}}, {{3, 6, 8}}},
       {"Deconvolution", R"({"channels": 2, "kernel": 3, "stride": 2, "padding": "valid"})", {{3, 3, 2}}, {{2, 7, 5}}},
-      {"Deconvolution", R"({"channels": 4, "kernel": 3, "stride": 2, "padding": "explicit", "pads": 1, "output_padding": 1, "groups": 2, "bias": false})",
-       {{2, 3, 3}}, {{4, 6, 6}}},
+      {"Deconvolution",
+       R"({"channels": 4, "kernel": 3, "stride": 2, "padding": "explicit", "pads": 1, "output_padding": 1, "groups": 2, "bias": false})",
+       {{2, 3, 3}},
+       {{4, 6, 6}}},
       {"Deconvolution", R"({"channels": 2, "kernel": 2, "stride": 3})", {{1, 4}}, {{2, 12}}},
       {"Linear", R"({"outputs": 4})", {{3, 2, 2}}, {{4}}},
       {"Linear", R"({"outputs": 5, "base_axis": 1, "bias": false})", {{3, 4}}, {{3, 5}}},
@@ -48,8 +59,14 @@ const std::vector<LayerExample>& layerExamples() {
       {"Softmax", R"({"axis": 0})", {{3, 2, 2}}, {{3, 2, 2}}},
       {"MaxPooling", "{}", {{2, 5, 4}}, {{2, 2, 2}}},
       {"MaxPooling", R"({"kernel": 3, "stride": 2, "padding": "same"})", {{2, 5, 4}}, {{2, 3, 2}}},
-      {"AveragePooling", R"({"kernel": 3, "stride": [2, 1], "padding": "explicit", "pads": 1})", {{2, 5, 4}}, {{2, 3, 4}}},
-      {"AveragePooling", R"({"kernel": 3, "stride": 1, "padding": "same", "include_padding": false})", {{2, 5}}, {{2, 5}}},
+      {"AveragePooling",
+       R"({"kernel": 3, "stride": [2, 1], "padding": "explicit", "pads": 1})",
+       {{2, 5, 4}},
+       {{2, 3, 4}}},
+      {"AveragePooling",
+       R"({"kernel": 3, "stride": 1, "padding": "same", "include_padding": false})",
+       {{2, 5}},
+       {{2, 5}}},
       {"GlobalAveragePooling", "{}", {{3, 4, 2}}, {{3}}},
       {"GlobalAveragePooling", R"({"keep_axes": true})", {{3, 4, 2}}, {{3, 1, 1}}},
       {"Add", "{}", {{3, 4}, {3, 4}, {3, 4}}, {{3, 4}}},
@@ -103,7 +120,8 @@ LoweredExample lowerExample(const LayerExample& example, std::int64_t batch, boo
     }
     const bool whole = example.labels > 0 && i + 1 == example.inputs.size();
     wired.push_back(example.inputs[i]);
-    inputs.push_back(builder.input(std::to_string(i), example.inputs[i].prepended(batch), whole ? DataType::i32 : DataType::f32));
+    inputs.push_back(
+        builder.input(std::to_string(i), example.inputs[i].prepended(batch), whole ? DataType::i32 : DataType::f32));
   }
   LoweredExample result;
   result.shapes = layer->shapes({"it", values, wired});

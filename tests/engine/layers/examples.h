@@ -9,10 +9,10 @@ namespace loom {
 
 struct LayerExample {
   std::string layer;
-  std::string values = "{}";      // JSON of the fields
-  std::vector<Shape> inputs;      // of one sample, by port; rank 0 = not wired
-  std::vector<Shape> outputs;     // what must come out
-  std::int64_t labels = 0;        // of the last input: 0 = it is values, else labels below this number
+  std::string values = "{}";   // JSON of the fields
+  std::vector<Shape> inputs;   // of one sample, by port; rank 0 = not wired
+  std::vector<Shape> outputs;  // what must come out
+  std::int64_t labels = 0;     // of the last input: 0 = it is values, else labels below this number
 };
 
 const std::vector<LayerExample>& layerExamples();
@@ -20,7 +20,7 @@ const std::vector<LayerExample>& layerExamples();
 // The example alone in a program of `batch` samples; inputs are called "0", "1", ...
 struct LoweredExample {
   Program program;
-  std::vector<Shape> shapes;     // of one sample, by the layer's shape rule
+  std::vector<Shape> shapes;  // of one sample, by the layer's shape rule
   std::vector<TensorId> outputs;
 };
 LoweredExample lowerExample(const LayerExample& example, std::int64_t batch, bool training);

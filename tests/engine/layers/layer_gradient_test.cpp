@@ -17,7 +17,8 @@ void prepare(const LayerExample& example, Evaluator& evaluator) {
     Philox random(7, tensor.name);
     std::vector<double>& values = evaluator.value(static_cast<TensorId>(id)).values;
     if (tensor.role == TensorRole::input && tensor.type == DataType::i32)
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(example.labels), i));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(example.labels), i));
     if (tensor.role == TensorRole::input && example.values.find("probabilities") != std::string::npos)
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.1 + 0.8 * random.uniform(i);
     if (tensor.role == TensorRole::state)
@@ -30,24 +31,26 @@ class LayerGradient : public testing::TestWithParam<LayerExample> {};
 TEST_P(LayerGradient, HasTheGradientOfItsFunction) {
   const LayerExample& example = GetParam();
   const Entry& entry = findLayer(example.layer)->entry;
-  if (entry.id == "Input" || (entry.category == "lossMetric" && !entry.field("weight"))) return;  // nothing flows back from these
+  if (entry.id == "Input" || (entry.category == "lossMetric" && !entry.field("weight")))
+    return;  // nothing flows back from these
   for (const bool training : {true, false}) {
     const LoweredExample lowered = lowerExample(example, 3, training);
-    const GradientCheck check = checkGradients(lowered.program, [&](Evaluator& evaluator) { prepare(example, evaluator); });
+    const GradientCheck check =
+        checkGradients(lowered.program, [&](Evaluator& evaluator) { prepare(example, evaluator); });
     EXPECT_TRUE(check.passed) << check.message << (training ? " in training" : " in evaluation");
     EXPECT_GT(check.checked, 0);
     // Every parameter and every input of values gets its gradient; targets of losses and labels do not.
     std::int64_t wanted = 0;
     for (const Parameter& parameter : lowered.program.parameters) wanted += parameter.isState ? 0 : 1;
-    for (const Tensor& tensor : lowered.program.tensors) wanted += tensor.role == TensorRole::input && tensor.type == DataType::f32;
+    for (const Tensor& tensor : lowered.program.tensors)
+      wanted += tensor.role == TensorRole::input && tensor.type == DataType::f32;
     if (entry.category == "lossMetric" && example.labels == 0) --wanted;
     EXPECT_GE(check.flowing, wanted);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, LayerGradient, testing::ValuesIn(layerExamples()), [](const auto& info) {
-  return info.param.layer + std::to_string(info.index);
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, LayerGradient, testing::ValuesIn(layerExamples()),
+                         [](const auto& info) { return info.param.layer + std::to_string(info.index); });
 
 }  // namespace
 }  // namespace loom

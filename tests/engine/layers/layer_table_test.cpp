@@ -1,8 +1,8 @@
 // What holds of every entry of the catalogue: the palette, the form and the file rely on it.
-#include <set>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "engine/catalogue/text.h"
 #include "tests/engine/layers/examples.h"
@@ -16,8 +16,9 @@ class EveryLayer : public testing::TestWithParam<const LayerDefinition*> {
 };
 
 TEST_P(EveryLayer, SaysWhatItIs) {
-  static const std::set<std::string> categories = {"inputOutput", "convolution", "linear", "normalisation", "activation", "pooling",
-                                                   "shape", "recurrentAttention", "lossMetric"};
+  static const std::set<std::string> categories = {"inputOutput",   "convolution",        "linear",
+                                                   "normalisation", "activation",         "pooling",
+                                                   "shape",         "recurrentAttention", "lossMetric"};
   EXPECT_TRUE(categories.count(entry().category)) << entry().category;
   EXPECT_FALSE(entry().icon.empty());
   EXPECT_FALSE(entry().label.empty());
@@ -36,15 +37,18 @@ TEST_P(EveryLayer, HasFieldsThatAFormCanShow) {
     EXPECT_FALSE(field.label.empty()) << field.key;
     EXPECT_TRUE(field.help.ends_with('.')) << field.key << ": " << field.help;
     important += field.important;
-    const bool isNumber = field.type == FieldType::integer || field.type == FieldType::real || field.type == FieldType::integers ||
-                          field.type == FieldType::reals || field.type == FieldType::shape;
+    const bool isNumber = field.type == FieldType::integer || field.type == FieldType::real ||
+                          field.type == FieldType::integers || field.type == FieldType::reals ||
+                          field.type == FieldType::shape;
     EXPECT_EQ(isNumber, field.hard.has_value()) << field.key << ": every number has bounds";
     if (field.comfortable) {
       EXPECT_GE(field.comfortable->low, field.hard->low) << field.key;
       EXPECT_LE(field.comfortable->high, field.hard->high) << field.key;
     }
-    for (const Choice& choice : field.choices) EXPECT_FALSE(choice.label.empty() || choice.help.empty()) << field.key << " " << choice.id;
-    if (!field.onlyWhen.empty()) EXPECT_NE(entry().field(field.onlyWhen.substr(0, field.onlyWhen.find('='))), nullptr) << field.onlyWhen;
+    for (const Choice& choice : field.choices)
+      EXPECT_FALSE(choice.label.empty() || choice.help.empty()) << field.key << " " << choice.id;
+    if (!field.onlyWhen.empty())
+      EXPECT_NE(entry().field(field.onlyWhen.substr(0, field.onlyWhen.find('='))), nullptr) << field.onlyWhen;
   }
   EXPECT_LE(important, 3);
 }
@@ -59,21 +63,57 @@ TEST_P(EveryLayer, HasDefaultsThatPassItsOwnValidation) {
 }
 
 TEST_P(EveryLayer, HasAnExampleAndIsFoundByAllItsNames) {
-  EXPECT_TRUE(std::any_of(layerExamples().begin(), layerExamples().end(), [&](const LayerExample& example) { return example.layer == entry().id; }));
+  EXPECT_TRUE(std::any_of(layerExamples().begin(), layerExamples().end(),
+                          [&](const LayerExample& example) { return example.layer == entry().id; }));
   EXPECT_EQ(findLayer(entry().id), GetParam());
   EXPECT_EQ(findLayer(folded(entry().id)), GetParam());
-  for (const std::string& alias : entry().aliases) EXPECT_EQ(findLayer(alias), GetParam()) << alias << " is another layer's name";
+  for (const std::string& alias : entry().aliases)
+    EXPECT_EQ(findLayer(alias), GetParam()) << alias << " is another layer's name";
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryLayer, testing::ValuesIn(layerTable().begin(), layerTable().end()),
                          [](const auto& info) { return info.param->entry.id; });
 
 TEST(LayerTable, HoldsWhatTheIssueNames) {
-  for (const char* name : {"Input", "Convolution", "Deconvolution", "MaxPooling", "AveragePooling", "GlobalAveragePooling", "Linear", "BatchNormalization",
-                           "LayerNormalization", "LocalResponseNormalization", "Dropout", "ReLU", "LeakyReLU", "ELU", "SELU", "GELU", "SiLU", "Sigmoid",
-                           "Tanh", "Softmax", "Add", "Multiply", "Concatenate", "Flatten", "Reshape", "Transpose", "Slice", "Embedding",
-                           "PositionEmbedding", "LSTM", "GRU", "MultiHeadAttention", "SoftmaxCrossEntropy", "BinaryCrossEntropy", "MeanSquaredError",
-                           "HuberLoss", "Accuracy", "TopKAccuracy", "Error"})
+  for (const char* name : {"Input",
+                           "Convolution",
+                           "Deconvolution",
+                           "MaxPooling",
+                           "AveragePooling",
+                           "GlobalAveragePooling",
+                           "Linear",
+                           "BatchNormalization",
+                           "LayerNormalization",
+                           "LocalResponseNormalization",
+                           "Dropout",
+                           "ReLU",
+                           "LeakyReLU",
+                           "ELU",
+                           "SELU",
+                           "GELU",
+                           "SiLU",
+                           "Sigmoid",
+                           "Tanh",
+                           "Softmax",
+                           "Add",
+                           "Multiply",
+                           "Concatenate",
+                           "Flatten",
+                           "Reshape",
+                           "Transpose",
+                           "Slice",
+                           "Embedding",
+                           "PositionEmbedding",
+                           "LSTM",
+                           "GRU",
+                           "MultiHeadAttention",
+                           "SoftmaxCrossEntropy",
+                           "BinaryCrossEntropy",
+                           "MeanSquaredError",
+                           "HuberLoss",
+                           "Accuracy",
+                           "TopKAccuracy",
+                           "Error"})
     EXPECT_NE(findLayer(name), nullptr) << name;
   EXPECT_EQ(findLayer("Dense"), findLayer("Linear"));
   EXPECT_EQ(findLayer("Affine"), findLayer("Linear"));

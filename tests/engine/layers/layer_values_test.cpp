@@ -1,8 +1,8 @@
 // Worked numbers: that a layer computes what its help says, with every constant in a place where it shows.
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "engine/program/evaluator.h"
 #include "tests/engine/layers/examples.h"
@@ -17,10 +17,11 @@ struct Answer {
 
 // The example on these inputs (by port); parameters by name.
 Answer run(const LayerExample& example, std::int64_t batch, const std::vector<std::vector<double>>& inputs,
-        const std::map<std::string, std::vector<double>>& parameters = {}, bool training = true) {
+           const std::map<std::string, std::vector<double>>& parameters = {}, bool training = true) {
   const LoweredExample lowered = lowerExample(example, batch, training);
   Evaluator evaluator(lowered.program);
-  for (std::size_t i = 0; i < inputs.size(); ++i) evaluator.value(std::to_string(i), TensorRole::input).values = inputs[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    evaluator.value(std::to_string(i), TensorRole::input).values = inputs[i];
   for (const auto& [name, values] : parameters) {
     const bool isState = evaluator.program().findTensor("it/" + name, TensorRole::state) != kNoTensor;
     evaluator.value("it/" + name, isState ? TensorRole::state : TensorRole::parameter).values = values;
@@ -38,31 +39,36 @@ void expectNear(const std::vector<double>& values, const std::vector<double>& wa
 }
 
 TEST(LinearLayer, MultipliesWithRowsOfOutputs) {
-  const Answer result = run({"Linear", R"({"outputs": 2})", {{3}}}, 1, {{1, 2, 3}}, {{"weight", {1, 0, -1, 0.5, 0.5, 0.5}}, {"bias", {10, 20}}});
+  const Answer result = run({"Linear", R"({"outputs": 2})", {{3}}}, 1, {{1, 2, 3}},
+                            {{"weight", {1, 0, -1, 0.5, 0.5, 0.5}}, {"bias", {10, 20}}});
   expectNear(result.output, {8, 23});
 }
 
 TEST(ConvolutionLayer, SamePaddingPutsTheOddPixelAfter) {
   // Kernel 2 on 3 pixels: one pixel of padding, at the end.
-  const Answer result = run({"Convolution", R"({"channels": 1, "kernel": 2, "bias": false})", {{1, 3}}}, 1, {{1, 2, 4}}, {{"weight", {1, 10}}});
+  const Answer result = run({"Convolution", R"({"channels": 1, "kernel": 2, "bias": false})", {{1, 3}}}, 1, {{1, 2, 4}},
+                            {{"weight", {1, 10}}});
   expectNear(result.output, {21, 42, 4});
 }
 
 TEST(DeconvolutionLayer, PaintsItsKernel) {
-  const Answer result = run({"Deconvolution", R"({"channels": 1, "kernel": 3, "stride": 2, "padding": "valid"})", {{1, 2}}}, 1, {{1, 2}},
-                         {{"weight", {1, 10, 100}}, {"bias", {0.5}}});
+  const Answer result =
+      run({"Deconvolution", R"({"channels": 1, "kernel": 3, "stride": 2, "padding": "valid"})", {{1, 2}}}, 1, {{1, 2}},
+          {{"weight", {1, 10, 100}}, {"bias", {0.5}}});
   expectNear(result.output, {1.5, 10.5, 102.5, 20.5, 200.5});
 }
 
 TEST(BatchNormalizationLayer, KeepsTheOldShareOfTheRunningAverages) {
   // Two samples of one channel, 1 and 3: mean 2, variance 1, unbiased 2.
   const LayerExample example{"BatchNormalization", R"({"momentum": 0.75, "epsilon": 0.44})", {{1}}};
-  const std::map<std::string, std::vector<double>> parameters{{"gamma", {3}}, {"beta", {1}}, {"mean", {4}}, {"variance", {8}}};
+  const std::map<std::string, std::vector<double>> parameters{
+      {"gamma", {3}}, {"beta", {1}}, {"mean", {4}}, {"variance", {8}}};
   const Answer trained = run(example, 2, {{1, 3}}, parameters);
   expectNear(trained.output, {1 - 3 / 1.2, 1 + 3 / 1.2});
   expectNear(trained.states.at("it/mean"), {0.75 * 4 + 0.25 * 2});
   expectNear(trained.states.at("it/variance"), {0.75 * 8 + 0.25 * 2});
-  const Answer evaluated = run(example, 2, {{1, 3}}, {{"gamma", {3}}, {"beta", {1}}, {"mean", {4}}, {"variance", {1}}}, false);
+  const Answer evaluated =
+      run(example, 2, {{1, 3}}, {{"gamma", {3}}, {"beta", {1}}, {"mean", {4}}, {"variance", {1}}}, false);
   expectNear(evaluated.output, {1 - 3 * 3 / 1.2, 1 - 3 * 1 / 1.2});
   expectNear(evaluated.states.at("it/mean"), {4});
 }
@@ -93,30 +99,42 @@ TEST(RecurrentLayers, TheLastStateOfABackwardPassIsThatOfTheFirstStep) {
   const std::map<std::string, std::vector<double>> parameters{
       {"weight_input", {0, 0, 1}}, {"weight_hidden", {0, 0, 0}}, {"bias", {0, 0, 0}}, {"bias_hidden", {0, 0, 0}}};
   const double a = std::tanh(0.3), b = std::tanh(-1.0);
-  expectNear(run({"GRU", R"({"units": 1, "returns": "last"})", {{2, 1}}}, 1, {{0.3, -1.0}}, parameters).output, {(a / 2 + b) / 2});
-  expectNear(run({"GRU", R"({"units": 1, "returns": "last", "direction": "backward"})", {{2, 1}}}, 1, {{0.3, -1.0}}, parameters).output, {(b / 2 + a) / 2});
+  expectNear(run({"GRU", R"({"units": 1, "returns": "last"})", {{2, 1}}}, 1, {{0.3, -1.0}}, parameters).output,
+             {(a / 2 + b) / 2});
+  expectNear(run({"GRU", R"({"units": 1, "returns": "last", "direction": "backward"})", {{2, 1}}}, 1, {{0.3, -1.0}},
+                 parameters)
+                 .output,
+             {(b / 2 + a) / 2});
 }
 
 TEST(Losses, MatchTheWorkedNumbers) {
   // Logits 2, 1, 0 with target 0: -log softmax = 0.4076059644; smoothed by 0.1 in both definitions.
-  const auto loss = [](const char* values) { return run({"SoftmaxCrossEntropy", values, {{3}, {1}}, {{}}, 3}, 1, {{2, 1, 0}, {0}}).output; };
+  const auto loss = [](const char* values) {
+    return run({"SoftmaxCrossEntropy", values, {{3}, {1}}, {{}}, 3}, 1, {{2, 1, 0}, {0}}).output;
+  };
   expectNear(loss("{}"), {0.4076059644}, 1e-9);
   expectNear(loss(R"({"smoothing": 0.1})"), {0.5076059644}, 1e-9);
   expectNear(loss(R"({"smoothing": 0.1, "definition": "sony"})"), {0.5576059644}, 1e-9);
   expectNear(loss(R"({"smoothing": 0.1, "definition": "sony", "weight": 0.5})"), {0.5576059644 / 2}, 1e-9);
-  expectNear(run({"BinaryCrossEntropy", "{}", {{2}, {2}}}, 1, {{0, 3}, {1, 0}}).output, {(std::log(2) + std::log1p(std::exp(3))) / 2});
-  expectNear(run({"BinaryCrossEntropy", R"({"from": "probabilities"})", {{2}, {2}}}, 1, {{0.5, 0.8}, {1, 0}}).output, {(std::log(2) - std::log(0.2)) / 2});
+  expectNear(run({"BinaryCrossEntropy", "{}", {{2}, {2}}}, 1, {{0, 3}, {1, 0}}).output,
+             {(std::log(2) + std::log1p(std::exp(3))) / 2});
+  expectNear(run({"BinaryCrossEntropy", R"({"from": "probabilities"})", {{2}, {2}}}, 1, {{0.5, 0.8}, {1, 0}}).output,
+             {(std::log(2) - std::log(0.2)) / 2});
   expectNear(run({"MeanSquaredError", "{}", {{2}, {2}}}, 1, {{1, 5}, {3, 2}}).output, {(4.0 + 9) / 2});
   expectNear(run({"HuberLoss", R"({"delta": 2})", {{2}, {2}}}, 1, {{1, 9}, {0, 2}}).output, {(0.5 + 2 * (7 - 1)) / 2});
 }
 
 TEST(Metrics, MatchTheWorkedNumbers) {
-  const std::vector<std::vector<double>> data{{3, 1, 2, /**/ 1, 3, 2, /**/ 2, 2, 1}, {0, 2, 1}};  // right; second; a tie that 0 wins
+  const std::vector<std::vector<double>> data{{3, 1, 2, /**/ 1, 3, 2, /**/ 2, 2, 1},
+                                              {0, 2, 1}};  // right; second; a tie that 0 wins
   expectNear(run({"Accuracy", "{}", {{3}, {1}}, {{}}, 3}, 3, data).output, {1.0 / 3});
   expectNear(run({"Error", "{}", {{3}, {1}}, {{}}, 3}, 3, data).output, {2.0 / 3});
   expectNear(run({"TopKAccuracy", R"({"k": 2})", {{3}, {1}}, {{}}, 3}, 3, data).output, {1.0});
   expectNear(run({"BinaryAccuracy", "{}", {{2}, {2}}}, 2, {{1, -1, 2, 0.5}, {1, 0, 0, 1}}).output, {0.75});
-  expectNear(run({"BinaryAccuracy", R"({"from": "probabilities", "threshold": 0.7})", {{2}, {2}}}, 1, {{0.6, 0.8}, {1, 1}}).output, {0.5});
+  expectNear(
+      run({"BinaryAccuracy", R"({"from": "probabilities", "threshold": 0.7})", {{2}, {2}}}, 1, {{0.6, 0.8}, {1, 1}})
+          .output,
+      {0.5});
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include <algorithm>
-#include <chrono>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
 
 #include "tests/engine/network/networks.h"
 
@@ -94,7 +94,8 @@ TEST_P(FaultyDrawing, IsToldWithPlaceAndRemedy) {
   EXPECT_THAT(problem.message, HasSubstr(it.message));
   EXPECT_EQ(problem.remedy.kind, it.remedy) << problem.remedy.label;
   EXPECT_EQ(problem.remedy.label, it.label);
-  const auto errors = std::count_if(analysis.problems.begin(), analysis.problems.end(), [](const Problem& each) { return each.severity == Severity::error; });
+  const auto errors = std::count_if(analysis.problems.begin(), analysis.problems.end(),
+                                    [](const Problem& each) { return each.severity == Severity::error; });
   EXPECT_EQ(errors, 1) << "one fault, one error: " << analysis.problems[1].message;
 }
 
@@ -103,45 +104,57 @@ constexpr auto kCut = Remedy::Kind::removeEdge;
 INSTANTIATE_TEST_SUITE_P(
     All, FaultyDrawing,
     testing::Values(
-        Faulty{"UnknownLayer", "x Input shape=[1,8,8]\nc Convolutoin <- x\nr ReLU <- c", "c", "c: unknown layer 'Convolutoin': did you mean 'Convolution'?",
-               Remedy::Kind::renameLayer, "Make it Convolution"},
-        Faulty{"UnknownLayerByAlias", "x Input shape=[1,8,8]\nc Affin <- x", "c", "did you mean 'Linear'?", Remedy::Kind::renameLayer, "Make it Linear"},
+        Faulty{"UnknownLayer", "x Input shape=[1,8,8]\nc Convolutoin <- x\nr ReLU <- c", "c",
+               "c: unknown layer 'Convolutoin': did you mean 'Convolution'?", Remedy::Kind::renameLayer,
+               "Make it Convolution"},
+        Faulty{"UnknownLayerByAlias", "x Input shape=[1,8,8]\nc Affin <- x", "c", "did you mean 'Linear'?",
+               Remedy::Kind::renameLayer, "Make it Linear"},
         Faulty{"NoSuchLayer", "x Input shape=[1,8,8]\nc Frobnicate <- x", "c", "c: unknown layer 'Frobnicate'"},
-        Faulty{"UnknownField", "x Input shape=[1,8,8]\nc Convolution chanels=3 <- x", "c", "c: unknown key 'chanels': did you mean 'channels'?",
-               Remedy::Kind::removeField, "Remove chanels"},
-        Faulty{"ValueOutOfRange", "x Input shape=[1,8,8]\nc Convolution channels=0 <- x\nr ReLU <- c", "c", "'channels' is 0, but 1 to 1048576", kSet,
-               "Set channels to 1"},
+        Faulty{"UnknownField", "x Input shape=[1,8,8]\nc Convolution chanels=3 <- x", "c",
+               "c: unknown key 'chanels': did you mean 'channels'?", Remedy::Kind::removeField, "Remove chanels"},
+        Faulty{"ValueOutOfRange", "x Input shape=[1,8,8]\nc Convolution channels=0 <- x\nr ReLU <- c", "c",
+               "'channels' is 0, but 1 to 1048576", kSet, "Set channels to 1"},
         Faulty{"MissingShape", "x Input\nr ReLU <- x", "x", "x: 'shape' is missing"},
-        Faulty{"KernelTooLarge", "x Input shape=[1,3,3]\nc Convolution kernel=5 padding=\"valid\" <- x\nr ReLU <- c", "c",
-               "c: the kernel is 5×5, but the input is only 3×3", kSet, "Set kernel to [3, 3]"},
-        Faulty{"DanglingFrom", "x Input shape=[3]\nr ReLU <- xx", "r", "the wire from 'xx' to 'r' begins at 'xx', but there is no such node", kCut,
+        Faulty{"KernelTooLarge", "x Input shape=[1,3,3]\nc Convolution kernel=5 padding=\"valid\" <- x\nr ReLU <- c",
+               "c", "c: the kernel is 5×5, but the input is only 3×3", kSet, "Set kernel to [3, 3]"},
+        Faulty{"DanglingFrom", "x Input shape=[3]\nr ReLU <- xx", "r",
+               "the wire from 'xx' to 'r' begins at 'xx', but there is no such node", kCut, "Remove the wire"},
+        Faulty{"UnknownPort", "x Input shape=[3]\ny Input shape=[3]\nl MeanSquaredError <- x; target: y; traget: y",
+               "l", "l: MeanSquaredError has no input 'traget': did you mean 'target'?", kCut, "Remove the wire"},
+        Faulty{"UnknownOutput", "x Input shape=[3]\nr ReLU <- x\ns ReLU <- x.values, r", "x",
+               "x: Input has no output 'values'", kCut, "Remove the wire"},
+        Faulty{"WireIntoInput", "x Input shape=[3]\ny Input shape=[3] <- x", "y", "y: Input takes no wire", kCut,
                "Remove the wire"},
-        Faulty{"UnknownPort", "x Input shape=[3]\ny Input shape=[3]\nl MeanSquaredError <- x; target: y; traget: y", "l",
-               "l: MeanSquaredError has no input 'traget': did you mean 'target'?", kCut, "Remove the wire"},
-        Faulty{"UnknownOutput", "x Input shape=[3]\nr ReLU <- x\ns ReLU <- x.values, r", "x", "x: Input has no output 'values'", kCut, "Remove the wire"},
-        Faulty{"WireIntoInput", "x Input shape=[3]\ny Input shape=[3] <- x", "y", "y: Input takes no wire", kCut, "Remove the wire"},
-        Faulty{"TwoWires", "x Input shape=[3]\ny Input shape=[3]\nr ReLU <- x, y", "r", "input takes one wire, but both x and y lead to it", kCut, "Remove the wire"},
-        Faulty{"SameWireTwice", "x Input shape=[3]\na Add <- x, x\nb Add <- a, x", "a", "the wire from x stands twice", kCut, "Remove the wire"},
-        Faulty{"Cycle", "x Input shape=[3]\na Add <- x, c\nb ReLU <- a\nc ReLU <- b", "c", "the wires go in a circle", kCut, "Remove the wire from b to c"},
-        Faulty{"SelfLoop", "x Input shape=[3]\na Add <- x, a", "a", "a: the wires go in a circle: a → a", kCut, "Remove the wire from a to a"},
+        Faulty{"TwoWires", "x Input shape=[3]\ny Input shape=[3]\nr ReLU <- x, y", "r",
+               "input takes one wire, but both x and y lead to it", kCut, "Remove the wire"},
+        Faulty{"SameWireTwice", "x Input shape=[3]\na Add <- x, x\nb Add <- a, x", "a", "the wire from x stands twice",
+               kCut, "Remove the wire"},
+        Faulty{"Cycle", "x Input shape=[3]\na Add <- x, c\nb ReLU <- a\nc ReLU <- b", "c", "the wires go in a circle",
+               kCut, "Remove the wire from b to c"},
+        Faulty{"SelfLoop", "x Input shape=[3]\na Add <- x, a", "a", "a: the wires go in a circle: a → a", kCut,
+               "Remove the wire from a to a"},
         Faulty{"MissingInput", "x Input shape=[3]\nz Input shape=[3]\nr ReLU", "r", "r: nothing is wired to input"},
-        Faulty{"MissingInputOneCandidate", "x Input shape=[3]\nr ReLU", "r", "r: nothing is wired to input", Remedy::Kind::addEdge, "Wire x to r"},
-        Faulty{"MissingTarget", "x Input shape=[10]\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- x", "l", "l: nothing is wired to target",
-               Remedy::Kind::addEdge, "Wire y to l.target"},
-        Faulty{"OneInputOfAdd", "x Input shape=[3]\na Add <- x\nb ReLU <- a", "a", "a: input takes two and more wires, but only one leads to it"},
-        Faulty{"LabelsIntoConvolution", "x Input shape=[1,8,8] type=\"label\"\nc Convolution <- x\nd ReLU <- c", "c", "c: input takes values, but x gives labels",
-               kSet, "Set type of x to values"},
-        Faulty{"ValuesIntoTarget", "x Input shape=[10]\ny Input shape=[1]\nl SoftmaxCrossEntropy <- x; target: y", "l", "target takes labels, but y gives values",
-               kSet, "Set type of y to label"},
-        Faulty{"ComputedTarget", "x Input shape=[10]\nt ReLU <- x\nl SoftmaxCrossEntropy <- x; target: t", "l", "labels come from an Input of that type", kCut,
-               "Remove the wire"},
-        Faulty{"ValuesIntoEmbedding", "x Input shape=[5]\ne Embedding <- x\nr ReLU <- e", "e", "input takes indices, but x gives values", kSet,
-               "Set type of x to index"},
+        Faulty{"MissingInputOneCandidate", "x Input shape=[3]\nr ReLU", "r", "r: nothing is wired to input",
+               Remedy::Kind::addEdge, "Wire x to r"},
+        Faulty{"MissingTarget", "x Input shape=[10]\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- x", "l",
+               "l: nothing is wired to target", Remedy::Kind::addEdge, "Wire y to l.target"},
+        Faulty{"OneInputOfAdd", "x Input shape=[3]\na Add <- x\nb ReLU <- a", "a",
+               "a: input takes two and more wires, but only one leads to it"},
+        Faulty{"LabelsIntoConvolution", "x Input shape=[1,8,8] type=\"label\"\nc Convolution <- x\nd ReLU <- c", "c",
+               "c: input takes values, but x gives labels", kSet, "Set type of x to values"},
+        Faulty{"ValuesIntoTarget", "x Input shape=[10]\ny Input shape=[1]\nl SoftmaxCrossEntropy <- x; target: y", "l",
+               "target takes labels, but y gives values", kSet, "Set type of y to label"},
+        Faulty{"ComputedTarget", "x Input shape=[10]\nt ReLU <- x\nl SoftmaxCrossEntropy <- x; target: t", "l",
+               "labels come from an Input of that type", kCut, "Remove the wire"},
+        Faulty{"ValuesIntoEmbedding", "x Input shape=[5]\ne Embedding <- x\nr ReLU <- e", "e",
+               "input takes indices, but x gives values", kSet, "Set type of x to index"},
         Faulty{"BadName", "x Input shape=[5]\n2x ReLU <- x", "2x", "'2x' is no name for a node"},
         Faulty{"SharedShapes", "x Input shape=[4]\na Linear outputs=3 <- x\nb Linear outputs=2 shares=\"a\" <- x", "b",
                "b: its parameter 'a/weight' is 2×4, but a uses the same one as 3×4"},
-        Faulty{"TooLarge", "x Input shape=[65536,65536]\nr ReLU <- x", "x", "has 4294967296 values for one sample, but at most 2147483647"},
-        Faulty{"Uncountable", "x Input shape=[2147483647,2147483647,2147483647]", "x", "more elements than can be counted"}),
+        Faulty{"TooLarge", "x Input shape=[65536,65536]\nr ReLU <- x", "x",
+               "has 4294967296 values for one sample, but at most 2147483647"},
+        Faulty{"Uncountable", "x Input shape=[2147483647,2147483647,2147483647]", "x",
+               "more elements than can be counted"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Analysis, TellsAllProblemsErrorsFirst) {
@@ -152,20 +165,23 @@ TEST(Analysis, TellsAllProblemsErrorsFirst) {
     fc Liner <- conv
     y Input shape=[1] type="label"
     loss SoftmaxCrossEntropy smoothing=2 <- fc; target: y)"));
-  EXPECT_THAT(messages(analysis.problems), ElementsAre(HasSubstr("conv: the kernel is 99×99"), HasSubstr("fc: unknown layer 'Liner'"),
-                                                       HasSubstr("loss: 'smoothing' is 2"), HasSubstr("loose: leads to no loss"),
-                                                       HasSubstr("conv: 'kernel' is 99; usual is 1 to 31")));
+  EXPECT_THAT(messages(analysis.problems),
+              ElementsAre(HasSubstr("conv: the kernel is 99×99"), HasSubstr("fc: unknown layer 'Liner'"),
+                          HasSubstr("loss: 'smoothing' is 2"), HasSubstr("loose: leads to no loss"),
+                          HasSubstr("conv: 'kernel' is 99; usual is 1 to 31")));
 }
 
 TEST(Analysis, SaysWhichCycle) {
-  const Analysis analysis = analyse(drawn("x Input shape=[3]\na Add <- x, c\nb ReLU <- a\nc ReLU <- b\nafter ReLU <- c"));
+  const Analysis analysis =
+      analyse(drawn("x Input shape=[3]\na Add <- x, c\nb ReLU <- a\nc ReLU <- b\nafter ReLU <- c"));
   EXPECT_THAT(messages(analysis.problems), ElementsAre(HasSubstr("a → b → c → a")));
   EXPECT_FALSE(analysis.nodes.at("after").known);
   EXPECT_THAT(analysis.order, ElementsAre("x"));
 }
 
 TEST(Analysis, KeepsWhatIsKnownAboveAFault) {
-  const Analysis analysis = analyse(drawn("x Input shape=[1,8,8]\nc Convolution channels=4 <- x\nf Linear base_axis=5 <- c\nr ReLU <- f"));
+  const Analysis analysis =
+      analyse(drawn("x Input shape=[1,8,8]\nc Convolution channels=4 <- x\nf Linear base_axis=5 <- c\nr ReLU <- f"));
   EXPECT_TRUE(analysis.nodes.at("c").known);
   EXPECT_FALSE(analysis.nodes.at("f").known);
   EXPECT_FALSE(analysis.nodes.at("r").known);
@@ -174,13 +190,16 @@ TEST(Analysis, KeepsWhatIsKnownAboveAFault) {
 }
 
 TEST(Analysis, WarnsOfWhatIsHardlyMeant) {
-  const Analysis twice = analyse(drawn("x Input shape=[10]\ns Softmax <- x\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- s; target: y"));
+  const Analysis twice = analyse(drawn(
+      "x Input shape=[10]\ns Softmax <- x\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- s; target: y"));
   EXPECT_TRUE(twice.sound());
   EXPECT_THAT(messages(twice.problems), ElementsAre(HasSubstr("contains a softmax already")));
-  const Analysis sigmoid = analyse(drawn("x Input shape=[1]\ns Sigmoid <- x\ny Input shape=[1]\nl BinaryCrossEntropy <- s; target: y"));
+  const Analysis sigmoid =
+      analyse(drawn("x Input shape=[1]\ns Sigmoid <- x\ny Input shape=[1]\nl BinaryCrossEntropy <- s; target: y"));
   ASSERT_EQ(sigmoid.problems.size(), 1u);
   EXPECT_EQ(sigmoid.problems[0].remedy.label, "Set from to probabilities");
-  const Analysis loose = analyse(drawn("x Input shape=[3]\nr ReLU <- x\ny Input shape=[3]\nl MeanSquaredError <- x; target: y"));
+  const Analysis loose =
+      analyse(drawn("x Input shape=[3]\nr ReLU <- x\ny Input shape=[3]\nl MeanSquaredError <- x; target: y"));
   EXPECT_THAT(messages(loose.problems), ElementsAre("r: leads to no loss or metric, so training leaves it out"));
 }
 
@@ -194,7 +213,9 @@ TEST(Analysis, GrowsLinearlyWithTheDrawing) {
   // Not a benchmark: a quadratic walk over 20,000 nodes would take minutes, and every kind of fault is repeated.
   std::string text = "x Input shape=[8]\n";
   for (int i = 0; i < 4000; ++i)
-    text += fmt::format("a{0} ReLU <- {1}\nb{0} Linaer <- a{0}\nc{0} ReLU <- nothing{0}\nd{0} Add <- d{0}, a{0}\ne{0} Tanh\n", i, i ? fmt::format("a{}", i - 1) : "x");
+    text += fmt::format(
+        "a{0} ReLU <- {1}\nb{0} Linaer <- a{0}\nc{0} ReLU <- nothing{0}\nd{0} Add <- d{0}, a{0}\ne{0} Tanh\n", i,
+        i ? fmt::format("a{}", i - 1) : "x");
   const Network network = drawn(text);
   const auto begin = std::chrono::steady_clock::now();
   const Analysis analysis = analyse(network);

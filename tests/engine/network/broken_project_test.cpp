@@ -1,10 +1,11 @@
-// Broken projects: those of tests/corpus/projects, each with the sentence that must be said, and thousands made from good ones
-// by seeded mutation. Each ends in problems, or in an analysis that holds; never in a crash, a hang or a file that is lost.
-#include <filesystem>
-
+// Broken projects: those of tests/corpus/projects, each with the sentence that must be said, and thousands made from
+// good ones by seeded mutation. Each ends in problems, or in an analysis that holds; never in a crash, a hang or a file
+// that is lost.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -50,7 +51,8 @@ Digested digest(const std::string& text) {
   for (const Network& network : read.project.networks) {
     const Analysis analysis = analyse(network);
     if (!analysis.sound()) continue;
-    for (const bool training : {true, false}) EXPECT_NO_THROW(lower(network, {.batch = 3, .training = training})) << written;
+    for (const bool training : {true, false})
+      EXPECT_NO_THROW(lower(network, {.batch = 3, .training = training})) << written;
     EXPECT_NO_THROW(lowerForPrediction(network, {.batch = 1})) << written;
   }
   return result;
@@ -94,10 +96,47 @@ void collect(Json& value, std::vector<Json*>& all) {
 }
 
 Json strange(Dice& dice) {
-  static const std::vector<Json> values = {
-      nullptr, true, 0, -1, 1, 2, 3, 7, 1e300, -1e300, 1e-320, 0.5, INT64_MAX, INT64_MIN, UINT64_MAX, 4294967296, "", "nan", "inf", "x", "x.y", ".", "main",
-      "Convolution", "Add", "LSTM", "Reshape", "label", "explicit", "same", "ä\u0000b", std::string(3000, 'z'), Json::array(), Json::object(),
-      Json::array({1, 2, 3}), Json::array({-1, 4096}), Json::array({Json::array({1})}), Json{{"name", "SGD"}}, Json::array({"x", "loss.target"}), "*", "g?/*"};
+  static const std::vector<Json> values = {nullptr,
+                                           true,
+                                           0,
+                                           -1,
+                                           1,
+                                           2,
+                                           3,
+                                           7,
+                                           1e300,
+                                           -1e300,
+                                           1e-320,
+                                           0.5,
+                                           INT64_MAX,
+                                           INT64_MIN,
+                                           UINT64_MAX,
+                                           4294967296,
+                                           "",
+                                           "nan",
+                                           "inf",
+                                           "x",
+                                           "x.y",
+                                           ".",
+                                           "main",
+                                           "Convolution",
+                                           "Add",
+                                           "LSTM",
+                                           "Reshape",
+                                           "label",
+                                           "explicit",
+                                           "same",
+                                           "ä\u0000b",
+                                           std::string(3000, 'z'),
+                                           Json::array(),
+                                           Json::object(),
+                                           Json::array({1, 2, 3}),
+                                           Json::array({-1, 4096}),
+                                           Json::array({Json::array({1})}),
+                                           Json{{"name", "SGD"}},
+                                           Json::array({"x", "loss.target"}),
+                                           "*",
+                                           "g?/*"};
   return values[dice.below(values.size())];
 }
 
@@ -106,16 +145,24 @@ void mutateTree(Json& file, Dice& dice) {
   collect(file, all);
   Json& target = *all[dice.below(all.size())];
   switch (dice.below(8)) {
-    case 0: target = strange(dice); break;
+    case 0:
+      target = strange(dice);
+      break;
     case 1:  // leave something out
-      if (target.is_object() && !target.empty()) target.erase(std::next(target.begin(), static_cast<std::ptrdiff_t>(dice.below(target.size()))).key());
-      else if (target.is_array() && !target.empty()) target.erase(dice.below(target.size()));
-      else target = strange(dice);
+      if (target.is_object() && !target.empty())
+        target.erase(std::next(target.begin(), static_cast<std::ptrdiff_t>(dice.below(target.size()))).key());
+      else if (target.is_array() && !target.empty())
+        target.erase(dice.below(target.size()));
+      else
+        target = strange(dice);
       break;
     case 2:  // the same twice
-      if (target.is_array() && !target.empty()) target.push_back(Json(target[dice.below(target.size())]));
-      else if (target.is_number_integer()) target = target.get<std::int64_t>() / 2 * 2 + 1;
-      else target = Json::array({target, target});
+      if (target.is_array() && !target.empty())
+        target.push_back(Json(target[dice.below(target.size())]));
+      else if (target.is_number_integer())
+        target = target.get<std::int64_t>() / 2 * 2 + 1;
+      else
+        target = Json::array({target, target});
       break;
     case 3:  // another key
       if (target.is_object() && !target.empty()) {
@@ -140,21 +187,36 @@ void mutateTree(Json& file, Dice& dice) {
       break;
     }
     default:
-      if (target.is_number()) target = dice.below(2) ? Json(-target.get<double>()) : Json(target.get<double>() * 1e9);
-      else if (target.is_string()) target = target.get<std::string>() + std::string(1, static_cast<char>('a' + dice.below(26)));
-      else target = strange(dice);
+      if (target.is_number())
+        target = dice.below(2) ? Json(-target.get<double>()) : Json(target.get<double>() * 1e9);
+      else if (target.is_string())
+        target = target.get<std::string>() + std::string(1, static_cast<char>('a' + dice.below(26)));
+      else
+        target = strange(dice);
   }
 }
 
 void mutateText(std::string& text, Dice& dice) {
   const std::size_t at = dice.below(text.size());
   switch (dice.below(6)) {
-    case 0: text.resize(at); break;
-    case 1: text[at] = static_cast<char>(dice.below(256)); break;
-    case 2: text.insert(at, 1, static_cast<char>(dice.below(256))); break;
-    case 3: text.erase(at, 1 + dice.below(40)); break;
-    case 4: text.insert(at, std::string(1 + dice.below(300), "[{\"0,"[dice.below(5)])); break;
-    default: text.insert(at, text.substr(dice.below(text.size()), 60)); break;
+    case 0:
+      text.resize(at);
+      break;
+    case 1:
+      text[at] = static_cast<char>(dice.below(256));
+      break;
+    case 2:
+      text.insert(at, 1, static_cast<char>(dice.below(256)));
+      break;
+    case 3:
+      text.erase(at, 1 + dice.below(40));
+      break;
+    case 4:
+      text.insert(at, std::string(1 + dice.below(300), "[{\"0,"[dice.below(5)]));
+      break;
+    default:
+      text.insert(at, text.substr(dice.below(text.size()), 60));
+      break;
   }
 }
 
@@ -162,7 +224,8 @@ class MutatedProjects : public testing::TestWithParam<int> {};
 
 TEST_P(MutatedProjects, EndInProblemsOrInACorrectAnalysis) {
   Project drawnProject = readProject(exampleProject(), "p.loom").project;
-  drawnProject.networks[0] = std::vector<Network>{leNet(), textClassifier(), characterTransformer(), resNet20()}[static_cast<std::size_t>(GetParam()) % 4];
+  drawnProject.networks[0] = std::vector<Network>{leNet(), textClassifier(), characterTransformer(),
+                                                  resNet20()}[static_cast<std::size_t>(GetParam()) % 4];
   const std::vector<std::string> good = {exampleProject(), ganProject(), writeProject(drawnProject)};
   int sound = 0, told = 0;
   for (int round = 0; round < 150; ++round) {

@@ -56,12 +56,15 @@ TEST(Lower, ForPredictionLeavesOutLossesAndTargets) {
 }
 
 TEST(Lower, ForPredictionWithoutALossAnswersTheEnds) {
-  const Program program = lowerForPrediction(drawn("x Input shape=[4]\na Tanh <- x\nb ReLU <- x\nc Add <- a, b\ny Input shape=[1] type=\"label\"\nm Accuracy <- c; target: y"), {});
+  const Program program = lowerForPrediction(drawn("x Input shape=[4]\na Tanh <- x\nb ReLU <- x\nc Add <- a, b\ny "
+                                                   "Input shape=[1] type=\"label\"\nm Accuracy <- c; target: y"),
+                                             {});
   EXPECT_THAT(results(program), ElementsAre("output c"));
 }
 
 TEST(Lower, NamesParametersByTheNodeOrWhatItShares) {
-  const Program program = lower(drawn("x Input shape=[4]\na Linear outputs=3 <- x\nb Linear outputs=3 shares=\"a\" <- x\nc Add <- a, b"), {});
+  const Program program = lower(
+      drawn("x Input shape=[4]\na Linear outputs=3 <- x\nb Linear outputs=3 shares=\"a\" <- x\nc Add <- a, b"), {});
   std::vector<std::string> names;
   for (const Parameter& parameter : program.parameters) names.push_back(parameter.name);
   EXPECT_THAT(names, ElementsAre("a/weight", "a/bias"));
@@ -81,7 +84,8 @@ TEST(Lower, RefusesWhatIsNotSound) {
 TEST(Lower, DropoutDropsInTrainingOnly) {
   const Network network = textClassifier();
   const auto drops = [](const Program& program) {
-    return std::count_if(program.operations.begin(), program.operations.end(), [](const Operation& operation) { return operation.op->name == "dropout"; });
+    return std::count_if(program.operations.begin(), program.operations.end(),
+                         [](const Operation& operation) { return operation.op->name == "dropout"; });
   };
   EXPECT_EQ(drops(lower(network, {.training = true})), 1);
   EXPECT_EQ(drops(lower(network, {.training = false})), 0);
@@ -94,22 +98,30 @@ void labels(Evaluator& evaluator, std::uint64_t below) {
     const Tensor& tensor = evaluator.program().tensors[id];
     if (tensor.role != TensorRole::input || tensor.type != DataType::i32) continue;
     auto& values = evaluator.value(static_cast<TensorId>(id)).values;
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(Philox(3, tensor.name).below(below, i));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(Philox(3, tensor.name).below(below, i));
   }
 }
 
 void expectGradient(const Network& network, std::uint64_t classes) {
-  const GradientCheck check = checkGradients(lower(network, {.batch = 2, .training = true}), [&](Evaluator& evaluator) { labels(evaluator, classes); },
+  const GradientCheck check = checkGradients(lower(network, {.batch = 2, .training = true}),
+                                             [&](Evaluator& evaluator) { labels(evaluator, classes); },
                                              {.tolerance = 1e-5, .elementsPerTensor = 4});
   EXPECT_TRUE(check.passed) << check.message;
   EXPECT_GT(check.checked, 0);
   EXPECT_GE(check.flowing, static_cast<std::int64_t>(lower(network, {.training = true}).parameters.size()) -
-                               std::count_if(network.nodes.begin(), network.nodes.end(), [](const Node& node) { return node.layer == "BatchNormalization"; }) * 2);
+                               std::count_if(network.nodes.begin(), network.nodes.end(), [](const Node& node) {
+                                 return node.layer == "BatchNormalization";
+                               }) * 2);
 }
 
-TEST(WholeNetworks, HaveTheirGradientTextClassifier) { expectGradient(textClassifier(), 50); }
+TEST(WholeNetworks, HaveTheirGradientTextClassifier) {
+  expectGradient(textClassifier(), 50);
+}
 
-TEST(WholeNetworks, HaveTheirGradientTransformer) { expectGradient(characterTransformer(), 30); }
+TEST(WholeNetworks, HaveTheirGradientTransformer) {
+  expectGradient(characterTransformer(), 30);
+}
 
 TEST(WholeNetworks, HaveTheirGradientResidual) {
   expectGradient(drawn(R"(
@@ -132,7 +144,8 @@ TEST(WholeNetworks, HaveTheirGradientResidual) {
     y Input shape=[1] type="label"
     loss SoftmaxCrossEntropy <- fc; target: y
     tiny Linear outputs=3 <- squeeze
-    side SoftmaxCrossEntropy weight=0.3 <- tiny; target: y)"), 3);
+    side SoftmaxCrossEntropy weight=0.3 <- tiny; target: y)"),
+                 3);
 }
 
 TEST(WholeNetworks, HaveTheirGradientShared) {
@@ -144,7 +157,8 @@ TEST(WholeNetworks, HaveTheirGradientShared) {
     lt Tanh <- left
     both Add <- lt, right
     t Input shape=[3]
-    loss HuberLoss <- both; target: t)"), 1);
+    loss HuberLoss <- both; target: t)"),
+                 1);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "tests/engine/network/networks.h"
 
-#include <sstream>
-
 #include <fmt/format.h>
+
+#include <sstream>
 
 #include "engine/base/error.h"
 
@@ -40,15 +40,18 @@ Network drawn(const std::string& text, const std::string& name) {
     for (std::string field; head >> field;) {
       const auto equals = field.find('=');
       const Json value = Json::parse(field.substr(equals + 1));
-      if (field.substr(0, equals) == "shares") node.shares = value.get<std::string>();
-      else node.values[field.substr(0, equals)] = value;
+      if (field.substr(0, equals) == "shares")
+        node.shares = value.get<std::string>();
+      else
+        node.values[field.substr(0, equals)] = value;
     }
     if (arrow != std::string::npos) {
       const LayerDefinition* layer = findLayer(node.layer);
       for (const std::string& group : split(line.substr(arrow + 2), ';')) {
         const auto colon = group.find(':');
-        const std::string port = colon != std::string::npos ? trimmed(group.substr(0, colon))
-                                 : layer && !layer->entry.inputs.empty() ? layer->entry.inputs[0].key : "input";
+        const std::string port = colon != std::string::npos              ? trimmed(group.substr(0, colon))
+                                 : layer && !layer->entry.inputs.empty() ? layer->entry.inputs[0].key
+                                                                         : "input";
         for (const std::string& source : split(colon == std::string::npos ? group : group.substr(colon + 1), ','))
           network.edges.push_back({endpoint(source, "output"), {node.id, port}});
       }
@@ -78,23 +81,39 @@ Network leNet() {
 }
 
 Network resNet20() {
-  std::string text = "x Input shape=[3,32,32]\nstem Convolution channels=16 bias=false <- x\nstem_bn BatchNormalization <- stem\nr0 ReLU <- stem_bn\n";
+  std::string text =
+      "x Input shape=[3,32,32]\n"
+      "stem Convolution channels=16 bias=false <- x\n"
+      "stem_bn BatchNormalization <- stem\n"
+      "r0 ReLU <- stem_bn\n";
   std::string last = "r0";
   for (int stage = 0, block = 0; stage < 3; ++stage) {
     for (int i = 0; i < 3; ++i, ++block) {
       const int channels = 16 << stage, stride = stage > 0 && i == 0 ? 2 : 1;
-      text += fmt::format("a{0} Convolution channels={1} stride=[{2},{2}] bias=false <- {3}\nabn{0} BatchNormalization <- a{0}\nar{0} ReLU <- abn{0}\n"
-                          "b{0} Convolution channels={1} bias=false <- ar{0}\nbbn{0} BatchNormalization <- b{0}\n", block, channels, stride, last);
+      text += fmt::format(
+          "a{0} Convolution channels={1} stride=[{2},{2}] bias=false <- {3}\n"
+          "abn{0} BatchNormalization <- a{0}\n"
+          "ar{0} ReLU <- abn{0}\n"
+          "b{0} Convolution channels={1} bias=false <- ar{0}\n"
+          "bbn{0} BatchNormalization <- b{0}\n",
+          block, channels, stride, last);
       if (stride == 2) {
-        text += fmt::format("s{0} Convolution channels={1} kernel=[1,1] stride=[2,2] bias=false <- {2}\nsbn{0} BatchNormalization <- s{0}\n", block, channels, last);
+        text += fmt::format(
+            "s{0} Convolution channels={1} kernel=[1,1] stride=[2,2] bias=false <- {2}\n"
+            "sbn{0} BatchNormalization <- s{0}\n",
+            block, channels, last);
         last = fmt::format("sbn{}", block);
       }
       text += fmt::format("add{0} Add <- bbn{0}, {1}\nr{2} ReLU <- add{0}\n", block, last, block + 1);
       last = fmt::format("r{}", block + 1);
     }
   }
-  return drawn(text + "pool GlobalAveragePooling <- " + last + "\nfc Linear outputs=10 <- pool\ny Input shape=[1] type=\"label\"\n"
-               "loss SoftmaxCrossEntropy smoothing=0.1 <- fc; target: y\naccuracy Accuracy <- fc; target: y\n");
+  return drawn(text + "pool GlobalAveragePooling <- " + last +
+               "\n"
+               "fc Linear outputs=10 <- pool\n"
+               "y Input shape=[1] type=\"label\"\n"
+               "loss SoftmaxCrossEntropy smoothing=0.1 <- fc; target: y\n"
+               "accuracy Accuracy <- fc; target: y\n");
 }
 
 Network textClassifier() {
@@ -110,16 +129,30 @@ Network textClassifier() {
 }
 
 Network characterTransformer() {
-  std::string text = "x Input shape=[16] type=\"index\"\nembed Embedding vocabulary=30 channels=12 <- x\npos PositionEmbedding <- embed\n";
+  std::string text =
+      "x Input shape=[16] type=\"index\"\n"
+      "embed Embedding vocabulary=30 channels=12 <- x\n"
+      "pos PositionEmbedding <- embed\n";
   std::string last = "pos";
   for (int i = 0; i < 2; ++i) {
-    text += fmt::format("ln{0}a LayerNormalization <- {1}\natt{0} MultiHeadAttention heads=3 causal=true <- ln{0}a\nadd{0}a Add <- {1}, att{0}\n"
-                        "ln{0}b LayerNormalization <- add{0}a\nup{0} Linear outputs=24 base_axis=1 <- ln{0}b\ng{0} GELU <- up{0}\n"
-                        "down{0} Linear outputs=12 base_axis=1 <- g{0}\nadd{0}b Add <- add{0}a, down{0}\n", i, last);
+    text += fmt::format(
+        "ln{0}a LayerNormalization <- {1}\n"
+        "att{0} MultiHeadAttention heads=3 causal=true <- ln{0}a\n"
+        "add{0}a Add <- {1}, att{0}\n"
+        "ln{0}b LayerNormalization <- add{0}a\n"
+        "up{0} Linear outputs=24 base_axis=1 <- ln{0}b\n"
+        "g{0} GELU <- up{0}\n"
+        "down{0} Linear outputs=12 base_axis=1 <- g{0}\n"
+        "add{0}b Add <- add{0}a, down{0}\n",
+        i, last);
     last = fmt::format("add{}b", i);
   }
-  return drawn(text + "ln LayerNormalization <- " + last + "\nhead Linear outputs=30 base_axis=1 <- ln\ny Input shape=[16] type=\"label\"\n"
-               "loss SoftmaxCrossEntropy <- head; target: y\ntop TopKAccuracy <- head; target: y\n");
+  return drawn(text + "ln LayerNormalization <- " + last +
+               "\n"
+               "head Linear outputs=30 base_axis=1 <- ln\n"
+               "y Input shape=[16] type=\"label\"\n"
+               "loss SoftmaxCrossEntropy <- head; target: y\n"
+               "top TopKAccuracy <- head; target: y\n");
 }
 
 std::string ganProject() {

@@ -13,7 +13,7 @@ Network drawn(const std::string& text, const std::string& name = "main");
 
 Network leNet();
 Network resNet20();
-Network textClassifier();      // Embedding, LSTM both ways
+Network textClassifier();  // Embedding, LSTM both ways
 Network characterTransformer();
 // A project with the two networks of a tiny GAN, which share the generator and the discriminator.
 std::string ganProject();

@@ -1,8 +1,8 @@
-#include <filesystem>
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -54,12 +54,24 @@ TEST(ProjectFile, WritesTheSameBytesAgain) {
 }
 
 TEST(ProjectFile, LeavesOutWhatIsDefaultAndKeepsTheOrder) {
-  const std::string text = writeProject(readWhole(R"({"loom": 1, "training": {"schedule": {"name": "constant"}, "optimizer": {"name": "adam"}, "seed": 1,
+  const std::string text = writeProject(
+      readWhole(R"({"loom": 1, "training": {"schedule": {"name": "constant"}, "optimizer": {"name": "adam"}, "seed": 1,
     "batch": 64, "epochs": 3}, "networks": {"main": {"edges": [["a.output", "b.input"]], "nodes": [
       {"at": [120.004, -60.5], "layer": "dense", "bias": true, "outputs": 10, "id": "a"}, {"id": "b", "layer": "ReLU"}]}}})"));
-  EXPECT_EQ(text, "{\n  \"loom\": 1,\n  \"networks\": {\n    \"main\": {\n      \"nodes\": [\n"
-                  "        {\"id\": \"a\", \"layer\": \"Linear\", \"outputs\": 10, \"at\": [120, -60.5]},\n        {\"id\": \"b\", \"layer\": \"ReLU\"}\n      ],\n"
-                  "      \"edges\": [[\"a\", \"b\"]]\n    }\n  },\n  \"training\": {\"epochs\": 3}\n}\n");
+  EXPECT_EQ(text,
+            "{\n"
+            "  \"loom\": 1,\n"
+            "  \"networks\": {\n"
+            "    \"main\": {\n"
+            "      \"nodes\": [\n"
+            "        {\"id\": \"a\", \"layer\": \"Linear\", \"outputs\": 10, \"at\": [120, -60.5]},\n"
+            "        {\"id\": \"b\", \"layer\": \"ReLU\"}\n"
+            "      ],\n"
+            "      \"edges\": [[\"a\", \"b\"]]\n"
+            "    }\n"
+            "  },\n"
+            "  \"training\": {\"epochs\": 3}\n"
+            "}\n");
 }
 
 TEST(ProjectFile, OfAnEmptyProjectIsSmall) {
@@ -78,7 +90,10 @@ TEST(ProjectFile, KeepsEveryPartThroughMemory) {
   project.training.validation = "held_out";
   project.training.validationNetwork = "generate";
   project.training.settings["clip_norm"] = 1.5;
-  project.datasets.push_back({.name = "held_out", .csv = "a b/ä.csv", .prepare = {Json{{"step", "Normalise"}}}, .ownPrepare = true,
+  project.datasets.push_back({.name = "held_out",
+                              .csv = "a b/ä.csv",
+                              .prepare = {Json{{"step", "Normalise"}}},
+                              .ownPrepare = true,
                               .extra = Json{{"first_row", -5000}, {"rows", 10}}});
   project.datasets.push_back({.name = "bare", .csv = "b.csv", .ownPrepare = true});
   project.networks[0].find("g1")->shares = "g2";
@@ -99,8 +114,10 @@ TEST(ProjectFile, KeepsEveryPartThroughMemory) {
 }
 
 TEST(ProjectFile, KeepsWhatItDoesNotUnderstandOfANode) {
-  const ReadProject read = readProject(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "a", "layer": "Capsule", "routes": 3},
-    {"id": "b", "layer": "ReLU", "slope": 0.1}], "edges": [["a", "b"], ["a.left", "b"]]}}})", "p.loom");
+  const ReadProject read =
+      readProject(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "a", "layer": "Capsule", "routes": 3},
+    {"id": "b", "layer": "ReLU", "slope": 0.1}], "edges": [["a", "b"], ["a.left", "b"]]}}})",
+                  "p.loom");
   EXPECT_THAT(messages(read.problems), IsEmpty());
   const std::string text = writeProject(read.project);
   EXPECT_THAT(text, HasSubstr(R"("layer": "Capsule", "routes": 3)"));
@@ -125,14 +142,18 @@ TEST_P(Unreadable, SayWhyAndAreRefused) {
   EXPECT_THAT(read.problems[0].message, HasSubstr(GetParam().message));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Unreadable,
-                         testing::Values(Unread{"Empty", "", "p.loom line 1, column 1"}, Unread{"Comma", "{\n\"loom\": 1,\n}", "p.loom line 3, column 1"},
-                                         Unread{"List", "[]", "a project is a JSON object, but this is []"},
-                                         Unread{"NoVersion", "{\"networks\": {}}", "the key \"loom\" with the version of the format is missing"},
-                                         Unread{"VersionText", "{\"loom\": \"1\"}", "\"loom\" is \"1\", but the version of the format is wanted"},
-                                         Unread{"Newer", "{\"loom\": 2}", "the format's version is 2, but this Gradloom reads up to 1: it was made by a newer one"},
-                                         Unread{"TwiceTheKey", "{\"loom\": 1, \"loom\": 1}", "stands twice"}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, Unreadable,
+    testing::Values(
+        Unread{"Empty", "", "p.loom line 1, column 1"},
+        Unread{"Comma", "{\n\"loom\": 1,\n}", "p.loom line 3, column 1"},
+        Unread{"List", "[]", "a project is a JSON object, but this is []"},
+        Unread{"NoVersion", "{\"networks\": {}}", "the key \"loom\" with the version of the format is missing"},
+        Unread{"VersionText", "{\"loom\": \"1\"}", "\"loom\" is \"1\", but the version of the format is wanted"},
+        Unread{"Newer", "{\"loom\": 2}",
+               "the format's version is 2, but this Gradloom reads up to 1: it was made by a newer one"},
+        Unread{"TwiceTheKey", "{\"loom\": 1, \"loom\": 1}", "stands twice"}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(ProjectFile, ReportsEveryFaultOfFormWithItsPlace) {
   const ReadProject read = readProject(R"({"loom": 1, "netwroks": {}, "notes": 7,
@@ -140,24 +161,34 @@ TEST(ProjectFile, ReportsEveryFaultOfFormWithItsPlace) {
                                     {"id": "c", "layer": "ReLU", "at": [1]}],
                           "edges": [["a"], "a", ["a", 3], ["a", "b"]], "wires": []}, "2nd": []},
     "datasets": {"training": {"csv": 5, "prepare": [{"stop": "x"}], "cvs": "a"}, "b": 1},
-    "training": [{"optimizer": "Adam", "schedule": {}, "warmup": 3, "parameters": "all", "every": 0, "epocs": 3, "validation": 1}, {"epochs": 3}, 7]})", "p.loom");
+    "training": [{"optimizer": "Adam", "schedule": {}, "warmup": 3, "parameters": "all", "every": 0, "epocs": 3, "validation": 1}, {"epochs": 3}, 7]})",
+                                       "p.loom");
   EXPECT_TRUE(read.readable);
-  EXPECT_THAT(messages(read.problems),
-              ElementsAre(HasSubstr("unknown key 'netwroks': did you mean 'networks'?"), HasSubstr("notes is 7, but a text is wanted"),
-                          HasSubstr("networks.main: unknown key 'wires'"),
-                          HasSubstr("networks.main.nodes[1]: two nodes are called 'a', but names must differ; this one is read as 'a_2'"),
-                          HasSubstr("networks.main.nodes[2]: the key 'id' is missing"), HasSubstr("networks.main.nodes[3]: the key 'layer' is missing"),
-                          HasSubstr("networks.main.nodes[4] is 5, but an object"), HasSubstr("networks.main.nodes[5].id is 3, but a text is wanted"),
-                          HasSubstr("networks.main.nodes[5]: 'id' is no text"), HasSubstr("networks.main.nodes[6]: 'at' is [1]"),
-                          HasSubstr("networks.main.edges[0] is [\"a\"], but two names"), HasSubstr("networks.main.edges[1] is \"a\""),
-                          HasSubstr("networks.main.edges[2] is [\"a\", 3]"), HasSubstr("'2nd' is no name for a network"),
-                          HasSubstr("networks.2nd is [], but an object"), HasSubstr("datasets.training: unknown key 'cvs': did you mean 'csv'?"),
-                          HasSubstr("datasets.training.csv is 5, but a text"), HasSubstr("datasets.training.prepare[0] is {\"stop\":\"x\"}"),
-                          HasSubstr("datasets.b is 1"), HasSubstr("training[0]: unknown key 'epocs': did you mean 'epochs'?"),
-                          HasSubstr("training[0].parameters is \"all\", but a list"), HasSubstr("training[0]: 'every' is 0"),
-                          HasSubstr("training[0].optimizer is \"Adam\", but an object"), HasSubstr("training[0].schedule: 'name' is missing"),
-                          HasSubstr("training[0].warmup is 3"), HasSubstr("training[0].validation is 1"),
-                          HasSubstr("training[1]: 'epochs' holds for all updates and stands in the first of them"), HasSubstr("training[2] is 7")));
+  EXPECT_THAT(
+      messages(read.problems),
+      ElementsAre(
+          HasSubstr("unknown key 'netwroks': did you mean 'networks'?"), HasSubstr("notes is 7, but a text is wanted"),
+          HasSubstr("networks.main: unknown key 'wires'"),
+          HasSubstr(
+              "networks.main.nodes[1]: two nodes are called 'a', but names must differ; this one is read as 'a_2'"),
+          HasSubstr("networks.main.nodes[2]: the key 'id' is missing"),
+          HasSubstr("networks.main.nodes[3]: the key 'layer' is missing"),
+          HasSubstr("networks.main.nodes[4] is 5, but an object"),
+          HasSubstr("networks.main.nodes[5].id is 3, but a text is wanted"),
+          HasSubstr("networks.main.nodes[5]: 'id' is no text"), HasSubstr("networks.main.nodes[6]: 'at' is [1]"),
+          HasSubstr("networks.main.edges[0] is [\"a\"], but two names"), HasSubstr("networks.main.edges[1] is \"a\""),
+          HasSubstr("networks.main.edges[2] is [\"a\", 3]"), HasSubstr("'2nd' is no name for a network"),
+          HasSubstr("networks.2nd is [], but an object"),
+          HasSubstr("datasets.training: unknown key 'cvs': did you mean 'csv'?"),
+          HasSubstr("datasets.training.csv is 5, but a text"),
+          HasSubstr("datasets.training.prepare[0] is {\"stop\":\"x\"}"), HasSubstr("datasets.b is 1"),
+          HasSubstr("training[0]: unknown key 'epocs': did you mean 'epochs'?"),
+          HasSubstr("training[0].parameters is \"all\", but a list"), HasSubstr("training[0]: 'every' is 0"),
+          HasSubstr("training[0].optimizer is \"Adam\", but an object"),
+          HasSubstr("training[0].schedule: 'name' is missing"), HasSubstr("training[0].warmup is 3"),
+          HasSubstr("training[0].validation is 1"),
+          HasSubstr("training[1]: 'epochs' holds for all updates and stands in the first of them"),
+          HasSubstr("training[2] is 7")));
   EXPECT_EQ(read.project.networks[0].nodes.size(), 5u);
   EXPECT_EQ(read.project.training.updates.size(), 2u);
 }

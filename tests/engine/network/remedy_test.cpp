@@ -1,8 +1,8 @@
 // A remedy is worth its button only when the fault is gone afterwards: each is carried out here.
-#include <algorithm>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "tests/engine/network/networks.h"
 
@@ -14,17 +14,26 @@ void carryOut(Network& network, const Problem& problem) {
   const Remedy& remedy = problem.remedy;
   Node* node = network.find(remedy.node.empty() ? problem.node : remedy.node);
   switch (remedy.kind) {
-    case Remedy::Kind::setField: node->values[remedy.field] = remedy.value; break;
-    case Remedy::Kind::removeField: node->values.erase(remedy.field); break;
-    case Remedy::Kind::renameLayer: node->layer = remedy.value.get<std::string>(); break;
-    case Remedy::Kind::addEdge: network.edges.push_back(remedy.edge); break;
+    case Remedy::Kind::setField:
+      node->values[remedy.field] = remedy.value;
+      break;
+    case Remedy::Kind::removeField:
+      node->values.erase(remedy.field);
+      break;
+    case Remedy::Kind::renameLayer:
+      node->layer = remedy.value.get<std::string>();
+      break;
+    case Remedy::Kind::addEdge:
+      network.edges.push_back(remedy.edge);
+      break;
     case Remedy::Kind::removeEdge: {
       const auto last = std::find(network.edges.rbegin(), network.edges.rend(), remedy.edge);
       ASSERT_NE(last, network.edges.rend());
       network.edges.erase(std::next(last).base());
       break;
     }
-    case Remedy::Kind::none: FAIL() << "no remedy for: " << problem.message;
+    case Remedy::Kind::none:
+      FAIL() << "no remedy for: " << problem.message;
   }
 }
 
@@ -55,39 +64,51 @@ INSTANTIATE_TEST_SUITE_P(
           bn_a BatchNormalization <- conv_a
           conv_s Convolution channels=32 kernel=1 bias=false <- x
           bn_s BatchNormalization <- conv_s
-          add Add <- bn_a, bn_s)", "Set stride of conv_s to 2"},
+          add Add <- bn_a, bn_s)",
+               "Set stride of conv_s to 2"},
         Mended{"ChannelsOfTheShortcut", R"(
           x Input shape=[16,8,8]
           conv_a Convolution channels=32 <- x
           conv_s Convolution channels=16 kernel=1 <- x
-          add Add <- conv_a, conv_s)", "Set channels of conv_s to 32"},
+          add Add <- conv_a, conv_s)",
+               "Set channels of conv_s to 32"},
         Mended{"ChannelsWithoutAShortcut", R"(
           x Input shape=[16,8,8]
           conv_a Convolution channels=32 <- x
           relu ReLU <- conv_a
-          add Add <- relu, x)", "Set channels of conv_a to 16"},
+          add Add <- relu, x)",
+               "Set channels of conv_a to 16"},
         Mended{"PaddingOfTheMainPath", R"(
           x Input shape=[16,8,8]
           conv_a Convolution padding="valid" <- x
-          add Add <- conv_a, x)", "Set padding of conv_a to same"},
+          add Add <- conv_a, x)",
+               "Set padding of conv_a to same"},
         Mended{"OutputsOfTheDecoder", R"(
           x Input shape=[20]
           code Linear outputs=4 <- x
           back Linear outputs=10 <- code
-          loss MeanSquaredError <- back; target: x)", "Set outputs of back to 20"},
+          loss MeanSquaredError <- back; target: x)",
+               "Set outputs of back to 20"},
         Mended{"ConcatenateOfTwoScales", R"(
           x Input shape=[3,16,16]
           a Convolution channels=4 stride=2 <- x
           b Convolution channels=8 <- x
-          cat Concatenate <- a, b)", "Set stride of b to 2"},
-        Mended{"ShapeOfATarget", "x Input shape=[10]\ny Input shape=[10] type=\"label\"\nl SoftmaxCrossEntropy <- x; target: y", "Set shape of y to 1"},
-        Mended{"ShapeOfAConstant", "x Input shape=[10]\none Input shape=[1] source=\"constant\"\nl BinaryCrossEntropy <- x; target: one",
+          cat Concatenate <- a, b)",
+               "Set stride of b to 2"},
+        Mended{"ShapeOfATarget",
+               "x Input shape=[10]\ny Input shape=[10] type=\"label\"\nl SoftmaxCrossEntropy <- x; target: y",
+               "Set shape of y to 1"},
+        Mended{"ShapeOfAConstant",
+               "x Input shape=[10]\none Input shape=[1] source=\"constant\"\nl BinaryCrossEntropy <- x; target: one",
                "Set shape of one to 10"},
-        Mended{"TypeOfALabel", "x Input shape=[10]\ny Input shape=[1]\nl SoftmaxCrossEntropy <- x; target: y", "Set type of y to label"},
-        Mended{"WireOfATarget", "x Input shape=[10]\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- x", "Wire y to l.target"},
+        Mended{"TypeOfALabel", "x Input shape=[10]\ny Input shape=[1]\nl SoftmaxCrossEntropy <- x; target: y",
+               "Set type of y to label"},
+        Mended{"WireOfATarget", "x Input shape=[10]\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- x",
+               "Wire y to l.target"},
         Mended{"SlipInALayer", "x Input shape=[10]\na Dens <- x", "Make it Linear"},
         Mended{"TextForANumber", "x Input shape=[10]\na Linear outputs=\"10\" <- x", "Set outputs to 10"},
-        Mended{"Circle", "x Input shape=[3]\na Add <- x, x2, b\nx2 Input shape=[3]\nb ReLU <- a", "Remove the wire from b to a"}),
+        Mended{"Circle", "x Input shape=[3]\na Add <- x, x2, b\nx2 Input shape=[3]\nb ReLU <- a",
+               "Remove the wire from b to a"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Remedies, AreNotInventedWhereNoSingleChangeHelps) {

@@ -1,9 +1,10 @@
+#include "engine/planner/plan.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/planner/plan.h"
 #include "tests/engine/network/networks.h"
 
 namespace loom {
@@ -46,7 +47,8 @@ TEST(Plan, PassesShareTheMemoryAndAddUpTheWork) {
   const ProjectPlan inPasses = planTraining(projectOf(leNet(), "SGD", {{"batch", 64}, {"accumulate", 4}}));
   EXPECT_EQ(inPasses.updates[0].shard, 16);
   EXPECT_EQ(once.optimizerBytes, 0);
-  EXPECT_NEAR(static_cast<double>(inPasses.total.activationBytes) / static_cast<double>(once.activationBytes), 0.25, 0.02);
+  EXPECT_NEAR(static_cast<double>(inPasses.total.activationBytes) / static_cast<double>(once.activationBytes), 0.25,
+              0.02);
   EXPECT_DOUBLE_EQ(inPasses.total.forwardMultiplyAdds, once.forwardMultiplyAdds);
 }
 
@@ -80,7 +82,11 @@ TEST(Plan, PrintsTextAndJson) {
 TEST(Plan, RefusesWhatCannotBeTrained) {
   EXPECT_THROW(planTraining(projectOf(leNet(), "Adma", Json::object())), Error);
   EXPECT_THROW(planTraining(projectOf(leNet(), "SGD", {{"batch", 2}, {"accumulate", 3}})), Error);
-  EXPECT_THROW(planTraining(projectOf(drawn("x Input shape=[3]\nc Convolution <- x\ny Input shape=[3]\nl MeanSquaredError <- c; target: y"), "SGD", {})), Error);
+  EXPECT_THROW(
+      planTraining(projectOf(
+          drawn("x Input shape=[3]\nc Convolution <- x\ny Input shape=[3]\nl MeanSquaredError <- c; target: y"), "SGD",
+          {})),
+      Error);
 }
 
 }  // namespace
