@@ -57,6 +57,7 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
     m_messages->show("store", MessageBars::Kind::information, workspace.store().notice());
   const QByteArray geometry = workspace.preferences().windowGeometry();
   if (geometry.isEmpty() || !restoreGeometry(geometry)) resize(1440, 900);
+  m_rail->setEnabledPages(false);
   if (workspace.document()) projectOpened();
   else showPage("start");
 }

@@ -110,12 +110,13 @@ void readRunFile(const QString& folder, RunRecord& record) {
   const Json run = readObject(folder + "/run.json");
   if (record.project.isEmpty()) record.project = textOf(run, "project_file");
   if (record.name.isEmpty()) record.name = textOf(run, "name");
-  if (const auto settings = run.find("settings"); settings != run.end() && settings->is_object()) {
-    record.settings = flattenSettings(*settings);
-  } else if (const auto project = run.find("project"); project != run.end() && project->is_object()) {
-    if (const auto training = project->find("training"); training != project->end())
-      record.settings = flattenSettings(*training);
-  }
+  // Optimizer, schedule and what else an update has stand in the project; "settings" holds the fields of the run, resolved.
+  Json settings = Json::object();
+  if (const auto project = run.find("project"); project != run.end() && project->is_object())
+    if (const auto training = project->find("training"); training != project->end()) settings = flattenSettings(*training);
+  if (const auto resolved = run.find("settings"); resolved != run.end() && resolved->is_object())
+    for (const auto& [key, value] : flattenSettings(*resolved).items()) settings[key] = value;
+  if (!settings.empty()) record.settings = settings;
 }
 
 }  // namespace loom

@@ -195,10 +195,10 @@ void RunStore::flush() {
 }
 
 std::vector<Event> RunStore::events(const QString& id, int limit) {
-  flush();
   std::vector<Event> events;
   const Entry* const found = entry(id);
   if (!found) return events;
+  const std::vector<Event> pending = found->pending;  // newer than all in the database, or there already
   guarded([&] {
     Statement select(*m_database, "SELECT body FROM events WHERE run = ? ORDER BY seq DESC LIMIT ?");
     select.with(found->row, limit);
@@ -206,6 +206,10 @@ std::vector<Event> RunStore::events(const QString& id, int limit) {
       if (auto event = parseEvent(select.text(0).toStdString())) events.push_back(std::move(*event));
   });
   std::reverse(events.begin(), events.end());
+  for (const Event& each : pending)
+    if (std::none_of(events.begin(), events.end(), [&](const Event& known) { return known.sequence == each.sequence && known.attempt == each.attempt; }))
+      events.push_back(each);
+  if (events.size() > static_cast<std::size_t>(limit)) events.erase(events.begin(), events.end() - limit);
   return events;
 }
 

@@ -73,7 +73,7 @@ void StatusStrip::setProblems(int errors, int warnings) {
   QStringList words;
   if (errors) words << tr("%n error(s)", nullptr, errors).replace("error(s)", errors == 1 ? "error" : "errors");
   if (warnings) words << tr("%n warning(s)", nullptr, warnings).replace("warning(s)", warnings == 1 ? "warning" : "warnings");
-  m_problems->setText(words.isEmpty() ? tr("No problems") : words.join("  "));
+  m_problems->setText(' ' + (words.isEmpty() ? tr("No problems") : words.join("  ")));
   m_problems->setIcon(errors ? icon("status-failed", Colour::error) : warnings ? icon("status-warning", Colour::warning) : icon("status-ok", Colour::ok));
   m_problems->setIconSize({14, 14});
 }

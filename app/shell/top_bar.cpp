@@ -50,7 +50,7 @@ void LivePill::setRun(const QString& name, int percent, bool waiting) {
 
 QSize LivePill::sizeHint() const {
   const Theme& theme = Theme::of(this);
-  const int name = QFontMetrics(theme.font(FontRole::body)).horizontalAdvance(m_name);
+  const int name = QFontMetrics(Theme::withWeight(theme.font(FontRole::body), 500)).horizontalAdvance(m_name) + 4;
   // Room for "100 %", so that the pill never moves its neighbours.
   const int value = m_value.isEmpty() ? 0 : QFontMetrics(theme.numberFont()).horizontalAdvance("100 %") + 8;
   return {std::min(name, 160) + value + 14 + 8 + 22, theme.size(Size::buttonTop)};

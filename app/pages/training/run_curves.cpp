@@ -97,11 +97,11 @@ void RunCurves::setLines() {
     std::shared_ptr<const SeriesSource> compute = source(series::kMilliseconds);
     if (data) compute = std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, series::kDataMilliseconds);
     time.push_back({.id = "compute", .name = tr("compute"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.compute; },
-                    .source = compute, .value = ValueKind::plain});
+                    .source = compute, .value = ValueKind::milliseconds});
   }
   if (data)
     time.push_back({.id = "data", .name = tr("data"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.dataWait; },
-                    .source = source(series::kDataMilliseconds), .value = ValueKind::plain});
+                    .source = source(series::kDataMilliseconds), .value = ValueKind::milliseconds});
   m_time->setLines(std::move(time));
 }
 

@@ -183,7 +183,7 @@ void RunFacts::refresh(const RunRecord* run) {
   const auto number = [&](bool known, const QString& text) { return known ? text : none; };
   const QString step = number(run && run->step > 0, run ? run->stepsTotal ? tr("%1 of %2").arg(formatCount(static_cast<double>(run->step)), formatCount(static_cast<double>(run->stepsTotal)))
                                                                            : formatCount(static_cast<double>(run->step)) : QString());
-  const QString epoch = number(run && run->step > 0, run ? run->epochs > 0 ? tr("%1 of %2").arg(QString::number(run->epoch, 'f', 1)).arg(run->epochs)
+  const QString epoch = number(run && run->step > 0, run ? run->epochs > 0 ? tr("%1 of %2").arg(QString::number(run->epoch, 'f', 1), formatCount(run->epochs))
                                                                             : QString::number(run->epoch, 'f', 1) : QString());
   const double left = run && run->state == RunState::running ? secondsLeft(*run) : std::nan("");
   const QString leftText = number(std::isfinite(left), formatDuration(left));
@@ -194,7 +194,7 @@ void RunFacts::refresh(const RunRecord* run) {
   m_left->setText(leftText);
   // The pace of this attempt: samples of the steps that were logged over their time.
   const bool paced = run && run->duration > 0 && run->step > 0 && run->batch > 0;
-  m_rate->setText(number(paced, run ? formatThroughput(static_cast<double>(run->step) * static_cast<double>(run->batch) / run->duration, tr("samples/s")) : QString()));
+  m_rate->setText(number(paced, run ? formatThroughput(static_cast<double>(run->step) * static_cast<double>(run->batch) / run->duration, tr("samples")) : QString()));
   m_batch->setText(number(run && run->batch > 0, run ? formatCount(static_cast<double>(run->batch)) : QString()));
   m_parameters->setText(number(run && run->parameters > 0, run ? formatCount(static_cast<double>(run->parameters)) : QString()));
   m_device->setText(number(run && !run->device.isEmpty(), run ? run->device : QString()));

@@ -30,6 +30,7 @@ namespace loom {
 namespace {
 
 constexpr int kSoonMs = 66;      // of the header and the facts; curves have their own clock
+constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kNarrow = 1000, kFactsWidth = 304;
 constexpr double kSmoothest = 0.99;
@@ -272,6 +273,7 @@ void TrainingPage::showTab(int index) {
 void TrainingPage::showRun(const QString& id) {
   m_run = id;
   m_eventsCame = true;
+  m_sinceEvents.invalidate();
   m_pointsCame = false;
   m_curves->setRun(id);
   m_curves->pointsAdded();
@@ -319,13 +321,17 @@ void TrainingPage::refresh() {
     m_fault->hide();
   }
   m_facts->refresh(run);
-  if (m_eventsCame) {
+  // What happened is read and laid out anew: twice a second is enough for a person.
+  if (m_eventsCame && (!m_sinceEvents.isValid() || m_sinceEvents.hasExpired(kEventsMs))) {
     m_eventsCame = false;
+    m_sinceEvents.start();
     m_facts->refreshEvents(m_run);
     m_curves->eventsAdded();
     m_curves->pointsAdded();
   }
   if (m_tabs->currentIndex() == 1) m_logView->refresh();
+  if (m_eventsCame && isVisible() && !m_soon.isActive()) m_soon.start(kEventsMs);
+  else if (m_soon.interval() != kSoonMs) m_soon.setInterval(kSoonMs);
   const bool ticks = run && isLive(run->state) && isVisible();
   if (ticks != m_second.isActive()) ticks ? m_second.start() : m_second.stop();
 }

@@ -1,5 +1,6 @@
 #pragma once
 // Does it learn, how long still? One run: its curves on one x axis, what it is at, what happened; stop, resume, change the rate.
+#include <QElapsedTimer>
 #include <QPointer>
 #include <QTimer>
 
@@ -81,6 +82,7 @@ class TrainingPage : public Page {
   QPointer<Popover> m_card;
   QList<QAction*> m_actions;
   QTimer m_soon, m_second;
+  QElapsedTimer m_sinceEvents;
   bool m_pointsCame = false, m_eventsCame = true;
 };
 
