@@ -25,7 +25,7 @@ struct Broken {
 };
 
 // "good.png" (2 x 2), "other.png" (3 x 3), "clip.wav", "wide.csv" and "cut.png" lie beside each.
-constexpr Broken kBroken[] = {
+const Broken kBroken[] = {
     {"empty", ""sv, "is empty"},
     {"only a byte order mark", "\xef\xbb\xbf"sv, "empty"},
     {"only a line break", "\n"sv, "header"},
