@@ -23,6 +23,8 @@ struct CardContent {
   double bar = 0;      // of the largest node's cost
   QStringList errors, warnings;
   QString spoken;      // for screen readers
+
+  bool operator==(const CardContent&) const = default;
 };
 
 CardContent cardContent(const Node& node, const Analysis& analysis, CostKind kind);

@@ -16,7 +16,7 @@ namespace loom {
 
 namespace {
 
-constexpr double kStrip = 4, kIconField = 32, kTextLeft = 41, kTextRight = 10, kPin = 3.2;
+constexpr double kStrip = 4, kIconField = 32, kTextLeft = 41, kFarLeft = 46, kTextRight = 10, kPin = 3.2;
 // Levels of detail (ui.md section 5), in device-independent pixels a scene pixel.
 constexpr double kBare = 0.18, kBlock = 0.4, kFull = 0.7, kRich = 1.4;
 
@@ -29,6 +29,12 @@ QStaticText prepared(const QString& text, const QFont& font) {
 }
 
 QFont titleFont() { return Theme::of().font(FontRole::heading); }
+// From afar only the name is left, so it may be large: readable down to 40 %.
+QFont farFont() {
+  QFont font = titleFont();
+  font.setPointSizeF(font.pointSizeF() * 1.6);
+  return font;
+}
 QFont smallFont() { return Theme::withWeight(Theme::of().font(FontRole::caption), 400); }
 
 // Static texts are placed by their top; the picture gives baselines.
@@ -44,21 +50,23 @@ CardItem::CardItem(std::string id) : m_id(std::move(id)) { setFlag(ItemUsesExten
 QRectF CardItem::boundingRect() const { return card().adjusted(-64, -12, 16, 26); }
 
 void CardItem::setContent(CardContent content, double width, std::vector<CardPin> inputs, std::vector<CardPin> outputs) {
+  if (content == m_content && width == m_width && inputs == m_inputs && outputs == m_outputs) return;
   if (width != m_width) prepareGeometryChange();
   m_content = std::move(content);
   m_width = width;
   m_inputs = std::move(inputs);
   m_outputs = std::move(outputs);
-  prepareTexts();
+  m_textsStale = true;
   update();
 }
 
 void CardItem::restyle() {
-  prepareTexts();
+  m_textsStale = true;
   update();
 }
 
 void CardItem::prepareTexts() {
+  m_textsStale = false;
   const QFontMetricsF title(titleFont()), small(smallFont());
   const double room = m_width - kTextLeft - kTextRight;
   const QString name = title.horizontalAdvance(m_content.title) > room ? title.elidedText(m_content.title, Qt::ElideMiddle, room) : m_content.title;
@@ -67,6 +75,8 @@ void CardItem::prepareTexts() {
   QString type = m_content.type;
   if (small.horizontalAdvance(type) > left) type = left > 40 ? small.elidedText(type, Qt::ElideRight, left) : QString();
   m_title = prepared(name, titleFont());
+  const QFontMetricsF far(farFont());
+  m_farTitle = prepared(far.elidedText(m_content.title, Qt::ElideMiddle, m_width - kFarLeft - kTextRight), farFont());
   m_type = prepared(type, smallFont());
   m_typeWidth = small.horizontalAdvance(type);
   m_parameters = prepared(small.elidedText(m_content.parameters, Qt::ElideRight, room), smallFont());
@@ -104,6 +114,7 @@ void CardItem::setLegality(Legality card, std::vector<Legality> inputs, std::vec
 
 void CardItem::paint(QPainter* painter, const QStyleOptionGraphicsItem*, QWidget*) {
   const double level = QStyleOptionGraphicsItem::levelOfDetailFromTransform(painter->worldTransform());
+  if (m_textsStale) prepareTexts();
   painter->save();
   painter->setRenderHint(QPainter::Antialiasing, level >= kBare);
   const double opacity = m_legality == Legality::illegal ? 0.4 : 1;
@@ -160,20 +171,24 @@ void CardItem::paintCardFace(QPainter& painter, double level) const {
   painter.setPen(frame);
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(face.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
+  if (level < kFull) {
+    paintIcon(painter, layerIcon(m_content.icon, m_content.category), QRectF(face.left() + 7, face.top() + 11, 22, 22), colour);
+    painter.setPen(theme.colour(Colour::text));
+    drawAt(painter, m_farTitle, farFont(), face.left() + kFarLeft, face.top() + 29.5);
+    return;
+  }
   paintIcon(painter, layerIcon(m_content.icon, m_content.category), QRectF(face.left() + 10, face.top() + 14, 16, 16), colour);
 
-  const bool second = level >= kFull && !m_content.parameters.isEmpty();
+  const bool second = !m_content.parameters.isEmpty();
   painter.setPen(theme.colour(Colour::text));
   drawAt(painter, m_title, titleFont(), face.left() + kTextLeft, face.top() + (second ? 19.7 : 26.7));
-  if (level >= kFull) {
-    painter.setPen(theme.colour(Colour::text3));
-    drawAt(painter, m_type, smallFont(), face.right() - kTextRight - m_typeWidth, face.top() + (second ? 19.2 : 26.2));
-  }
+  painter.setPen(theme.colour(Colour::text3));
+  drawAt(painter, m_type, smallFont(), face.right() - kTextRight - m_typeWidth, face.top() + (second ? 19.2 : 26.2));
   if (second) {
     painter.setPen(theme.colour(Colour::text2));
     drawAt(painter, m_parameters, smallFont(), face.left() + kTextLeft, face.top() + 35.2);
   }
-  if (level >= kFull && m_percentWidth > 0) {
+  if (m_percentWidth > 0) {
     painter.setPen(theme.colour(m_content.share >= 0.1 ? Colour::text : Colour::text3));
     drawAt(painter, m_percent, theme.numberFont(FontRole::wireLabel), face.left() - 10 - m_percentWidth, face.top() + 25.8);
   }

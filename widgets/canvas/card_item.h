@@ -19,6 +19,8 @@ struct CardPin {
   bool optional = false;
   bool wired = false;
   QPointF at;  // from the centre of the card
+
+  bool operator==(const CardPin&) const = default;
 };
 
 // What a pin or card is while a wire is being drawn.
@@ -64,8 +66,9 @@ class CardItem : public QGraphicsItem {
   Legality m_legality = Legality::none;
   std::optional<Endpoint> m_hoveredPin;
   bool m_picked = false, m_hovered = false;
-  QStaticText m_title, m_type, m_parameters, m_percent, m_help;
+  QStaticText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help;
   double m_typeWidth = 0, m_percentWidth = 0;
+  bool m_textsStale = true;  // laid out when first painted: most cards of a large network are out of sight
 };
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "widgets/document/network_edits.h"
 #include "widgets/theme/theme.h"
@@ -27,7 +28,9 @@ NetworkScene::NetworkScene(ProjectDocument& document, QObject* parent) : QGraphi
     setNetwork(networks.empty() ? std::string() : networks.front().name);
   });
   connect(&document, &ProjectDocument::changed, this, &NetworkScene::followChange);
-  connect(&document, &ProjectDocument::analysisChanged, this, &NetworkScene::refreshContents);
+  connect(&document, &ProjectDocument::analysisChanged, this, [this] {
+    if (!std::exchange(m_fresh, false)) refreshContents();
+  });
   connect(&Theme::of(this), &Theme::changed, this, [this] {
     for (const auto& [id, card] : m_cards) card->restyle();
     update();
@@ -68,6 +71,7 @@ void NetworkScene::followChange(const ProjectChange& change) {
   const bool mine = change.networkList || std::any_of(change.networks.begin(), change.networks.end(),
                                                       [&](const NetworkChange& each) { return each.network == m_name; });
   if (mine) rebuild();
+  m_fresh = mine;
 }
 
 void NetworkScene::rebuild() {

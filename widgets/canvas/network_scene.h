@@ -83,6 +83,7 @@ class NetworkScene : public QGraphicsScene {
   Picked m_picked;
   std::string m_hovered;
   std::map<std::string, QPointF> m_preview;
+  bool m_fresh = false;  // followed a change already when its analysis is announced
 };
 
 }  // namespace loom

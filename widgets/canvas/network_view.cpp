@@ -13,7 +13,7 @@
 namespace loom {
 
 namespace {
-constexpr double kLeast = 0.1, kMost = 4.0, kDots = 24, kDotsFrom = 0.4;
+constexpr double kLeast = 0.1, kMost = 4.0, kDots = 24, kDotsFrom = 0.4, kSparseBelow = 0.7;
 constexpr int kViewsKept = 30;
 }  // namespace
 
@@ -60,6 +60,7 @@ NetworkView::~NetworkView() = default;
 QPointF NetworkView::middle() const { return mapToScene(viewport()->rect().center()); }
 
 void NetworkView::setZoom(double wanted, std::optional<QPointF> keep) {
+  m_fitted = false;
   const double zoom = std::clamp(wanted, kLeast, kMost);
   const QPointF at = keep.value_or(QRectF(viewport()->rect()).center());
   const QPointF fixed = mapToScene(at.toPoint());
@@ -91,11 +92,12 @@ void NetworkView::fit() {
     centerOn(0, 0);
     return;
   }
-  remember();
+  if (!m_fitted) remember();
   const QRectF wanted = cards.adjusted(-72, -18, 36, 30);
   const QSize room = viewport()->size();
   setZoom(std::min({1.0, room.width() / wanted.width(), room.height() / wanted.height()}));
   centerOn(wanted.center());
+  m_fitted = true;
 }
 
 void NetworkView::fitSelection() {
@@ -139,11 +141,16 @@ void NetworkView::placeOverlays() {
 }
 
 void NetworkView::resizeEvent(QResizeEvent* event) {
+  // A view that shows all keeps showing all: the first fit happens before the window gave the canvas its size.
+  const bool refit = m_fitted;
   QGraphicsView::resizeEvent(event);
+  m_fitted = refit;
+  if (refit) fit();
   placeOverlays();
 }
 
 void NetworkView::scrollContentsBy(int dx, int dy) {
+  m_fitted = false;
   QGraphicsView::scrollContentsBy(dx, dy);
   placeOverlays();
 }
@@ -154,10 +161,11 @@ void NetworkView::drawBackground(QPainter* painter, const QRectF& rect) {
   if (zoom() < kDotsFrom) return;
   // Dots are one device-independent pixel at every zoom, so they are drawn in the viewport's own coordinates.
   const double size = std::max(1.0, std::min(zoom(), 1.5));
+  const double step = zoom() < kSparseBelow ? 2 * kDots : kDots;
   QList<QPointF> dots;
-  for (double x = std::floor(rect.left() / kDots) * kDots; x <= rect.right(); x += kDots)
-    for (double y = std::floor(rect.top() / kDots) * kDots; y <= rect.bottom(); y += kDots) dots.append(QPointF(x, y));
-  QPen pen(theme.colour(Colour::dot), 2 * size / 1.0);
+  for (double x = std::floor(rect.left() / step) * step; x <= rect.right(); x += step)
+    for (double y = std::floor(rect.top() / step) * step; y <= rect.bottom(); y += step) dots.append(QPointF(x, y));
+  QPen pen(theme.colour(Colour::dot), 2 * size);
   pen.setCosmetic(true);
   pen.setCapStyle(Qt::RoundCap);
   painter->setPen(pen);

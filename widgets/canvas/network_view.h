@@ -141,6 +141,7 @@ class NetworkView : public QGraphicsView {
   std::optional<Edge> m_dropEdge;
   std::optional<QRectF> m_dropGhost;
   bool m_spaceHeld = false, m_spaceUsed = false, m_mapShown = true;
+  bool m_fitted = false;  // shows all cards, and nobody has zoomed or panned since
   int m_nudges = 1, m_pastes = 0;
   std::vector<std::pair<QPointF, double>> m_views;
   AddMenu* m_addMenu;

@@ -72,7 +72,10 @@ class Parser {
     const double base = atom();
     if (!take("^")) return base;
     ++m_operations;
-    return std::pow(base, unary());
+    if (++m_depth > 64) fail(QObject::tr("too many powers of powers"));
+    const double exponent = m_problem.isEmpty() ? unary() : 0;
+    --m_depth;
+    return std::pow(base, exponent);
   }
 
   double atom() {

@@ -1,5 +1,7 @@
 #include "app/pages/network/network_bar.h"
 
+#include <algorithm>
+
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -158,6 +160,10 @@ void NetworkBar::refreshTabs() {
     m_tabs->setTabToolTip(index, sound ? QString() : tr("%1 has faults").arg(name));
   }
   m_tabs->setCurrentIndex(current);
+  // As wide as its tabs, so that the plus stands right behind them.
+  int wide = 0;
+  for (int i = 0; i < m_tabs->count(); ++i) wide += m_tabs->tabRect(i).width();
+  m_tabs->setMaximumWidth(std::max(60, wide));
 }
 
 void NetworkBar::refreshTools() {
