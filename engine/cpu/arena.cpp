@@ -17,11 +17,12 @@ std::byte* Arena::allocate(std::size_t bytes) {
   m_bytes = std::max<std::size_t>(bytes, 4096);
   void* data = mmap(nullptr, m_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
-    throwError(ErrorCode::device, "a step needs {:.1f} MiB of memory for activations, which this machine does not give: use a smaller batch",
-               static_cast<double>(bytes) / (1 << 20));
+    throwError(
+        ErrorCode::device,
+        "a step needs {:.1f} MiB of memory for activations, which this machine does not give: use a smaller batch",
+        static_cast<double>(bytes) / (1 << 20));
   }
   m_data = static_cast<std::byte*>(data);
-  madvise(m_data, m_bytes, MADV_HUGEPAGE);
   std::memset(m_data, 0, m_bytes);  // touched here and never again for the first time
   return m_data;
 }

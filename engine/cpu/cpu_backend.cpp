@@ -10,16 +10,19 @@ namespace {
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(int threads) : m_pool(std::make_shared<cpu::ThreadPool>(threads > 0 ? threads : cpu::availableThreads())) {}
+  explicit CpuBackend(int threads)
+      : m_pool(std::make_shared<cpu::ThreadPool>(threads > 0 ? threads : cpu::availableThreads())) {}
 
   std::string name() const override { return "cpu"; }
 
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
     if (options.precision != DataType::f32) {
-      throwError(ErrorCode::device, "the CPU backend computes in f32; {} is not there yet: set precision to f32", toString(options.precision));
+      throwError(ErrorCode::device, "the CPU backend computes in f32; {} is not there yet: set precision to f32",
+                 toString(options.precision));
     }
     auto pool = m_pool;
-    if (options.threads > 0 && options.threads != pool->size()) pool = std::make_shared<cpu::ThreadPool>(options.threads);
+    if (options.threads > 0 && options.threads != pool->size())
+      pool = std::make_shared<cpu::ThreadPool>(options.threads);
     return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool));
   }
 
@@ -58,6 +61,8 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> makeCpuBackend(int threads) { return std::make_unique<CpuBackend>(threads); }
+std::unique_ptr<Backend> makeCpuBackend(int threads) {
+  return std::make_unique<CpuBackend>(threads);
+}
 
 }  // namespace loom

@@ -1,5 +1,6 @@
 #pragma once
-// Programs on this machine's processor: oneDNN for convolutions, own kernels for the rest, one pool of threads for both.
+// Programs on this machine's processor: oneDNN for convolutions, own kernels for the rest, one pool of threads for
+// both.
 #include <memory>
 
 #include "engine/program/backend.h"

@@ -12,7 +12,8 @@ dnnl::primitive_attr dnnlAttributes(bool relu) {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (relu) {
     dnnl::post_ops after;
-    // A slope of 0 would make oneDNN take the maximum with 0, which hides a NaN; with 1e-30 it multiplies, and a NaN stays one.
+    // A slope of 0 would make oneDNN take the maximum with 0, which hides a NaN; with 1e-30 it multiplies, and a NaN
+    // stays one.
     after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 1e-30f, 0.0f);
     attributes.set_post_ops(after);
   }
@@ -38,7 +39,8 @@ void DnnlTask::run() {
   // The C call: the C++ one builds a map and a vector each time.
   const dnnl_status_t status =
       dnnl_primitive_execute(m_primitive.get(), m_stream.get(), static_cast<int>(m_list.size()), m_list.data());
-  if (status != dnnl_success) throwError(ErrorCode::internal, "oneDNN failed while computing: status {}", static_cast<int>(status));
+  if (status != dnnl_success)
+    throwError(ErrorCode::internal, "oneDNN failed while computing: status {}", static_cast<int>(status));
 }
 
 }  // namespace loom::cpu

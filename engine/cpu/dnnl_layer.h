@@ -1,9 +1,8 @@
 #pragma once
-// The one place that knows how oneDNN is called. Primitives run on one thread each (the pool divides the batch), scratchpads
-// come from the arena, and arguments are bound before the first step.
-#include <oneapi/dnnl/dnnl.hpp>
-
+// The one place that knows how oneDNN is called. Primitives run on one thread each (the pool divides the batch),
+// scratchpads come from the arena, and arguments are bound before the first step.
 #include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,8 @@ auto withDnnl(const std::string& what, F&& call) {
   try {
     return call();
   } catch (const dnnl::error& error) {
-    throwError(ErrorCode::internal, "oneDNN cannot make {}: {} (status {})", what, error.message, static_cast<int>(error.status));
+    throwError(ErrorCode::internal, "oneDNN cannot make {}: {} (status {})", what, error.message,
+               static_cast<int>(error.status));
   }
 }
 

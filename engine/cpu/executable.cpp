@@ -46,8 +46,14 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
     const auto id = static_cast<TensorId>(i);
     if (tensor.role == TensorRole::input) m_inputs[i] = m_plan->read(id);
     if (tensor.role != TensorRole::scalar) continue;
-    const int kind = tensor.name == kStepScalar ? 0 : tensor.name == kFirstSampleScalar ? 1 : tensor.name == kLossScaleScalar ? 2 : -1;
-    if (kind < 0) throwError(ErrorCode::internal, "the program reads a scalar '{}', but a step gives only step, first_sample and loss_scale", tensor.name);
+    const int kind = tensor.name == kStepScalar          ? 0
+                     : tensor.name == kFirstSampleScalar ? 1
+                     : tensor.name == kLossScaleScalar   ? 2
+                                                         : -1;
+    if (kind < 0)
+      throwError(ErrorCode::internal,
+                 "the program reads a scalar '{}', but a step gives only step, first_sample and loss_scale",
+                 tensor.name);
     m_scalars.push_back({m_plan->read(id), kind});
   }
   for (const NamedResult& result : m_program.results) m_results.push_back(m_plan->read(result.tensor));
@@ -113,7 +119,8 @@ const NamedResult& CpuExecutable::result(std::string_view name) const {
 double CpuExecutable::scalarResult(std::string_view name) const {
   const NamedResult& found = result(name);
   if (m_program.tensor(found.tensor).shape.elements() != 1) {
-    throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name, m_program.tensor(found.tensor).shape.toString());
+    throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name,
+               m_program.tensor(found.tensor).shape.toString());
   }
   return *m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
 }
@@ -122,7 +129,8 @@ void CpuExecutable::readResult(std::string_view name, std::span<float> to) const
   const NamedResult& found = result(name);
   const Tensor& tensor = m_program.tensor(found.tensor);
   const auto elements = static_cast<std::size_t>(tensor.shape.elements());
-  if (to.size() != elements) throwError(ErrorCode::internal, "result '{}' has {} numbers, but there is room for {}", name, elements, to.size());
+  if (to.size() != elements)
+    throwError(ErrorCode::internal, "result '{}' has {} numbers, but there is room for {}", name, elements, to.size());
   const float* from = m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
   if (tensor.type == DataType::i32) {
     std::copy_n(reinterpret_cast<const std::int32_t*>(from), elements, to.begin());
@@ -135,12 +143,20 @@ Json CpuExecutable::describe() const {
   Json all = Json::array();
   for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
     const Stage& stage = m_compiled.stages[i];
-    Json one = {{"kernel", stage.kernel}, {"implementation", stage.implementation}, {"layout", stage.layout}, {"origin", stage.origin}};
+    Json one = {{"kernel", stage.kernel},
+                {"implementation", stage.implementation},
+                {"layout", stage.layout},
+                {"origin", stage.origin}};
     if (m_profiling) one["least_cpu_seconds"] = m_profile[i];
     all.push_back(std::move(one));
   }
-  Json answer = {{"backend", "cpu"}, {"isa", toString(isa())}, {"threads", m_pool->size()}, {"arena_bytes", m_compiled.arenaBytes},
-                 {"reorders", m_compiled.reorders}, {"weight_packs", m_compiled.prologue.size()}, {"operations", std::move(all)}};
+  Json answer = {{"backend", "cpu"},
+                 {"isa", toString(isa())},
+                 {"threads", m_pool->size()},
+                 {"arena_bytes", m_compiled.arenaBytes},
+                 {"reorders", m_compiled.reorders},
+                 {"weight_packs", m_compiled.prologue.size()},
+                 {"operations", std::move(all)}};
   if (m_profiling) answer["prologue_least_cpu_seconds"] = m_profile.back();
   return answer;
 }

@@ -24,7 +24,8 @@ class Planner {
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
       const Operation& operation = program.operations[i];
       for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
-        if (operation.inputs[k] != kNoTensor && reads(operation, k)) consumers(operation.inputs[k]).push_back(static_cast<int>(i));
+        if (operation.inputs[k] != kNoTensor && reads(operation, k))
+          consumers(operation.inputs[k]).push_back(static_cast<int>(i));
       }
       for (TensorId id : operation.outputs) {
         if (id != kNoTensor) m_producer[static_cast<std::size_t>(id)] = static_cast<int>(i);
@@ -77,7 +78,8 @@ class Planner {
   void takeAddend(std::size_t i) {
     FusedOutput& mine = m_fusion.outputs[i];
     const int next = only(mine.output);
-    if (next < 0 || operation(next).op->name != "binary" || operation(next).attributes.text("function") != "add") return;
+    if (next < 0 || operation(next).op->name != "binary" || operation(next).attributes.text("function") != "add")
+      return;
     const auto& inputs = operation(next).inputs;
     const TensorId other = inputs[0] == mine.output ? inputs[1] : inputs[0];
     if (other == mine.output || m_program.tensor(inputs[0]).shape != m_program.tensor(inputs[1]).shape) return;
@@ -95,7 +97,9 @@ class Planner {
     const Operation& gradient = operation(static_cast<int>(i));
     const TensorId dy = gradient.inputs[1];
     const int maker = m_producer[static_cast<std::size_t>(dy)];
-    if (maker < 0 || m_fusion.outputs[static_cast<std::size_t>(maker)].skip || only(dy) != static_cast<int>(i) || !isRelu(operation(maker), "unary_gradient")) return;
+    if (maker < 0 || m_fusion.outputs[static_cast<std::size_t>(maker)].skip || only(dy) != static_cast<int>(i) ||
+        !isRelu(operation(maker), "unary_gradient"))
+      return;
     FusedOutput& mine = m_fusion.outputs[i];
     mine.mask = operation(maker).inputs[1];
     mine.maskedFrom = operation(maker).inputs[2];
@@ -121,7 +125,9 @@ class Planner {
     FusedOutput& mine = m_fusion.outputs[i];
     const int next = only(mine.output);
     if (next < 0 || !isRelu(operation(next), "unary_gradient")) return;
-    if (operation(next).inputs[2] != mine.output || operation(next).inputs[1] != operation(static_cast<int>(i)).inputs[0]) return;
+    if (operation(next).inputs[2] != mine.output ||
+        operation(next).inputs[1] != operation(static_cast<int>(i)).inputs[0])
+      return;
     mine.relu = true;
     mine.output = operation(next).outputs[0];
     m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
@@ -134,6 +140,8 @@ class Planner {
 
 }  // namespace
 
-Fusion planFusion(const Program& program) { return Planner(program).plan(); }
+Fusion planFusion(const Program& program) {
+  return Planner(program).plan();
+}
 
 }  // namespace loom::cpu

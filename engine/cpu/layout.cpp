@@ -11,7 +11,9 @@ Layout plainLayout(std::size_t rank) {
   return layout;
 }
 
-Layout channelsLast(std::size_t rank) { return rank < 3 ? plainLayout(rank) : lastAxis(rank, 1); }
+Layout channelsLast(std::size_t rank) {
+  return rank < 3 ? plainLayout(rank) : lastAxis(rank, 1);
+}
 
 Layout lastAxis(std::size_t rank, int axis) {
   Layout layout = plainLayout(rank);
@@ -41,7 +43,9 @@ bool sameMemory(const Shape& shape, const Layout& a, const Layout& b) {
   }
 }
 
-bool isPlain(const Shape& shape, const Layout& layout) { return sameMemory(shape, layout, plainLayout(shape.rank())); }
+bool isPlain(const Shape& shape, const Layout& layout) {
+  return sameMemory(shape, layout, plainLayout(shape.rank()));
+}
 
 std::string layoutName(const Shape& shape, const Layout& layout) {
   if (isPlain(shape, layout)) return "plain";

@@ -24,7 +24,9 @@ void Plan::prepareTensors() {
     int buffer = -1;
     switch (tensor.role) {
       case TensorRole::parameter:
-      case TensorRole::state: buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor.name).value.data())); break;
+      case TensorRole::state:
+        buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor.name).value.data()));
+        break;
       case TensorRole::input:
       case TensorRole::scalar:
         buffer = newBuffer(elements * bytesOf(tensor.type));
@@ -45,7 +47,8 @@ void Plan::prepareTensors() {
         break;
       }
       case TensorRole::parameterGradient:
-      case TensorRole::intermediate: break;
+      case TensorRole::intermediate:
+        break;
     }
     if (buffer >= 0) m_versions[i].push_back({plainLayout(tensor.shape.rank()), buffer});
   }
@@ -60,7 +63,8 @@ int Plan::newBuffer(std::size_t bytes, std::byte* external) {
 }
 
 int Plan::root(int buffer) const {
-  while (m_buffers[static_cast<std::size_t>(buffer)].mergedInto >= 0) buffer = m_buffers[static_cast<std::size_t>(buffer)].mergedInto;
+  while (m_buffers[static_cast<std::size_t>(buffer)].mergedInto >= 0)
+    buffer = m_buffers[static_cast<std::size_t>(buffer)].mergedInto;
   return buffer;
 }
 
@@ -73,7 +77,8 @@ Ref<float> Plan::use(int index) {
 
 const Layout& Plan::layoutOf(TensorId id) const {
   const auto& versions = m_versions[static_cast<std::size_t>(id)];
-  if (versions.empty()) throwError(ErrorCode::internal, "tensor {} ('{}') is read before it is written", id, tensor(id).name);
+  if (versions.empty())
+    throwError(ErrorCode::internal, "tensor {} ('{}') is read before it is written", id, tensor(id).name);
   return versions.front().layout;
 }
 
@@ -146,7 +151,8 @@ void Plan::mayOverwrite(TensorId output, TensorId input) {
   const auto& out = m_versions[static_cast<std::size_t>(output)];
   if (out.empty() || out.front().buffer < 0) return;
   for (const Version& version : m_versions[static_cast<std::size_t>(input)]) {
-    if (sameMemory(shape(input), version.layout, out.front().layout)) m_overwrites.emplace_back(out.front().buffer, version.buffer);
+    if (sameMemory(shape(input), version.layout, out.front().layout))
+      m_overwrites.emplace_back(out.front().buffer, version.buffer);
   }
 }
 
@@ -164,12 +170,15 @@ Ref<float> Plan::persistent(std::int64_t floats) {
 Ref<float> Plan::shared(const std::string& key, std::int64_t floats) {
   auto found = m_shared.find(key);
   if (found == m_shared.end()) {
-    found = m_shared.emplace(key, newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float))).first;
+    found =
+        m_shared.emplace(key, newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)))
+            .first;
   }
   return use(found->second);
 }
 
-Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats, const std::function<void(const Ref<float>&)>& make) {
+Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats,
+                              const std::function<void(const Ref<float>&)>& make) {
   const auto found = m_packed.find(key);
   if (found != m_packed.end()) return found->second;
   const Ref<float> packed = persistent(floats);
@@ -184,11 +193,14 @@ Ref<float> Plan::filled(std::int64_t floats, std::function<void(float*)> fill) {
   return ref;
 }
 
-void Plan::stage(std::string kernel, std::string implementation, std::string layout, std::function<void(const Worker&)> run) {
+void Plan::stage(std::string kernel, std::string implementation, std::string layout,
+                 std::function<void(const Worker&)> run) {
   if (implementation.empty()) implementation = std::string("own:") + toString(isa());
   std::string origin;
-  if (m_now < static_cast<int>(m_program.operations.size())) origin = m_program.operations[static_cast<std::size_t>(m_now)].origin;
-  m_stages.push_back({std::move(kernel), std::move(implementation), std::move(layout), std::move(origin), std::move(run)});
+  if (m_now < static_cast<int>(m_program.operations.size()))
+    origin = m_program.operations[static_cast<std::size_t>(m_now)].origin;
+  m_stages.push_back(
+      {std::move(kernel), std::move(implementation), std::move(layout), std::move(origin), std::move(run)});
 }
 
 void Plan::lowerAll() {
@@ -197,7 +209,8 @@ void Plan::lowerAll() {
     if (fused().skip) continue;
     try {
       const Lowering lower = findLowering(operation.op->name);
-      if (lower == nullptr) throwError(ErrorCode::internal, "the CPU backend knows no operation '{}'", operation.op->name);
+      if (lower == nullptr)
+        throwError(ErrorCode::internal, "the CPU backend knows no operation '{}'", operation.op->name);
       lower(*this, operation);
       for (TensorId id : std::exchange(m_undelivered, {})) deliver(id);
     } catch (Error& error) {

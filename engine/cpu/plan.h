@@ -1,6 +1,6 @@
 #pragma once
-// Compilation in the making: lowerings ask it for their tensors' buffers and append stages; afterwards every buffer gets its
-// place in one arena from its lifetime. Time is the index of the program's operation being lowered.
+// Compilation in the making: lowerings ask it for their tensors' buffers and append stages; afterwards every buffer
+// gets its place in one arena from its lifetime. Time is the index of the program's operation being lowered.
 #include <deque>
 #include <functional>
 #include <map>
@@ -35,11 +35,12 @@ class Plan {
   IntRef readInts(TensorId id) { return read(id).as<std::int32_t>(); }
   // kNoTensor answers an empty Ref.
   Ref<float> readOptional(TensorId id) { return id == kNoTensor ? Ref<float>{} : read(id); }
-  // Room for the result. For a parameter's gradient: a buffer that is delivered to the store when the operation is lowered.
+  // Room for the result. For a parameter's gradient: a buffer that is delivered to the store when the operation is
+  // lowered.
   Ref<float> write(TensorId id, const Layout& layout);
   Ref<float> write(TensorId id) { return write(id, plainLayout(shape(id).rank())); }
-  // For kernels that themselves add to or overwrite (StepOptions::accumulate) a parameter's gradient: the store's memory
-  // when `direct`, else an ordinary buffer that is always overwritten.
+  // For kernels that themselves add to or overwrite (StepOptions::accumulate) a parameter's gradient: the store's
+  // memory when `direct`, else an ordinary buffer that is always overwritten.
   struct Target {
     Ref<float> to;
     bool direct = false;
@@ -57,16 +58,21 @@ class Plan {
   Ref<float> shared(const std::string& key, std::int64_t floats);
   // Whether anything reads this output: gradients that nobody asked for are not computed.
   bool wanted(TensorId id) const {
-    return id != kNoTensor && (tensor(id).role == TensorRole::parameterGradient || !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
+    return id != kNoTensor && (tensor(id).role == TensorRole::parameterGradient ||
+                               !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
   }
   bool hasShared(const std::string& key) const { return m_shared.count(key) != 0; }
   // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it every step.
-  Ref<float> packedWeight(const std::string& key, std::int64_t floats, const std::function<void(const Ref<float>&)>& make);
+  Ref<float> packedWeight(const std::string& key, std::int64_t floats,
+                          const std::function<void(const Ref<float>&)>& make);
   // Every element set once, before the first step.
   Ref<float> filled(std::int64_t floats, std::function<void(float*)> fill);
 
-  void stage(std::string kernel, std::string implementation, std::string layout, std::function<void(const Worker&)> run);
-  void stage(std::string kernel, std::function<void(const Worker&)> run) { stage(std::move(kernel), {}, {}, std::move(run)); }
+  void stage(std::string kernel, std::string implementation, std::string layout,
+             std::function<void(const Worker&)> run);
+  void stage(std::string kernel, std::function<void(const Worker&)> run) {
+    stage(std::move(kernel), {}, {}, std::move(run));
+  }
   // Runs before all stages of a step, on one thread each, shared out among them: weights into the kernels' layouts.
   void prologue(std::function<void(const Worker&)> task) { m_prologue.push_back(std::move(task)); }
   // Checks on the step's inputs before anything is written, on the caller's thread; throws what is wrong.
@@ -85,7 +91,8 @@ class Plan {
     std::size_t arenaBytes = 0;
     int reorders = 0;
   };
-  // Lays out the arena through `allocate(bytes)`, binds, and hands over. The Plan must outlive the stages (it owns the slots).
+  // Lays out the arena through `allocate(bytes)`, binds, and hands over. The Plan must outlive the stages (it owns the
+  // slots).
   Result finish(const std::function<std::byte*(std::size_t)>& allocate);
 
  private:
@@ -113,7 +120,7 @@ class Plan {
   Fusion m_fusion;
   int m_now = 0;
   std::deque<Buffer> m_buffers;
-  std::vector<std::vector<Version>> m_versions;  // by tensor; the first is the one that was written
+  std::vector<std::vector<Version>> m_versions;   // by tensor; the first is the one that was written
   std::vector<std::pair<int, int>> m_overwrites;  // output buffer, input buffer
   std::vector<TensorId> m_undelivered;
   std::map<std::string, int> m_shared;

@@ -1,5 +1,6 @@
 #pragma once
-// What an executable does in a step: a list of stages, each run by all threads of the pool together with a barrier behind it.
+// What an executable does in a step: a list of stages, each run by all threads of the pool together with a barrier
+// behind it.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

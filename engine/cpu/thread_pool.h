@@ -1,6 +1,6 @@
 #pragma once
-// Threads that run one job together, the caller among them. A thread that waits spins for some ten microseconds and then
-// sleeps on a futex: barriers cost nothing on a quiet machine, and a busy one gets its cores back.
+// Threads that run one job together, the caller among them. A thread that waits spins for some ten microseconds and
+// then sleeps on a futex: barriers cost nothing on a quiet machine, and a busy one gets its cores back.
 #include <atomic>
 #include <cstdint>
 #include <mutex>

@@ -11,14 +11,17 @@ namespace {
 
 constexpr std::int64_t kRows = 48;  // queries at a time: causal ones see keys up to their block's end only
 
-std::int64_t seenBy(const AttentionHead& head, std::int64_t query) { return head.causal ? query + 1 : head.keys; }
+std::int64_t seenBy(const AttentionHead& head, std::int64_t query) {
+  return head.causal ? query + 1 : head.keys;
+}
 
 // Parts of a thread's scratch.
 struct Parts {
   float *panels, *scores, *slopes, *gemmRows;
 };
 std::int64_t panelFloats(const AttentionHead& head) {
-  return std::max({packedFloats(head.width, head.keys), packedFloats(head.keys, head.width), packedFloats(head.queries, head.width)});
+  return std::max({packedFloats(head.width, head.keys), packedFloats(head.keys, head.width),
+                   packedFloats(head.queries, head.width)});
 }
 Parts partsOf(const AttentionHead& head, float* scratch) {
   Parts parts;
@@ -30,11 +33,18 @@ Parts partsOf(const AttentionHead& head, float* scratch) {
 }
 
 // to (queries x keys) = scale * rows(from) matrix(against)^T, as far as keys are seen.
-void scoresOf(const AttentionHead& head, const float* from, const float* against, float scale, const Parts& parts, float* to) {
+void scoresOf(const AttentionHead& head, const float* from, const float* against, float scale, const Parts& parts,
+              float* to) {
   packPanels(parts.panels, {against, 1, head.stride}, head.width, head.keys, 0, panelsOf(head.keys));
   for (std::int64_t first = 0; first < head.queries; first += kRows) {
     const std::int64_t last = std::min(head.queries, first + kRows);
-    gemm({.m = head.queries, .n = head.keys, .k = head.width, .a = {from, head.stride, 1}, .packed = parts.panels, .c = to, .ldc = head.keys,
+    gemm({.m = head.queries,
+          .n = head.keys,
+          .k = head.width,
+          .a = {from, head.stride, 1},
+          .packed = parts.panels,
+          .c = to,
+          .ldc = head.keys,
           .scale = scale},
          first, last, 0, panelsOf(seenBy(head, last - 1)), parts.gemmRows);
   }
@@ -52,18 +62,25 @@ void combine(const AttentionHead& head, const float* weights, const float* matri
   packPanels(parts.panels, {matrix, head.stride, 1}, head.keys, head.width, 0, panelsOf(head.width));
   for (std::int64_t first = 0; first < head.queries; first += kRows) {
     const std::int64_t last = std::min(head.queries, first + kRows), seen = seenBy(head, last - 1);
-    // Panels hold all keys; a product over the first `seen` of them reads the head of each panel, so one panel at a time.
+    // Panels hold all keys; a product over the first `seen` of them reads the head of each panel, so one panel at a
+    // time.
     for (std::int64_t panel = 0; panel < panelsOf(head.width); ++panel) {
       const std::int64_t columns = std::min(panelWidth(), head.width - panel * panelWidth());
-      gemm({.m = head.queries, .n = columns, .k = seen, .a = {weights, head.keys, 1}, .packed = parts.panels + panel * head.keys * panelWidth(),
-            .c = to + panel * panelWidth(), .ldc = head.stride},
+      gemm({.m = head.queries,
+            .n = columns,
+            .k = seen,
+            .a = {weights, head.keys, 1},
+            .packed = parts.panels + panel * head.keys * panelWidth(),
+            .c = to + panel * panelWidth(),
+            .ldc = head.stride},
            first, last, 0, 1, parts.gemmRows);
     }
   }
 }
 
 // to (keys x width) = weights^T (keys x queries) matrix (queries x width). Unseen weights are 0.
-void combineTransposed(const AttentionHead& head, const float* weights, const float* matrix, const Parts& parts, float* to) {
+void combineTransposed(const AttentionHead& head, const float* weights, const float* matrix, const Parts& parts,
+                       float* to) {
   packPanels(parts.panels, {matrix, head.stride, 1}, head.queries, head.width, 0, panelsOf(head.width));
   for (std::int64_t first = 0; first < head.keys; first += kRows) {
     const std::int64_t last = std::min(head.keys, first + kRows);
@@ -71,8 +88,13 @@ void combineTransposed(const AttentionHead& head, const float* weights, const fl
     const std::int64_t skip = head.causal ? first : 0;
     for (std::int64_t panel = 0; panel < panelsOf(head.width); ++panel) {
       const std::int64_t columns = std::min(panelWidth(), head.width - panel * panelWidth());
-      gemm({.m = head.keys, .n = columns, .k = head.queries - skip, .a = {weights + skip * head.keys, 1, head.keys},
-            .packed = parts.panels + (panel * head.queries + skip) * panelWidth(), .c = to + panel * panelWidth(), .ldc = head.stride},
+      gemm({.m = head.keys,
+            .n = columns,
+            .k = head.queries - skip,
+            .a = {weights + skip * head.keys, 1, head.keys},
+            .packed = parts.panels + (panel * head.queries + skip) * panelWidth(),
+            .c = to + panel * panelWidth(),
+            .ldc = head.stride},
            first, last, 0, 1, parts.gemmRows);
     }
   }
@@ -93,11 +115,13 @@ LOOM_INLINE void slopeRowBody(const float* p, float* dp, float d, float scale, s
   for (; i < count; ++i) dp[i] = p[i] * (dp[i] - d) * scale;
 }
 LOOM_CPU_KERNEL(float, dotOf, (const float* a, const float* b, std::int64_t count), (a, b, count))
-LOOM_CPU_KERNEL(void, slopeRow, (const float* p, float* dp, float d, float scale, std::int64_t count), (p, dp, d, scale, count))
+LOOM_CPU_KERNEL(void, slopeRow, (const float* p, float* dp, float d, float scale, std::int64_t count),
+                (p, dp, d, scale, count))
 
 void clearUnseen(const AttentionHead& head, float* weights) {
   if (!head.causal) return;
-  for (std::int64_t i = 0; i < head.queries; ++i) std::fill(weights + i * head.keys + i + 1, weights + (i + 1) * head.keys, 0.0f);
+  for (std::int64_t i = 0; i < head.queries; ++i)
+    std::fill(weights + i * head.keys + i + 1, weights + (i + 1) * head.keys, 0.0f);
 }
 
 }  // namespace
@@ -106,7 +130,8 @@ std::int64_t attentionScratch(const AttentionHead& head) {
   return (panelFloats(head) + 2 * head.queries * head.keys + gemmScratch() + 15) / 16 * 16;
 }
 
-void attentionForward(const AttentionHead& head, const float* q, const float* k, const float* v, float* y, float* statistics, float* scratch) {
+void attentionForward(const AttentionHead& head, const float* q, const float* k, const float* v, float* y,
+                      float* statistics, float* scratch) {
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   for (std::int64_t i = 0; i < head.queries; ++i) {
@@ -117,8 +142,8 @@ void attentionForward(const AttentionHead& head, const float* q, const float* k,
   combine(head, parts.scores, v, parts, y);
 }
 
-void attentionBackward(const AttentionHead& head, const float* q, const float* k, const float* v, const float* y, const float* statistics,
-                       const float* dy, float* dq, float* dk, float* dv, float* scratch) {
+void attentionBackward(const AttentionHead& head, const float* q, const float* k, const float* v, const float* y,
+                       const float* statistics, const float* dy, float* dq, float* dk, float* dv, float* scratch) {
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   scoresOf(head, dy, v, 1, parts, parts.slopes);

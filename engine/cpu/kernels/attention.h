@@ -1,5 +1,6 @@
 #pragma once
-// One head of one sample: softmax(scale Q K^T) V without ever leaving the cache, and its gradient from the row statistics.
+// One head of one sample: softmax(scale Q K^T) V without ever leaving the cache, and its gradient from the row
+// statistics.
 #include <cstdint>
 
 namespace loom::cpu {
@@ -15,8 +16,9 @@ struct AttentionHead {
 std::int64_t attentionScratch(const AttentionHead& head);
 
 // statistics: log-sum-exp of each query's row.
-void attentionForward(const AttentionHead& head, const float* q, const float* k, const float* v, float* y, float* statistics, float* scratch);
-void attentionBackward(const AttentionHead& head, const float* q, const float* k, const float* v, const float* y, const float* statistics,
-                       const float* dy, float* dq, float* dk, float* dv, float* scratch);
+void attentionForward(const AttentionHead& head, const float* q, const float* k, const float* v, float* y,
+                      float* statistics, float* scratch);
+void attentionBackward(const AttentionHead& head, const float* q, const float* k, const float* v, const float* y,
+                       const float* statistics, const float* dy, float* dq, float* dk, float* dv, float* scratch);
 
 }  // namespace loom::cpu

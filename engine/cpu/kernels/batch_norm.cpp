@@ -10,16 +10,19 @@ namespace {
 constexpr std::int64_t kRowBlock = 64;
 constexpr std::int64_t kWide = 64;  // channels that are kept in registers at once
 
-// Few channels: several rows are seen as one of 64 channels, so that sums do not wait for each other and constants stay in
-// registers. 1 where the number of channels does not divide 64.
-LOOM_INLINE std::int64_t foldOf(std::int64_t channels) { return channels < kWide && kWide % channels == 0 ? kWide / channels : 1; }
+// Few channels: several rows are seen as one of 64 channels, so that sums do not wait for each other and constants stay
+// in registers. 1 where the number of channels does not divide 64.
+LOOM_INLINE std::int64_t foldOf(std::int64_t channels) {
+  return channels < kWide && kWide % channels == 0 ? kWide / channels : 1;
+}
 
 LOOM_INLINE void spread(const float* from, std::int64_t channels, float* to) {
   for (std::int64_t i = 0; i < kWide; ++i) to[i] = from[i % channels];
 }
 
 template <class F>
-LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_t channels, double* first, double* second, F f) {
+LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_t channels, double* first,
+                            double* second, F f) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
     const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
     for (std::int64_t c = 0; c < columns; c += kWide) {
@@ -52,7 +55,9 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
   }
 }
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) { return count == kLanes ? load(p) : loadPart(p, count); }
+LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) {
+  return count == kLanes ? load(p) : loadPart(p, count);
+}
 LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
   if (count == kLanes) {
     store(p, v);
@@ -61,16 +66,19 @@ LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
   }
 }
 
-LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares) {
+LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int64_t channels, const float* shift,
+                                     double* sums, double* squares) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
-  const auto over = [&](const float* from, std::int64_t count, std::int64_t columns, const float* about) __attribute__((always_inline)) {
-    sumColumns(count, columns, channels, sums, squares,
-               [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec& a, Vec& b) __attribute__((always_inline)) {
-                 const Vec d = loadSome(from + at, n) - loadSome(about + c, n);
-                 a += d;
-                 b += d * d;
-               });
+  const auto over = [&](const float* from, std::int64_t count, std::int64_t columns, const float* about)
+      __attribute__((always_inline)) {
+    sumColumns(
+        count, columns, channels, sums,
+        squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
+          const Vec d = loadSome(from + at, n) - loadSome(about + c, n);
+          a += d;
+          b += d * d;
+        });
   };
   if (fold > 1) {
     spread(shift, channels, wide);
@@ -81,26 +89,29 @@ LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int
   }
 }
 
-LOOM_INLINE void addGradientSumsRangeBody(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
-                                          const float* mean, double* sums, double* products) {
+LOOM_INLINE void addGradientSumsRangeBody(const float* x, const float* dy, const float* mask, std::int64_t rows,
+                                          std::int64_t channels, const float* mean, double* sums, double* products) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
-  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about) __attribute__((always_inline)) {
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about)
+      __attribute__((always_inline)) {
     const float *px = x + start, *pd = dy + start, *pm = mask == nullptr ? nullptr : mask + start;
     if (mask != nullptr) {
-      sumColumns(count, columns, channels, sums, products,
-                 [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec& a, Vec& b) __attribute__((always_inline)) {
-                   const Vec g = loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{};
-                   a += g;
-                   b += g * (loadSome(px + at, n) - loadSome(about + c, n));
-                 });
+      sumColumns(
+          count, columns, channels, sums, products,
+          [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
+            const Vec g = loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{};
+            a += g;
+            b += g * (loadSome(px + at, n) - loadSome(about + c, n));
+          });
     } else {
-      sumColumns(count, columns, channels, sums, products,
-                 [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec& a, Vec& b) __attribute__((always_inline)) {
-                   const Vec g = loadSome(pd + at, n);
-                   a += g;
-                   b += g * (loadSome(px + at, n) - loadSome(about + c, n));
-                 });
+      sumColumns(
+          count, columns, channels, sums, products,
+          [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
+            const Vec g = loadSome(pd + at, n);
+            a += g;
+            b += g * (loadSome(px + at, n) - loadSome(about + c, n));
+          });
     }
   };
   if (fold > 1) {
@@ -129,25 +140,29 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
   }
 }
 
-LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
-                                    std::int64_t channels) {
+LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, const float* x, const float* addend, float* y,
+                                    std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[3][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
-  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* scale,
-                        const float* beta) __attribute__((always_inline)) {
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean,
+                        const float* scale, const float* beta) __attribute__((always_inline)) {
     const float *px = x + start, *pa = addend == nullptr ? nullptr : addend + start;
     float* py = y + start;
     const Vec floor = pass.relu ? Vec{} : splat(-__builtin_inff());
     if (addend != nullptr) {
-      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-        const Vec v = (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n) + loadSome(pa + at, n);
-        storeSome(py + at, v < floor ? floor : v, n);
-      });
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            const Vec v = (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
+                          loadSome(beta + c, n) + loadSome(pa + at, n);
+            storeSome(py + at, v < floor ? floor : v, n);
+          });
     } else {
-      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-        const Vec v = (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
-        storeSome(py + at, v < floor ? floor : v, n);
-      });
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            const Vec v =
+                (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
+            storeSome(py + at, v < floor ? floor : v, n);
+          });
     }
   };
   if (fold > 1) {
@@ -161,26 +176,30 @@ LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, const float* x, c
   }
 }
 
-LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
-                                            std::int64_t rows, std::int64_t channels) {
+LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, const float* x, const float* dy,
+                                            const float* mask, float* dx, std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[4][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
-  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a, const float* b,
-                        const float* c0) __attribute__((always_inline)) {
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a,
+                        const float* b, const float* c0) __attribute__((always_inline)) {
     const float *px = x + start, *pd = dy + start, *pm = mask == nullptr ? nullptr : mask + start;
     float* to = dx + start;
     const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
       storeSome(to + at,
-                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px + at, n) - loadSome(mean + c, n)) - loadSome(c0 + c, n), n);
+                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px + at, n) - loadSome(mean + c, n)) -
+                    loadSome(c0 + c, n),
+                n);
     };
     if (mask != nullptr) {
-      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-        one(loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{}, at, c, n);
-      });
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            one(loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{}, at, c, n);
+          });
     } else {
-      forEachVector(count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-        one(loadSome(pd + at, n), at, c, n);
-      });
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            one(loadSome(pd + at, n), at, c, n);
+          });
     }
   };
   if (fold > 1) {
@@ -196,34 +215,38 @@ LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, const floa
 }
 
 LOOM_CPU_KERNEL(void, addMomentsRange,
-                (const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares),
+                (const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                 double* squares),
                 (x, rows, channels, shift, sums, squares))
 LOOM_CPU_KERNEL(void, addGradientSumsRange,
-                (const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels, const float* mean,
-                 double* sums, double* products),
+                (const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
+                 const float* mean, double* sums, double* products),
                 (x, dy, mask, rows, channels, mean, sums, products))
 LOOM_CPU_KERNEL(void, normaliseRange,
-                (const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows, std::int64_t channels),
+                (const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
+                 std::int64_t channels),
                 (pass, x, addend, y, rows, channels))
 LOOM_CPU_KERNEL(void, normaliseGradientRange,
-                (const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx, std::int64_t rows,
-                 std::int64_t channels),
+                (const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
+                 std::int64_t rows, std::int64_t channels),
                 (pass, x, dy, mask, dx, rows, channels))
 
 }  // namespace
 
-void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares) {
+void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                double* squares) {
   addMomentsRange(x, rows, channels, shift, sums, squares);
 }
-void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows, std::int64_t channels) {
+void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
+               std::int64_t channels) {
   normaliseRange(pass, x, addend, y, rows, channels);
 }
-void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels, const float* mean,
-                     double* sums, double* products) {
+void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
+                     const float* mean, double* sums, double* products) {
   addGradientSumsRange(x, dy, mask, rows, channels, mean, sums, products);
 }
-void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx, std::int64_t rows,
-                       std::int64_t channels) {
+void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
+                       std::int64_t rows, std::int64_t channels) {
   normaliseGradientRange(pass, x, dy, mask, dx, rows, channels);
 }
 

@@ -1,12 +1,14 @@
 #pragma once
-// Passes of a batch normalisation over rows x channels, each over a thread's rows. Sums are kept in double between blocks of
-// 64 rows, and taken about a shift near the mean, so that neither the number of rows nor a large mean costs digits.
+// Passes of a batch normalisation over rows x channels, each over a thread's rows. Sums are kept in double between
+// blocks of 64 rows, and taken about a shift near the mean, so that neither the number of rows nor a large mean costs
+// digits.
 #include <cstdint>
 
 namespace loom::cpu {
 
 // sums[c] += sum of x - shift[c], squares[c] += sum of (x - shift[c])^2.
-void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares);
+void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                double* squares);
 
 // y = (x - mean) * scale + beta (+ addend), then max(., 0) when `relu`. `addend` may be null.
 struct NormalisePass {
@@ -15,11 +17,12 @@ struct NormalisePass {
   const float* beta;
   bool relu = false;
 };
-void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows, std::int64_t channels);
+void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
+               std::int64_t channels);
 
 // sums[c] += sum of dy, products[c] += sum of dy (x - mean[c]); dy counts where mask > 0 (null: everywhere).
-void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels, const float* mean,
-                     double* sums, double* products);
+void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
+                     const float* mean, double* sums, double* products);
 
 // dx = a dy - b (x - mean) - c
 struct GradientPass {
@@ -28,7 +31,7 @@ struct GradientPass {
   const float* b;
   const float* c;
 };
-void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx, std::int64_t rows,
-                       std::int64_t channels);
+void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
+                       std::int64_t rows, std::int64_t channels);
 
 }  // namespace loom::cpu

@@ -25,8 +25,14 @@ LOOM_INLINE void map2(const float* a, const float* b, float* y, std::int64_t cou
   if (i < count) storePart(y + i, f(loadPart(a + i, count - i, 1), loadPart(b + i, count - i, 1)), count - i);
 }
 
-#define LOOM_EACH(expression) [=](Vec x) __attribute__((always_inline)) { return expression; }
-#define LOOM_EACH2(expression) [=](Vec a, Vec b) __attribute__((always_inline)) { return expression; }
+#define LOOM_EACH(expression)                 \
+  [=](Vec x) __attribute__((always_inline)) { \
+    return expression;                        \
+  }
+#define LOOM_EACH2(expression)                       \
+  [=](Vec a, Vec b) __attribute__((always_inline)) { \
+    return expression;                               \
+  }
 
 LOOM_INLINE Vec rootOf(Vec x) {
   for (int i = 0; i < kLanes; ++i) x[i] = std::sqrt(x[i]);
@@ -41,26 +47,43 @@ LOOM_INLINE Vec expm1(Vec x) {
   const Vec small = x * (1.0f + x * (0.5f + x * (1.0f / 6 + x * (1.0f / 24 + x * (1.0f / 120)))));
   return absolute(x) < 0.1f ? small : exp(x) - 1.0f;
 }
-LOOM_INLINE Vec geluTanhInner(Vec x) { return tanh(kGeluRoot * (x + kGeluCubic * x * x * x)); }
+LOOM_INLINE Vec geluTanhInner(Vec x) {
+  return tanh(kGeluRoot * (x + kGeluCubic * x * x * x));
+}
 
 LOOM_INLINE void unaryRangeBody(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count) {
   constexpr float scale = static_cast<float>(kSeluScale), seluAlpha = static_cast<float>(kSeluAlpha);
   switch (function) {
-    case UnaryFunction::relu: return map1(x, y, count, LOOM_EACH(x < 0.0f ? Vec{} : x));
-    case UnaryFunction::leakyRelu: return map1(x, y, count, LOOM_EACH(x > 0.0f ? x : alpha * x));
-    case UnaryFunction::elu: return map1(x, y, count, LOOM_EACH(x > 0.0f ? x : alpha * expm1(x)));
-    case UnaryFunction::selu: return map1(x, y, count, LOOM_EACH(scale * (x > 0.0f ? x : seluAlpha * expm1(x))));
-    case UnaryFunction::gelu: return map1(x, y, count, LOOM_EACH(0.5f * x * (1.0f + erf(x * kInverseSqrt2))));
-    case UnaryFunction::geluTanh: return map1(x, y, count, LOOM_EACH(0.5f * x * (1.0f + geluTanhInner(x))));
-    case UnaryFunction::silu: return map1(x, y, count, LOOM_EACH(x * sigmoid(x)));
-    case UnaryFunction::sigmoid: return map1(x, y, count, LOOM_EACH(sigmoid(x)));
-    case UnaryFunction::tanh: return map1(x, y, count, LOOM_EACH(tanh(x)));
-    case UnaryFunction::exp: return map1(x, y, count, LOOM_EACH(exp(x)));
-    case UnaryFunction::log: return map1(x, y, count, LOOM_EACH(logOf(x)));
-    case UnaryFunction::square: return map1(x, y, count, LOOM_EACH(x * x));
-    case UnaryFunction::sqrt: return map1(x, y, count, LOOM_EACH(rootOf(x)));
-    case UnaryFunction::negative: return map1(x, y, count, LOOM_EACH(-x));
-    case UnaryFunction::absolute: return map1(x, y, count, LOOM_EACH(absolute(x)));
+    case UnaryFunction::relu:
+      return map1(x, y, count, LOOM_EACH(x < 0.0f ? Vec{} : x));
+    case UnaryFunction::leakyRelu:
+      return map1(x, y, count, LOOM_EACH(x > 0.0f ? x : alpha * x));
+    case UnaryFunction::elu:
+      return map1(x, y, count, LOOM_EACH(x > 0.0f ? x : alpha * expm1(x)));
+    case UnaryFunction::selu:
+      return map1(x, y, count, LOOM_EACH(scale * (x > 0.0f ? x : seluAlpha * expm1(x))));
+    case UnaryFunction::gelu:
+      return map1(x, y, count, LOOM_EACH(0.5f * x * (1.0f + erf(x * kInverseSqrt2))));
+    case UnaryFunction::geluTanh:
+      return map1(x, y, count, LOOM_EACH(0.5f * x * (1.0f + geluTanhInner(x))));
+    case UnaryFunction::silu:
+      return map1(x, y, count, LOOM_EACH(x * sigmoid(x)));
+    case UnaryFunction::sigmoid:
+      return map1(x, y, count, LOOM_EACH(sigmoid(x)));
+    case UnaryFunction::tanh:
+      return map1(x, y, count, LOOM_EACH(tanh(x)));
+    case UnaryFunction::exp:
+      return map1(x, y, count, LOOM_EACH(exp(x)));
+    case UnaryFunction::log:
+      return map1(x, y, count, LOOM_EACH(logOf(x)));
+    case UnaryFunction::square:
+      return map1(x, y, count, LOOM_EACH(x * x));
+    case UnaryFunction::sqrt:
+      return map1(x, y, count, LOOM_EACH(rootOf(x)));
+    case UnaryFunction::negative:
+      return map1(x, y, count, LOOM_EACH(-x));
+    case UnaryFunction::absolute:
+      return map1(x, y, count, LOOM_EACH(absolute(x)));
   }
 }
 
@@ -70,33 +93,46 @@ LOOM_INLINE Vec geluTanhSlope(Vec x) {
 }
 
 // a = what the derivative is computed from, b = dy.
-LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy,
-                                        float* dx, std::int64_t count) {
+LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, bool fromOutput, const float* at,
+                                        const float* dy, float* dx, std::int64_t count) {
   constexpr float scale = static_cast<float>(kSeluScale), limit = static_cast<float>(kSeluScale * kSeluAlpha);
   switch (function) {
-    case UnaryFunction::relu: return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : Vec{}));
-    case UnaryFunction::leakyRelu: return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : alpha * b));
+    case UnaryFunction::relu:
+      return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : Vec{}));
+    case UnaryFunction::leakyRelu:
+      return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : alpha * b));
     case UnaryFunction::elu:
       if (fromOutput) return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : b * (a + alpha)));
       return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : b * alpha * exp(a)));
-    case UnaryFunction::selu: return map2(at, dy, dx, count, LOOM_EACH2(b * (a > 0.0f ? splat(scale) : a + limit)));
+    case UnaryFunction::selu:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * (a > 0.0f ? splat(scale) : a + limit)));
     case UnaryFunction::gelu:
       return map2(at, dy, dx, count,
                   LOOM_EACH2(b * (0.5f * (1.0f + erf(a * kInverseSqrt2)) + a * exp(-0.5f * a * a) * kInverseSqrt2Pi)));
-    case UnaryFunction::geluTanh: return map2(at, dy, dx, count, LOOM_EACH2(b * geluTanhSlope(a)));
+    case UnaryFunction::geluTanh:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * geluTanhSlope(a)));
     case UnaryFunction::silu:
-      return map2(at, dy, dx, count, [](Vec a, Vec b) __attribute__((always_inline)) {
-        const Vec s = sigmoid(a);
-        return b * s * (1.0f + a * (1.0f - s));
-      });
-    case UnaryFunction::sigmoid: return map2(at, dy, dx, count, LOOM_EACH2(b * a * (1.0f - a)));
-    case UnaryFunction::tanh: return map2(at, dy, dx, count, LOOM_EACH2(b * (1.0f - a * a)));
-    case UnaryFunction::exp: return map2(at, dy, dx, count, LOOM_EACH2(b * a));
-    case UnaryFunction::log: return map2(at, dy, dx, count, LOOM_EACH2(b / a));
-    case UnaryFunction::square: return map2(at, dy, dx, count, LOOM_EACH2(2.0f * a * b));
-    case UnaryFunction::sqrt: return map2(at, dy, dx, count, LOOM_EACH2(0.5f * b / a));
-    case UnaryFunction::negative: return map1(dy, dx, count, LOOM_EACH(-x));
-    case UnaryFunction::absolute: return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : (a < 0.0f ? -b : Vec{})));
+      return map2(
+          at, dy, dx, count, [](Vec a, Vec b) __attribute__((always_inline)) {
+            const Vec s = sigmoid(a);
+            return b * s * (1.0f + a * (1.0f - s));
+          });
+    case UnaryFunction::sigmoid:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * a * (1.0f - a)));
+    case UnaryFunction::tanh:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * (1.0f - a * a)));
+    case UnaryFunction::exp:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * a));
+    case UnaryFunction::log:
+      return map2(at, dy, dx, count, LOOM_EACH2(b / a));
+    case UnaryFunction::square:
+      return map2(at, dy, dx, count, LOOM_EACH2(2.0f * a * b));
+    case UnaryFunction::sqrt:
+      return map2(at, dy, dx, count, LOOM_EACH2(0.5f * b / a));
+    case UnaryFunction::negative:
+      return map1(dy, dx, count, LOOM_EACH(-x));
+    case UnaryFunction::absolute:
+      return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : (a < 0.0f ? -b : Vec{})));
   }
 }
 
@@ -105,31 +141,43 @@ LOOM_INLINE Vec greater(Vec a, Vec b) {
   return isNan(a) ? a : larger;
 }
 
-LOOM_INLINE void binaryRangeBody(BinaryFunction function, const float* a, const float* b, float* y, std::int64_t count) {
+LOOM_INLINE void binaryRangeBody(BinaryFunction function, const float* a, const float* b, float* y,
+                                 std::int64_t count) {
   switch (function) {
-    case BinaryFunction::add: return map2(a, b, y, count, LOOM_EACH2(a + b));
-    case BinaryFunction::subtract: return map2(a, b, y, count, LOOM_EACH2(a - b));
-    case BinaryFunction::multiply: return map2(a, b, y, count, LOOM_EACH2(a * b));
-    case BinaryFunction::divide: return map2(a, b, y, count, LOOM_EACH2(a / b));
-    case BinaryFunction::maximum: return map2(a, b, y, count, LOOM_EACH2(greater(a, b)));
+    case BinaryFunction::add:
+      return map2(a, b, y, count, LOOM_EACH2(a + b));
+    case BinaryFunction::subtract:
+      return map2(a, b, y, count, LOOM_EACH2(a - b));
+    case BinaryFunction::multiply:
+      return map2(a, b, y, count, LOOM_EACH2(a * b));
+    case BinaryFunction::divide:
+      return map2(a, b, y, count, LOOM_EACH2(a / b));
+    case BinaryFunction::maximum:
+      return map2(a, b, y, count, LOOM_EACH2(greater(a, b)));
   }
 }
 
 LOOM_INLINE void binaryScalarRangeBody(BinaryFunction function, const float* a, float b, float* y, std::int64_t count) {
   switch (function) {
-    case BinaryFunction::add: return map1(a, y, count, LOOM_EACH(x + b));
-    case BinaryFunction::subtract: return map1(a, y, count, LOOM_EACH(x - b));
-    case BinaryFunction::multiply: return map1(a, y, count, LOOM_EACH(x * b));
-    case BinaryFunction::divide: return map1(a, y, count, LOOM_EACH(x / b));
-    case BinaryFunction::maximum: return map1(a, y, count, LOOM_EACH(greater(x, splat(b))));
+    case BinaryFunction::add:
+      return map1(a, y, count, LOOM_EACH(x + b));
+    case BinaryFunction::subtract:
+      return map1(a, y, count, LOOM_EACH(x - b));
+    case BinaryFunction::multiply:
+      return map1(a, y, count, LOOM_EACH(x * b));
+    case BinaryFunction::divide:
+      return map1(a, y, count, LOOM_EACH(x / b));
+    case BinaryFunction::maximum:
+      return map1(a, y, count, LOOM_EACH(greater(x, splat(b))));
   }
 }
 
 LOOM_INLINE void addReluRangeBody(const float* a, const float* b, float* y, std::int64_t count) {
-  map2(a, b, y, count, [](Vec a, Vec b) __attribute__((always_inline)) {
-    const Vec s = a + b;
-    return s < 0.0f ? Vec{} : s;
-  });
+  map2(
+      a, b, y, count, [](Vec a, Vec b) __attribute__((always_inline)) {
+        const Vec s = a + b;
+        return s < 0.0f ? Vec{} : s;
+      });
 }
 
 LOOM_INLINE void addMaskedRangeBody(const float* a, const float* b, const float* mask, float* y, std::int64_t count) {
@@ -144,7 +192,8 @@ LOOM_INLINE void scaleRangeBody(const float* x, float factor, float offset, floa
 
 constexpr std::int64_t kRowBlock = 512;
 
-LOOM_INLINE void sumRowsRangeBody(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
+LOOM_INLINE void sumRowsRangeBody(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                                  float* out) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
     const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
     std::int64_t c = 0;
@@ -187,23 +236,33 @@ LOOM_INLINE double sumAllRangeBody(const float* x, std::int64_t count) {
   return total;
 }
 
-LOOM_CPU_KERNEL(void, unaryRange, (UnaryFunction f, float alpha, const float* x, float* y, std::int64_t count), (f, alpha, x, y, count))
+LOOM_CPU_KERNEL(void, unaryRange, (UnaryFunction f, float alpha, const float* x, float* y, std::int64_t count),
+                (f, alpha, x, y, count))
 LOOM_CPU_KERNEL(void, unaryGradientRange,
-                (UnaryFunction f, float alpha, bool fromOutput, const float* at, const float* dy, float* dx, std::int64_t count),
+                (UnaryFunction f, float alpha, bool fromOutput, const float* at, const float* dy, float* dx,
+                 std::int64_t count),
                 (f, alpha, fromOutput, at, dy, dx, count))
-LOOM_CPU_KERNEL(void, binaryRange, (BinaryFunction f, const float* a, const float* b, float* y, std::int64_t count), (f, a, b, y, count))
-LOOM_CPU_KERNEL(void, binaryScalarRange, (BinaryFunction f, const float* a, float b, float* y, std::int64_t count), (f, a, b, y, count))
+LOOM_CPU_KERNEL(void, binaryRange, (BinaryFunction f, const float* a, const float* b, float* y, std::int64_t count),
+                (f, a, b, y, count))
+LOOM_CPU_KERNEL(void, binaryScalarRange, (BinaryFunction f, const float* a, float b, float* y, std::int64_t count),
+                (f, a, b, y, count))
 LOOM_CPU_KERNEL(void, addReluRange, (const float* a, const float* b, float* y, std::int64_t count), (a, b, y, count))
-LOOM_CPU_KERNEL(void, addMaskedRange, (const float* a, const float* b, const float* mask, float* y, std::int64_t count), (a, b, mask, y, count))
-LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, float* y, std::int64_t count), (x, factor, offset, y, count))
-LOOM_CPU_KERNEL(void, sumRowsRange, (const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
+LOOM_CPU_KERNEL(void, addMaskedRange, (const float* a, const float* b, const float* mask, float* y, std::int64_t count),
+                (a, b, mask, y, count))
+LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, float* y, std::int64_t count),
+                (x, factor, offset, y, count))
+LOOM_CPU_KERNEL(void, sumRowsRange,
+                (const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
                 (x, rows, columns, stride, out))
 LOOM_CPU_KERNEL(double, sumAllRange, (const float* x, std::int64_t count), (x, count))
 
 }  // namespace
 
-void unary(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count) { unaryRange(function, alpha, x, y, count); }
-void unaryGradient(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy, float* dx, std::int64_t count) {
+void unary(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count) {
+  unaryRange(function, alpha, x, y, count);
+}
+void unaryGradient(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy, float* dx,
+                   std::int64_t count) {
   unaryGradientRange(function, alpha, fromOutput, at, dy, dx, count);
 }
 BinaryFunction binaryFunctionOf(const Attributes& attributes) {
@@ -214,16 +273,26 @@ BinaryFunction binaryFunctionOf(const Attributes& attributes) {
          : name == "divide"   ? BinaryFunction::divide
                               : BinaryFunction::maximum;
 }
-void binary(BinaryFunction function, const float* a, const float* b, float* y, std::int64_t count) { binaryRange(function, a, b, y, count); }
+void binary(BinaryFunction function, const float* a, const float* b, float* y, std::int64_t count) {
+  binaryRange(function, a, b, y, count);
+}
 void binaryScalar(BinaryFunction function, const float* a, float b, float* y, std::int64_t count) {
   binaryScalarRange(function, a, b, y, count);
 }
-void addRelu(const float* a, const float* b, float* y, std::int64_t count) { addReluRange(a, b, y, count); }
-void addMasked(const float* a, const float* b, const float* mask, float* y, std::int64_t count) { addMaskedRange(a, b, mask, y, count); }
-void scale(const float* x, float factor, float offset, float* y, std::int64_t count) { scaleRange(x, factor, offset, y, count); }
+void addRelu(const float* a, const float* b, float* y, std::int64_t count) {
+  addReluRange(a, b, y, count);
+}
+void addMasked(const float* a, const float* b, const float* mask, float* y, std::int64_t count) {
+  addMaskedRange(a, b, mask, y, count);
+}
+void scale(const float* x, float factor, float offset, float* y, std::int64_t count) {
+  scaleRange(x, factor, offset, y, count);
+}
 void sumRows(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
   sumRowsRange(x, rows, columns, stride, out);
 }
-double sumAll(const float* x, std::int64_t count) { return sumAllRange(x, count); }
+double sumAll(const float* x, std::int64_t count) {
+  return sumAllRange(x, count);
+}
 
 }  // namespace loom::cpu

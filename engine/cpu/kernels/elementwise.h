@@ -8,7 +8,8 @@ namespace loom::cpu {
 
 void unary(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count);
 // `at` is x or y, as ops/unary.h says which the derivative is computed from.
-void unaryGradient(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy, float* dx, std::int64_t count);
+void unaryGradient(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy, float* dx,
+                   std::int64_t count);
 
 enum class BinaryFunction { add, subtract, multiply, divide, maximum };
 BinaryFunction binaryFunctionOf(const Attributes& attributes);

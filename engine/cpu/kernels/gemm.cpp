@@ -8,7 +8,8 @@
 namespace loom::cpu {
 namespace {
 
-constexpr std::int64_t kStepBlock = 512;  // of K: one panel block (128 KiB) and the block of A stay in the level-2 cache
+constexpr std::int64_t kStepBlock =
+    512;  // of K: one panel block (128 KiB) and the block of A stay in the level-2 cache
 constexpr std::int64_t kRowBlock = 96;
 
 struct TilePlace {
@@ -28,8 +29,8 @@ LOOM_INLINE V activate(V value, Activation activation) {
 }
 
 template <class V, int kRows, int kVectors>
-LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b, std::int64_t panel,
-                             std::int64_t steps, const TilePlace& place) {
+LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
+                             std::int64_t panel, std::int64_t steps, const TilePlace& place) {
   typedef typename UnalignedOf<V>::type U;
   constexpr int kWidth = kVectors * lanesOf<V>();
   V sums[kRows][kVectors];
@@ -83,31 +84,39 @@ LOOM_INLINE void computeRows(int rows, const float* a, std::int64_t rowStride, s
                              std::int64_t panel, std::int64_t steps, const TilePlace& place) {
   typedef typename T::V V;
   switch (rows) {
-    case 1: return computeTile<V, 1, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-    case 2: return computeTile<V, 2, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-    case 3: return computeTile<V, 3, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-    default: break;
+    case 1:
+      return computeTile<V, 1, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+    case 2:
+      return computeTile<V, 2, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+    case 3:
+      return computeTile<V, 3, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+    default:
+      break;
   }
   if constexpr (T::kRows > 3) {
     switch (rows) {
-      case 4: return computeTile<V, 4, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-      case 5: return computeTile<V, 5, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-      case 6: return computeTile<V, 6, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-      default: break;
+      case 4:
+        return computeTile<V, 4, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+      case 5:
+        return computeTile<V, 5, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+      case 6:
+        return computeTile<V, 6, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
+      default:
+        break;
     }
   }
 }
 
-// Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows are not
-// contiguous: it is a transposed matrix (rowStride 1), or any other view.
-LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count, int tiles, std::int64_t step, std::int64_t steps,
-                          float* to) {
+// Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows
+// are not contiguous: it is a transposed matrix (rowStride 1), or any other view.
+LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count, int tiles, std::int64_t step,
+                          std::int64_t steps, float* to) {
   typedef UnalignedOf<Vec8>::type Eight;
   std::int64_t begin = 0;
   if (a.rowStride == 1 && a.columnStride >= 8 && count / tiles >= 4) {
-    // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies before
-    // the end of the next step's row; what is written too much is overwritten by the next step. So the last step is not
-    // done this way.
+    // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies
+    // before the end of the next step's row; what is written too much is overwritten by the next step. So the last step
+    // is not done this way.
     begin = steps - 1;
     for (std::int64_t k = 0; k < begin; ++k) {
       const float* from = a.data + row + (step + k) * a.columnStride;
@@ -121,7 +130,8 @@ LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t co
     const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
     const float* from = a.data + (row + first) * a.rowStride + step * a.columnStride;
     for (std::int64_t k = begin; k < steps; ++k) {
-      for (std::int64_t r = 0; r < height; ++r) to[first * steps + k * height + r] = from[r * a.rowStride + k * a.columnStride];
+      for (std::int64_t r = 0; r < height; ++r)
+        to[first * steps + k * height + r] = from[r * a.rowStride + k * a.columnStride];
     }
   }
 }
@@ -164,10 +174,12 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
   }
 }
 
-LOOM_TARGET_AVX512 void gemmAvx512(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1, float* s) {
+LOOM_TARGET_AVX512 void gemmAvx512(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0,
+                                   std::int64_t p1, float* s) {
   gemmWith<TileAvx512>(p, r0, r1, p0, p1, s);
 }
-LOOM_TARGET_AVX2 void gemmAvx2(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1, float* s) {
+LOOM_TARGET_AVX2 void gemmAvx2(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1,
+                               float* s) {
   gemmWith<TileAvx2>(p, r0, r1, p0, p1, s);
 }
 void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::int64_t p0, std::int64_t p1, float* s) {
@@ -175,8 +187,8 @@ void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::i
 }
 
 // Four rows of B at a time where B's rows are contiguous; else a block of 16 columns is gathered.
-LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                                std::int64_t last, std::int64_t width) {
+LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
+                                  std::int64_t first, std::int64_t last, std::int64_t width) {
   for (std::int64_t panel = first; panel < last; ++panel) {
     float* to = packed + panel * k * width;
     const std::int64_t columns = std::min(width, n - panel * width);
@@ -206,25 +218,34 @@ LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64
   }
 }
 LOOM_CPU_KERNEL(void, packPanelsOf,
-                (float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last, std::int64_t width),
+                (float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                 std::int64_t last, std::int64_t width),
                 (packed, b, k, n, first, last, width))
 
 }  // namespace
 
-std::int64_t panelWidth() { return isa() == Isa::avx512 ? 64 : 16; }
+std::int64_t panelWidth() {
+  return isa() == Isa::avx512 ? 64 : 16;
+}
 
-std::int64_t gemmScratch() { return kRowBlock * kStepBlock; }
+std::int64_t gemmScratch() {
+  return kRowBlock * kStepBlock;
+}
 
-void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last) {
+void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                std::int64_t last) {
   packPanelsOf(packed, b, k, n, first, last, panelWidth());
 }
 
-void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel, std::int64_t lastPanel,
-          float* scratch) {
+void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
+          std::int64_t lastPanel, float* scratch) {
   switch (isa()) {
-    case Isa::avx512: return gemmAvx512(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
-    case Isa::avx2: return gemmAvx2(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
-    case Isa::baseline: return gemmBaseline(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
+    case Isa::avx512:
+      return gemmAvx512(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
+    case Isa::avx2:
+      return gemmAvx2(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
+    case Isa::baseline:
+      return gemmBaseline(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
   }
 }
 
@@ -240,9 +261,10 @@ GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n) {
       bestColumns = columns;
     }
   }
-  const std::int64_t rows = worker.count / bestColumns, row = worker.index / bestColumns, column = worker.index % bestColumns;
-  return {std::min(m, tiles * row / rows * tileRows), std::min(m, tiles * (row + 1) / rows * tileRows), panels * column / bestColumns,
-          panels * (column + 1) / bestColumns};
+  const std::int64_t rows = worker.count / bestColumns, row = worker.index / bestColumns,
+                     column = worker.index % bestColumns;
+  return {std::min(m, tiles * row / rows * tileRows), std::min(m, tiles * (row + 1) / rows * tileRows),
+          panels * column / bestColumns, panels * (column + 1) / bestColumns};
 }
 
 }  // namespace loom::cpu

@@ -1,7 +1,7 @@
 #pragma once
-// Matrix products in f32 over packed B. B is packed once (weights: once a step) into panels of panelWidth() columns, each
-// panel K rows of contiguous numbers, the last one padded with zeros; A is read where it stands, or through scratch when its
-// rows are not contiguous. Single-threaded calls over parts of C: the caller divides the work.
+// Matrix products in f32 over packed B. B is packed once (weights: once a step) into panels of panelWidth() columns,
+// each panel K rows of contiguous numbers, the last one padded with zeros; A is read where it stands, or through
+// scratch when its rows are not contiguous. Single-threaded calls over parts of C: the caller divides the work.
 #include <cstdint>
 
 namespace loom::cpu {
@@ -14,10 +14,15 @@ struct MatrixView {
 };
 
 std::int64_t panelWidth();
-inline std::int64_t panelsOf(std::int64_t columns) { return (columns + panelWidth() - 1) / panelWidth(); }
-inline std::int64_t packedFloats(std::int64_t k, std::int64_t columns) { return panelsOf(columns) * panelWidth() * k; }
+inline std::int64_t panelsOf(std::int64_t columns) {
+  return (columns + panelWidth() - 1) / panelWidth();
+}
+inline std::int64_t packedFloats(std::int64_t k, std::int64_t columns) {
+  return panelsOf(columns) * panelWidth() * k;
+}
 // Panels [first, last) of the K x N matrix b.
-void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last);
+void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                std::int64_t last);
 
 enum class Activation { none, relu, gelu };
 
@@ -37,8 +42,8 @@ struct GemmProblem {
 // Floats of scratch that gemm() needs a thread.
 std::int64_t gemmScratch();
 // Rows [firstRow, lastRow) and panels [firstPanel, lastPanel) of C.
-void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel, std::int64_t lastPanel,
-          float* scratch);
+void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
+          std::int64_t lastPanel, float* scratch);
 
 // The part of C that a worker computes, so that all finish together.
 struct GemmShare {

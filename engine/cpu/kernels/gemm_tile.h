@@ -35,8 +35,8 @@ constexpr int lanesOf() {
 
 // sums[r][v] += sum over k of a[r * rowStride + k * stepStride] * b[k * panel + v * lanes ...]
 template <class V, int kRows, int kVectors>
-LOOM_INLINE void multiplyTile(V (&sums)[kRows][kVectors], const float* a, std::int64_t rowStride, std::int64_t stepStride,
-                              const float* b, std::int64_t panel, std::int64_t steps) {
+LOOM_INLINE void multiplyTile(V (&sums)[kRows][kVectors], const float* a, std::int64_t rowStride,
+                              std::int64_t stepStride, const float* b, std::int64_t panel, std::int64_t steps) {
   typedef typename UnalignedOf<V>::type U;
   for (std::int64_t k = 0; k < steps; ++k) {
     V row[kVectors];

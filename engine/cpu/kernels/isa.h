@@ -1,6 +1,7 @@
 #pragma once
 // Which instructions the own kernels may use, chosen once at run time: the binary is baseline x86-64. A kernel is one
-// always-inlined body that LOOM_CPU_KERNEL compiles three times. (Not target_clones: its resolvers run before sanitizers do.)
+// always-inlined body that LOOM_CPU_KERNEL compiles three times. (Not target_clones: its resolvers run before
+// sanitizers do.)
 namespace loom::cpu {
 
 enum class Isa { baseline, avx2, avx512 };
@@ -17,14 +18,23 @@ const char* toString(Isa isa);
 #define LOOM_TARGET_AVX2 __attribute__((target("avx2,fma,bmi2")))
 
 // Defines `name` out of the always-inlined function `nameBody` with the same parameters.
-#define LOOM_CPU_KERNEL(result, name, parameters, arguments)                                   \
-  static LOOM_TARGET_AVX512 result name##Avx512 parameters { return name##Body arguments; }    \
-  static LOOM_TARGET_AVX2 result name##Avx2 parameters { return name##Body arguments; }        \
-  static result name##Baseline parameters { return name##Body arguments; }                     \
-  result name parameters {                                                                     \
-    switch (isa()) {                                                                           \
-      case Isa::avx512: return name##Avx512 arguments;                                         \
-      case Isa::avx2: return name##Avx2 arguments;                                             \
-      default: return name##Baseline arguments;                                                \
-    }                                                                                          \
+#define LOOM_CPU_KERNEL(result, name, parameters, arguments) \
+  static LOOM_TARGET_AVX512 result name##Avx512 parameters { \
+    return name##Body arguments;                             \
+  }                                                          \
+  static LOOM_TARGET_AVX2 result name##Avx2 parameters {     \
+    return name##Body arguments;                             \
+  }                                                          \
+  static result name##Baseline parameters {                  \
+    return name##Body arguments;                             \
+  }                                                          \
+  result name parameters {                                   \
+    switch (isa()) {                                         \
+      case Isa::avx512:                                      \
+        return name##Avx512 arguments;                       \
+      case Isa::avx2:                                        \
+        return name##Avx2 arguments;                         \
+      default:                                               \
+        return name##Baseline arguments;                     \
+    }                                                        \
   }

@@ -19,8 +19,8 @@ LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
   }
 }
 
-LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y,
-                                    float* mean, float* inverse) {
+LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon,
+                                    std::int64_t count, float* y, float* mean, float* inverse) {
   Vec total{};
   for (std::int64_t i = 0; i < count; i += kLanes) total += loadSome(x + i, count - i);
   const float m = sum(total) / static_cast<float>(count);
@@ -40,8 +40,8 @@ LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const fl
   *inverse = r;
 }
 
-LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, const float* gamma, float mean, float inverse,
-                                            std::int64_t count, float* dx, float* dgamma, float* dbeta) {
+LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, const float* gamma, float mean,
+                                            float inverse, std::int64_t count, float* dx, float* dgamma, float* dbeta) {
   Vec sumG{}, sumGH{};
   for (std::int64_t i = 0; i < count; i += kLanes) {
     const std::int64_t n = count - i;
@@ -62,16 +62,17 @@ LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, con
 }
 
 LOOM_CPU_KERNEL(void, layerNormRowOf,
-                (const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y, float* mean,
-                 float* inverse),
+                (const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y,
+                 float* mean, float* inverse),
                 (x, gamma, beta, epsilon, count, y, mean, inverse))
 LOOM_CPU_KERNEL(void, layerNormGradientRowOf,
-                (const float* x, const float* dy, const float* gamma, float mean, float inverse, std::int64_t count, float* dx,
-                 float* dgamma, float* dbeta),
+                (const float* x, const float* dy, const float* gamma, float mean, float inverse, std::int64_t count,
+                 float* dx, float* dgamma, float* dbeta),
                 (x, dy, gamma, mean, inverse, count, dx, dgamma, dbeta))
 
 float denominator(const ResponseWindow& w, const float* x, std::int64_t c, std::int64_t channels) {
-  const std::int64_t first = std::max<std::int64_t>(0, c - w.size / 2), last = std::min(channels - 1, c + (w.size - 1) / 2);
+  const std::int64_t first = std::max<std::int64_t>(0, c - w.size / 2),
+                     last = std::min(channels - 1, c + (w.size - 1) / 2);
   float squares = 0;
   for (std::int64_t j = first; j <= last; ++j) squares += x[j] * x[j];
   return w.k + w.alpha / static_cast<float>(w.size) * squares;
@@ -79,12 +80,12 @@ float denominator(const ResponseWindow& w, const float* x, std::int64_t c, std::
 
 }  // namespace
 
-void layerNormRow(const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y, float* mean,
-                  float* inverse) {
+void layerNormRow(const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y,
+                  float* mean, float* inverse) {
   layerNormRowOf(x, gamma, beta, epsilon, count, y, mean, inverse);
 }
-void layerNormGradientRow(const float* x, const float* dy, const float* gamma, float mean, float inverse, std::int64_t count, float* dx,
-                          float* dgamma, float* dbeta) {
+void layerNormGradientRow(const float* x, const float* dy, const float* gamma, float mean, float inverse,
+                          std::int64_t count, float* dx, float* dgamma, float* dbeta) {
   layerNormGradientRowOf(x, dy, gamma, mean, inverse, count, dx, dgamma, dbeta);
 }
 
@@ -92,8 +93,10 @@ void responseNormRow(const ResponseWindow& window, const float* x, float* y, std
   for (std::int64_t c = 0; c < channels; ++c) y[c] = x[c] * std::pow(denominator(window, x, c, channels), -window.beta);
 }
 
-// dx_i = dy_i d_i^-beta - 2 alpha beta / size x_i sum over c with i in their window of t_c, t_c = dy_c x_c d_c^(-beta - 1)
-void responseNormGradientRow(const ResponseWindow& window, const float* x, const float* dy, float* dx, std::int64_t channels, float* scratch) {
+// dx_i = dy_i d_i^-beta - 2 alpha beta / size x_i sum over c with i in their window of t_c, t_c = dy_c x_c d_c^(-beta -
+// 1)
+void responseNormGradientRow(const ResponseWindow& window, const float* x, const float* dy, float* dx,
+                             std::int64_t channels, float* scratch) {
   for (std::int64_t c = 0; c < channels; ++c) {
     const float d = denominator(window, x, c, channels), power = std::pow(d, -window.beta);
     scratch[c] = dy[c] * x[c] * power / d;
@@ -101,7 +104,8 @@ void responseNormGradientRow(const ResponseWindow& window, const float* x, const
   }
   const float factor = 2 * window.alpha * window.beta / static_cast<float>(window.size);
   for (std::int64_t i = 0; i < channels; ++i) {
-    const std::int64_t first = std::max<std::int64_t>(0, i - (window.size - 1) / 2), last = std::min(channels - 1, i + window.size / 2);
+    const std::int64_t first = std::max<std::int64_t>(0, i - (window.size - 1) / 2),
+                       last = std::min(channels - 1, i + window.size / 2);
     float total = 0;
     for (std::int64_t c = first; c <= last; ++c) total += scratch[c];
     dx[i] = scratch[channels + i] - factor * x[i] * total;

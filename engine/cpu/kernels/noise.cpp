@@ -29,8 +29,8 @@ LOOM_INLINE void eightBlocks(NoiseKey key, std::uint64_t first, std::uint64_t co
   words[3] = c3;
 }
 
-LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y,
-                                  std::int64_t count) {
+LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor,
+                                  const float* x, float* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += 32) {
     VecL words[4];
     eightBlocks(key, static_cast<std::uint64_t>(i / 4), counter, words);
@@ -52,7 +52,8 @@ LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint
   }
 }
 LOOM_CPU_KERNEL(void, dropoutRange,
-                (NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y, std::int64_t count),
+                (NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y,
+                 std::int64_t count),
                 (key, counter, threshold, factor, x, y, count))
 
 }  // namespace
@@ -62,7 +63,8 @@ NoiseKey noiseKey(std::uint64_t seed, std::uint64_t stream) {
   return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
 }
 
-void dropoutSample(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y, std::int64_t count) {
+void dropoutSample(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y,
+                   std::int64_t count) {
   dropoutRange(key, counter, threshold, factor, x, y, count);
 }
 

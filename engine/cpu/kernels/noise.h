@@ -12,6 +12,7 @@ NoiseKey noiseKey(std::uint64_t seed, std::uint64_t stream);
 
 // y = word(i) / 2^32 (upper 24 bits) >= p ? factor x : 0 for elements [0, count) of the sample with this counter.
 // `threshold` = p 2^24, rounded up.
-void dropoutSample(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y, std::int64_t count);
+void dropoutSample(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y,
+                   std::int64_t count);
 
 }  // namespace loom::cpu

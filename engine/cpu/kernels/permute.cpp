@@ -11,8 +11,8 @@ namespace {
 constexpr std::int64_t kBlock = 32;
 
 // to[r * toStride + c] = from[r + c * fromStride]
-LOOM_INLINE void transposeBody(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
-                               std::int64_t columns) {
+LOOM_INLINE void transposeBody(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride,
+                               std::int64_t rows, std::int64_t columns) {
   for (std::int64_t r = 0; r < rows; r += kLanes) {
     for (std::int64_t c = 0; c < columns; c += kLanes) {
       if (r + kLanes <= rows && c + kLanes <= columns) {
@@ -20,13 +20,15 @@ LOOM_INLINE void transposeBody(const float* from, std::int64_t fromStride, float
         continue;
       }
       for (std::int64_t i = r; i < std::min(rows, r + kLanes); ++i) {
-        for (std::int64_t j = c; j < std::min(columns, c + kLanes); ++j) to[i * toStride + j] = from[i + j * fromStride];
+        for (std::int64_t j = c; j < std::min(columns, c + kLanes); ++j)
+          to[i * toStride + j] = from[i + j * fromStride];
       }
     }
   }
 }
 LOOM_CPU_KERNEL(void, transpose,
-                (const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows, std::int64_t columns),
+                (const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
+                 std::int64_t columns),
                 (from, fromStride, to, toStride, rows, columns))
 
 }  // namespace
@@ -34,7 +36,8 @@ LOOM_CPU_KERNEL(void, transpose,
 Permutation::Permutation(const Shape& source, const std::vector<int>& order) {
   const int rank = static_cast<int>(source.rank());
   std::vector<std::int64_t> strides(static_cast<std::size_t>(rank), 1);
-  for (int i = rank - 2; i >= 0; --i) strides[static_cast<std::size_t>(i)] = strides[static_cast<std::size_t>(i) + 1] * source[i + 1];
+  for (int i = rank - 2; i >= 0; --i)
+    strides[static_cast<std::size_t>(i)] = strides[static_cast<std::size_t>(i) + 1] * source[i + 1];
   // The result's axes, those of extent 1 dropped and neighbours joined that are neighbours in the source too.
   std::vector<Axis> axes;
   for (int axis : order) {

@@ -7,8 +7,12 @@
 namespace loom::cpu {
 namespace {
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) { return count >= kLanes ? load(p) : loadPart(p, count); }
-LOOM_INLINE Vec loadOr0(const float* p, std::int64_t at, std::int64_t count) { return p == nullptr ? Vec{} : loadSome(p + at, count); }
+LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) {
+  return count >= kLanes ? load(p) : loadPart(p, count);
+}
+LOOM_INLINE Vec loadOr0(const float* p, std::int64_t at, std::int64_t count) {
+  return p == nullptr ? Vec{} : loadSome(p + at, count);
+}
 LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
   if (count >= kLanes) {
     store(p, v);
@@ -17,7 +21,8 @@ LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
   }
 }
 
-LOOM_INLINE void lstmCellOfBody(float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void lstmCellOfBody(float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first,
+                                std::int64_t last) {
   for (std::int64_t u = first; u < last; u += kLanes) {
     const std::int64_t n = last - u;
     const Vec i = sigmoid(loadSome(state + u, n)), f = sigmoid(loadSome(state + hidden + u, n));
@@ -32,8 +37,9 @@ LOOM_INLINE void lstmCellOfBody(float* state, const float* cBefore, float* y, st
   }
 }
 
-LOOM_INLINE void lstmCellGradientOfBody(const float* state, const float* cBefore, const float* dy, const float* dh, float* dc, float* da,
-                                        std::int64_t hidden, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void lstmCellGradientOfBody(const float* state, const float* cBefore, const float* dy, const float* dh,
+                                        float* dc, float* da, std::int64_t hidden, std::int64_t first,
+                                        std::int64_t last) {
   for (std::int64_t u = first; u < last; u += kLanes) {
     const std::int64_t n = last - u;
     const Vec i = loadSome(state + u, n), f = loadSome(state + hidden + u, n), g = loadSome(state + 2 * hidden + u, n);
@@ -48,8 +54,8 @@ LOOM_INLINE void lstmCellGradientOfBody(const float* state, const float* cBefore
   }
 }
 
-LOOM_INLINE void gruCellOfBody(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,
-                               std::int64_t last) {
+LOOM_INLINE void gruCellOfBody(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden,
+                               std::int64_t first, std::int64_t last) {
   for (std::int64_t j = first; j < last; j += kLanes) {
     const std::int64_t n = last - j;
     Vec r = loadSome(state + j, n), z = loadSome(state + hidden + j, n), u = loadSome(state + 3 * hidden + j, n);
@@ -69,11 +75,13 @@ LOOM_INLINE void gruCellOfBody(float* state, const float* bh, const float* hBefo
   }
 }
 
-LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore, const float* dy, const float* dhProduct, float* dhDirect,
-                                       float* a, float* k, std::int64_t hidden, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore, const float* dy,
+                                       const float* dhProduct, float* dhDirect, float* a, float* k, std::int64_t hidden,
+                                       std::int64_t first, std::int64_t last) {
   for (std::int64_t j = first; j < last; j += kLanes) {
     const std::int64_t n = last - j;
-    const Vec r = loadSome(state + j, n), z = loadSome(state + hidden + j, n), candidate = loadSome(state + 2 * hidden + j, n);
+    const Vec r = loadSome(state + j, n), z = loadSome(state + hidden + j, n),
+              candidate = loadSome(state + 2 * hidden + j, n);
     const Vec u = loadSome(state + 3 * hidden + j, n);
     const Vec dh = loadSome(dhDirect + j, n) + loadOr0(dhProduct, j, n) + loadSome(dy + j, n);
     const Vec dn = dh * (1.0f - z) * (1.0f - candidate * candidate);
@@ -89,34 +97,38 @@ LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore,
 }
 
 LOOM_CPU_KERNEL(void, lstmCellOf,
-                (float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first, std::int64_t last),
+                (float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first,
+                 std::int64_t last),
                 (state, cBefore, y, hidden, first, last))
 LOOM_CPU_KERNEL(void, lstmCellGradientOf,
-                (const float* state, const float* cBefore, const float* dy, const float* dh, float* dc, float* da, std::int64_t hidden,
-                 std::int64_t first, std::int64_t last),
+                (const float* state, const float* cBefore, const float* dy, const float* dh, float* dc, float* da,
+                 std::int64_t hidden, std::int64_t first, std::int64_t last),
                 (state, cBefore, dy, dh, dc, da, hidden, first, last))
 LOOM_CPU_KERNEL(void, gruCellOf,
-                (float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first, std::int64_t last),
+                (float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,
+                 std::int64_t last),
                 (state, bh, hBefore, y, hidden, first, last))
 LOOM_CPU_KERNEL(void, gruCellGradientOf,
-                (const float* state, const float* hBefore, const float* dy, const float* dhProduct, float* dhDirect, float* a, float* k,
-                 std::int64_t hidden, std::int64_t first, std::int64_t last),
+                (const float* state, const float* hBefore, const float* dy, const float* dhProduct, float* dhDirect,
+                 float* a, float* k, std::int64_t hidden, std::int64_t first, std::int64_t last),
                 (state, hBefore, dy, dhProduct, dhDirect, a, k, hidden, first, last))
 
 }  // namespace
 
-void lstmCell(float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first, std::int64_t last) {
+void lstmCell(float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first,
+              std::int64_t last) {
   lstmCellOf(state, cBefore, y, hidden, first, last);
 }
-void lstmCellGradient(const float* state, const float* cBefore, const float* dy, const float* dh, float* dc, float* da, std::int64_t hidden,
-                      std::int64_t first, std::int64_t last) {
+void lstmCellGradient(const float* state, const float* cBefore, const float* dy, const float* dh, float* dc, float* da,
+                      std::int64_t hidden, std::int64_t first, std::int64_t last) {
   lstmCellGradientOf(state, cBefore, dy, dh, dc, da, hidden, first, last);
 }
-void gruCell(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first, std::int64_t last) {
+void gruCell(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,
+             std::int64_t last) {
   gruCellOf(state, bh, hBefore, y, hidden, first, last);
 }
-void gruCellGradient(const float* state, const float* hBefore, const float* dy, const float* dhProduct, float* dhDirect, float* a, float* k,
-                     std::int64_t hidden, std::int64_t first, std::int64_t last) {
+void gruCellGradient(const float* state, const float* hBefore, const float* dy, const float* dhProduct, float* dhDirect,
+                     float* a, float* k, std::int64_t hidden, std::int64_t first, std::int64_t last) {
   gruCellGradientOf(state, hBefore, dy, dhProduct, dhDirect, a, k, hidden, first, last);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Sixteen floats at a time, in the compiler's vector extension: one zmm register, two ymm or four xmm, as the caller's target
-// allows. Everything is always inlined into a LOOM_CPU_KERNEL body.
+// Sixteen floats at a time, in the compiler's vector extension: one zmm register, two ymm or four xmm, as the caller's
+// target allows. Everything is always inlined into a LOOM_CPU_KERNEL body.
 #include <cstdint>
 #include <cstring>
 
@@ -14,9 +14,15 @@ typedef std::int32_t VecI __attribute__((vector_size(64)));
 typedef std::uint32_t VecU __attribute__((vector_size(64)));
 typedef float VecUnaligned __attribute__((vector_size(64), aligned(4), may_alias));
 
-LOOM_INLINE Vec load(const float* p) { return *reinterpret_cast<const VecUnaligned*>(p); }
-LOOM_INLINE void store(float* p, Vec v) { *reinterpret_cast<VecUnaligned*>(p) = v; }
-LOOM_INLINE Vec splat(float value) { return value - Vec{}; }  // x - 0 is x, also for -0: no instruction
+LOOM_INLINE Vec load(const float* p) {
+  return *reinterpret_cast<const VecUnaligned*>(p);
+}
+LOOM_INLINE void store(float* p, Vec v) {
+  *reinterpret_cast<VecUnaligned*>(p) = v;
+}
+LOOM_INLINE Vec splat(float value) {
+  return value - Vec{};
+}  // x - 0 is x, also for -0: no instruction
 // The last, partial vector of a row.
 LOOM_INLINE Vec loadPart(const float* p, std::int64_t count, float otherwise = 0) {
   alignas(64) float buffer[kLanes];
@@ -42,29 +48,51 @@ LOOM_INLINE float maximum(Vec v) {
   for (int i = 1; i < kLanes; ++i) best = v[i] > best ? v[i] : best;
   return best;
 }
-LOOM_INLINE Vec max(Vec a, Vec b) { return a > b ? a : b; }
-LOOM_INLINE Vec min(Vec a, Vec b) { return a < b ? a : b; }
-// By the bits: together with an ordered comparison, `x != x` becomes an unordered one, which GCC 12 computes lane by lane.
-LOOM_INLINE VecI isNan(Vec x) { return ((VecI)x & 0x7fffffff) > 0x7f800000; }
-LOOM_INLINE Vec absolute(Vec a) { return a < 0.0f ? -a : a; }
+LOOM_INLINE Vec max(Vec a, Vec b) {
+  return a > b ? a : b;
+}
+LOOM_INLINE Vec min(Vec a, Vec b) {
+  return a < b ? a : b;
+}
+// By the bits: together with an ordered comparison, `x != x` becomes an unordered one, which GCC 12 computes lane by
+// lane.
+LOOM_INLINE VecI isNan(Vec x) {
+  return ((VecI)x & 0x7fffffff) > 0x7f800000;
+}
+LOOM_INLINE Vec absolute(Vec a) {
+  return a < 0.0f ? -a : a;
+}
 
-// to[c * toStride + r] = from[r * fromStride + c] for 16 x 16 numbers, in registers: pairs, then fours, eights, sixteens.
+// to[c * toStride + r] = from[r * fromStride + c] for 16 x 16 numbers, in registers: pairs, then fours, eights,
+// sixteens.
 LOOM_INLINE void transpose16(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride) {
   Vec rows[16], next[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) rows[i] = load(from + i * fromStride);
-  constexpr VecI kLow1{0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30}, kHigh1{1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31};
-  constexpr VecI kLow2{0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29}, kHigh2{2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
-  constexpr VecI kLow4{0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27}, kHigh4{4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31};
-  constexpr VecI kLow8{0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23}, kHigh8{8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31};
+  constexpr VecI kLow1{0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30},
+      kHigh1{1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31};
+  constexpr VecI kLow2{0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29},
+      kHigh2{2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
+  constexpr VecI kLow4{0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27},
+      kHigh4{4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31};
+  constexpr VecI kLow8{0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23},
+      kHigh8{8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31};
 #pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) next[i] = (i & 1) == 0 ? __builtin_shuffle(rows[i], rows[i ^ 1], kLow1) : __builtin_shuffle(rows[i ^ 1], rows[i], kHigh1);
+  for (int i = 0; i < 16; ++i)
+    next[i] =
+        (i & 1) == 0 ? __builtin_shuffle(rows[i], rows[i ^ 1], kLow1) : __builtin_shuffle(rows[i ^ 1], rows[i], kHigh1);
 #pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) rows[i] = (i & 2) == 0 ? __builtin_shuffle(next[i], next[i ^ 2], kLow2) : __builtin_shuffle(next[i ^ 2], next[i], kHigh2);
+  for (int i = 0; i < 16; ++i)
+    rows[i] =
+        (i & 2) == 0 ? __builtin_shuffle(next[i], next[i ^ 2], kLow2) : __builtin_shuffle(next[i ^ 2], next[i], kHigh2);
 #pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) next[i] = (i & 4) == 0 ? __builtin_shuffle(rows[i], rows[i ^ 4], kLow4) : __builtin_shuffle(rows[i ^ 4], rows[i], kHigh4);
+  for (int i = 0; i < 16; ++i)
+    next[i] =
+        (i & 4) == 0 ? __builtin_shuffle(rows[i], rows[i ^ 4], kLow4) : __builtin_shuffle(rows[i ^ 4], rows[i], kHigh4);
 #pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) rows[i] = (i & 8) == 0 ? __builtin_shuffle(next[i], next[i ^ 8], kLow8) : __builtin_shuffle(next[i ^ 8], next[i], kHigh8);
+  for (int i = 0; i < 16; ++i)
+    rows[i] =
+        (i & 8) == 0 ? __builtin_shuffle(next[i], next[i ^ 8], kLow8) : __builtin_shuffle(next[i ^ 8], next[i], kHigh8);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) store(to + i * toStride, rows[i]);
 }
@@ -92,7 +120,9 @@ LOOM_INLINE Vec exp(Vec x) {
   return x == x ? limited : x;
 }
 
-LOOM_INLINE Vec sigmoid(Vec x) { return 1.0f / (1.0f + exp(-x)); }
+LOOM_INLINE Vec sigmoid(Vec x) {
+  return 1.0f / (1.0f + exp(-x));
+}
 
 // A rational approximation (odd degree 13 over even degree 6, as in Eigen); a few ulp. NaN stays NaN.
 LOOM_INLINE Vec tanh(Vec x) {

@@ -11,7 +11,9 @@ namespace {
 constexpr double kEpsilon = 1e-5, kMomentum = 0.9;  // where the attribute is absent
 
 // Working memory of one thread: two vectors of double, four of float.
-std::int64_t workspace(std::int64_t channels) { return (8 * channels + 15) / 16 * 16; }
+std::int64_t workspace(std::int64_t channels) {
+  return (8 * channels + 15) / 16 * 16;
+}
 double* doublesOf(const Ref<float>& scratch, std::int64_t channels, int thread) {
   return reinterpret_cast<double*>(scratch.get() + thread * workspace(channels));
 }
@@ -29,57 +31,65 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = plan.fused().output;
   const FusedOutput fused = plan.fused();
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(x, view.layout), gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
+  const auto from = plan.read(x, view.layout), gamma = plan.readOptional(operation.inputs[1]),
+             beta = plan.readOptional(operation.inputs[2]);
   const auto addend = fused.addend == kNoTensor ? Ref<float>{} : plan.read(fused.addend, view.layout);
   const auto runningMean = plan.read(operation.inputs[3]), runningVariance = plan.read(operation.inputs[4]);
-  const auto to = plan.write(y, view.layout), batchMean = plan.write(operation.outputs[1]), batchInverse = plan.write(operation.outputs[2]);
+  const auto to = plan.write(y, view.layout), batchMean = plan.write(operation.outputs[1]),
+             batchInverse = plan.write(operation.outputs[2]);
   if (fused.addend != kNoTensor) plan.mayOverwrite(y, fused.addend);
   plan.mayOverwrite(y, x);
-  const double epsilon = operation.attributes.real("epsilon", kEpsilon), momentum = operation.attributes.real("momentum", kMomentum);
+  const double epsilon = operation.attributes.real("epsilon", kEpsilon),
+               momentum = operation.attributes.real("momentum", kMomentum);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
-  plan.stage(nameOf("batch_normalization", fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
-    const auto [first, last] = worker.share(rows, 4);
-    double* sums = doublesOf(scratch, channels, worker.index);
-    std::fill_n(sums, 2 * channels, 0.0);
-    const float* shift = from.get();  // the first row
-    addMoments(from.get() + first * channels, last - first, channels, shift, sums, sums + channels);
-    worker.meet();
-    // Every thread sums for itself, in the order of threads.
-    float* mean = floatsOfThread(scratch, channels, worker.index);
-    float *scale = mean + channels, *offset = scale + channels;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      double sum = 0, squares = 0;
-      for (int t = 0; t < worker.count; ++t) {
-        const double* theirs = doublesOf(scratch, channels, t);
-        sum += theirs[c];
-        squares += theirs[channels + c];
-      }
-      const double n = static_cast<double>(rows), about = sum / n;
-      const double variance = std::max(0.0, squares / n - about * about), inverse = 1 / std::sqrt(variance + epsilon);
-      const double whole = shift[c] + about;
-      mean[c] = static_cast<float>(whole);
-      scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) * inverse);
-      offset[c] = beta ? beta.get()[c] : 0;
-      if (worker.index == 0) {
-        batchMean.get()[c] = mean[c];
-        batchInverse.get()[c] = static_cast<float>(inverse);
-        float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
-        oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
-        oldVariance = static_cast<float>(momentum * oldVariance + (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
-      }
-    }
-    worker.meet();  // y may lie where x's first row is still read as the shift
-    normalise({mean, scale, offset, fused.relu}, from.get() + first * channels, addend ? addend.get() + first * channels : nullptr,
-              to.get() + first * channels, last - first, channels);
-  });
+  plan.stage(
+      nameOf("batch_normalization", fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+        const auto [first, last] = worker.share(rows, 4);
+        double* sums = doublesOf(scratch, channels, worker.index);
+        std::fill_n(sums, 2 * channels, 0.0);
+        const float* shift = from.get();  // the first row
+        addMoments(from.get() + first * channels, last - first, channels, shift, sums, sums + channels);
+        worker.meet();
+        // Every thread sums for itself, in the order of threads.
+        float* mean = floatsOfThread(scratch, channels, worker.index);
+        float *scale = mean + channels, *offset = scale + channels;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          double sum = 0, squares = 0;
+          for (int t = 0; t < worker.count; ++t) {
+            const double* theirs = doublesOf(scratch, channels, t);
+            sum += theirs[c];
+            squares += theirs[channels + c];
+          }
+          const double n = static_cast<double>(rows), about = sum / n;
+          const double variance = std::max(0.0, squares / n - about * about),
+                       inverse = 1 / std::sqrt(variance + epsilon);
+          const double whole = shift[c] + about;
+          mean[c] = static_cast<float>(whole);
+          scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) * inverse);
+          offset[c] = beta ? beta.get()[c] : 0;
+          if (worker.index == 0) {
+            batchMean.get()[c] = mean[c];
+            batchInverse.get()[c] = static_cast<float>(inverse);
+            float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
+            oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
+            oldVariance =
+                static_cast<float>(momentum * oldVariance + (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
+          }
+        }
+        worker.meet();  // y may lie where x's first row is still read as the shift
+        normalise({mean, scale, offset, fused.relu}, from.get() + first * channels,
+                  addend ? addend.get() + first * channels : nullptr, to.get() + first * channels, last - first,
+                  channels);
+      });
 }
 
 void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = plan.fused().output;
   const FusedOutput fused = plan.fused();
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(x, view.layout), gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
+  const auto from = plan.read(x, view.layout), gamma = plan.readOptional(operation.inputs[1]),
+             beta = plan.readOptional(operation.inputs[2]);
   const auto addend = fused.addend == kNoTensor ? Ref<float>{} : plan.read(fused.addend, view.layout);
   const auto mean = plan.read(operation.inputs[3]), variance = plan.read(operation.inputs[4]);
   const auto to = plan.write(y, view.layout);
@@ -87,23 +97,27 @@ void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
   const double epsilon = operation.attributes.real("epsilon", kEpsilon);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(2 * channels * plan.threads());
-  plan.stage(nameOf("batch_normalization_inference", fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
-    const auto [first, last] = worker.share(rows, 4);
-    float *scale = scratch.get() + 2 * channels * worker.index, *offset = scale + channels;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) / std::sqrt(variance.get()[c] + epsilon));
-      offset[c] = beta ? beta.get()[c] : 0;
-    }
-    normalise({mean.get(), scale, offset, fused.relu}, from.get() + first * channels, addend ? addend.get() + first * channels : nullptr,
-              to.get() + first * channels, last - first, channels);
-  });
+  plan.stage(nameOf("batch_normalization_inference", fused), {}, layoutName(plan.shape(x), view.layout),
+             [=](const Worker& worker) {
+               const auto [first, last] = worker.share(rows, 4);
+               float *scale = scratch.get() + 2 * channels * worker.index, *offset = scale + channels;
+               for (std::int64_t c = 0; c < channels; ++c) {
+                 scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) / std::sqrt(variance.get()[c] + epsilon));
+                 offset[c] = beta ? beta.get()[c] : 0;
+               }
+               normalise({mean.get(), scale, offset, fused.relu}, from.get() + first * channels,
+                         addend ? addend.get() + first * channels : nullptr, to.get() + first * channels, last - first,
+                         channels);
+             });
 }
 
 void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const FusedOutput fused = plan.fused();
-  const TensorId x = operation.inputs[0], dy = fused.mask == kNoTensor ? operation.inputs[1] : fused.maskedFrom, dx = operation.outputs[0];
+  const TensorId x = operation.inputs[0], dy = fused.mask == kNoTensor ? operation.inputs[1] : fused.maskedFrom,
+                 dx = operation.outputs[0];
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(x, view.layout), gradient = plan.read(dy, view.layout), gamma = plan.readOptional(operation.inputs[2]);
+  const auto from = plan.read(x, view.layout), gradient = plan.read(dy, view.layout),
+             gamma = plan.readOptional(operation.inputs[2]);
   const auto mask = fused.mask == kNoTensor ? Ref<float>{} : plan.read(fused.mask, view.layout);
   const auto mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
   const auto to = plan.write(dx, view.layout);
@@ -112,37 +126,39 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
-  plan.stage(std::string(mask ? "relu_gradient + " : "") + "batch_normalization_gradient", {}, layoutName(plan.shape(x), view.layout),
-             [=](const Worker& worker) {
-    const auto [first, last] = worker.share(rows, 4);
-    const std::int64_t start = first * channels;
-    const float* positive = mask ? mask.get() + start : nullptr;
-    double* sums = doublesOf(scratch, channels, worker.index);
-    std::fill_n(sums, 2 * channels, 0.0);
-    addGradientSums(from.get() + start, gradient.get() + start, positive, last - first, channels, mean.get(), sums, sums + channels);
-    worker.meet();
-    float* a = floatsOfThread(scratch, channels, worker.index);
-    float *b = a + channels, *c0 = b + channels;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      double sum = 0, product = 0;
-      for (int t = 0; t < worker.count; ++t) {
-        const double* theirs = doublesOf(scratch, channels, t);
-        sum += theirs[c];
-        product += theirs[channels + c];
-      }
-      const double n = static_cast<double>(rows), deviation = inverse.get()[c];
-      const double factor = (gamma ? gamma.get()[c] : 1) * deviation;
-      a[c] = static_cast<float>(factor);
-      b[c] = static_cast<float>(factor * deviation * deviation * product / n);
-      c0[c] = static_cast<float>(factor * sum / n);
-      if (worker.index == 0) {
-        float &g = dgamma.to.get()[c], &o = dbeta.to.get()[c];
-        g = static_cast<float>(product * deviation) + (dgamma.adds(worker) ? g : 0);
-        o = static_cast<float>(sum) + (dbeta.adds(worker) ? o : 0);
-      }
-    }
-    normaliseGradient({mean.get(), a, b, c0}, from.get() + start, gradient.get() + start, positive, to.get() + start, last - first, channels);
-  });
+  plan.stage(std::string(mask ? "relu_gradient + " : "") + "batch_normalization_gradient", {},
+             layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+               const auto [first, last] = worker.share(rows, 4);
+               const std::int64_t start = first * channels;
+               const float* positive = mask ? mask.get() + start : nullptr;
+               double* sums = doublesOf(scratch, channels, worker.index);
+               std::fill_n(sums, 2 * channels, 0.0);
+               addGradientSums(from.get() + start, gradient.get() + start, positive, last - first, channels, mean.get(),
+                               sums, sums + channels);
+               worker.meet();
+               float* a = floatsOfThread(scratch, channels, worker.index);
+               float *b = a + channels, *c0 = b + channels;
+               for (std::int64_t c = 0; c < channels; ++c) {
+                 double sum = 0, product = 0;
+                 for (int t = 0; t < worker.count; ++t) {
+                   const double* theirs = doublesOf(scratch, channels, t);
+                   sum += theirs[c];
+                   product += theirs[channels + c];
+                 }
+                 const double n = static_cast<double>(rows), deviation = inverse.get()[c];
+                 const double factor = (gamma ? gamma.get()[c] : 1) * deviation;
+                 a[c] = static_cast<float>(factor);
+                 b[c] = static_cast<float>(factor * deviation * deviation * product / n);
+                 c0[c] = static_cast<float>(factor * sum / n);
+                 if (worker.index == 0) {
+                   float &g = dgamma.to.get()[c], &o = dbeta.to.get()[c];
+                   g = static_cast<float>(product * deviation) + (dgamma.adds(worker) ? g : 0);
+                   o = static_cast<float>(sum) + (dbeta.adds(worker) ? o : 0);
+                 }
+               }
+               normaliseGradient({mean.get(), a, b, c0}, from.get() + start, gradient.get() + start, positive,
+                                 to.get() + start, last - first, channels);
+             });
 }
 
 }  // namespace loom::cpu

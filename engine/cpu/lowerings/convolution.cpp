@@ -1,5 +1,6 @@
-// The three convolutions on oneDNN: activations channels-last throughout, weights in whatever layout oneDNN likes best, which
-// they are brought into once a step. Each thread computes its samples; weight gradients are summed over the threads.
+// The three convolutions on oneDNN: activations channels-last throughout, weights in whatever layout oneDNN likes best,
+// which they are brought into once a step. Each thread computes its samples; weight gradients are summed over the
+// threads.
 #include "engine/cpu/lowerings/convolution_description.h"
 #include "engine/cpu/lowerings/lowerings.h"
 
@@ -11,15 +12,15 @@ using dnnl::convolution_backward_weights;
 using dnnl::convolution_forward;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
-convolution_forward::primitive_desc forwardOf(const ConvolutionDescription& g, std::int64_t samples, const dnnl::memory::desc& weights,
-                                              bool bias, bool relu) {
+convolution_forward::primitive_desc forwardOf(const ConvolutionDescription& g, std::int64_t samples,
+                                              const dnnl::memory::desc& weights, bool bias, bool relu) {
   return withDnnl(g.toString(), [&] {
     const dnnl::memory::desc b({g.output[1]}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::x);
     const convolution_forward::desc description =
-        bias ? convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.inputOf(samples), weights, b, g.outputOf(samples),
-                                         g.strides, g.dilation, g.before, g.after)
-             : convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.inputOf(samples), weights, g.outputOf(samples),
-                                         g.strides, g.dilation, g.before, g.after);
+        bias ? convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.inputOf(samples), weights, b,
+                                         g.outputOf(samples), g.strides, g.dilation, g.before, g.after)
+             : convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.inputOf(samples), weights,
+                                         g.outputOf(samples), g.strides, g.dilation, g.before, g.after);
     return convolution_forward::primitive_desc(description, dnnlAttributes(relu), dnnlEngine());
   });
 }
@@ -28,8 +29,8 @@ convolution_forward::primitive_desc forwardOf(const ConvolutionDescription& g, s
 Ref<float> weightIn(Plan& plan, TensorId id, const ConvolutionDescription& g, const dnnl::memory::desc& wanted) {
   const Ref<float> plain = plan.read(id);
   if (wanted == g.weights(false)) return plain;
-  const auto task = std::make_shared<DnnlTask>(
-      dnnl::reorder(dnnl::reorder::primitive_desc(dnnlEngine(), g.weights(false), dnnlEngine(), wanted, dnnlAttributes())));
+  const auto task = std::make_shared<DnnlTask>(dnnl::reorder(
+      dnnl::reorder::primitive_desc(dnnlEngine(), g.weights(false), dnnlEngine(), wanted, dnnlAttributes())));
   const auto bindTo = [&](const Ref<float>& packed) {
     task->argument(DNNL_ARG_FROM, g.weights(false), plain).argument(DNNL_ARG_TO, wanted, packed);
     plan.onBind([task] { task->bind(); });
@@ -61,7 +62,9 @@ void runTasks(Plan& plan, const std::string& kernel, const char* implementation,
   });
 }
 
-int activeThreads(const Plan& plan, std::int64_t batch) { return static_cast<int>(std::min<std::int64_t>(plan.threads(), batch)); }
+int activeThreads(const Plan& plan, std::int64_t batch) {
+  return static_cast<int>(std::min<std::int64_t>(plan.threads(), batch));
+}
 
 }  // namespace
 
@@ -100,8 +103,8 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
   const int threads = activeThreads(plan, g.batch);
   const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights) {
     return withDnnl("the input gradient of " + g.toString(), [&] {
-      const convolution_backward_data::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples), g.strides, g.dilation,
-                                                        g.before, g.after);
+      const convolution_backward_data::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples),
+                                                        g.strides, g.dilation, g.before, g.after);
       return convolution_backward_data::primitive_desc(description, dnnlAttributes(), dnnlEngine(),
                                                        forwardOf(g, samples, g.weights(true), false, false));
     });
@@ -142,8 +145,8 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
   const int threads = activeThreads(plan, g.batch);
   const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights) {
     return withDnnl("the weight gradient of " + g.toString(), [&] {
-      const convolution_backward_weights::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples), g.strides, g.dilation,
-                                                           g.before, g.after);
+      const convolution_backward_weights::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples),
+                                                           g.strides, g.dilation, g.before, g.after);
       return convolution_backward_weights::primitive_desc(description, dnnlAttributes(), dnnlEngine(),
                                                           forwardOf(g, samples, g.weights(true), false, false));
     });
@@ -173,8 +176,8 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
       sum.append_sum();
       attributes.set_post_ops(sum);
     }
-    auto task = std::make_shared<DnnlTask>(
-        dnnl::reorder(dnnl::reorder::primitive_desc(dnnlEngine(), weights, dnnlEngine(), g.weights(false), attributes)));
+    auto task = std::make_shared<DnnlTask>(dnnl::reorder(
+        dnnl::reorder::primitive_desc(dnnlEngine(), weights, dnnlEngine(), g.weights(false), attributes)));
     task->argument(DNNL_ARG_FROM, weights, partial).argument(DNNL_ARG_TO, g.weights(false), target.to);
     plan.onBind([task] { task->bind(); });
     return task;

@@ -16,7 +16,8 @@ std::string ConvolutionDescription::toString() const {
   return text;
 }
 
-ConvolutionDescription describeConvolution(const Attributes& attributes, const Shape& input, const Shape& weight, const Shape& output) {
+ConvolutionDescription describeConvolution(const Attributes& attributes, const Shape& input, const Shape& weight,
+                                           const Shape& output) {
   using Tag = dnnl::memory::format_tag;
   const std::size_t space = input.rank() - 2;
   ConvolutionDescription g;
@@ -35,12 +36,17 @@ ConvolutionDescription describeConvolution(const Attributes& attributes, const S
   g.strides = each("strides", 1);
   g.dilation = each("dilation", 1);
   for (auto& d : g.dilation) d -= 1;
-  const std::vector<std::int64_t> padding = attributes.has("padding") ? attributes.integers("padding") : std::vector<std::int64_t>(2 * space, 0);
+  const std::vector<std::int64_t> padding =
+      attributes.has("padding") ? attributes.integers("padding") : std::vector<std::int64_t>(2 * space, 0);
   g.before.assign(padding.begin(), padding.begin() + static_cast<std::ptrdiff_t>(space));
   g.after.assign(padding.begin() + static_cast<std::ptrdiff_t>(space), padding.end());
   g.activations = space == 1 ? Tag::nwc : space == 2 ? Tag::nhwc : Tag::ndhwc;
-  g.plainWeight = g.groups > 1 ? (space == 1 ? Tag::goiw : space == 2 ? Tag::goihw : Tag::goidhw)
-                               : (space == 1 ? Tag::oiw : space == 2 ? Tag::oihw : Tag::oidhw);
+  g.plainWeight = g.groups > 1 ? (space == 1   ? Tag::goiw
+                                  : space == 2 ? Tag::goihw
+                                               : Tag::goidhw)
+                               : (space == 1   ? Tag::oiw
+                                  : space == 2 ? Tag::oihw
+                                               : Tag::oidhw);
   return g;
 }
 

@@ -16,7 +16,7 @@ struct ConvolutionDescription {
   dnnl::memory::desc weights(bool any) const {
     return {weight, dnnl::memory::data_type::f32, any ? dnnl::memory::format_tag::any : plainWeight};
   }
-  std::int64_t inputFloats() const { return product(input) / input[0]; }    // of one sample
+  std::int64_t inputFloats() const { return product(input) / input[0]; }  // of one sample
   std::int64_t outputFloats() const { return product(output) / output[0]; }
   std::string toString() const;
 
@@ -29,7 +29,8 @@ struct ConvolutionDescription {
 };
 
 // `input` is the shape of the side that a forward convolution reads, `output` of the side it writes.
-ConvolutionDescription describeConvolution(const Attributes& attributes, const Shape& input, const Shape& weight, const Shape& output);
+ConvolutionDescription describeConvolution(const Attributes& attributes, const Shape& input, const Shape& weight,
+                                           const Shape& output);
 
 // The samples of thread `index`.
 inline std::pair<std::int64_t, std::int64_t> samplesOf(std::int64_t batch, int index, int threads) {

@@ -14,7 +14,8 @@ constexpr std::int64_t kGrain = 256;
 Layout commonLayout(const Plan& plan, std::span<const TensorId> inputs) {
   const Shape& shape = plan.shape(inputs[0]);
   for (TensorId id : inputs) {
-    if (id != kNoTensor && plan.shape(id).rank() == shape.rank() && !isPlain(plan.shape(id), plan.layoutOf(id))) return plan.layoutOf(id);
+    if (id != kNoTensor && plan.shape(id).rank() == shape.rank() && !isPlain(plan.shape(id), plan.layoutOf(id)))
+      return plan.layoutOf(id);
   }
   return plainLayout(shape.rank());
 }
@@ -27,10 +28,11 @@ void lowerUnary(Plan& plan, const Operation& operation) {
   const UnaryFunction function = unaryFunctionOf(operation.attributes);
   const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
   const std::int64_t count = plan.shape(y).elements();
-  plan.stage("unary " + operation.attributes.text("function"), {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
-    const auto [first, last] = worker.share(count, kGrain);
-    unary(function, alpha, from.get() + first, to.get() + first, last - first);
-  });
+  plan.stage("unary " + operation.attributes.text("function"), {}, layoutName(plan.shape(y), layout),
+             [=](const Worker& worker) {
+               const auto [first, last] = worker.share(count, kGrain);
+               unary(function, alpha, from.get() + first, to.get() + first, last - first);
+             });
 }
 
 void lowerUnaryGradient(Plan& plan, const Operation& operation) {
@@ -45,11 +47,12 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
   const UnaryFunction function = unaryFunctionOf(operation.attributes);
   const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
   const std::int64_t count = plan.shape(dx).elements();
-  plan.stage("unary_gradient " + operation.attributes.text("function"), {}, layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
-    const auto [first, last] = worker.share(count, kGrain);
-    unaryGradient(function, alpha, derivative == DerivativeFrom::output, from.get() + first, gradient.get() + first, to.get() + first,
-                  last - first);
-  });
+  plan.stage("unary_gradient " + operation.attributes.text("function"), {}, layoutName(plan.shape(dx), layout),
+             [=](const Worker& worker) {
+               const auto [first, last] = worker.share(count, kGrain);
+               unaryGradient(function, alpha, derivative == DerivativeFrom::output, from.get() + first,
+                             gradient.get() + first, to.get() + first, last - first);
+             });
 }
 
 void lowerBinary(Plan& plan, const Operation& operation) {
@@ -63,32 +66,36 @@ void lowerBinary(Plan& plan, const Operation& operation) {
   if (broadcast.kind == Broadcast::Kind::same) plan.mayOverwrite(y, b);
   const bool relu = plan.fused().relu;
   const auto mask = plan.fused().mask == kNoTensor ? Ref<float>{} : plan.read(plan.fused().mask, layout);
-  plan.stage("binary " + operation.attributes.text("function") + (relu ? " + relu" : mask ? " + relu_gradient" : ""), {}, layoutName(plan.shape(y), layout),
-             [=](const Worker& worker) {
-    if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
-      const auto [first, last] = worker.share(count, kGrain);
-      if (mask) {
-        addMasked(left.get() + first, right.get() + first, mask.get() + first, to.get() + first, last - first);
-      } else if (relu) {
-        addRelu(left.get() + first, right.get() + first, to.get() + first, last - first);
-      } else if (broadcast.kind == Broadcast::Kind::same) {
-        binary(function, left.get() + first, right.get() + first, to.get() + first, last - first);
-      } else {
-        binaryScalar(function, left.get() + first, *right.get(), to.get() + first, last - first);
-      }
-      return;
-    }
-    const auto [first, last] = worker.share(broadcast.rows);
-    for (std::int64_t row = first; row < last; ++row) {
-      const std::int64_t at = row * broadcast.columns;
-      const float* other = right.get() + (broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row));
-      if (broadcast.kind == Broadcast::Kind::rows || broadcast.follows) {
-        binary(function, left.get() + at, other, to.get() + at, broadcast.columns);
-      } else {
-        binaryScalar(function, left.get() + at, *other, to.get() + at, broadcast.columns);
-      }
-    }
-  });
+  plan.stage(
+      "binary " + operation.attributes.text("function") +
+          (relu   ? " + relu"
+           : mask ? " + relu_gradient"
+                  : ""),
+      {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+        if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
+          const auto [first, last] = worker.share(count, kGrain);
+          if (mask) {
+            addMasked(left.get() + first, right.get() + first, mask.get() + first, to.get() + first, last - first);
+          } else if (relu) {
+            addRelu(left.get() + first, right.get() + first, to.get() + first, last - first);
+          } else if (broadcast.kind == Broadcast::Kind::same) {
+            binary(function, left.get() + first, right.get() + first, to.get() + first, last - first);
+          } else {
+            binaryScalar(function, left.get() + first, *right.get(), to.get() + first, last - first);
+          }
+          return;
+        }
+        const auto [first, last] = worker.share(broadcast.rows);
+        for (std::int64_t row = first; row < last; ++row) {
+          const std::int64_t at = row * broadcast.columns;
+          const float* other = right.get() + (broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row));
+          if (broadcast.kind == Broadcast::Kind::rows || broadcast.follows) {
+            binary(function, left.get() + at, other, to.get() + at, broadcast.columns);
+          } else {
+            binaryScalar(function, left.get() + at, *other, to.get() + at, broadcast.columns);
+          }
+        }
+      });
 }
 
 void lowerScale(Plan& plan, const Operation& operation) {
@@ -96,7 +103,8 @@ void lowerScale(Plan& plan, const Operation& operation) {
   const Layout layout = plan.layoutOf(x);
   const auto from = plan.read(x, layout), to = plan.write(y, layout);
   plan.mayOverwrite(y, x);
-  const auto factor = static_cast<float>(operation.attributes.real("factor", 1)), offset = static_cast<float>(operation.attributes.real("offset", 0));
+  const auto factor = static_cast<float>(operation.attributes.real("factor", 1)),
+             offset = static_cast<float>(operation.attributes.real("offset", 0));
   const std::int64_t count = plan.shape(y).elements();
   plan.stage("scale", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(count, kGrain);

@@ -11,7 +11,8 @@ namespace {
 
 // The tensor that `id` is only another name of.
 TensorId sourceOf(const Plan& plan, TensorId id) {
-  for (auto operation = plan.program().operations.rbegin(); operation != plan.program().operations.rend(); ++operation) {
+  for (auto operation = plan.program().operations.rbegin(); operation != plan.program().operations.rend();
+       ++operation) {
     if (operation->op->isView && operation->outputs[0] == id) id = operation->inputs[0];
   }
   return id;
@@ -35,8 +36,8 @@ void checkIndices(Plan& plan, TensorId id, std::int64_t limit, const std::string
     const std::int64_t each = count / rows;
     const std::string where = each > 1 ? fmt::format("row {} of the batch, place {},", fault / each, fault % each)
                                        : fmt::format("row {} of the batch", fault);
-    Error error(ErrorCode::badData, fmt::format("{} has the {} {}, but there are {}: it must be 0 to {}", where, what, indices.get()[fault],
-                                                limit, limit - 1));
+    Error error(ErrorCode::badData, fmt::format("{} has the {} {}, but there are {}: it must be 0 to {}", where, what,
+                                                indices.get()[fault], limit, limit - 1));
     if (!layer.empty()) error.addContext(layer);
     throw error;
   };
@@ -64,7 +65,8 @@ void lowerEmbedding(Plan& plan, const Operation& operation) {
   plan.stage("embedding", [=](const Worker& worker) {
     const auto [first, last] = worker.share(count);
     for (std::int64_t i = first; i < last; ++i) {
-      std::memcpy(to.get() + i * width, table.get() + from.get()[i] * width, static_cast<std::size_t>(width) * sizeof(float));
+      std::memcpy(to.get() + i * width, table.get() + from.get()[i] * width,
+                  static_cast<std::size_t>(width) * sizeof(float));
     }
   });
 }
@@ -75,13 +77,15 @@ void lowerEmbeddingGradient(Plan& plan, const Operation& operation) {
   const auto from = plan.readInts(indices);
   const auto gradient = plan.read(dy);
   const auto target = plan.writeGradient(dw);
-  const std::int64_t count = plan.shape(indices).elements(), rows = plan.shape(dw)[0], width = plan.shape(dw).elements() / rows;
+  const std::int64_t count = plan.shape(indices).elements(), rows = plan.shape(dw)[0],
+                     width = plan.shape(dw).elements() / rows;
   checkIndices(plan, indices, rows, "index");
   plan.stage("embedding_gradient", [=](const Worker& worker) {
     const auto [first, last] = worker.share(width, 16);
     if (first == last) return;
     if (!target.adds(worker)) {
-      for (std::int64_t r = 0; r < rows; ++r) std::fill(target.to.get() + r * width + first, target.to.get() + r * width + last, 0.0f);
+      for (std::int64_t r = 0; r < rows; ++r)
+        std::fill(target.to.get() + r * width + first, target.to.get() + r * width + last, 0.0f);
     }
     for (std::int64_t i = 0; i < count; ++i) {
       float* row = target.to.get() + from.get()[i] * width + first;

@@ -22,16 +22,22 @@ void lowerGru(Plan& plan, const Operation& operation) {
       const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : nullptr;
       for (std::int64_t gate = 0; gate < s.gates && before != nullptr; ++gate) {
         // r and z are added to the input side; n is kept apart, in the fourth part.
-        gemm({.m = s.batch, .n = s.hidden, .k = s.hidden, .a = {before, sampleY, 1},
-              .packed = packed.get() + gate * packedFloats(s.hidden, s.hidden), .c = now + (gate == 2 ? 3 : gate) * s.hidden,
-              .ldc = sampleState, .accumulate = gate != 2},
+        gemm({.m = s.batch,
+              .n = s.hidden,
+              .k = s.hidden,
+              .a = {before, sampleY, 1},
+              .packed = packed.get() + gate * packedFloats(s.hidden, s.hidden),
+              .c = now + (gate == 2 ? 3 : gate) * s.hidden,
+              .ldc = sampleState,
+              .accumulate = gate != 2},
              0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
         float* mine = now + n * sampleState;
-        if (before == nullptr) std::fill(mine + 3 * s.hidden + firstUnit, mine + 3 * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
-        gruCell(mine, hiddenBias.get(), before == nullptr ? nullptr : before + n * sampleY, y.get() + n * sampleY + s.offset(step, s.hidden),
-                s.hidden, firstUnit, lastUnit);
+        if (before == nullptr)
+          std::fill(mine + 3 * s.hidden + firstUnit, mine + 3 * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
+        gruCell(mine, hiddenBias.get(), before == nullptr ? nullptr : before + n * sampleY,
+                y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit, lastUnit);
       }
       worker.meet();
     }
@@ -41,7 +47,8 @@ void lowerGru(Plan& plan, const Operation& operation) {
 void lowerGruGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]), dy = plan.read(operation.inputs[5]);
+  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]),
+             dy = plan.read(operation.inputs[5]);
   const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
   const auto a = plan.scratch(rows * width), k = plan.scratch(rows * width);
   const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
@@ -49,33 +56,51 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const auto packed = packHidden(plan, s, operation.inputs[2]);
   plan.stage("gru_gradient over time", [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
-    const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::max(firstUnit, std::min(s.hidden, lastPanel * panelWidth()));
-    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden, sampleA = s.time * width;
-    for (std::int64_t n = 0; n < s.batch; ++n) std::fill(direct.get() + n * s.hidden + firstUnit, direct.get() + n * s.hidden + lastUnit, 0.0f);
+    const std::int64_t firstUnit = firstPanel * panelWidth(),
+                       lastUnit = std::max(firstUnit, std::min(s.hidden, lastPanel * panelWidth()));
+    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
+                       sampleA = s.time * width;
+    for (std::int64_t n = 0; n < s.batch; ++n)
+      std::fill(direct.get() + n * s.hidden + firstUnit, direct.get() + n * s.hidden + lastUnit, 0.0f);
     for (std::int64_t step = s.time; step-- > 0;) {
       if (step + 1 < s.time) {
-        gemm({.m = s.batch, .n = s.hidden, .k = width, .a = {k.get() + s.offset(step + 1, width), sampleA, 1}, .packed = packed.get(),
-              .c = product.get(), .ldc = s.hidden},
+        gemm({.m = s.batch,
+              .n = s.hidden,
+              .k = width,
+              .a = {k.get() + s.offset(step + 1, width), sampleA, 1},
+              .packed = packed.get(),
+              .c = product.get(),
+              .ldc = s.hidden},
              0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
         const float* before = step > 0 ? y.get() + n * sampleY + s.offset(step - 1, s.hidden) : nullptr;
-        gruCellGradient(state.get() + n * sampleState + s.offset(step, row), before, dy.get() + n * sampleY + s.offset(step, s.hidden),
+        gruCellGradient(state.get() + n * sampleState + s.offset(step, row), before,
+                        dy.get() + n * sampleY + s.offset(step, s.hidden),
                         step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
-                        a.get() + n * sampleA + s.offset(step, width), k.get() + n * sampleA + s.offset(step, width), s.hidden, firstUnit,
-                        lastUnit);
+                        a.get() + n * sampleA + s.offset(step, width), k.get() + n * sampleA + s.offset(step, width),
+                        s.hidden, firstUnit, lastUnit);
       }
       worker.meet();
     }
   });
   if (plan.wanted(operation.outputs[0])) {
-    emitProduct(plan, {.name = "gru_gradient to input", .m = rows, .n = s.channels, .k = width, .a = a, .rowA = width,
-                       .b = plan.read(wInput), .rowB = s.channels, .weight = wInput},
+    emitProduct(plan,
+                {.name = "gru_gradient to input",
+                 .m = rows,
+                 .n = s.channels,
+                 .k = width,
+                 .a = a,
+                 .rowA = width,
+                 .b = plan.read(wInput),
+                 .rowB = s.channels,
+                 .weight = wInput},
                 {plan.write(operation.outputs[0]), false});
   }
   emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.read(x), s.channels, operation.outputs[1]);
   if (plan.wanted(operation.outputs[2])) {
-    emitWeightGradient(plan, s, "gru_gradient to w_hidden", k, shiftedOutput(plan, s, y, {}), s.hidden, operation.outputs[2]);
+    emitWeightGradient(plan, s, "gru_gradient to w_hidden", k, shiftedOutput(plan, s, y, {}), s.hidden,
+                       operation.outputs[2]);
   }
   emitRecurrentBiasGradient(plan, s, a, operation.outputs[3]);
   emitRecurrentBiasGradient(plan, s, k, operation.outputs[4]);

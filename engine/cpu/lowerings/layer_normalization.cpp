@@ -17,15 +17,16 @@ std::int64_t rowLength(const Plan& plan, const Operation& operation) {
 }
 
 ResponseWindow windowOf(const Attributes& attributes) {
-  return {attributes.integer("size", 5), static_cast<float>(attributes.real("alpha", 1e-4)), static_cast<float>(attributes.real("beta", 0.75)),
-          static_cast<float>(attributes.real("k", 1.0))};
+  return {attributes.integer("size", 5), static_cast<float>(attributes.real("alpha", 1e-4)),
+          static_cast<float>(attributes.real("beta", 0.75)), static_cast<float>(attributes.real("k", 1.0))};
 }
 
 }  // namespace
 
 void lowerLayerNormalization(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
-  const auto from = plan.read(x), gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
+  const auto from = plan.read(x), gamma = plan.readOptional(operation.inputs[1]),
+             beta = plan.readOptional(operation.inputs[2]);
   const auto to = plan.write(y), mean = plan.write(operation.outputs[1]), inverse = plan.write(operation.outputs[2]);
   plan.mayOverwrite(y, x);
   const auto epsilon = static_cast<float>(operation.attributes.real("epsilon", kEpsilon));
@@ -33,7 +34,8 @@ void lowerLayerNormalization(Plan& plan, const Operation& operation) {
   plan.stage("layer_normalization", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);
     for (std::int64_t r = first; r < last; ++r) {
-      layerNormRow(from.get() + r * length, gamma.get(), beta.get(), epsilon, length, to.get() + r * length, mean.get() + r, inverse.get() + r);
+      layerNormRow(from.get() + r * length, gamma.get(), beta.get(), epsilon, length, to.get() + r * length,
+                   mean.get() + r, inverse.get() + r);
     }
   });
 }
@@ -57,8 +59,8 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
     for (std::int64_t start = first; start < last; start += kBlock) {
       std::fill_n(block, 2 * length, 0.0f);
       for (std::int64_t r = start; r < std::min(last, start + kBlock); ++r) {
-        layerNormGradientRow(from.get() + r * length, gradient.get() + r * length, gamma.get(), mean.get()[r], inverse.get()[r], length,
-                             to.get() + r * length, block, block + length);
+        layerNormGradientRow(from.get() + r * length, gradient.get() + r * length, gamma.get(), mean.get()[r],
+                             inverse.get()[r], length, to.get() + r * length, block, block + length);
       }
       for (std::int64_t i = 0; i < 2 * length; ++i) sums[i] += block[i];
     }
@@ -84,24 +86,27 @@ void lowerLocalResponseNormalization(Plan& plan, const Operation& operation) {
   const ResponseWindow window = windowOf(operation.attributes);
   plan.stage("local_response_normalization", {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(view.rows);
-    for (std::int64_t r = first; r < last; ++r) responseNormRow(window, from.get() + r * view.channels, to.get() + r * view.channels, view.channels);
+    for (std::int64_t r = first; r < last; ++r)
+      responseNormRow(window, from.get() + r * view.channels, to.get() + r * view.channels, view.channels);
   });
 }
 
 void lowerLocalResponseNormalizationGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dx = operation.outputs[0];
   const ChannelView view = channelView(plan, x, 1);
-  const auto from = plan.read(x, view.layout), gradient = plan.read(operation.inputs[1], view.layout), to = plan.write(dx, view.layout);
+  const auto from = plan.read(x, view.layout), gradient = plan.read(operation.inputs[1], view.layout),
+             to = plan.write(dx, view.layout);
   const ResponseWindow window = windowOf(operation.attributes);
   const auto scratch = plan.scratch(2 * view.channels * plan.threads());
-  plan.stage("local_response_normalization_gradient", {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
-    const auto [first, last] = worker.share(view.rows);
-    for (std::int64_t r = first; r < last; ++r) {
-      const std::int64_t at = r * view.channels;
-      responseNormGradientRow(window, from.get() + at, gradient.get() + at, to.get() + at, view.channels,
-                              scratch.get() + 2 * view.channels * worker.index);
-    }
-  });
+  plan.stage("local_response_normalization_gradient", {}, layoutName(plan.shape(x), view.layout),
+             [=](const Worker& worker) {
+               const auto [first, last] = worker.share(view.rows);
+               for (std::int64_t r = first; r < last; ++r) {
+                 const std::int64_t at = r * view.channels;
+                 responseNormGradientRow(window, from.get() + at, gradient.get() + at, to.get() + at, view.channels,
+                                         scratch.get() + 2 * view.channels * worker.index);
+               }
+             });
 }
 
 }  // namespace loom::cpu

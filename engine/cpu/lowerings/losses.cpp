@@ -40,7 +40,8 @@ enum class Pointwise { binaryCrossEntropy, binaryCrossEntropyFromLogits, meanSqu
 Pointwise pointwiseOf(const Operation& operation) {
   const std::string& name = operation.op->name;
   if (name.starts_with("binary_cross_entropy")) {
-    return operation.attributes.boolean("from_logits", false) ? Pointwise::binaryCrossEntropyFromLogits : Pointwise::binaryCrossEntropy;
+    return operation.attributes.boolean("from_logits", false) ? Pointwise::binaryCrossEntropyFromLogits
+                                                              : Pointwise::binaryCrossEntropy;
   }
   return name.starts_with("huber") ? Pointwise::huber : Pointwise::meanSquaredError;
 }
@@ -49,12 +50,14 @@ constexpr double kClamp = 1e-7;
 
 double lossOf(Pointwise kind, double x, double target, double delta) {
   switch (kind) {
-    case Pointwise::binaryCrossEntropyFromLogits: return (x > 0 ? x : 0) - x * target + std::log1p(std::exp(-std::abs(x)));
+    case Pointwise::binaryCrossEntropyFromLogits:
+      return (x > 0 ? x : 0) - x * target + std::log1p(std::exp(-std::abs(x)));
     case Pointwise::binaryCrossEntropy: {
       const double p = x < kClamp ? kClamp : x > 1 - kClamp ? 1 - kClamp : x;
       return -(target * std::log(p) + (1 - target) * std::log1p(-p));
     }
-    case Pointwise::meanSquaredError: return (x - target) * (x - target);
+    case Pointwise::meanSquaredError:
+      return (x - target) * (x - target);
     case Pointwise::huber: {
       const double d = std::abs(x - target);
       return d <= delta ? 0.5 * d * d : delta * (d - 0.5 * delta);
@@ -65,9 +68,12 @@ double lossOf(Pointwise kind, double x, double target, double delta) {
 
 double slopeOf(Pointwise kind, double x, double target, double delta) {
   switch (kind) {
-    case Pointwise::binaryCrossEntropyFromLogits: return (x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x))) - target;
-    case Pointwise::binaryCrossEntropy: return x < kClamp || x > 1 - kClamp ? 0 : (x - target) / (x * (1 - x));
-    case Pointwise::meanSquaredError: return 2 * (x - target);
+    case Pointwise::binaryCrossEntropyFromLogits:
+      return (x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x))) - target;
+    case Pointwise::binaryCrossEntropy:
+      return x < kClamp || x > 1 - kClamp ? 0 : (x - target) / (x * (1 - x));
+    case Pointwise::meanSquaredError:
+      return 2 * (x - target);
     case Pointwise::huber: {
       const double d = x - target;
       return d > delta ? delta : d < -delta ? -delta : d;
@@ -133,16 +139,18 @@ void lowerPointwiseLoss(Plan& plan, const Operation& operation) {
   const auto x = plan.read(operation.inputs[0]), target = plan.read(operation.inputs[1]);
   const Pointwise kind = pointwiseOf(operation);
   const double delta = operation.attributes.real("delta", 1.0);
-  meanOf(plan, operation.op->name, operation.outputs[0], plan.shape(operation.inputs[0]).elements(), [=](std::int64_t first, std::int64_t last) {
-    double total = 0;
-    for (std::int64_t i = first; i < last; ++i) total += lossOf(kind, x.get()[i], target.get()[i], delta);
-    return total;
-  });
+  meanOf(plan, operation.op->name, operation.outputs[0], plan.shape(operation.inputs[0]).elements(),
+         [=](std::int64_t first, std::int64_t last) {
+           double total = 0;
+           for (std::int64_t i = first; i < last; ++i) total += lossOf(kind, x.get()[i], target.get()[i], delta);
+           return total;
+         });
 }
 
 void lowerPointwiseLossGradient(Plan& plan, const Operation& operation) {
   const TensorId dx = operation.outputs[0];
-  const auto x = plan.read(operation.inputs[0]), target = plan.read(operation.inputs[1]), scale = plan.read(operation.inputs[2]);
+  const auto x = plan.read(operation.inputs[0]), target = plan.read(operation.inputs[1]),
+             scale = plan.read(operation.inputs[2]);
   const auto to = plan.write(dx);
   plan.mayOverwrite(dx, operation.inputs[0]);
   const Pointwise kind = pointwiseOf(operation);
@@ -159,7 +167,8 @@ void lowerPointwiseLossGradient(Plan& plan, const Operation& operation) {
 
 void lowerTopKAccuracy(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0];
-  const std::int64_t classes = plan.shape(x)[-1], rows = plan.shape(x).elements() / classes, k = operation.attributes.integer("k", 1);
+  const std::int64_t classes = plan.shape(x)[-1], rows = plan.shape(x).elements() / classes,
+                     k = operation.attributes.integer("k", 1);
   checkIndices(plan, operation.inputs[1], classes, "label");
   const auto logits = plan.read(x);
   const auto labels = plan.readInts(operation.inputs[1]);
@@ -169,7 +178,8 @@ void lowerTopKAccuracy(Plan& plan, const Operation& operation) {
       const float* row = logits.get() + r * classes;
       const std::int64_t label = labels.get()[r];
       std::int64_t before = 0;  // classes that rank before the label; a NaN never ranks behind
-      for (std::int64_t j = 0; j < classes; ++j) before += j != label && (!(row[j] <= row[label]) || (row[j] == row[label] && j < label));
+      for (std::int64_t j = 0; j < classes; ++j)
+        before += j != label && (!(row[j] <= row[label]) || (row[j] == row[label] && j < label));
       hits += before < k;
     }
     return hits;
@@ -179,11 +189,12 @@ void lowerTopKAccuracy(Plan& plan, const Operation& operation) {
 void lowerBinaryAccuracy(Plan& plan, const Operation& operation) {
   const auto p = plan.read(operation.inputs[0]), target = plan.read(operation.inputs[1]);
   const double threshold = operation.attributes.real("threshold", 0.5);
-  meanOf(plan, "binary_accuracy", operation.outputs[0], plan.shape(operation.inputs[0]).elements(), [=](std::int64_t first, std::int64_t last) {
-    double hits = 0;
-    for (std::int64_t i = first; i < last; ++i) hits += (p.get()[i] >= threshold) == (target.get()[i] >= 0.5);
-    return hits;
-  });
+  meanOf(plan, "binary_accuracy", operation.outputs[0], plan.shape(operation.inputs[0]).elements(),
+         [=](std::int64_t first, std::int64_t last) {
+           double hits = 0;
+           for (std::int64_t i = first; i < last; ++i) hits += (p.get()[i] >= threshold) == (target.get()[i] >= 0.5);
+           return hits;
+         });
 }
 
 }  // namespace loom::cpu

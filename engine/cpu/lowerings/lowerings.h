@@ -1,5 +1,6 @@
 #pragma once
-// Every op's lowering, grouped by file. A new op: a function here, a row in lowerings.cpp, a case in tests/engine/ops/op_cases.h.
+// Every op's lowering, grouped by file. A new op: a function here, a row in lowerings.cpp, a case in
+// tests/engine/ops/op_cases.h.
 #include "engine/cpu/plan.h"
 
 namespace loom::cpu {
@@ -76,11 +77,13 @@ struct ChannelView {
 };
 ChannelView channelView(const Plan& plan, TensorId id, std::int64_t axis);
 
-// The layout of the first input that is not plain and has the rank of the first, else the first's: what elementwise ops work in.
+// The layout of the first input that is not plain and has the rank of the first, else the first's: what elementwise ops
+// work in.
 Layout commonLayout(const Plan& plan, std::span<const TensorId> inputs);
 
-// Appends a stage that sums `partials` (one row of `count` for each thread) into the target, where kernels leave partial sums.
-// Checks class indices of i32 tensor `id` (0 <= index < limit) before the step, or in place when the step computes them.
+// Appends a stage that sums `partials` (one row of `count` for each thread) into the target, where kernels leave
+// partial sums. Checks class indices of i32 tensor `id` (0 <= index < limit) before the step, or in place when the step
+// computes them.
 void checkIndices(Plan& plan, TensorId id, std::int64_t limit, const std::string& what);
 
 }  // namespace loom::cpu

@@ -23,15 +23,22 @@ void lowerLstm(Plan& plan, const Operation& operation) {
       const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : h0.get();
       if (before != nullptr) {
         for (std::int64_t gate = 0; gate < s.gates; ++gate) {
-          gemm({.m = s.batch, .n = s.hidden, .k = s.hidden, .a = {before, step > 0 ? sampleY : s.hidden, 1},
-                .packed = packed.get() + gate * packedFloats(s.hidden, s.hidden), .c = now + gate * s.hidden, .ldc = sampleState, .accumulate = true},
+          gemm({.m = s.batch,
+                .n = s.hidden,
+                .k = s.hidden,
+                .a = {before, step > 0 ? sampleY : s.hidden, 1},
+                .packed = packed.get() + gate * packedFloats(s.hidden, s.hidden),
+                .c = now + gate * s.hidden,
+                .ldc = sampleState,
+                .accumulate = true},
                0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
         }
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
         const float* cell = step > 0 ? state.get() + n * sampleState + s.offset(step - 1, row) + 4 * s.hidden
                                      : (c0 ? c0.get() + n * s.hidden : nullptr);
-        lstmCell(now + n * sampleState, cell, y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit, lastUnit);
+        lstmCell(now + n * sampleState, cell, y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit,
+                 lastUnit);
       }
       worker.meet();
     }
@@ -41,31 +48,42 @@ void lowerLstm(Plan& plan, const Operation& operation) {
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]), dy = plan.read(operation.inputs[5]);
+  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]),
+             dy = plan.read(operation.inputs[5]);
   const auto h0 = plan.readOptional(inputOr(operation, 6)), c0 = plan.readOptional(inputOr(operation, 7));
   const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
-  const auto da = plan.scratch(rows * width), dh = plan.scratch(s.batch * s.hidden), dc = plan.scratch(s.batch * s.hidden);
+  const auto da = plan.scratch(rows * width), dh = plan.scratch(s.batch * s.hidden),
+             dc = plan.scratch(s.batch * s.hidden);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const auto packed = packHidden(plan, s, operation.inputs[2]);
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
-  const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{}, dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
+  const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{},
+             dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
   plan.stage("lstm_gradient over time", [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
-    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden, sampleA = s.time * width;
+    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
+                       sampleA = s.time * width;
     // dh of the step before: da U, for this thread's units.
     const auto back = [&](std::int64_t step, float* to) {
-      gemm({.m = s.batch, .n = s.hidden, .k = width, .a = {da.get() + s.offset(step, width), sampleA, 1}, .packed = packed.get(), .c = to,
+      gemm({.m = s.batch,
+            .n = s.hidden,
+            .k = width,
+            .a = {da.get() + s.offset(step, width), sampleA, 1},
+            .packed = packed.get(),
+            .c = to,
             .ldc = s.hidden},
            0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
     };
-    for (std::int64_t n = 0; n < s.batch; ++n) std::fill(dc.get() + n * s.hidden + firstUnit, dc.get() + n * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
+    for (std::int64_t n = 0; n < s.batch; ++n)
+      std::fill(dc.get() + n * s.hidden + firstUnit, dc.get() + n * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
     for (std::int64_t step = s.time; step-- > 0;) {
       if (step + 1 < s.time) back(step + 1, dh.get());
       for (std::int64_t n = 0; n < s.batch; ++n) {
         const float* cell = step > 0 ? state.get() + n * sampleState + s.offset(step - 1, row) + 4 * s.hidden
                                      : (c0 ? c0.get() + n * s.hidden : nullptr);
-        lstmCellGradient(state.get() + n * sampleState + s.offset(step, row), cell, dy.get() + n * sampleY + s.offset(step, s.hidden),
+        lstmCellGradient(state.get() + n * sampleState + s.offset(step, row), cell,
+                         dy.get() + n * sampleY + s.offset(step, s.hidden),
                          step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, dc.get() + n * s.hidden,
                          da.get() + n * sampleA + s.offset(step, width), s.hidden, firstUnit, lastUnit);
       }
@@ -78,13 +96,22 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
     }
   });
   if (plan.wanted(operation.outputs[0])) {
-    emitProduct(plan, {.name = "lstm_gradient to input", .m = rows, .n = s.channels, .k = width, .a = da, .rowA = width,
-                       .b = plan.read(wInput), .rowB = s.channels, .weight = wInput},
+    emitProduct(plan,
+                {.name = "lstm_gradient to input",
+                 .m = rows,
+                 .n = s.channels,
+                 .k = width,
+                 .a = da,
+                 .rowA = width,
+                 .b = plan.read(wInput),
+                 .rowB = s.channels,
+                 .weight = wInput},
                 {plan.write(operation.outputs[0]), false});
   }
   emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.read(x), s.channels, operation.outputs[1]);
   if (plan.wanted(operation.outputs[2])) {
-    emitWeightGradient(plan, s, "lstm_gradient to w_hidden", da, shiftedOutput(plan, s, y, h0), s.hidden, operation.outputs[2]);
+    emitWeightGradient(plan, s, "lstm_gradient to w_hidden", da, shiftedOutput(plan, s, y, h0), s.hidden,
+                       operation.outputs[2]);
   }
   emitRecurrentBiasGradient(plan, s, da, operation.outputs[3]);
 }

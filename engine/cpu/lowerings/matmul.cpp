@@ -1,7 +1,7 @@
 // matmul and bias_gradient.
-#include <algorithm>
-
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gemm.h"
@@ -9,11 +9,13 @@
 #include "engine/cpu/lowerings/product.h"
 
 namespace loom::cpu {
+
 void lowerMatmul(Plan& plan, const Operation& operation) {
   const TensorId a = operation.inputs[0], b = operation.inputs[1];
   const TensorId bias = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
   const TensorId y = plan.fused().output;
-  const bool transposeA = operation.attributes.boolean("transpose_a", false), transposeB = operation.attributes.boolean("transpose_b", false);
+  const bool transposeA = operation.attributes.boolean("transpose_a", false),
+             transposeB = operation.attributes.boolean("transpose_b", false);
   const Shape& shapeA = plan.shape(a);
   const Shape& shapeB = plan.shape(b);
   std::int64_t m = shapeA[transposeA ? -1 : -2];
@@ -28,11 +30,24 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
   const auto left = plan.read(a), right = plan.read(b), offsets = plan.readOptional(bias);
   const auto target = plan.writeGradient(y);
   const Activation activation = plan.fused().relu ? Activation::relu : Activation::none;
-  const std::int64_t rowA = transposeA ? 1 : k, columnA = transposeA ? m : 1, rowB = transposeB ? 1 : n, columnB = transposeB ? k : 1;
+  const std::int64_t rowA = transposeA ? 1 : k, columnA = transposeA ? m : 1, rowB = transposeB ? 1 : n,
+                     columnB = transposeB ? k : 1;
   const std::string kernel = fmt::format("matmul {}×{}×{}{}", m, n, k, plan.fused().relu ? " + relu" : "");
   if (matrices == 1) {
-    emitProduct(plan, {.name = kernel, .m = m, .n = n, .k = k, .a = left, .rowA = rowA, .columnA = columnA, .b = right, .rowB = rowB,
-                       .columnB = columnB, .weight = b, .bias = offsets, .activation = activation},
+    emitProduct(plan,
+                {.name = kernel,
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .a = left,
+                 .rowA = rowA,
+                 .columnA = columnA,
+                 .b = right,
+                 .rowB = rowB,
+                 .columnB = columnB,
+                 .weight = b,
+                 .bias = offsets,
+                 .activation = activation},
                 target);
     return;
   }
@@ -43,9 +58,18 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
     const auto [first, last] = worker.share(matrices);
     float* mine = packed.get() + worker.index * packedSize;
     for (std::int64_t i = first; i < last; ++i) {
-      if (i == first || !shared) packPanels(mine, {right.get() + (shared ? 0 : i * k * n), rowB, columnB}, k, n, 0, panelsOf(n));
-      gemm({.m = m, .n = n, .k = k, .a = {left.get() + i * m * k, rowA, columnA}, .packed = mine, .c = target.to.get() + i * m * n,
-            .ldc = n, .bias = offsets.get(), .activation = activation, .accumulate = target.adds(worker)},
+      if (i == first || !shared)
+        packPanels(mine, {right.get() + (shared ? 0 : i * k * n), rowB, columnB}, k, n, 0, panelsOf(n));
+      gemm({.m = m,
+            .n = n,
+            .k = k,
+            .a = {left.get() + i * m * k, rowA, columnA},
+            .packed = mine,
+            .c = target.to.get() + i * m * n,
+            .ldc = n,
+            .bias = offsets.get(),
+            .activation = activation,
+            .accumulate = target.adds(worker)},
            0, m, 0, panelsOf(n), scratch.get() + worker.index * gemmScratch());
     }
   });

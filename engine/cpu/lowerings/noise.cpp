@@ -12,7 +12,8 @@ namespace {
 // Step and first sample, exact where they are the program's scalars (a float would lose digits beyond 2^24).
 std::function<std::int64_t(const Worker&)> wholeNumber(Plan& plan, TensorId id) {
   const Tensor& tensor = plan.tensor(id);
-  if (tensor.role == TensorRole::scalar && tensor.name == kStepScalar) return [](const Worker& worker) { return worker.step->options.step; };
+  if (tensor.role == TensorRole::scalar && tensor.name == kStepScalar)
+    return [](const Worker& worker) { return worker.step->options.step; };
   if (tensor.role == TensorRole::scalar && tensor.name == kFirstSampleScalar) {
     return [](const Worker& worker) { return worker.step->options.firstSample; };
   }
@@ -37,7 +38,8 @@ void lowerDropout(Plan& plan, const Operation& operation) {
     const auto [first, last] = worker.share(samples);
     const std::int64_t at = step(worker), start = firstSample(worker);
     for (std::int64_t s = first; s < last; ++s) {
-      dropoutSample(key, noiseCounter(at, start + s), threshold, factor, from.get() + s * size, to.get() + s * size, size);
+      dropoutSample(key, noiseCounter(at, start + s), threshold, factor, from.get() + s * size, to.get() + s * size,
+                    size);
     }
   });
 }
@@ -55,9 +57,9 @@ void lowerRandom(Plan& plan, const Operation& operation) {
     for (std::int64_t s = first; s < last; ++s) {
       const std::uint64_t counter = noiseCounter(at, start + s);
       for (std::int64_t i = 0; i < size; ++i) {
-        to.get()[s * size + i] =
-            normal ? static_cast<float>(normalFrom(noiseWord(philox, counter, 2 * i), noiseWord(philox, counter, 2 * i + 1)))
-                   : Philox::toUniform(noiseWord(philox, counter, i));
+        to.get()[s * size + i] = normal ? static_cast<float>(normalFrom(noiseWord(philox, counter, 2 * i),
+                                                                        noiseWord(philox, counter, 2 * i + 1)))
+                                        : Philox::toUniform(noiseWord(philox, counter, i));
       }
     }
   });

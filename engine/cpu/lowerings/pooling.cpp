@@ -19,14 +19,16 @@ void lowerMaxPooling(Plan& plan, const Operation& operation) {
 void lowerMaxPoolingGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dx = plan.fused().output;
   const Layout layout = channelsLast(plan.shape(x).rank());
-  const auto from = plan.read(x, layout), out = plan.read(operation.inputs[1], layout), gradient = plan.read(operation.inputs[2], layout);
+  const auto from = plan.read(x, layout), out = plan.read(operation.inputs[1], layout),
+             gradient = plan.read(operation.inputs[2], layout);
   const auto to = plan.write(dx, layout);
   const bool relu = plan.fused().relu;
   const PoolingGeometry g = poolingGeometry(plan.shape(x), operation.attributes);
-  plan.stage(relu ? "max_pooling_gradient + relu_gradient" : "max_pooling_gradient", {}, "channels-last", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(g.batch);
-    maxPoolingGradient(g, from.get(), out.get(), gradient.get(), to.get(), relu, first, last);
-  });
+  plan.stage(relu ? "max_pooling_gradient + relu_gradient" : "max_pooling_gradient", {}, "channels-last",
+             [=](const Worker& worker) {
+               const auto [first, last] = worker.share(g.batch);
+               maxPoolingGradient(g, from.get(), out.get(), gradient.get(), to.get(), relu, first, last);
+             });
 }
 
 void lowerAveragePooling(Plan& plan, const Operation& operation) {

@@ -24,7 +24,7 @@ struct Product {
 void emitProduct(Plan& plan, const Product& product, const Plan::Target& target);
 
 // b (k x n) in panels, from the prologue on where `weight` is a parameter, else from this place of the program on.
-Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride, std::int64_t k,
-                   std::int64_t n);
+Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride,
+                   std::int64_t k, std::int64_t n);
 
 }  // namespace loom::cpu

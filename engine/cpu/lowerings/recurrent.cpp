@@ -9,13 +9,30 @@ namespace loom::cpu {
 
 RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state) {
   const Shape& x = plan.shape(operation.inputs[0]);
-  return {x[0], x[1], x[2], plan.shape(operation.inputs[2])[1], gates, state, operation.attributes.boolean("reverse", false)};
+  return {x[0],
+          x[1],
+          x[2],
+          plan.shape(operation.inputs[2])[1],
+          gates,
+          state,
+          operation.attributes.boolean("reverse", false)};
 }
 
-void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias, const Ref<float>& state) {
-  emitProduct(plan, {.name = "recurrent input side", .m = s.batch * s.time, .n = s.gates * s.hidden, .k = s.channels, .a = plan.read(x),
-                     .rowA = s.channels, .b = plan.read(wInput), .rowB = 1, .columnB = s.channels, .weight = wInput, .bias = bias,
-                     .ldc = s.state * s.hidden},
+void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias,
+                   const Ref<float>& state) {
+  emitProduct(plan,
+              {.name = "recurrent input side",
+               .m = s.batch * s.time,
+               .n = s.gates * s.hidden,
+               .k = s.channels,
+               .a = plan.read(x),
+               .rowA = s.channels,
+               .b = plan.read(wInput),
+               .rowB = 1,
+               .columnB = s.channels,
+               .weight = wInput,
+               .bias = bias,
+               .ldc = s.state * s.hidden},
               {state, false});
 }
 
@@ -23,12 +40,15 @@ Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidde
   const auto weights = plan.read(wHidden);
   const std::int64_t size = packedFloats(s.hidden, s.hidden);
   const auto packGate = [=](const Ref<float>& packed, std::int64_t gate) {
-    packPanels(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden, s.hidden, 0, panelsOf(s.hidden));
+    packPanels(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden,
+               s.hidden, 0, panelsOf(s.hidden));
   };
   if (plan.tensor(wHidden).role == TensorRole::parameter) {
-    return plan.packedWeight("hidden by gate " + std::to_string(wHidden), size * s.gates, [&](const Ref<float>& packed) {
-      for (std::int64_t gate = 0; gate < s.gates; ++gate) plan.prologue([=](const Worker&) { packGate(packed, gate); });
-    });
+    return plan.packedWeight("hidden by gate " + std::to_string(wHidden), size * s.gates,
+                             [&](const Ref<float>& packed) {
+                               for (std::int64_t gate = 0; gate < s.gates; ++gate)
+                                 plan.prologue([=](const Worker&) { packGate(packed, gate); });
+                             });
   }
   const auto packed = plan.scratch(size * s.gates);
   plan.stage("pack", [=](const Worker& worker) {
@@ -55,18 +75,28 @@ Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& s, const Ref<float>& 
         std::memset(rows + s.offset(0, s.hidden), 0, bytes);
       }
       for (std::int64_t step = 1; step < s.time; ++step) {
-        std::memcpy(rows + s.offset(step, s.hidden), y.get() + n * s.time * s.hidden + s.offset(step - 1, s.hidden), bytes);
+        std::memcpy(rows + s.offset(step, s.hidden), y.get() + n * s.time * s.hidden + s.offset(step - 1, s.hidden),
+                    bytes);
       }
     }
   });
   return shifted;
 }
 
-void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const Ref<float>& da, const Ref<float>& in,
-                        std::int64_t width, TensorId dw) {
+void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const Ref<float>& da,
+                        const Ref<float>& in, std::int64_t width, TensorId dw) {
   if (!plan.wanted(dw)) return;
   const std::int64_t rows = s.gates * s.hidden;
-  emitProduct(plan, {.name = name, .m = rows, .n = width, .k = s.batch * s.time, .a = da, .rowA = 1, .columnA = rows, .b = in, .rowB = width},
+  emitProduct(plan,
+              {.name = name,
+               .m = rows,
+               .n = width,
+               .k = s.batch * s.time,
+               .a = da,
+               .rowA = 1,
+               .columnA = rows,
+               .b = in,
+               .rowB = width},
               plan.writeGradient(dw));
 }
 

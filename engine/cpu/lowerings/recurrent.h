@@ -1,6 +1,6 @@
 #pragma once
-// What lstm and gru share: products of the input side over all frames at once, then the loop over time in which each thread
-// owns some units, its part of the hidden weights stays in its cache, and all meet once a frame.
+// What lstm and gru share: products of the input side over all frames at once, then the loop over time in which each
+// thread owns some units, its part of the hidden weights stays in its cache, and all meet once a frame.
 #include "engine/cpu/lowerings/lowerings.h"
 #include "engine/cpu/lowerings/product.h"
 
@@ -18,7 +18,8 @@ struct RecurrentShape {
 RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state);
 
 // state[:, gates 0 ... gates) = x W^T + b, over all frames.
-void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias, const Ref<float>& state);
+void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias,
+                   const Ref<float>& state);
 
 // U^T of each gate by itself (hidden x hidden), packed: gate g at g * packedFloats(hidden, hidden).
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
@@ -29,8 +30,8 @@ Ref<float> packHidden(Plan& plan, const RecurrentShape& shape, TensorId wHidden)
 Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& shape, const Ref<float>& y, const Ref<float>& h0);
 
 // dW = da^T in, summed over all rows; and db = sum of da. Targets that nobody wants are left out.
-void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const Ref<float>& da, const Ref<float>& in,
-                        std::int64_t width, TensorId dw);
+void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const Ref<float>& da,
+                        const Ref<float>& in, std::int64_t width, TensorId dw);
 void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const Ref<float>& da, TensorId db);
 
 inline TensorId inputOr(const Operation& operation, std::size_t index) {

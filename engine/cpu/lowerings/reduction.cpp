@@ -8,15 +8,15 @@
 namespace loom::cpu {
 namespace {
 
-// A sum over some axes, in memory order. Axes are joined to groups that are all kept or all summed; the innermost group is a
-// row, the others say which rows add up to which result.
+// A sum over some axes, in memory order. Axes are joined to groups that are all kept or all summed; the innermost group
+// is a row, the others say which rows add up to which result.
 struct Reduction {
   struct Group {
     std::int64_t extent = 1, stride = 0;
   };
   std::vector<Group> kept, summed;  // of the groups outside the row
   std::int64_t columns = 1;
-  bool rowKept = true;  // the row's numbers stay apart; else they are summed too
+  bool rowKept = true;                  // the row's numbers stay apart; else they are summed too
   std::int64_t results = 1, terms = 1;  // products over kept and summed
 
   static std::int64_t offset(const std::vector<Group>& groups, std::int64_t index) {
@@ -62,12 +62,14 @@ Reduction reductionOf(const Shape& physical, const std::vector<bool>& summed) {
 void sumTerms(const Reduction& r, const float* x, std::int64_t first, std::int64_t last, float factor, float* out) {
   if (!r.rowKept) {
     double total = 0;
-    for (std::int64_t term = first; term < last; ++term) total += sumAll(x + Reduction::offset(r.summed, term), r.columns);
+    for (std::int64_t term = first; term < last; ++term)
+      total += sumAll(x + Reduction::offset(r.summed, term), r.columns);
     *out = static_cast<float>(total * factor);
     return;
   }
   std::fill_n(out, r.columns, 0.0f);
-  const std::int64_t inner = r.summed.empty() ? 1 : r.summed.back().extent, stride = r.summed.empty() ? 0 : r.summed.back().stride;
+  const std::int64_t inner = r.summed.empty() ? 1 : r.summed.back().extent,
+                     stride = r.summed.empty() ? 0 : r.summed.back().stride;
   for (std::int64_t term = first; term < last;) {  // runs of equally spaced rows
     const std::int64_t rows = std::min(last - term, inner - term % inner);
     sumRows(x + Reduction::offset(r.summed, term), rows, r.columns, stride, out);
@@ -76,7 +78,8 @@ void sumTerms(const Reduction& r, const float* x, std::int64_t first, std::int64
   if (factor != 1) scale(out, factor, 0, out, r.columns);
 }
 
-void emit(Plan& plan, const std::string& name, const Reduction& r, const Ref<float>& from, const Plan::Target& target, float factor) {
+void emit(Plan& plan, const std::string& name, const Reduction& r, const Ref<float>& from, const Plan::Target& target,
+          float factor) {
   const std::int64_t width = r.rowKept ? r.columns : 1;
   if (r.results == 1) {  // everything into one row: each thread sums some terms (or a part of the only one)
     const bool split = r.terms == 1 && !r.rowKept;
@@ -119,7 +122,8 @@ void lowerReduce(Plan& plan, const Operation& operation) {
   const Shape& shape = plan.shape(x);
   std::vector<bool> logical(shape.rank(), !operation.attributes.has("axes"));
   if (operation.attributes.has("axes")) {
-    for (std::int64_t axis : operation.attributes.integers("axes")) logical[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.rank()) : axis)] = true;
+    for (std::int64_t axis : operation.attributes.integers("axes"))
+      logical[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.rank()) : axis)] = true;
   }
   const Layout layout = plan.layoutOf(x);
   const auto from = plan.read(x, layout);
@@ -132,13 +136,14 @@ void lowerReduce(Plan& plan, const Operation& operation) {
     summed.push_back(logical[a]);
     if (logical[a]) count *= static_cast<double>(shape[axis]);
     if (keep) left.push_back(axis);
-    if (!keep && !logical[a]) left.push_back(static_cast<int>(std::count(logical.begin(), logical.begin() + axis, false)));
+    if (!keep && !logical[a])
+      left.push_back(static_cast<int>(std::count(logical.begin(), logical.begin() + axis, false)));
   }
   const bool plain = isPlain(plan.shape(y), left);
   const Plan::Target target = plain ? plan.writeGradient(y) : Plan::Target{plan.write(y, left), false};
   const bool mean = operation.attributes.text("function") == "mean";
-  emit(plan, "reduce " + operation.attributes.text("function"), reductionOf(physicalShape(shape, layout), summed), from, target,
-       mean ? static_cast<float>(1 / count) : 1.0f);
+  emit(plan, "reduce " + operation.attributes.text("function"), reductionOf(physicalShape(shape, layout), summed), from,
+       target, mean ? static_cast<float>(1 / count) : 1.0f);
 }
 
 void lowerSumTo(Plan& plan, const Operation& operation) {
@@ -148,7 +153,8 @@ void lowerSumTo(Plan& plan, const Operation& operation) {
   const Shape &shape = plan.shape(x), &result = plan.shape(y);
   std::vector<bool> summed;
   for (int axis : layout) summed.push_back(result[axis] == 1 && shape[axis] != 1);
-  const Plan::Target target = isPlain(result, layout) ? plan.writeGradient(y) : Plan::Target{plan.write(y, layout), false};
+  const Plan::Target target =
+      isPlain(result, layout) ? plan.writeGradient(y) : Plan::Target{plan.write(y, layout), false};
   emit(plan, "sum_to", reductionOf(physicalShape(shape, layout), summed), from, target, 1);
 }
 

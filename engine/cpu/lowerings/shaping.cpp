@@ -73,7 +73,8 @@ void lowerSlice(Plan& plan, const Operation& operation) {
     const auto [first, last] = worker.share(large.outer * small.extent);
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t o = i / small.extent, k = i % small.extent;
-      copyFloats(to.get() + i * large.inner, from.get() + (o * large.extent + start + k * step) * large.inner, large.inner);
+      copyFloats(to.get() + i * large.inner, from.get() + (o * large.extent + start + k * step) * large.inner,
+                 large.inner);
     }
   });
 }
@@ -111,7 +112,8 @@ void lowerTranspose(Plan& plan, const Operation& operation) {
   const auto rank = static_cast<std::int64_t>(plan.shape(x).rank());
   std::vector<int> nameOf(static_cast<std::size_t>(rank));
   int name = 0;
-  for (std::int64_t axis : operation.attributes.integers("axes")) nameOf[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = name++;
+  for (std::int64_t axis : operation.attributes.integers("axes"))
+    nameOf[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = name++;
   Layout renamed;
   for (int axis : plan.layoutOf(x)) renamed.push_back(nameOf[static_cast<std::size_t>(axis)]);
   plan.alias(y, renamed, x, plan.layoutOf(x));

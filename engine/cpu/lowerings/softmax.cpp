@@ -12,7 +12,8 @@ void lowerSoftmax(Plan& plan, const Operation& operation) {
   plan.mayOverwrite(y, x);
   plan.stage("softmax", {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(view.rows);
-    for (std::int64_t r = first; r < last; ++r) softmaxRow(from.get() + r * view.channels, to.get() + r * view.channels, view.channels);
+    for (std::int64_t r = first; r < last; ++r)
+      softmaxRow(from.get() + r * view.channels, to.get() + r * view.channels, view.channels);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "engine/loom/bench/bench.h"
 
 #include <dirent.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -26,7 +25,9 @@ namespace loom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Seconds that this process's threads have spent runnable but without a core.
 double waited() {
@@ -53,9 +54,11 @@ void fillInputs(Executable& executable, const Workload& workload) {
     const auto count = static_cast<std::uint64_t>(tensor.shape.elements());
     if (tensor.type == DataType::i32) {
       const auto found = workload.classes.find(tensor.name);
-      if (found == workload.classes.end()) throwError(ErrorCode::internal, "the workload says no range for input '{}'", tensor.name);
+      if (found == workload.classes.end())
+        throwError(ErrorCode::internal, "the workload says no range for input '{}'", tensor.name);
       auto* to = reinterpret_cast<std::int32_t*>(bytes.data());
-      for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(found->second), i));
+      for (std::uint64_t i = 0; i < count; ++i)
+        to[i] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(found->second), i));
     } else {
       auto* to = reinterpret_cast<float*>(bytes.data());
       for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<float>(random.normal(i));
@@ -74,7 +77,8 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
   ProgramBuilder builder(std::move(forward));
   differentiate(builder);
   ParameterStore store(1);
-  const auto executable = backend.compile(builder.take(), store, {.precision = DataType::f32, .threads = arguments.threads});
+  const auto executable =
+      backend.compile(builder.take(), store, {.precision = DataType::f32, .threads = arguments.threads});
   fillInputs(*executable, workload);
   ParameterUpdate update(workload.update, 0, executable->program(), store);
 
@@ -82,10 +86,12 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
   const auto step = [&] {
     executable->run({.step = steps++});
     const ApplyOutcome outcome = update.apply(backend, {.learningRate = update.baseRate()});
-    if (!outcome.notFinite.empty()) throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", workload.name, outcome.notFinite);
+    if (!outcome.notFinite.empty())
+      throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", workload.name, outcome.notFinite);
   };
   for (int i = 0; i < 3; ++i) step();
-  // As the yardstick: the median over the steps in which no thread stood waiting for a core for more than 2 % of the step.
+  // As the yardstick: the median over the steps in which no thread stood waiting for a core for more than 2 % of the
+  // step.
   std::vector<double> times, clean;
   const Clock::time_point start = Clock::now();
   while (secondsSince(start) < arguments.seconds || times.size() < 5) {
@@ -121,7 +127,8 @@ int runBench(const BenchArguments& arguments) {
     throwError(ErrorCode::device, "bench computes in f32 so far; --precision {} is not there yet", arguments.precision);
   }
   std::vector<Workload> workloads;
-  for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names) workloads.push_back(makeWorkload(name));
+  for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names)
+    workloads.push_back(makeWorkload(name));
   const auto backend = makeCpuBackend(arguments.threads);
   for (const Workload& workload : workloads) {
     fmt::print("{}\n", measure(workload, *backend, arguments).dump());

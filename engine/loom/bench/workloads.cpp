@@ -28,7 +28,9 @@ class Drawing {
     m_network.nodes.push_back(std::move(node));
     return at = m_network.nodes.back().id;
   }
-  std::string add(const std::string& layer, Json values = Json::object()) { return add(layer, std::move(values), {at}, ""); }
+  std::string add(const std::string& layer, Json values = Json::object()) {
+    return add(layer, std::move(values), {at}, "");
+  }
   void loss() {
     const std::string logits = at;
     add("SoftmaxCrossEntropy", Json::object(), {logits, "y"}, "loss");
@@ -48,8 +50,9 @@ Json linear(std::int64_t outputs, std::int64_t baseAxis = 0) {
 }
 
 Json convolution(std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t pad, bool bias) {
-  return {{"channels", channels}, {"kernel", {kernel, kernel}},   {"stride", {stride, stride}}, {"padding", "explicit"},
-          {"pads", {pad, pad}},   {"bias", bias},                 {"initializer", kPyTorch}};
+  return {{"channels", channels},   {"kernel", {kernel, kernel}}, {"stride", {stride, stride}},
+          {"padding", "explicit"},  {"pads", {pad, pad}},         {"bias", bias},
+          {"initializer", kPyTorch}};
 }
 
 Drawing begin(const char* name, Json inputShape, const char* inputType, Json labelShape) {
@@ -190,8 +193,9 @@ Network gptMini() {
 UpdateSpec update(bool adam) {
   UpdateSpec spec;
   spec.decayExclude.clear();
-  spec.optimizer = adam ? Json{{"name", "AdamW"}, {"learning_rate", 3e-4}, {"weight_decay", 0.01}}
-                        : Json{{"name", "Momentum"}, {"learning_rate", 0.01}, {"momentum", 0.9}, {"weight_decay", 5e-4}};
+  spec.optimizer = adam
+                       ? Json{{"name", "AdamW"}, {"learning_rate", 3e-4}, {"weight_decay", 0.01}}
+                       : Json{{"name", "Momentum"}, {"learning_rate", 0.01}, {"momentum", 0.9}, {"weight_decay", 5e-4}};
   return spec;
 }
 
@@ -201,8 +205,9 @@ struct Row {
   std::int64_t batch;
   std::int64_t classes;
 };
-constexpr Row kRows[] = {{"mlp", mlp, 128, 10},           {"mnist-cnn", mnistCnn, 64, 10}, {"resnet20", resnet20, 128, 10},
-                         {"resnet50", resnet50, 32, 1000}, {"lstm", lstm, 32, 1000},        {"gpt-mini", gptMini, 16, 256}};
+constexpr Row kRows[] = {{"mlp", mlp, 128, 10},           {"mnist-cnn", mnistCnn, 64, 10},
+                         {"resnet20", resnet20, 128, 10}, {"resnet50", resnet50, 32, 1000},
+                         {"lstm", lstm, 32, 1000},        {"gpt-mini", gptMini, 16, 256}};
 
 }  // namespace
 

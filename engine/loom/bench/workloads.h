@@ -1,6 +1,6 @@
 #pragma once
-// The six workloads on which training speed is compared, drawn as networks: the same layers, shapes, initial weights and
-// update rules as their definitions for PyTorch, through the same path as a person's project.
+// The six workloads on which training speed is compared, drawn as networks: the same layers, shapes, initial weights
+// and update rules as their definitions for PyTorch, through the same path as a person's project.
 #include <map>
 #include <string>
 #include <vector>

@@ -27,12 +27,24 @@ void* counted(std::size_t bytes) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new(std::size_t bytes) {
+  return counted(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return counted(bytes);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace loom {
 namespace {
@@ -56,13 +68,14 @@ Count countSteps(const Program& program, int steps) {
 }
 
 TEST(CpuAllocation, ownKernelsAllocateNothing) {
-  for (const auto make : {networks::perceptron, networks::stackedLstm, networks::gatedRecurrent, networks::transformerBlock}) {
+  for (const auto make :
+       {networks::perceptron, networks::stackedLstm, networks::gatedRecurrent, networks::transformerBlock}) {
     EXPECT_EQ(countSteps(make(4), 3).blocks, 0);
   }
 }
 
-// oneDNN 2.6 builds a small table of its arguments whenever a primitive runs (a map of at most six entries), and gives it back
-// before it returns. Buffers and scratchpads come from the arena: nothing it asks for has the size of one.
+// oneDNN 2.6 builds a small table of its arguments whenever a primitive runs (a map of at most six entries), and gives
+// it back before it returns. Buffers and scratchpads come from the arena: nothing it asks for has the size of one.
 TEST(CpuAllocation, convolutionsAllocateNoBuffers) {
   for (const auto make : {networks::smallCnn, networks::residualNetwork}) {
     const Program program = make(4);

@@ -15,16 +15,23 @@ struct Network {
   const char* name;
   Program (*make)(std::int64_t batch);
 };
-void PrintTo(const Network& network, std::ostream* to) { *to << network.name; }
+void PrintTo(const Network& network, std::ostream* to) {
+  *to << network.name;
+}
 
-const Network kNetworks[] = {{"smallCnn", networks::smallCnn},         {"residualNetwork", networks::residualNetwork},
-                             {"stackedLstm", networks::stackedLstm},   {"gatedRecurrent", networks::gatedRecurrent},
-                             {"transformer", networks::transformerBlock}, {"perceptron", networks::perceptron}};
+const Network kNetworks[] = {{"smallCnn", networks::smallCnn},
+                             {"residualNetwork", networks::residualNetwork},
+                             {"stackedLstm", networks::stackedLstm},
+                             {"gatedRecurrent", networks::gatedRecurrent},
+                             {"transformer", networks::transformerBlock},
+                             {"perceptron", networks::perceptron}};
 
-// Differences of single ops (1e-5) add up through a network, and a number near a ReLU's kink may fall to its other side.
+// Differences of single ops (1e-5) add up through a network, and a number near a ReLU's kink may fall to its other
+// side.
 void expectNear(const networks::Outcome& found, const networks::Outcome& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
-  for (const auto& [name, values] : expected) EXPECT_LT(cases::relativeDistance(found.at(name), values), tolerance) << name;
+  for (const auto& [name, values] : expected)
+    EXPECT_LT(cases::relativeDistance(found.at(name), values), tolerance) << name;
 }
 
 class CpuNetwork : public testing::TestWithParam<Network> {};
@@ -66,10 +73,12 @@ INSTANTIATE_TEST_SUITE_P(Networks, CpuNetwork, testing::ValuesIn(kNetworks),
 TEST(CpuExecutable, twoBatchSizesShareOneStore) {
   const auto cpu = makeCpuBackend(2), reference = makeReferenceBackend();
   ParameterStore mine(11), theirs(11);
-  const auto large = cpu->compile(networks::residualNetwork(6), mine, {}), small = cpu->compile(networks::residualNetwork(3), mine, {});
+  const auto large = cpu->compile(networks::residualNetwork(6), mine, {}),
+             small = cpu->compile(networks::residualNetwork(3), mine, {});
   const auto largeReference = reference->compile(networks::residualNetwork(6), theirs, {}),
              smallReference = reference->compile(networks::residualNetwork(3), theirs, {});
-  for (const auto& [first, second] : {std::pair{&large, &largeReference}, {&small, &smallReference}, {&large, &largeReference}}) {
+  for (const auto& [first, second] :
+       {std::pair{&large, &largeReference}, {&small, &smallReference}, {&large, &largeReference}}) {
     for (const auto* executable : {first, second}) {
       networks::fill(**executable, networks::kClasses);
       (*executable)->run({});
@@ -128,8 +137,8 @@ TEST(CpuExecutable, labelOutOfRangeNamesTheRowAndChangesNothing) {
     FAIL() << "the label 9 was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::badData);
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 2"), testing::HasSubstr("label 9"), testing::HasSubstr("0 to 4"),
-                                             testing::HasSubstr("in layer 'loss'")));
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 2"), testing::HasSubstr("label 9"),
+                                             testing::HasSubstr("0 to 4"), testing::HasSubstr("in layer 'loss'")));
   }
   EXPECT_THAT(before, testing::ElementsAreArray(store.at("bn1/mean").value));
   networks::fill(*executable, networks::kClasses);
@@ -147,7 +156,8 @@ TEST(CpuExecutable, indexOutOfRangeNamesRowAndPlace) {
     FAIL() << "the index -1 was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::badData);
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 1"), testing::HasSubstr("place 7"), testing::HasSubstr("index -1")));
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 1"), testing::HasSubstr("place 7"),
+                                             testing::HasSubstr("index -1")));
   }
 }
 

@@ -1,5 +1,5 @@
-// Kernels at sizes beyond the op cases: several blocks of rows and of K, ragged tiles, transposed operands, whole ranges of
-// numbers. GRADLOOM_ISA narrows the instructions; CMakeLists.txt runs this for each.
+// Kernels at sizes beyond the op cases: several blocks of rows and of K, ragged tiles, transposed operands, whole
+// ranges of numbers. GRADLOOM_ISA narrows the instructions; CMakeLists.txt runs this for each.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,14 +32,23 @@ struct GemmCase {
 
 void checkGemm(const GemmCase& c, bool accumulate) {
   const auto a = numbers(c.m * c.k, "a"), b = numbers(c.k * c.n, "b"), bias = numbers(c.n, "bias");
-  const MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1}, viewB{b.data(), c.transposedB ? 1 : c.n, c.transposedB ? c.k : 1};
-  std::vector<float> packed(static_cast<std::size_t>(packedFloats(c.k, c.n))), scratch(static_cast<std::size_t>(gemmScratch()));
+  const MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1},
+      viewB{b.data(), c.transposedB ? 1 : c.n, c.transposedB ? c.k : 1};
+  std::vector<float> packed(static_cast<std::size_t>(packedFloats(c.k, c.n))),
+      scratch(static_cast<std::size_t>(gemmScratch()));
   packPanels(packed.data(), viewB, c.k, c.n, 0, panelsOf(c.n));
   const std::int64_t ldc = c.n + 3;
   auto found = numbers(c.m * ldc, "c");
   const auto before = found;
-  const GemmProblem problem{.m = c.m, .n = c.n, .k = c.k, .a = viewA, .packed = packed.data(), .c = found.data(), .ldc = ldc,
-                            .bias = accumulate ? nullptr : bias.data(), .activation = accumulate ? Activation::none : Activation::relu,
+  const GemmProblem problem{.m = c.m,
+                            .n = c.n,
+                            .k = c.k,
+                            .a = viewA,
+                            .packed = packed.data(),
+                            .c = found.data(),
+                            .ldc = ldc,
+                            .bias = accumulate ? nullptr : bias.data(),
+                            .activation = accumulate ? Activation::none : Activation::relu,
                             .accumulate = accumulate};
   // In two parts, as two threads would.
   const std::int64_t middle = c.m / 2;
@@ -63,11 +72,18 @@ void checkGemm(const GemmCase& c, bool accumulate) {
       size += expected * expected;
     }
   }
-  EXPECT_LE(std::sqrt(distance), 2e-6 * std::sqrt(size)) << c.m << "×" << c.n << "×" << c.k << (c.transposedA ? " A'" : "") << (c.transposedB ? " B'" : "");
+  EXPECT_LE(std::sqrt(distance), 2e-6 * std::sqrt(size))
+      << c.m << "×" << c.n << "×" << c.k << (c.transposedA ? " A'" : "") << (c.transposedB ? " B'" : "");
 }
 
 TEST(CpuKernels, productsOfManySizes) {
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {7, 64, 16}, {13, 10, 515}, {98, 130, 33}, {197, 65, 1030}, {5, 200, 17}, {24, 63, 512}}) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                {7, 64, 16},
+                                {13, 10, 515},
+                                {98, 130, 33},
+                                {197, 65, 1030},
+                                {5, 200, 17},
+                                {24, 63, 512}}) {
     for (bool transposedA : {false, true}) {
       for (bool transposedB : {false, true}) {
         checkGemm({m, n, k, transposedA, transposedB}, false);
@@ -80,10 +96,12 @@ TEST(CpuKernels, productsOfManySizes) {
 TEST(CpuKernels, permutationsOfFourAxes) {
   for (const Shape& shape : {Shape{2, 17, 5, 9}, Shape{3, 32, 4, 8}, Shape{1, 3, 20, 33}, Shape{40, 1, 1, 21}}) {
     const auto from = numbers(shape.elements(), "x");
-    for (const std::vector<int>& order : {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {1, 0, 2, 3}, {0, 1, 2, 3}}) {
+    for (const std::vector<int>& order :
+         {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {1, 0, 2, 3}, {0, 1, 2, 3}}) {
       const Permutation permutation(shape, order);
       std::vector<float> to(from.size(), -99);
-      for (std::int64_t piece = 0; piece < permutation.pieces(); ++piece) permutation.run(from.data(), to.data(), piece, piece + 1);
+      for (std::int64_t piece = 0; piece < permutation.pieces(); ++piece)
+        permutation.run(from.data(), to.data(), piece, piece + 1);
       std::int64_t strides[4] = {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
       std::size_t at = 0;
       std::int64_t i[4];
@@ -106,17 +124,26 @@ TEST(CpuKernels, functionsFollowTheirDoubles) {
     float alpha, low, high;
     double tolerance;  // of max(|value|, 1)
   };
-  for (const Case& c : {Case{UnaryFunction::relu, 0, -5, 5, 0}, {UnaryFunction::elu, 1.5f, -20, 5, 4e-7}, {UnaryFunction::selu, 0, -20, 5, 4e-7},
-                        {UnaryFunction::gelu, 0, -9, 9, 1e-6}, {UnaryFunction::geluTanh, 0, -9, 9, 2e-6}, {UnaryFunction::silu, 0, -30, 30, 4e-7},
-                        {UnaryFunction::sigmoid, 0, -100, 100, 2e-7}, {UnaryFunction::tanh, 0, -12, 12, 4e-7}, {UnaryFunction::log, 0, 1e-6f, 50, 4e-7},
-                        {UnaryFunction::sqrt, 0, 0, 50, 2e-7}, {UnaryFunction::absolute, 0, -3, 3, 0}}) {
+  for (const Case& c : {Case{UnaryFunction::relu, 0, -5, 5, 0},
+                        {UnaryFunction::elu, 1.5f, -20, 5, 4e-7},
+                        {UnaryFunction::selu, 0, -20, 5, 4e-7},
+                        {UnaryFunction::gelu, 0, -9, 9, 1e-6},
+                        {UnaryFunction::geluTanh, 0, -9, 9, 2e-6},
+                        {UnaryFunction::silu, 0, -30, 30, 4e-7},
+                        {UnaryFunction::sigmoid, 0, -100, 100, 2e-7},
+                        {UnaryFunction::tanh, 0, -12, 12, 4e-7},
+                        {UnaryFunction::log, 0, 1e-6f, 50, 4e-7},
+                        {UnaryFunction::sqrt, 0, 0, 50, 2e-7},
+                        {UnaryFunction::absolute, 0, -3, 3, 0}}) {
     constexpr int kCount = 4099;
     std::vector<float> x(kCount), y(kCount);
-    for (int i = 0; i < kCount; ++i) x[static_cast<std::size_t>(i)] = c.low + (c.high - c.low) * static_cast<float>(i) / (kCount - 1);
+    for (int i = 0; i < kCount; ++i)
+      x[static_cast<std::size_t>(i)] = c.low + (c.high - c.low) * static_cast<float>(i) / (kCount - 1);
     unary(c.function, c.alpha, x.data(), y.data(), kCount);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double expected = unaryValue(c.function, c.alpha, x[i]);
-      ASSERT_LE(std::abs(y[i] - expected), c.tolerance * std::max(1.0, std::abs(expected))) << "function " << static_cast<int>(c.function) << " of " << x[i];
+      ASSERT_LE(std::abs(y[i] - expected), c.tolerance * std::max(1.0, std::abs(expected)))
+          << "function " << static_cast<int>(c.function) << " of " << x[i];
     }
   }
 }
@@ -131,13 +158,15 @@ TEST(CpuKernels, exponentialIsRelativelyExact) {
 
 TEST(CpuKernels, notANumberAndInfinityAreNeverHidden) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  for (const UnaryFunction function : {UnaryFunction::relu, UnaryFunction::leakyRelu, UnaryFunction::elu, UnaryFunction::selu, UnaryFunction::gelu,
-                                       UnaryFunction::geluTanh, UnaryFunction::silu, UnaryFunction::sigmoid, UnaryFunction::tanh, UnaryFunction::exp,
-                                       UnaryFunction::square, UnaryFunction::absolute}) {
+  for (const UnaryFunction function :
+       {UnaryFunction::relu, UnaryFunction::leakyRelu, UnaryFunction::elu, UnaryFunction::selu, UnaryFunction::gelu,
+        UnaryFunction::geluTanh, UnaryFunction::silu, UnaryFunction::sigmoid, UnaryFunction::tanh, UnaryFunction::exp,
+        UnaryFunction::square, UnaryFunction::absolute}) {
     std::vector<float> x(37, 0.5f), y(37);
     x[3] = x[36] = nan;
     unary(function, 1, x.data(), y.data(), 37);
-    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i == 3 || i == 36) << static_cast<int>(function);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      EXPECT_EQ(std::isnan(y[i]), i == 3 || i == 36) << static_cast<int>(function);
   }
   std::vector<float> x{100, -200, inf, -inf}, y(4);
   unary(UnaryFunction::exp, 0, x.data(), y.data(), 4);
@@ -171,8 +200,8 @@ TEST(CpuKernels, dropoutReadsTheWordsOfTheContract) {
     const Philox philox(0, std::uint64_t{0x123456789abcdef});
     const double p = 0.3;
     const std::uint64_t counter = noiseCounter(70000, 12);
-    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, static_cast<std::uint32_t>(std::ceil(p * 0x1p24)), static_cast<float>(1 / (1 - p)), x.data(),
-                  y.data(), count);
+    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, static_cast<std::uint32_t>(std::ceil(p * 0x1p24)),
+                  static_cast<float>(1 / (1 - p)), x.data(), y.data(), count);
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const bool kept = Philox::toUniform(noiseWord(philox, counter, i)) >= p;

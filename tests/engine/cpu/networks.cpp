@@ -17,21 +17,28 @@ class Layers {
   TensorId weight(const std::string& name, Shape shape, double deviation) {
     return b.parameter({.name = name, .shape = std::move(shape), .initializer = {InitializerKind::normal, deviation}});
   }
-  TensorId convolution(TensorId x, std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t pad, bool bias) {
+  TensorId convolution(TensorId x, std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t pad,
+                       bool bias) {
     const std::string id = next("conv");
     const std::int64_t in = b.shape(x)[1];
-    const TensorId w = weight(id + "/weight", {channels, in, kernel, kernel}, std::sqrt(2.0 / static_cast<double>(in * kernel * kernel)));
+    const TensorId w = weight(id + "/weight", {channels, in, kernel, kernel},
+                              std::sqrt(2.0 / static_cast<double>(in * kernel * kernel)));
     const TensorId c = bias ? weight(id + "/bias", {channels}, 0.1) : kNoTensor;
     return b.add("convolution", {x, w, c},
-                 {{"strides", Integers{stride, stride}}, {"padding", Integers{pad, pad, pad, pad}}, {"dilation", Integers{1, 1}}, {"groups", std::int64_t{1}}});
+                 {{"strides", Integers{stride, stride}},
+                  {"padding", Integers{pad, pad, pad, pad}},
+                  {"dilation", Integers{1, 1}},
+                  {"groups", std::int64_t{1}}});
   }
   TensorId normalise(TensorId x) {
     const std::string id = next("bn");
     const std::int64_t c = b.shape(x)[1];
     const TensorId gamma = weight(id + "/gamma", {c}, 1), beta = weight(id + "/beta", {c}, 0.5);
     const TensorId mean = b.state({.name = id + "/mean", .shape = {c}, .isState = true});
-    const TensorId variance = b.state({.name = id + "/variance", .shape = {c}, .initializer = {InitializerKind::ones}, .isState = true});
-    return b.add("batch_normalization", {x, gamma, beta, mean, variance}, {{"epsilon", 1e-5}, {"momentum", 0.9}, {"axis", std::int64_t{1}}});
+    const TensorId variance =
+        b.state({.name = id + "/variance", .shape = {c}, .initializer = {InitializerKind::ones}, .isState = true});
+    return b.add("batch_normalization", {x, gamma, beta, mean, variance},
+                 {{"epsilon", 1e-5}, {"momentum", 0.9}, {"axis", std::int64_t{1}}});
   }
   TensorId linear(TensorId x, std::int64_t outputs, bool bias = true) {
     const std::string id = next("linear");
@@ -42,24 +49,30 @@ class Layers {
   }
   TensorId layerNorm(TensorId x) {
     const std::string id = next("ln");
-    return b.add("layer_normalization", {x, weight(id + "/gamma", {b.shape(x)[-1]}, 1), weight(id + "/beta", {b.shape(x)[-1]}, 0.5)},
+    return b.add("layer_normalization",
+                 {x, weight(id + "/gamma", {b.shape(x)[-1]}, 1), weight(id + "/beta", {b.shape(x)[-1]}, 0.5)},
                  {{"epsilon", 1e-5}, {"axes", std::int64_t{1}}});
   }
-  TensorId unary(TensorId x, const char* function) { return b.add("unary", {x}, {{"function", std::string(function)}}); }
+  TensorId unary(TensorId x, const char* function) {
+    return b.add("unary", {x}, {{"function", std::string(function)}});
+  }
   TensorId relu(TensorId x) { return unary(x, "relu"); }
   TensorId sum(TensorId a, TensorId c) { return b.add("binary", {a, c}, {{"function", std::string("add")}}); }
   TensorId reshape(TensorId x, Integers shape) { return b.add("reshape", {x}, {{"shape", std::move(shape)}}); }
   TensorId flatten(TensorId x) { return reshape(x, {b.batch(), b.shape(x).elements() / b.batch()}); }
   TensorId dropout(TensorId x, double p) {
-    return b.add("dropout", {x, b.scalar(kStepScalar), b.scalar(kFirstSampleScalar)}, {{"probability", p}, {"stream", static_cast<std::int64_t>(hashName(next("drop")))}});
+    return b.add("dropout", {x, b.scalar(kStepScalar), b.scalar(kFirstSampleScalar)},
+                 {{"probability", p}, {"stream", static_cast<std::int64_t>(hashName(next("drop")))}});
   }
   TensorId maxPool(TensorId x) {
-    return b.add("max_pooling", {x}, {{"kernel", Integers{2, 2}}, {"strides", Integers{2, 2}}, {"padding", Integers{0, 0, 0, 0}}});
+    return b.add("max_pooling", {x},
+                 {{"kernel", Integers{2, 2}}, {"strides", Integers{2, 2}}, {"padding", Integers{0, 0, 0, 0}}});
   }
   TensorId recurrent(TensorId x, const char* op, std::int64_t gates, std::int64_t hidden) {
     const std::string id = next(op);
     const std::int64_t in = b.shape(x)[2];
-    std::vector<TensorId> inputs{x, weight(id + "/input", {gates * hidden, in}, 0.3), weight(id + "/hidden", {gates * hidden, hidden}, 0.2),
+    std::vector<TensorId> inputs{x, weight(id + "/input", {gates * hidden, in}, 0.3),
+                                 weight(id + "/hidden", {gates * hidden, hidden}, 0.2),
                                  weight(id + "/bias", {gates * hidden}, 0.1)};
     return b.emit(op, inputs, {{"reverse", false}})[0];
   }
@@ -113,7 +126,9 @@ Program stackedLstm(std::int64_t batch) {
   Layers l(batch);
   TensorId x = l.b.input("x", {batch, 7, 9}, DataType::f32);
   x = l.recurrent(l.recurrent(x, "lstm", 4, 70), "lstm", 4, 20);
-  x = l.b.add("slice", {x}, {{"axis", std::int64_t{1}}, {"start", std::int64_t{6}}, {"length", std::int64_t{1}}, {"step", std::int64_t{1}}});
+  x = l.b.add(
+      "slice", {x},
+      {{"axis", std::int64_t{1}}, {"start", std::int64_t{6}}, {"length", std::int64_t{1}}, {"step", std::int64_t{1}}});
   return l.finish(l.linear(l.reshape(x, {batch, 20}), kClasses), {batch, 1});
 }
 
@@ -155,7 +170,8 @@ void fill(Executable& executable, std::int64_t classes) {
     const auto count = static_cast<std::uint64_t>(tensor.shape.elements());
     for (std::uint64_t i = 0; i < count; ++i) {
       if (tensor.type == DataType::i32) {
-        reinterpret_cast<std::int32_t*>(bytes.data())[i] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes), i));
+        reinterpret_cast<std::int32_t*>(bytes.data())[i] =
+            static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes), i));
       } else {
         reinterpret_cast<float*>(bytes.data())[i] = static_cast<float>(random.normal(i));
       }
@@ -168,7 +184,8 @@ Outcome collect(const Executable& executable, const ParameterStore& store) {
   outcome["loss"] = {static_cast<float>(executable.scalarResult("loss"))};
   for (const auto& entry : store.entries()) {
     const auto& values = entry->parameter.isState ? entry->value : entry->gradient;
-    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(), values.end());
+    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(),
+                                                                                                   values.end());
   }
   return outcome;
 }

@@ -9,7 +9,9 @@
 namespace loom {
 
 namespace cases {
-void PrintTo(const OpCase& opCase, std::ostream* to) { *to << opCase.name; }
+void PrintTo(const OpCase& opCase, std::ostream* to) {
+  *to << opCase.name;
+}
 }  // namespace cases
 
 namespace {
@@ -28,9 +30,13 @@ void compare(const cases::OpCase& opCase, int threads) {
   }
 }
 
-TEST_P(CpuOp, equalsTheReferenceOnOneThread) { compare(GetParam(), 1); }
+TEST_P(CpuOp, equalsTheReferenceOnOneThread) {
+  compare(GetParam(), 1);
+}
 // More threads than samples, than rows, than panels.
-TEST_P(CpuOp, equalsTheReferenceOnFiveThreads) { compare(GetParam(), 5); }
+TEST_P(CpuOp, equalsTheReferenceOnFiveThreads) {
+  compare(GetParam(), 5);
+}
 
 INSTANTIATE_TEST_SUITE_P(Cases, CpuOp, testing::ValuesIn(cases::opCases()),
                          [](const testing::TestParamInfo<cases::OpCase>& info) { return info.param.name; });

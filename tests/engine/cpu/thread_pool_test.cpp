@@ -1,10 +1,11 @@
+#include "engine/cpu/thread_pool.h"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <stdexcept>
 
 #include "engine/cpu/cpu_backend.h"
-#include "engine/cpu/thread_pool.h"
 
 namespace loom {
 namespace {
