@@ -1,5 +1,5 @@
 #pragma once
-// Counts every allocation of the program it is linked into.
+// Counts every allocation of the program it is linked into; answers -1 where that cannot be done.
 #include <cstdint>
 
 namespace loom {

@@ -182,6 +182,8 @@ TEST(Loader, TellsWhatDoesNotFitTheNetwork) {
               HasSubstr("row 0 (from 0), column y: the value is 2.5, but a whole number is needed"));
 }
 
+// AddressSanitizer allocates in its own way, which cannot be counted.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(Loader, AllocatesNothingOnceItRuns) {
   const auto dataset = std::make_shared<Pictures>(500, 3, 8, 8);
   LoaderOptions options = optionsFor(*dataset, 20);
@@ -194,6 +196,7 @@ TEST(Loader, AllocatesNothingOnceItRuns) {
   for (int i = 0; i < 200; ++i) loader->next();
   EXPECT_EQ(allocationsSoFar() - before, 0);
 }
+#endif
 
 }  // namespace
 }  // namespace loom
