@@ -114,8 +114,7 @@ void readRunFile(const QString& folder, RunRecord& record) {
   Json settings = Json::object();
   if (const auto project = run.find("project"); project != run.end() && project->is_object())
     if (const auto training = project->find("training"); training != project->end()) settings = flattenSettings(*training);
-  if (const auto resolved = run.find("settings"); resolved != run.end() && resolved->is_object())
-    for (const auto& [key, value] : flattenSettings(*resolved).items()) settings[key] = value;
+  if (const auto resolved = run.find("settings"); resolved != run.end() && resolved->is_object()) settings.update(flattenSettings(*resolved));
   if (!settings.empty()) record.settings = settings;
 }
 

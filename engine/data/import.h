@@ -25,6 +25,14 @@ struct ImportResult {
 ImportResult importIdx(const std::filesystem::path& images, const std::filesystem::path& labels, const std::filesystem::path& out,
                        const ImportOptions& options = {});
 
+// The pairs of IDX files in a folder, by name: NAME-images-idx3-ubyte[.gz] beside NAME-labels-idx1-ubyte[.gz], as MNIST and its
+// relatives are published ("." and "_" may stand for "-"). In the order of their names. Throws Error(missingFile).
+struct IdxPair {
+  std::string name;  // "train", "t10k"
+  std::filesystem::path images, labels;
+};
+std::vector<IdxPair> findIdxPairs(const std::filesystem::path& folder);
+
 // CIFAR-10 and CIFAR-100 binary batches (records of 3073 or 3074 bytes), in the order given; plain or gzip. Of CIFAR-100 the
 // fine label becomes y, the coarse one `coarse`.
 ImportResult importCifar(const std::vector<std::filesystem::path>& batches, const std::filesystem::path& out,

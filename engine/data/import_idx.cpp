@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/data/byte_reader.h"
 #include "engine/data/import_images.h"
@@ -43,7 +45,31 @@ IdxArray readIdx(const std::filesystem::path& path) {
   return array;
 }
 
+void replace(std::string& text, std::string_view from, std::string_view to) {
+  if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+}
+
 }  // namespace
+
+std::vector<IdxPair> findIdxPairs(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<IdxPair> pairs;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    const std::size_t word = file.find("images");
+    if (word == std::string::npos || file.find("idx") == std::string::npos) continue;
+    std::string partner = file;
+    replace(partner, "images", "labels");
+    replace(partner, file.find("idx4") != std::string::npos ? "idx4" : "idx3", "idx1");
+    if (!std::filesystem::is_regular_file(folder / partner, error)) continue;
+    std::string name = file.substr(0, word);
+    while (!name.empty() && (name.back() == '-' || name.back() == '_' || name.back() == '.')) name.pop_back();
+    pairs.push_back({name.empty() ? "data" : name, entry.path(), folder / partner});
+  }
+  if (error) throwError(ErrorCode::missingFile, "{} cannot be read: {}", folder.string(), error.message());
+  std::sort(pairs.begin(), pairs.end(), [](const IdxPair& a, const IdxPair& b) { return a.name < b.name; });
+  return pairs;
+}
 
 ImportResult importIdx(const std::filesystem::path& images, const std::filesystem::path& labels,
                        const std::filesystem::path& out, const ImportOptions& options) {

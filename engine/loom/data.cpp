@@ -103,20 +103,37 @@ int stats(const DataArguments& given, const std::atomic<bool>& stop) {
   return kExitDone;
 }
 
+// A folder becomes one dataset for each of its pairs: OUT/train/index.csv, OUT/t10k/index.csv.
+int importIdxPaths(Console& console, const DataArguments& given, const std::atomic<bool>& stop) {
+  const ImportOptions options{.progress = counting(console, stop, "image")};
+  if (!std::filesystem::is_directory(given.images)) {
+    if (given.labels.empty())
+      throwError(ErrorCode::badArgument, "{} is a file of images: name the file of its labels after it", given.images);
+    return tellImport(console, importIdx(given.images, given.labels, given.out, options));
+  }
+  const std::vector<IdxPair> pairs = findIdxPairs(given.images);
+  if (pairs.empty() || !given.labels.empty())
+    throwError(ErrorCode::badArgument, "{}: name a folder with pairs such as train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz, "
+               "or a file of images and a file of labels", given.images);
+  for (const IdxPair& pair : pairs)
+    tellImport(console, importIdx(pair.images, pair.labels, std::filesystem::path(given.out) / pair.name, options));
+  return kExitDone;
+}
+
 void addImport(CLI::App& data, Session& session) {
   CLI::App* verb = data.add_subcommand("import", "From another format to a CSV with its files");
   verb->require_subcommand(1);
   auto given = std::make_shared<DataArguments>();
   const auto out = [given](CLI::App* format) { format->add_option("--out", given->out, "Folder to make")->required(); };
   CLI::App* idx = verb->add_subcommand("idx", "IDX files, as MNIST comes in, plain or .gz");
-  idx->add_option("IMAGES", given->images)->required();
-  idx->add_option("LABELS", given->labels)->required();
+  idx->add_option("IMAGES", given->images, "A file of images, or a folder with pairs such as train-images-idx3-ubyte.gz")
+      ->required();
+  idx->add_option("LABELS", given->labels, "The file of labels; not with a folder");
   out(idx);
   idx->callback([&session, given] {
     session.chosen = [&session, given] {
       Console console;
-      return tellImport(console, importIdx(given->images, given->labels, given->out,
-                                           {.progress = counting(console, session.stop, "image")}));
+      return importIdxPaths(console, *given, session.stop);
     };
   });
   CLI::App* cifar = verb->add_subcommand("cifar", "CIFAR-10 or CIFAR-100 binary batches, in the order given");

@@ -59,7 +59,7 @@ void ProjectDocument::setSetting(const std::string& key, const Json& value) {
 void ProjectDocument::editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
                                  const QString& mergeKey) {
   edit(text, [&](Project& project) {
-    if (update == 0 && project.training.updates.empty()) project.training.updates.emplace_back();
+    if (update == 0 && project.training.updates.empty()) project.training.updates.push_back(defaultUpdate());
     if (update < project.training.updates.size()) change(project.training.updates[update]);
   }, mergeKey);
 }

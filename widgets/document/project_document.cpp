@@ -53,7 +53,7 @@ void ProjectDocument::newProject() {
   ReadProject read;
   read.readable = true;
   read.project.networks.push_back({"main", {}, {}});
-  read.project.training.updates.emplace_back();
+  read.project.training.updates.push_back(defaultUpdate());
   load(std::move(read), {}, {}, tr("Untitled"));
 }
 

@@ -47,7 +47,9 @@ bool ImportMenu::take(const QStringList& paths) {
   if (paths.isEmpty()) return false;
   const QFileInfo first(paths.front());
   if (paths.size() == 1 && first.isDir()) {
-    importClassFolder(paths.front());
+    const auto pairs = findIdxPairs(paths.front().toStdString());
+    for (const IdxPair& pair : pairs) importPair(pair);
+    if (pairs.empty()) importClassFolder(paths.front());
     return true;
   }
   if (std::all_of(paths.begin(), paths.end(), [](const QString& path) { return path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive); })) {
@@ -73,27 +75,27 @@ QString ImportMenu::freshFolder(const QString& name) const {
 }
 
 void ImportMenu::importIdxFiles(const QStringList& files) {
-  QString images, labels;
+  IdxPair pair;
   for (const QString& file : files) {
     const QString name = QFileInfo(file).fileName();
-    (name.contains(QLatin1String("label"), Qt::CaseInsensitive) || name.contains(QLatin1String("idx1")) ? labels : images) = file;
+    (name.contains(QLatin1String("label"), Qt::CaseInsensitive) || name.contains(QLatin1String("idx1")) ? pair.labels : pair.images) = file.toStdString();
   }
   // Choosing only one of the pair is enough where the other lies beside it under its usual name.
-  const auto partner = [](const QString& file, const char* a, const char* b, const char* c, const char* d) {
-    QString name = QFileInfo(file).fileName();
-    name.replace(QLatin1String(a), QLatin1String(b)).replace(QLatin1String(c), QLatin1String(d));
-    const QString path = QFileInfo(file).dir().filePath(name);
-    return path != file && QFileInfo::exists(path) ? path : QString();
-  };
-  if (labels.isEmpty() && !images.isEmpty()) labels = partner(images, "images", "labels", "idx3", "idx1");
-  if (images.isEmpty() && !labels.isEmpty()) images = partner(labels, "labels", "images", "idx1", "idx3");
-  if (images.isEmpty() || labels.isEmpty()) {
+  if (pair.images.empty() != pair.labels.empty())
+    for (const IdxPair& known : findIdxPairs(QFileInfo(files.front()).absolutePath().toStdString()))
+      if (known.images.filename() == pair.images.filename() || known.labels.filename() == pair.labels.filename()) pair = known;
+  if (pair.images.empty() || pair.labels.empty()) {
     Q_EMIT refused(QStringLiteral("IDX datasets are a pair: choose the file of images and the file of labels together."));
     return;
   }
-  const QString out = freshFolder(datasetName(images));
-  m_task.start(QFileInfo(images).fileName(), [images, labels, out](const ImportOptions& options) {
-    return importIdx(images.toStdString(), labels.toStdString(), out.toStdString(), options);
+  pair.name = datasetName(QString::fromStdString(pair.images.string())).toStdString();
+  importPair(pair);
+}
+
+void ImportMenu::importPair(const IdxPair& pair) {
+  const QString out = freshFolder(QString::fromStdString(pair.name));
+  m_task.start(QString::fromStdString(pair.images.filename().string()), [pair, out](const ImportOptions& options) {
+    return importIdx(pair.images, pair.labels, out.toStdString(), options);
   });
 }
 

@@ -23,6 +23,7 @@ class ImportMenu : public QMenu {
 
  private:
   void importIdxFiles(const QStringList& files);
+  void importPair(const IdxPair& pair);
   void importCifarFiles(const QStringList& files);
   void importClassFolder(const QString& folder);
   QString freshFolder(const QString& name) const;

@@ -7,9 +7,17 @@
 namespace loom {
 
 void ImportTask::start(QString what, Work work) {
-  cancel();
-  m_what = std::move(what);
-  m_done = false;
+  m_waiting.emplace_back(std::move(what), std::move(work));
+  if (!running()) next();
+}
+
+void ImportTask::next() {
+  if (m_thread.joinable()) m_thread.join();
+  m_done = m_waiting.empty();
+  if (m_done) return;
+  Work work = std::move(m_waiting.front().second);
+  m_what = std::move(m_waiting.front().first);
+  m_waiting.pop_front();
   m_cancelled = std::make_shared<std::atomic<bool>>(false);
   m_thread = std::jthread([this, work = std::move(work), cancelled = m_cancelled] {
     const auto post = [this, &cancelled](std::function<void()> done) {
@@ -24,12 +32,12 @@ void ImportTask::start(QString what, Work work) {
     try {
       const ImportResult result = work(options);
       post([this, csv = QString::fromStdString(result.csv.string()), rows = result.rows] {
-        m_done = true;
+        next();
         Q_EMIT finished(csv, rows);
       });
     } catch (const std::exception& error) {
       post([this, message = QString::fromUtf8(error.what())] {
-        m_done = true;
+        next();
         Q_EMIT failed(message);
       });
     }
@@ -37,6 +45,7 @@ void ImportTask::start(QString what, Work work) {
 }
 
 void ImportTask::cancel() {
+  m_waiting.clear();
   if (m_cancelled) *m_cancelled = true;
   if (m_thread.joinable()) m_thread.join();
   m_done = true;

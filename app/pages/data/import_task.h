@@ -1,13 +1,15 @@
 #pragma once
-// One import in the background: IDX, CIFAR binary or a folder of class folders becomes a CSV dataset.
+// Imports in the background, one after another: IDX, CIFAR binary or a folder of class folders becomes a CSV dataset.
 #include <QObject>
 #include <QString>
 #include <QStringList>
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "engine/data/import.h"
 
@@ -23,8 +25,8 @@ class ImportTask : public QObject {
   ~ImportTask() override { cancel(); }
 
   bool running() const { return m_thread.joinable() && !m_done; }
-  void start(QString what, Work work);
-  void cancel();  // waits for it
+  void start(QString what, Work work);  // waits its turn behind what runs
+  void cancel();                        // what runs and what waits; returns when it has ended
   const QString& what() const { return m_what; }  // "train-images-idx3-ubyte"
 
  Q_SIGNALS:
@@ -33,7 +35,10 @@ class ImportTask : public QObject {
   void failed(const QString& message);
 
  private:
+  void next();
+
   QString m_what;
+  std::deque<std::pair<QString, Work>> m_waiting;
   std::shared_ptr<std::atomic<bool>> m_cancelled;
   bool m_done = true;
   std::jthread m_thread;

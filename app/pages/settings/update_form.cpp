@@ -20,8 +20,8 @@ Json fieldsOf(const Json& named) {
   return fields;
 }
 
-std::string nameOf(const Json& named, const std::string& otherwise) {
-  return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : otherwise;
+std::string nameOf(const Json& named) {
+  return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : std::string();
 }
 
 Json withField(Json object, const QString& key, const Json& value) {
@@ -99,7 +99,8 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
     const OptimizerDefinition* chosen = findOptimizer(name);
     const Json& old = m_document.project().training.updates[m_index].optimizer;
     Json optimizer{{"name", name}};
-    for (const auto& [key, value] : fieldsOf(old).items())
+    const Json oldFields = fieldsOf(old);  // items() of a temporary would outlive it
+    for (const auto& [key, value] : oldFields.items())
       if (chosen && chosen->entry.field(key) && (key == "weight_decay" || key == "momentum")) optimizer[key] = value;
     m_document.setOptimizer(m_index, optimizer);
   });
@@ -123,8 +124,8 @@ void UpdateForm::refresh() {
   setEnabled(m_index < updates.size());
   if (m_index >= updates.size()) return;
   const UpdateSpec& update = updates[m_index];
-  const OptimizerDefinition* optimizer = findOptimizer(nameOf(update.optimizer, "Momentum"));
-  const ScheduleDefinition* schedule = findSchedule(nameOf(update.schedule, "Constant"));
+  const OptimizerDefinition* optimizer = findOptimizer(nameOf(update.optimizer));
+  const ScheduleDefinition* schedule = findSchedule(nameOf(update.schedule));
   m_rule->setCurrentIndex(optimizer ? m_rule->findData(QString::fromStdString(optimizer->entry.id)) : -1);
   m_schedule->setCurrentIndex(schedule ? m_schedule->findData(QString::fromStdString(schedule->entry.id)) : -1);
   const auto show = [this](PropertyForm* form, const Entry* entry, const Json& given, const char* what) {

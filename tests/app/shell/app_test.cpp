@@ -98,7 +98,8 @@ class AppTest : public QObject {
   }
   void click(const char* name) {
     auto* button = part<QAbstractButton>(name);
-    QVERIFY2(button && button->isVisible() && button->isEnabled(), name);
+    QVERIFY2(button, name);
+    QTRY_VERIFY2_WITH_TIMEOUT(button->isVisible() && button->isEnabled(), name, kPatience);
     QTest::mouseClick(button, Qt::LeftButton);
   }
   void shot(const QString& name) {
