@@ -185,6 +185,10 @@ void MnistIdeTest::lenetDrawnFedAndTrainedByClicks() {
   QVERIFY(rate);
   rate->selectAll();
   type("0.0015");
+  m_window->go({.page = "settings", .field = "training.schedule"});
+  settle();
+  type("Cosine");
+  QCOMPARE(m_workspace->document()->project().training.updates.front().schedule.value("name", ""), std::string("Cosine"));
   const auto& problems = m_workspace->document()->problems();
   QTRY_VERIFY2(problems.empty(), problems.empty() ? "" : problems.front().message.c_str());
 
