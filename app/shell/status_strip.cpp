@@ -52,10 +52,13 @@ StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
   row->setSpacing(4);
   bool first = true;
   for (Button* each : {m_problems, m_jobs, m_host, m_words}) {
-    if (!first) row->addWidget(hairline());
+    QWidget* const line = first ? nullptr : hairline();
+    if (line) row->addWidget(line);
     first = false;
     row->addWidget(each);
+    if (each == m_words) m_wordsLine = line;
   }
+  setPageWords({});
   row->addStretch();
   row->addWidget(m_memory);
   row->addWidget(hairline());
@@ -81,6 +84,7 @@ void StatusStrip::setProblems(int errors, int warnings) {
 void StatusStrip::setPageWords(const QString& words) {
   m_words->setText(words);
   m_words->setVisible(!words.isEmpty());
+  m_wordsLine->setVisible(!words.isEmpty());
 }
 
 QString StatusStrip::pageWords() const { return m_words->text(); }

@@ -26,6 +26,7 @@ class StatusStrip : public QFrame {
  private:
   void refreshMemory();
   Button *m_problems, *m_jobs, *m_host, *m_words, *m_memory, *m_version;
+  QWidget* m_wordsLine = nullptr;
   QTimer m_timer;
 };
 

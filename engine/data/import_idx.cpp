@@ -52,7 +52,7 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
 }  // namespace
 
 std::vector<IdxPair> findIdxPairs(const std::filesystem::path& folder) {
-  std::error_code error;
+  std::error_code error, absent;
   std::vector<IdxPair> pairs;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string file = entry.path().filename().string();
@@ -61,7 +61,7 @@ std::vector<IdxPair> findIdxPairs(const std::filesystem::path& folder) {
     std::string partner = file;
     replace(partner, "images", "labels");
     replace(partner, file.find("idx4") != std::string::npos ? "idx4" : "idx3", "idx1");
-    if (!std::filesystem::is_regular_file(folder / partner, error)) continue;
+    if (!std::filesystem::is_regular_file(folder / partner, absent)) continue;
     std::string name = file.substr(0, word);
     while (!name.empty() && (name.back() == '-' || name.back() == '_' || name.back() == '.')) name.pop_back();
     pairs.push_back({name.empty() ? "data" : name, entry.path(), folder / partner});

@@ -23,6 +23,7 @@ void NumberField::setValue(double value) {
   if (m_value && *m_value == value) return;
   m_setting = true;
   setText(shortestNumber(value));
+  if (!hasFocus()) setCursorPosition(0);  // of what is longer than the field its first digits count
   m_setting = false;
 }
 

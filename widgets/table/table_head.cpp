@@ -25,6 +25,18 @@ QSize TableHead::sizeHint() const {
   return {QHeaderView::sizeHint().width(), Theme::of(this).size(Size::tableHead)};
 }
 
+// The ground goes on to the right of the last column.
+void TableHead::paintEvent(QPaintEvent* event) {
+  QPainter painter(viewport());
+  const Theme& theme = Theme::of(this);
+  const QRectF area(viewport()->rect());
+  painter.fillRect(area, theme.colour(theme.isDark() ? Colour::sunken : Colour::app));
+  painter.setPen(QPen(theme.colour(Colour::line), 1));
+  painter.drawLine(QPointF(area.left(), area.bottom() - 0.5), QPointF(area.right(), area.bottom() - 0.5));
+  painter.end();
+  QHeaderView::paintEvent(event);
+}
+
 void TableHead::paintSection(QPainter* painter, const QRect& rect, int index) const {
   const Theme& theme = Theme::of(this);
   const TableColumn& column = m_table->column(index);

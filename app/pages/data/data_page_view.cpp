@@ -49,17 +49,22 @@ QWidget* DataPage::makeBar() {
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(8);
   m_tabs = new QTabBar;
+  m_tabs->setObjectName("datasets");
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_tabs->setAccessibleName(QStringLiteral("Datasets"));
   m_path = label("hint");
   m_importMenu = new ImportMenu(*m_import, this);
   m_importButton = new Button(QStringLiteral("import"), QStringLiteral("Import…"), ButtonKind::outlined);
+  m_importButton->setObjectName("import-data");
   m_importButton->setMenu(m_importMenu);
   m_splitButton = new Button(QStringLiteral("Split…"), ButtonKind::outlined);
+  m_splitButton->setObjectName("split-data");
   m_splitButton->setText(QStringLiteral("Split off validation"));
   m_checkButton = new Button(QStringLiteral("check"), QStringLiteral("Check all"), ButtonKind::outlined);
+  m_checkButton->setObjectName("check-data");
   m_removeButton = new Button(QStringLiteral("Remove"), ButtonKind::plain);
+  m_removeButton->setObjectName("remove-data");
   m_form = new SegmentedControl({QStringLiteral("Rows"), QStringLiteral("Grid")});
   row->addWidget(m_tabs);
   row->addSpacing(8);
@@ -120,6 +125,7 @@ QWidget* DataPage::makeBody() {
   doctor->setContentsMargins(0, 12, 0, 0);
   doctor->setSpacing(8);
   m_doctorTitle = label("heading", QStringLiteral("Doctor"));
+  m_doctorTitle->setObjectName("doctor");
   m_doctorTitle->setContentsMargins(12, 0, 12, 0);
   m_doctorTitle->setWordWrap(true);
   m_findings = new FindingsList;
@@ -151,6 +157,7 @@ void DataPage::makeLayout() {
   column->setSpacing(0);
   column->addWidget(makeBar());
   m_error = label("error");
+  m_error->setObjectName("data-error");
   m_error->setContentsMargins(20, 8, 20, 8);
   m_error->setWordWrap(true);
   m_error->hide();

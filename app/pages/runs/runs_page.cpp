@@ -35,6 +35,8 @@
 namespace loom {
 namespace {
 
+// Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
+constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
 constexpr int kSoonMs = 100, kNarrow = 1000;
 constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::time, XUnit::relative};
 double weightOf(int slider) { return slider == 0 ? 0 : std::min(0.99, 1 - std::pow(10, -slider / 50.0)); }
@@ -196,6 +198,9 @@ QWidget* RunsPage::makeCharts() {
   m_loss = m_charts->addPanel(tr("Training loss"), {}, 2);
   m_metric->setLineEnds(LineEnds::oneLine);
   m_loss->setLineEnds(LineEnds::none);
+  PanelMargins bare = m_loss->margins();
+  bare.right = 16;  // no words at the ends: the lines take the room
+  m_loss->setMargins(bare);
   m_metric->setEmptyText(tr("Tick runs in the table to draw them here"));
   auto* box = new QVBoxLayout;
   box->setContentsMargins(12, 0, 12, 4);
@@ -222,11 +227,12 @@ QWidget* RunsPage::makeCharts() {
     const QString value = unit == 0 || unit == 2 ? formatCount(x) : unit == 1 ? QString::number(x, 'f', 1) : unit == 3 ? formatMoment(x) : formatDuration(x);
     return {names[unit] + ' ' + value, {}};
   });
-  connect(m_metric, &LineChart::drawn, this, [this] {
+  for (const LineChart* panel : {m_metric, m_loss}) connect(panel, &LineChart::drawn, this, [this] {
     const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
     const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
     m_badge->setText(!points ? QString() : every ? tr("Every point shown") : tr("%1 points folded into %2 columns, minimum and maximum kept")
                          .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_metric->shownColumns() + m_loss->shownColumns()))));
+    refreshWords();
   });
   return part;
 }
@@ -296,6 +302,13 @@ void RunsPage::setLines() {
   m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title), fraction ? "%" : QString());
   m_metric->setValueKind(kindOfMetric(metric));
   m_metric->setBetter(higherIsBetter(metric) ? Better::higher : Better::lower);
+  // Names stand whole at the ends of their lines as far as the chart can spare the room.
+  const QFontMetrics text(Theme::withWeight(Theme::of(this).font(FontRole::axis), 600));
+  int widest = 0;
+  for (const ChartLine& line : metrics) widest = std::max(widest, text.horizontalAdvance(line.name));
+  PanelMargins margins = m_metric->margins();
+  margins.right = std::clamp(widest + kEndSignAndValue, kNarrowestEnds, kWidestEnds);
+  m_metric->setMargins(margins);
   m_metric->setLines(std::move(metrics));
   m_loss->setLines(std::move(losses));
 }
@@ -321,7 +334,8 @@ void RunsPage::refreshWords() {
   m_compare->setText(shownRuns == 1 ? tr("Compare 1 run") : tr("Compare %1 runs").arg(shownRuns));
   m_compare->setEnabled(shownRuns >= 2);
   const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
-  Q_EMIT statusChanged(shownRuns ? tr("%1 runs shown, %2 points, 0 dropped").arg(shownRuns).arg(formatCount(static_cast<double>(points))) : QString());
+  const QString runs = shownRuns == 1 ? tr("1 run shown") : tr("%1 runs shown").arg(shownRuns);
+  Q_EMIT statusChanged(shownRuns ? tr("%1, %2 points, 0 dropped").arg(runs, formatCount(static_cast<double>(points))) : QString());
 }
 
 void RunsPage::activated() {

@@ -77,6 +77,8 @@ QWidget* SettingsPage::makeBar() {
   m_search->setFixedWidth(240);
   m_differs = new Button(QStringLiteral("Differs from default"), ButtonKind::outlined);
   m_differs->setCheckable(true);
+  m_differs->setObjectName("differs");
+  m_search->setObjectName("settings-filter");
   m_updateChoice = new ChoiceField;
   m_updateChoice->setPrefix(QStringLiteral("Update"));
   m_updateChoice->setMinimumWidth(220);

@@ -27,7 +27,6 @@ RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_rate = m_stack->addPanel(tr("Learning rate"), {}, 8);
   m_time = m_stack->addPanel(tr("Time per step"), tr("ms"), 9);
   m_loss->setObjectName("loss-chart");
-  m_loss->setEmptyText(tr("No run yet. Train starts one here"));
   m_metric->setBetter(Better::higher);
   m_rate->setValueKind(ValueKind::rate);
   m_time->setValueKind(ValueKind::plain);
@@ -110,12 +109,14 @@ void RunCurves::setRange() {
   XAxisModel& axis = *m_stack->axis();
   const RunRecord* const run = m_context.store->find(m_run);
   if (!run) {
+    m_loss->setEmptyText(tr("No run yet. Train starts one here"));
     axis.setFull({0, 1});
     axis.setLiveEdge({});
     return;
   }
   const Axis unit = toAxis(axis.unit());
   const bool live = isLive(run->state) || run->state == RunState::queued;
+  m_loss->setEmptyText(run->state == RunState::queued ? tr("Waits for the run before it") : isLive(run->state) ? tr("Its first step is on the way") : tr("Ended before its first step"));
   const double edge = m_context.store->xOf(m_run, unit, run->step);
   const double from = unit == Axis::time ? m_context.store->xOf(m_run, unit, 0) : 0;
   // A finished run ends where its last step is, also when an older attempt got further.

@@ -80,6 +80,9 @@ TEST_F(Import, IdxPairsAreFoundByTheirNames) {
     EXPECT_TRUE(std::filesystem::exists(pair.images) && std::filesystem::exists(pair.labels) && pair.images != pair.labels);
   }
   EXPECT_THAT(names, testing::ElementsAre("data", "t10k", "train"));
+  std::filesystem::create_directory(folder.path() / "half");
+  folder.write("half/a-images-idx3-ubyte", Bytes{});
+  EXPECT_TRUE(findIdxPairs(folder.path() / "half").empty());
   EXPECT_THAT(messageOf([&] { findIdxPairs(folder.path() / "none"); }), HasSubstr("cannot be read"));
 }
 

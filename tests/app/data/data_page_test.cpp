@@ -1,0 +1,128 @@
+// A person at the Data page: files dropped, faults found with their place, a validation set split off, steps of preparation.
+#include <QLabel>
+#include <QTabBar>
+#include <QTableView>
+
+#include "app/pages/data/findings_list.h"
+#include "app/pages/data/samples_view.h"
+#include "tests/app/opened_window.h"
+#include "widgets/controls/button.h"
+
+namespace loom {
+
+class DataPageTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<OpenedWindow> m_open;
+
+  QLabel& doctor() { return *m_open->part<QLabel>("doctor"); }
+  QAbstractItemModel& findings() { return *m_open->window().findChild<FindingsList*>()->model(); }
+  QAbstractItemModel& samples() { return *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>()->model(); }
+  // Big-endian numbers of an IDX file, then its bytes.
+  static QByteArray idx(std::initializer_list<quint32> head, int bytes) {
+    QByteArray file;
+    for (quint32 number : head)
+      for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(number >> shift);
+    for (int i = 0; i < bytes; ++i) file += static_cast<char>(i % 10);
+    return file;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_open = std::make_unique<OpenedWindow>();
+    m_open->click("new-network");
+    QVERIFY(m_open->workspace().saveAs(m_open->path("project.loom")));
+    m_open->window().showPage("data");
+  }
+  void cleanup() { m_open.reset(); }
+
+  void droppedCsvsBecomeTrainingAndValidation() {
+    QByteArray rows = "x__0,x__1,y:label\n";
+    for (int i = 0; i < 50; ++i) rows += QByteArray::number(i * 0.25) + ',' + QByteArray::number(i * i) + ',' + QByteArray::number(i % 3) + '\n';
+    m_open->drop({m_open->write("train.csv", rows)});
+    m_open->drop({m_open->write("test.csv", "x__0,x__1,y:label\n9,9,2\n")});
+    QCOMPARE(m_open->project().datasets.size(), std::size_t{2});
+    QCOMPARE(m_open->project().datasets[0].csv, std::string("train.csv"));  // beside the project: relative
+    QCOMPARE(m_open->project().training.validation, std::string("validation"));
+    m_open->part<QTabBar>("datasets")->setCurrentIndex(0);
+    QTRY_COMPARE(samples().rowCount(), 50);
+    QTRY_VERIFY2(doctor().text().contains("no fault in 50 rows"), qPrintable(doctor().text()));
+    m_open->undo();
+    m_open->undo();
+    QCOMPARE(m_open->project().datasets.size(), std::size_t{1});
+  }
+
+  void faultsStandWithLineColumnAndRemedy() {
+    m_open->drop({m_open->write("faulty.csv", "x__0,x__1,y:label\n1,2,0\n1,two,1\n3,nan,1\n4,5\n6,7,-3\n")});
+    QTRY_VERIFY2(findings().rowCount() >= 4, qPrintable(doctor().text()));
+    QStringList places;
+    for (int row = 0; row < findings().rowCount(); ++row) {
+      const QModelIndex index = findings().index(row, 0);
+      places << index.data(FindingsModel::place).toString();
+      QVERIFY2(!index.data(FindingsModel::remedy).toString().isEmpty(), qPrintable(index.data().toString()));
+    }
+    const QString all = places.join('|');
+    for (const char* line : {"3", "4", "5", "6"}) QVERIFY2(all.contains(line), qPrintable(all));
+    QVERIFY2(all.contains("x__1"), qPrintable(all));
+    QVERIFY(m_open->workspace().errors() > 0);  // training on this is refused
+  }
+
+  void aVanishedFileIsSaidAndTheWindowStays() {
+    const QString csv = m_open->write("gone.csv", "x,y\n1,2\n");
+    m_open->drop({csv});
+    QTRY_COMPARE(samples().rowCount(), 1);
+    QFile::remove(csv);
+    m_open->click("check-data");
+    QTRY_VERIFY2(findings().rowCount() > 0 || m_open->workspace().errors() > 0, qPrintable(doctor().text()));
+    QVERIFY(m_open->window().isVisible());
+  }
+
+  void theLastTenthIsSplitOffAndComesBackByUndo() {
+    QByteArray rows = "x,y:label\n";
+    for (int i = 0; i < 100; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(i % 2) + '\n';
+    m_open->drop({m_open->write("all.csv", rows)});
+    QTRY_COMPARE(samples().rowCount(), 100);
+    m_open->click("split-data");
+    QCOMPARE(m_open->project().datasets.size(), std::size_t{2});
+    QTRY_COMPARE(samples().rowCount(), 90);
+    m_open->part<QTabBar>("datasets")->setCurrentIndex(1);
+    QTRY_COMPARE(samples().rowCount(), 10);
+    QCOMPARE(samples().index(0, 1).data().toString(), QString("90"));  // the first row that was held back
+    m_open->undo();
+    QTRY_COMPARE(m_open->project().datasets.size(), std::size_t{1});
+    QTRY_COMPARE(samples().rowCount(), 100);
+  }
+
+  void aFolderOfIdxPairsBecomesTwoDatasets() {
+    m_open->write("raw/train-images-idx3-ubyte", idx({0x803, 40, 4, 4}, 40 * 16));
+    m_open->write("raw/train-labels-idx1-ubyte", idx({0x801, 40}, 40));
+    m_open->write("raw/t10k-images-idx3-ubyte", idx({0x803, 10, 4, 4}, 10 * 16));
+    m_open->write("raw/t10k-labels-idx1-ubyte", idx({0x801, 10}, 10));
+    m_open->drop({m_open->path("raw")});
+    QTRY_COMPARE_WITH_TIMEOUT(m_open->project().datasets.size(), std::size_t{2}, 20000);
+    QVERIFY(QFile::exists(m_open->path("data/train/index.csv")) && QFile::exists(m_open->path("data/t10k/index.csv")));
+    QTRY_VERIFY(samples().rowCount() == 40 || samples().rowCount() == 10);
+  }
+
+  void halfAPairIsRefusedWithWhatToDo() {
+    m_open->drop({m_open->write("lonely-images-idx3-ubyte", idx({0x803, 1, 2, 2}, 4))});
+    auto* error = m_open->part<QLabel>("data-error");
+    QTRY_VERIFY(error->isVisible());
+    QVERIFY2(error->text().contains("a pair"), qPrintable(error->text()));
+    QVERIFY(m_open->project().datasets.empty());
+  }
+
+  void aSetIsRemovedByAClick() {
+    m_open->drop({m_open->write("a.csv", "x,y\n1,2\n")});
+    m_open->click("remove-data");
+    QVERIFY(m_open->project().datasets.empty());
+    m_open->undo();
+    QCOMPARE(m_open->project().datasets.size(), std::size_t{1});
+  }
+};
+
+}  // namespace loom
+
+QTEST_MAIN(loom::DataPageTest)
+#include "data_page_test.moc"

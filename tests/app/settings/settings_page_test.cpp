@@ -1,0 +1,130 @@
+// A person at the Settings page: what is typed holds at once, what cannot be is said at its field, undo takes back.
+#include <QLabel>
+#include <QLineEdit>
+
+#include "app/pages/settings/batch_equation.h"
+#include "app/pages/settings/settings_page.h"
+#include "tests/app/opened_window.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/form/form_row.h"
+
+namespace loom {
+
+class SettingsPageTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<OpenedWindow> m_open;
+
+  const TrainingSpec& training() { return m_open->project().training; }
+  const UpdateSpec& update() { return training().updates.front(); }
+  void goTo(const QString& field) {
+    m_open->window().go({.page = "settings", .field = "training." + field});
+    QCoreApplication::processEvents();
+  }
+  QLineEdit& equation(const QString& name) {
+    for (QLineEdit* field : m_open->window().findChild<BatchEquation*>()->findChildren<QLineEdit*>())
+      if (field->accessibleName() == name) return *field;
+    qFatal("no field %s", qPrintable(name));
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_open = std::make_unique<OpenedWindow>();
+    m_open->click("new-network");
+    QVERIFY(m_open->workspace().saveAs(m_open->path("project.loom")));
+    m_open->window().showPage("settings");
+  }
+  void cleanup() { m_open.reset(); }
+
+  void numbersHoldAtOnceAndUndoTakesThemBack() {
+    goTo("optimizer.learning_rate");
+    m_open->type("0.0125");
+    QCOMPARE(update().optimizer.value("learning_rate", 0.0), 0.0125);
+    QVERIFY(update().optimizer.contains("name"));
+    QVERIFY(m_open->document().problems().empty() || m_open->document().problems().front().field.find("optimizer") == std::string::npos);
+    goTo("epochs");
+    m_open->type("7");
+    QCOMPARE(training().settings.value("epochs", 0), 7);
+    m_open->undo();
+    QVERIFY(training().settings.value("epochs", 0) != 7);
+    m_open->undo();
+    QVERIFY(!update().optimizer.contains("learning_rate"));
+  }
+
+  void rulesAndSchedulesAreChosenByKeys() {
+    goTo("optimizer");
+    QTest::keyClicks(QApplication::focusWidget(), "Nesterov");
+    QCOMPARE(update().optimizer.value("name", ""), std::string("Nesterov"));
+    goTo("optimizer.momentum");
+    m_open->type("0.8");
+    QCOMPARE(update().optimizer.value("momentum", 0.0), 0.8);
+    goTo("optimizer");
+    QTest::qWait(QApplication::keyboardInputInterval() + 50);  // else the letters go on the word typed before
+    QTest::keyClicks(QApplication::focusWidget(), "Momentum");
+    QCOMPARE(update().optimizer.value("name", ""), std::string("Momentum"));
+    QCOMPARE(update().optimizer.value("momentum", 0.0), 0.8);  // a field of both stays
+    goTo("schedule");
+    QTest::qWait(QApplication::keyboardInputInterval() + 50);
+    QTest::keyClicks(QApplication::focusWidget(), "Step");
+    QCOMPARE(update().schedule.value("name", ""), std::string("Step"));
+  }
+
+  void whatCannotBeIsSaidAndChangesNothing() {
+    goTo("optimizer.learning_rate");
+    const Json before = update().optimizer;
+    m_open->type("-1");
+    QVERIFY(update().optimizer == before || m_open->workspace().errors() > 0);
+    m_open->type("fast");
+    QVERIFY(update().optimizer == before || m_open->workspace().errors() > 0);
+    auto* row = qobject_cast<QWidget*>(QApplication::focusWidget()->parent());
+    QVERIFY(row);
+    bool told = false;
+    for (QWidget* at = row; at && !told; at = at->parentWidget())
+      if (auto* form = qobject_cast<FormRow*>(at))
+        for (const QLabel* label : form->findChildren<QLabel*>()) told = told || (label->isVisible() && label->text().contains("fast"));
+    QVERIFY(told);
+  }
+
+  void bothSidesOfTheBatchAreTyped() {
+    QLineEdit &perRank = equation("Samples per rank and pass"), &accumulation = equation("Accumulation"), &whole = equation("Global batch");
+    perRank.setFocus();
+    m_open->type("32");
+    QCOMPARE(training().settings.value("batch", 0), 32);
+    accumulation.setFocus();
+    m_open->type("4");
+    QCOMPARE(training().settings.value("accumulate", 0), 4);
+    QCOMPARE(whole.text().remove(','), QString("128"));
+    whole.setFocus();
+    m_open->type("512");
+    QCOMPARE(training().settings.value("batch", 0), 512);
+    QCOMPARE(perRank.text().remove(','), QString("128"));
+  }
+
+  void theFilterLeavesWhatIsMeant() {
+    auto* filter = m_open->part<SearchField>("settings-filter");
+    filter->setFocus();
+    const auto visibleRows = [this] {
+      int count = 0;
+      for (const FormRow* row : m_open->window().findChild<SettingsPage*>()->findChildren<FormRow*>()) count += row->isVisible();
+      return count;
+    };
+    const int all = visibleRows();
+    QTest::keyClicks(filter, "seed");
+    QCoreApplication::processEvents();
+    const int left = visibleRows();
+    QVERIFY2(left > 0 && left < all / 4, qPrintable(QString("%1 of %2").arg(left).arg(all)));
+    filter->clear();
+    goTo("seed");
+    m_open->type("77");
+    m_open->click("differs");
+    QCoreApplication::processEvents();
+    QVERIFY(visibleRows() >= 1 && visibleRows() < all / 2);
+  }
+};
+
+}  // namespace loom
+
+QTEST_MAIN(loom::SettingsPageTest)
+#include "settings_page_test.moc"
