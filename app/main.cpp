@@ -5,8 +5,10 @@
 #include <QSocketNotifier>
 #include <QStandardPaths>
 #include <QTimer>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -38,39 +40,65 @@ void leaveOnSignals(loom::MainWindow& window) {
   for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(each, &action, nullptr);
 }
 
+struct CommandLine {
+  QCommandLineParser parser;
+  QStringList pages;
+  QCommandLineOption page, theme{"theme", "light, dark or system.", "theme"}, train{"train", "Press Train when the project is open."},
+      data{"data-folder", "Keep the list of runs and the preferences here.", "folder"};
+
+  CommandLine() : pages(pageNames()), page("page", "Show this page: " + pages.join(", ") + ".", "name") {
+    parser.setApplicationDescription("Draw a network, attach a CSV, train it, watch it.");
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addPositionalArgument("project", "A .loom file or a folder that holds one.", "[PROJECT]");
+    parser.addOptions({page, theme, train, data});
+  }
+  static QStringList pageNames() {
+    QStringList names;
+    for (const loom::PageEntry& each : loom::pageTable()) names << QString::fromLatin1(each.id);
+    return names;
+  }
+};
+
+// Help and version are told where there is no display, too; and that there is none.
+void answerInTheTerminal(int argc, char** argv, QCommandLineParser& parser) {
+  const QStringList words(argv + 1, argv + argc);
+  const bool asked = std::any_of(words.begin(), words.end(), [](const QString& word) {
+    return word == "--help" || word == "-h" || word == "--help-all" || word == "--version" || word == "-v";
+  });
+  const bool display = qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
+                       qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || words.contains("-platform");
+  if (display && !asked) return;
+  const QCoreApplication application(argc, argv);
+  QCoreApplication::setApplicationName("gradloom");
+  QCoreApplication::setApplicationVersion(GRADLOOM_VERSION);
+  parser.process(application);
+  std::fprintf(stderr, "gradloom: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); 'loom train PROJECT' trains in the terminal\n");
+  std::exit(2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  CommandLine line;
+  answerInTheTerminal(argc, argv, line.parser);
   QApplication application(argc, argv);
   QCoreApplication::setApplicationName("gradloom");
   QCoreApplication::setApplicationVersion(GRADLOOM_VERSION);
   QGuiApplication::setApplicationDisplayName("Gradloom");
   QGuiApplication::setDesktopFileName("gradloom");
-
-  QStringList pages;
-  for (const loom::PageEntry& each : loom::pageTable()) pages << QString::fromLatin1(each.id);
-  QCommandLineParser line;
-  line.setApplicationDescription("Draw a network, attach a CSV, train it, watch it.");
-  line.addHelpOption();
-  line.addVersionOption();
-  line.addPositionalArgument("project", "A .loom file or a folder that holds one.", "[PROJECT]");
-  const QCommandLineOption page("page", "Show this page: " + pages.join(", ") + ".", "name");
-  const QCommandLineOption theme("theme", "light, dark or system.", "theme");
-  const QCommandLineOption train("train", "Press Train when the project is open.");
-  const QCommandLineOption data("data-folder", "Keep the list of runs and the preferences here.", "folder");
-  line.addOptions({page, theme, train, data});
-  line.process(application);
-  if (line.isSet(page) && !pages.contains(line.value(page))) {
-    std::fprintf(stderr, "gradloom: there is no page '%s'; there are %s\n", qPrintable(line.value(page)), qPrintable(pages.join(", ")));
+  line.parser.process(application);
+  if (line.parser.isSet(line.page) && !line.pages.contains(line.parser.value(line.page))) {
+    std::fprintf(stderr, "gradloom: there is no page '%s'; there are %s\n", qPrintable(line.parser.value(line.page)), qPrintable(line.pages.join(", ")));
     return 2;
   }
 
-  const QString dataFolder = line.isSet(data) ? line.value(data) : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+  const QString dataFolder = line.parser.isSet(line.data) ? line.parser.value(line.data) : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
   QDir().mkpath(dataFolder);
   loom::Preferences preferences(dataFolder + "/gradloom.ini");
   loom::ThemeMode mode = preferences.themeMode();
-  if (line.value(theme) == "light") mode = loom::ThemeMode::light;
-  if (line.value(theme) == "dark") mode = loom::ThemeMode::dark;
+  if (line.parser.value(line.theme) == "light") mode = loom::ThemeMode::light;
+  if (line.parser.value(line.theme) == "dark") mode = loom::ThemeMode::dark;
   loom::Theme look(application, {.mode = mode, .textSize = preferences.textSize(), .reducedMotion = preferences.reducedMotion()});
   QObject::connect(&preferences, &loom::Preferences::changed, &look, [&] {
     look.setMode(preferences.themeMode());
@@ -82,13 +110,13 @@ int main(int argc, char** argv) {
     loom::Workspace workspace({.dataFolder = dataFolder}, look, preferences);
     loom::MainWindow window(workspace);
     leaveOnSignals(window);
-    if (const QStringList named = line.positionalArguments(); !named.isEmpty()) window.openProject(named.first());
-    if (line.isSet(page)) window.showPage(line.value(page));
+    if (const QStringList named = line.parser.positionalArguments(); !named.isEmpty()) window.openProject(named.first());
+    if (line.parser.isSet(line.page)) window.showPage(line.parser.value(line.page));
     window.show();
     // After the first picture: runs of the last session, then what was asked for on the command line.
     QTimer::singleShot(0, &window, [&] {
       workspace.launcher().attach();
-      if (line.isSet(train)) window.train();
+      if (line.parser.isSet(line.train)) window.train();
     });
     return QApplication::exec();
   } catch (const loom::Error& error) {
