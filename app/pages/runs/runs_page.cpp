@@ -120,7 +120,8 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
     show(place);
   });
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-    m_charts->setHighlighted(selected().size() == 1 ? selected().first() : QString());
+    const QModelIndexList rows = m_table->selectionModel()->selectedRows();  // the current row alone is no choice
+    m_charts->setHighlighted(rows.size() == 1 ? rows.first().data(RunsModel::idRole).toString() : QString());
   });
   makeActions();
   m_model->setProject(context.document->path());

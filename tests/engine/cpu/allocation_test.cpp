@@ -1,6 +1,7 @@
 // A step allocates nothing: operator new and malloc's users are counted while one runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -14,14 +15,15 @@ namespace {
 std::atomic<bool> counting{false};
 std::atomic<long> blocks{0}, largest{0};
 
-void* counted(std::size_t bytes) {
+void* counted(std::size_t bytes, std::size_t alignment = 0) {
   if (counting.load(std::memory_order_relaxed)) {
     ++blocks;
     long before = largest.load();
     while (before < static_cast<long>(bytes) && !largest.compare_exchange_weak(before, static_cast<long>(bytes))) {
     }
   }
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  const std::size_t rounded = alignment == 0 ? std::max<std::size_t>(bytes, 1) : (bytes + alignment) / alignment * alignment;
+  if (void* memory = alignment == 0 ? std::malloc(rounded) : std::aligned_alloc(alignment, rounded)) return memory;
   throw std::bad_alloc();
 }
 
@@ -32,6 +34,30 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new[](std::size_t bytes) {
   return counted(bytes);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);
