@@ -1,13 +1,9 @@
 #include "app/pages/page_table.h"
 
 #include "app/pages/data/data_page.h"
-#if __has_include("app/pages/network/network_page.h")
 #include "app/pages/network/network_page.h"
-#endif
 #include "app/pages/runs/runs_page.h"
-#if __has_include("app/pages/settings/settings_page.h")
 #include "app/pages/settings/settings_page.h"
-#endif
 #include "app/pages/start/start_page.h"
 #include "app/pages/training/training_page.h"
 
@@ -21,13 +17,9 @@ Page* make(AppContext& context, QWidget* parent) {
 
 constexpr PageEntry kPages[] = {
     {"start", QT_TRANSLATE_NOOP("pages", "Start"), "start", "Ctrl+Shift+O", false, false, &make<StartPage>},
-#if __has_include("app/pages/network/network_page.h")
     {"network", QT_TRANSLATE_NOOP("pages", "Network"), "network", "Ctrl+1", true, true, &make<NetworkPage>},
-#endif
     {"data", QT_TRANSLATE_NOOP("pages", "Data"), "data", "Ctrl+2", true, true, &make<DataPage>},
-#if __has_include("app/pages/settings/settings_page.h")
     {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, &make<SettingsPage>},
-#endif
     {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, &make<TrainingPage>},
     {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, &make<RunsPage>},
 };

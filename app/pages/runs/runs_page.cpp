@@ -1,35 +1,27 @@
 #include "app/pages/runs/runs_page.h"
 
 #include <QAction>
-#include <QDesktopServices>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QLabel>
-#include <QLineEdit>
-#include <QMenu>
 #include <QPainter>
 #include <QSlider>
 #include <QStackedWidget>
 #include <cmath>
 
-#include "app/pages/runs/compare_card.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/run_display.h"
 #include "app/store_series.h"
 #include "app/workspace.h"
-#include "engine/base/error.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/empty_state.h"
-#include "widgets/controls/popover.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/splitter.h"
 #include "widgets/controls/switch.h"
 #include "widgets/table/data_table.h"
-#include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -38,8 +30,6 @@ namespace {
 // Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
 constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
 constexpr int kSoonMs = 100, kNarrow = 1000;
-constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::time, XUnit::relative};
-double weightOf(int slider) { return slider == 0 ? 0 : std::min(0.99, 1 - std::pow(10, -slider / 50.0)); }
 
 QFrame* hairline() {
   auto* line = new QFrame;
@@ -130,113 +120,6 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
 }
 
 RunsPage::~RunsPage() = default;
-
-QWidget* RunsPage::makeBar() {
-  auto* bar = new QWidget;
-  bar->setFixedHeight(context().theme->size(Size::pageBar));
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(20, 0, 20, 0);
-  row->setSpacing(12);
-  auto* title = new QLabel(tr("Runs"));
-  title->setProperty("kind", "title");
-  m_count = new QLabel;
-  m_count->setProperty("kind", "hint");
-  m_search = new SearchField(tr("Words, or optimizer == \"LARS\" and epochs > 100"), "/");
-  m_search->setIconName("filter");
-  m_search->setObjectName("runs-filter");
-  m_search->setAccessibleName(tr("Filter of the runs"));
-  m_search->setMinimumWidth(220);
-  m_search->setMaximumWidth(400);
-  auto* folder = new Button("import", tr("Open run folder"), ButtonKind::outlined);
-  connect(folder, &Button::clicked, this, &RunsPage::openFolder);
-  m_compare = new Button("compare", tr("Compare"), ButtonKind::tinted);
-  m_compare->setObjectName("compare");
-  connect(m_compare, &Button::clicked, this, &RunsPage::compare);
-  row->addWidget(title);
-  row->addWidget(m_count);
-  row->addWidget(m_search, 1);
-  row->addStretch();
-  row->addWidget(folder);
-  row->addWidget(m_compare);
-  connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const QString fault = m_filter->setExpression(text);
-    setStyleProperty(m_search, "problem", fault.isEmpty() ? QVariant() : QVariant("error"));
-    m_search->setToolTip(fault);
-    refreshWords();
-  });
-  connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
-  return bar;
-}
-
-QWidget* RunsPage::makeCharts() {
-  auto* part = new QWidget;
-  auto* column = new QVBoxLayout(part);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(20, 10, 20, 6);
-  row->setSpacing(14);
-  m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("Relative")});
-  m_unit->setObjectName("runs-x-axis");
-  m_unit->setAccessibleName(tr("What the x axis counts"));
-  m_smoothingText = new QLabel;
-  m_smoothingText->setProperty("kind", "label");
-  m_smoothing = new QSlider(Qt::Horizontal);
-  m_smoothing->setRange(0, 100);
-  m_smoothing->setFixedWidth(90);
-  m_smoothing->setAccessibleName(tr("Smoothing"));
-  m_logX = new Switch(tr("Log x"));
-  m_logLoss = new Switch(tr("Log loss"));
-  m_logLoss->setObjectName("log-loss");
-  m_badge = new QLabel;
-  m_badge->setProperty("kind", "hint");
-  m_badge->setObjectName("every-point");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothingText, m_smoothing, m_logX, m_logLoss, m_badge}) row->addWidget(each);
-  row->addStretch();
-  column->addLayout(row);
-  m_charts = new ChartStack(Qt::Horizontal);
-  m_metric = m_charts->addPanel(tr("Validation accuracy"), "%", 3);
-  m_loss = m_charts->addPanel(tr("Training loss"), {}, 2);
-  m_metric->setLineEnds(LineEnds::oneLine);
-  m_loss->setLineEnds(LineEnds::none);
-  PanelMargins bare = m_loss->margins();
-  bare.right = 16;  // no words at the ends: the lines take the room
-  m_loss->setMargins(bare);
-  m_metric->setEmptyText(tr("Tick runs in the table to draw them here"));
-  auto* box = new QVBoxLayout;
-  box->setContentsMargins(12, 0, 12, 4);
-  box->addWidget(m_charts);
-  column->addLayout(box, 1);
-  connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) {
-    m_charts->axis()->setUnit(kUnits[index]);
-    setRange();
-    m_charts->refresh();
-  });
-  connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
-    m_smoothingText->setText(tr("Smoothing %1").arg(weightOf(value), 0, 'f', 2));
-    m_charts->setSmoothing(weightOf(value));
-  });
-  connect(m_logX, &Switch::toggled, this, [this](bool on) { m_charts->axis()->setLogarithmic(on); });
-  connect(m_logLoss, &Switch::toggled, this, [this](bool on) {
-    m_loss->setLogarithmic(on);
-    m_loss->setTitle(tr("Training loss"), on ? tr("log") : QString());
-  });
-  m_smoothing->setValue(20);
-  m_charts->setCaption([this](double x) -> ChartStack::Caption {
-    const QString names[] = {tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("After")};
-    const int unit = m_unit->current();
-    const QString value = unit == 0 || unit == 2 ? formatCount(x) : unit == 1 ? QString::number(x, 'f', 1) : unit == 3 ? formatMoment(x) : formatDuration(x);
-    return {names[unit] + ' ' + value, {}};
-  });
-  for (const LineChart* panel : {m_metric, m_loss}) connect(panel, &LineChart::drawn, this, [this] {
-    const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
-    const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
-    m_badge->setText(!points ? QString() : every ? tr("Every point shown") : tr("%1 points folded into %2 columns, minimum and maximum kept")
-                         .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_metric->shownColumns() + m_loss->shownColumns()))));
-    refreshWords();
-  });
-  return part;
-}
 
 void RunsPage::makeActions() {
   const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
@@ -358,151 +241,6 @@ bool RunsPage::show(const Place& place) {
 void RunsPage::setColumns() {
   m_table->setColumns(m_model->columns());
   m_table->setFrozenColumns(RunsModel::name + 1);
-}
-
-void RunsPage::chooseColour(const QModelIndex& index) {
-  const QString id = index.data(RunsModel::idRole).toString();
-  QMenu menu;
-  for (int i = 0; i < 10; ++i) {
-    QPixmap swatch(16, 12);
-    swatch.fill(context().theme->curveColour(i));
-    menu.addAction(QIcon(swatch), tr("Colour %1").arg(i + 1))->setData(i);
-  }
-  if (const QAction* chosen = menu.exec(QCursor::pos())) {
-    context().store->change(id, [&](RunRecord& run) { run.colour = chosen->data().toInt(); });
-    setLines();
-    m_charts->refresh();
-  }
-}
-
-// The name stands in the part of the table that stays.
-void RunsPage::rename() {
-  if (!m_table->currentIndex().isValid()) return;
-  QTableView* const part = m_table->frozenPart() && m_table->frozenPart()->isVisible() ? m_table->frozenPart() : m_table;
-  part->edit(m_table->currentIndex().siblingAtColumn(RunsModel::name));
-}
-
-void RunsPage::openSelected() {
-  if (selected().isEmpty()) return;
-  Place place;
-  place.page = "training";
-  place.run = selected().first();
-  context().go(place);
-}
-
-void RunsPage::toggleSelected() {
-  const QStringList ids = selected();
-  if (ids.isEmpty()) return;
-  const bool show = !m_model->isShown(ids.first());
-  for (const QString& id : ids) m_model->setShown(id, show);
-}
-
-void RunsPage::hideOthers() {
-  const QStringList keep = selected();
-  QStringList hidden;
-  for (int row = 0; row < m_model->rowCount(); ++row)
-    if (!keep.contains(m_model->run(row).id)) hidden << m_model->run(row).id;
-  m_model->setHidden(hidden);
-}
-
-// The row goes at once; the folder stays, and so does the way back.
-void RunsPage::deleteSelected() {
-  QStringList ids;
-  for (const QString& id : selected())
-    if (const RunRecord* run = context().store->find(id); run && !isLive(run->state) && run->deleted == 0) ids << id;
-  if (ids.isEmpty()) {
-    if (!selected().isEmpty()) context().notify({tr("A run that goes on stays in the list. Stop it first."), {}, {}});
-    return;
-  }
-  const QString name = context().store->find(ids.first())->name;
-  for (const QString& id : ids) context().store->remove(id);
-  context().notify({ids.size() == 1 ? tr("%1 is out of the list. Its folder stays.").arg(name) : tr("%1 runs are out of the list. Their folders stay.").arg(ids.size()),
-                    tr("Undo"), [this, ids] { for (const QString& id : ids) context().store->restore(id); }});
-}
-
-void RunsPage::editText(bool tags) {
-  if (selected().isEmpty()) return;
-  const QString id = selected().first();
-  const RunRecord* const run = context().store->find(id);
-  if (!run) return;
-  delete m_card;
-  m_card = new Popover(window());
-  auto* title = new QLabel(tags ? tr("Tags of %1").arg(run->name) : tr("Note of %1").arg(run->name));
-  title->setProperty("kind", "heading");
-  auto* edit = new QLineEdit(tags ? run->tags.join(", ") : run->note);
-  edit->setMinimumWidth(320);
-  edit->setPlaceholderText(tags ? tr("first, second") : tr("What is to be remembered"));
-  m_card->contentLayout()->addWidget(title);
-  m_card->contentLayout()->addWidget(edit);
-  connect(edit, &QLineEdit::returnPressed, m_card, [this, id, tags, edit] {
-    context().store->change(id, [&](RunRecord& record) {
-      if (!tags) {
-        record.note = edit->text().trimmed();
-        return;
-      }
-      record.tags.clear();
-      for (const QString& tag : edit->text().split(',', Qt::SkipEmptyParts))
-        if (!tag.trimmed().isEmpty()) record.tags << tag.trimmed();
-    });
-    context().launcher->keep(id);
-    m_card->close();
-  });
-  m_card->openAt(m_search);
-  edit->setFocus(Qt::PopupFocusReason);
-}
-
-void RunsPage::compare() {
-  QList<RunRecord> runs;
-  for (const QString& id : shown())
-    if (const RunRecord* run = context().store->find(id)) runs << *run;
-  if (runs.size() < 2) return;
-  delete m_card;
-  m_card = new CompareCard(runs, m_model->differing(), window());
-  m_card->openAt(m_compare);
-}
-
-void RunsPage::openFolder() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a run folder"));
-  if (folder.isEmpty()) return;
-  try {
-    context().launcher->openFolder(folder, context().document->path());
-  } catch (const Error& error) {
-    PageProblem problem;
-    problem.placeText = tr("run folder");
-    problem.message = QString::fromStdString(error.what());
-    problem.place.page = "runs";
-    Q_EMIT problemsChanged({problem});
-    return;
-  }
-  Q_EMIT problemsChanged({});
-}
-
-void RunsPage::contextMenu(const QPoint& place) {
-  const QModelIndex index = m_table->indexAt(place);
-  const RunRecord* const run = context().store->find(index.data(RunsModel::idRole).toString());
-  if (!run) return;
-  const QString id = run->id;
-  QMenu menu;
-  menu.addAction(icon("training"), tr("Show its curves"), this, &RunsPage::openSelected);
-  menu.addAction(icon("eye"), m_model->isShown(id) ? tr("Hide in the charts") : tr("Show in the charts"), this, &RunsPage::toggleSelected);
-  menu.addAction(tr("Hide others"), this, &RunsPage::hideOthers);
-  menu.addSeparator();
-  if (Launcher::may(run->state, RunAction::resume))
-    menu.addAction(icon("resume"), tr("Resume"), this, [this, id] { context().launcher->resume(id); });
-  if (Launcher::may(run->state, RunAction::stop)) menu.addAction(icon("stop"), tr("Stop now"), this, [this, id] { context().launcher->stop(id); });
-  if (Launcher::may(run->state, RunAction::kill)) menu.addAction(tr("Kill, without a checkpoint"), this, [this, id] { context().launcher->kill(id); });
-  menu.addAction(icon("rename"), tr("Rename"), this, &RunsPage::rename);
-  menu.addAction(tr("Tags..."), this, [this] { editText(true); });
-  menu.addAction(tr("Note..."), this, [this] { editText(false); });
-  menu.addAction(icon("folder"), tr("Show its folder"), this, [folder = run->folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
-  menu.addSeparator();
-  if (run->deleted > 0) menu.addAction(tr("Back into the list"), this, [this, id] { context().store->restore(id); });
-  else menu.addAction(icon("delete"), tr("Delete"), this, &RunsPage::deleteSelected);
-  try {
-    menu.exec(m_table->viewport()->mapToGlobal(place));
-  } catch (const Error& error) {
-    context().notify({QString::fromStdString(error.message()), {}, {}});
-  }
 }
 
 QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric, m_table}; }

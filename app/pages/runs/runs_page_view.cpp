@@ -1,0 +1,136 @@
+// How the Runs page is laid out: its bar and its charts.
+#include "app/pages/runs/runs_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSlider>
+#include <cmath>
+
+#include "app/pages/runs/runs_model.h"
+#include "app/run_display.h"
+#include "app/workspace.h"
+#include "widgets/chart/chart_stack.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/switch.h"
+#include "widgets/table/data_table.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::time, XUnit::relative};
+double weightOf(int slider) { return slider == 0 ? 0 : std::min(0.99, 1 - std::pow(10, -slider / 50.0)); }
+
+}  // namespace
+
+QWidget* RunsPage::makeBar() {
+  auto* bar = new QWidget;
+  bar->setFixedHeight(context().theme->size(Size::pageBar));
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(20, 0, 20, 0);
+  row->setSpacing(12);
+  auto* title = new QLabel(tr("Runs"));
+  title->setProperty("kind", "title");
+  m_count = new QLabel;
+  m_count->setProperty("kind", "hint");
+  m_search = new SearchField(tr("Words, or optimizer == \"LARS\" and epochs > 100"), "/");
+  m_search->setIconName("filter");
+  m_search->setObjectName("runs-filter");
+  m_search->setAccessibleName(tr("Filter of the runs"));
+  m_search->setMinimumWidth(220);
+  m_search->setMaximumWidth(400);
+  auto* folder = new Button("import", tr("Open run folder"), ButtonKind::outlined);
+  connect(folder, &Button::clicked, this, &RunsPage::openFolder);
+  m_compare = new Button("compare", tr("Compare"), ButtonKind::tinted);
+  m_compare->setObjectName("compare");
+  connect(m_compare, &Button::clicked, this, &RunsPage::compare);
+  row->addWidget(title);
+  row->addWidget(m_count);
+  row->addWidget(m_search, 1);
+  row->addStretch();
+  row->addWidget(folder);
+  row->addWidget(m_compare);
+  connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
+    const QString fault = m_filter->setExpression(text);
+    setStyleProperty(m_search, "problem", fault.isEmpty() ? QVariant() : QVariant("error"));
+    m_search->setToolTip(fault);
+    refreshWords();
+  });
+  connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
+  return bar;
+}
+
+QWidget* RunsPage::makeCharts() {
+  auto* part = new QWidget;
+  auto* column = new QVBoxLayout(part);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(20, 10, 20, 6);
+  row->setSpacing(14);
+  m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("Relative")});
+  m_unit->setObjectName("runs-x-axis");
+  m_unit->setAccessibleName(tr("What the x axis counts"));
+  m_smoothingText = new QLabel;
+  m_smoothingText->setProperty("kind", "label");
+  m_smoothing = new QSlider(Qt::Horizontal);
+  m_smoothing->setRange(0, 100);
+  m_smoothing->setFixedWidth(90);
+  m_smoothing->setAccessibleName(tr("Smoothing"));
+  m_logX = new Switch(tr("Log x"));
+  m_logLoss = new Switch(tr("Log loss"));
+  m_logLoss->setObjectName("log-loss");
+  m_badge = new QLabel;
+  m_badge->setProperty("kind", "hint");
+  m_badge->setObjectName("every-point");
+  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothingText, m_smoothing, m_logX, m_logLoss, m_badge}) row->addWidget(each);
+  row->addStretch();
+  column->addLayout(row);
+  m_charts = new ChartStack(Qt::Horizontal);
+  m_metric = m_charts->addPanel(tr("Validation accuracy"), "%", 3);
+  m_loss = m_charts->addPanel(tr("Training loss"), {}, 2);
+  m_metric->setLineEnds(LineEnds::oneLine);
+  m_loss->setLineEnds(LineEnds::none);
+  PanelMargins bare = m_loss->margins();
+  bare.right = 16;  // no words at the ends: the lines take the room
+  m_loss->setMargins(bare);
+  m_metric->setEmptyText(tr("Tick runs in the table to draw them here"));
+  auto* box = new QVBoxLayout;
+  box->setContentsMargins(12, 0, 12, 4);
+  box->addWidget(m_charts);
+  column->addLayout(box, 1);
+  connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) {
+    m_charts->axis()->setUnit(kUnits[index]);
+    setRange();
+    m_charts->refresh();
+  });
+  connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
+    m_smoothingText->setText(tr("Smoothing %1").arg(weightOf(value), 0, 'f', 2));
+    m_charts->setSmoothing(weightOf(value));
+  });
+  connect(m_logX, &Switch::toggled, this, [this](bool on) { m_charts->axis()->setLogarithmic(on); });
+  connect(m_logLoss, &Switch::toggled, this, [this](bool on) {
+    m_loss->setLogarithmic(on);
+    m_loss->setTitle(tr("Training loss"), on ? tr("log") : QString());
+  });
+  m_smoothing->setValue(20);
+  m_charts->setCaption([this](double x) -> ChartStack::Caption {
+    const QString names[] = {tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("After")};
+    const int unit = m_unit->current();
+    const QString value = unit == 0 || unit == 2 ? formatCount(x) : unit == 1 ? QString::number(x, 'f', 1) : unit == 3 ? formatMoment(x) : formatDuration(x);
+    return {names[unit] + ' ' + value, {}};
+  });
+  for (const LineChart* panel : {m_metric, m_loss}) connect(panel, &LineChart::drawn, this, [this] {
+    const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
+    const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
+    m_badge->setText(!points ? QString() : every ? tr("Every point shown") : tr("%1 points folded into %2 columns, minimum and maximum kept")
+                         .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_metric->shownColumns() + m_loss->shownColumns()))));
+    refreshWords();
+  });
+  return part;
+}
+
+}  // namespace loom
