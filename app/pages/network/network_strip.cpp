@@ -1,16 +1,24 @@
 #include "app/pages/network/network_strip.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
+#include <QTextDocument>
 
+#include "engine/base/error.h"
+#include "engine/planner/plan.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
+namespace {
+constexpr int kForecastMs = 200;  // after the last change
+}
 
 NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent), m_view(view) {
   setFixedHeight(33);
@@ -40,7 +48,46 @@ NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent)
   connect(&m_view, &NetworkView::zoomChanged, this, &NetworkStrip::refresh);
   connect(&m_view.networkScene(), &NetworkScene::refreshed, this, &NetworkStrip::refresh);
   connect(&Theme::of(this), &Theme::changed, this, &NetworkStrip::refresh);
+  m_soon.setSingleShot(true);
+  m_soon.setInterval(kForecastMs);
+  connect(&m_soon, &QTimer::timeout, this, &NetworkStrip::forecast);
+  connect(&m_view.networkScene().document(), &ProjectDocument::changed, &m_soon, qOverload<>(&QTimer::start));
+  connect(&m_view.networkScene().document(), &ProjectDocument::opened, &m_soon, qOverload<>(&QTimer::start));
+  m_soon.start();
   refresh();
+}
+
+QString NetworkStrip::figures() const {
+  QTextDocument text;
+  text.setHtml(m_figures->text());
+  return text.toPlainText();
+}
+
+void NetworkStrip::forecast() {
+  const int asked = ++m_asked;
+  if (m_forecast.joinable()) m_forecast.join();
+  const auto& problems = m_view.networkScene().document().problems();
+  if (std::any_of(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; })) {
+    m_memory.clear();
+    refresh();
+    return;
+  }
+  m_forecast = std::jthread([this, asked, project = m_view.networkScene().document().project()] {
+    QString memory, batch;
+    try {
+      const ProjectPlan plan = planTraining(project);
+      memory = formatBytes(static_cast<double>(plan.total.totalBytes()));
+      if (!plan.updates.empty()) batch = tr("at batch %L1, predicted").arg(plan.updates.front().batch);
+    } catch (const Error&) {
+      // What is wrong stands at its node and in the list of problems.
+    }
+    QMetaObject::invokeMethod(this, [this, asked, memory, batch] {
+      if (asked != m_asked) return;
+      m_memory = memory;
+      m_batch = batch;
+      refresh();
+    }, Qt::QueuedConnection);
+  });
 }
 
 void NetworkStrip::refresh() {
@@ -64,7 +111,8 @@ void NetworkStrip::refresh() {
         .arg(mono, theme.colour(sure ? Colour::text : Colour::error).name(), sure ? value : QStringLiteral("?"), theme.colour(Colour::text3).name(), unit);
   };
   m_figures->setText(figure(countText(static_cast<double>(analysis.parameters)), tr("parameters"), known) + QStringLiteral("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;") +
-                     figure(countText(analysis.multiplyAdds), tr("multiply-adds a sample"), known));
+                     figure(countText(analysis.multiplyAdds), tr("multiply-adds a sample"), known) +
+                     (m_memory.isEmpty() ? QString() : QStringLiteral("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;") + figure(m_memory, m_batch, true)));
 }
 
 void NetworkStrip::paintEvent(QPaintEvent*) {

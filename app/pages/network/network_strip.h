@@ -1,6 +1,10 @@
 #pragma once
 // The strip under the canvas: what the network costs as a whole, and the zoom.
+#include <QString>
+#include <QTimer>
 #include <QWidget>
+
+#include <thread>
 
 class QLabel;
 
@@ -12,14 +16,22 @@ class NetworkStrip : public QWidget {
   Q_OBJECT
  public:
   explicit NetworkStrip(NetworkView& view, QWidget* parent = nullptr);
+  QString figures() const;  // as text
 
  protected:
   void paintEvent(QPaintEvent* event) override;
 
  private:
   void refresh();
+  // What training will need, from the program that would run; in the background, as a large network takes a moment to lower.
+  void forecast();
+
   NetworkView& m_view;
   QLabel *m_figures, *m_zoom;
+  QTimer m_soon;
+  QString m_memory, m_batch;  // "12.4 MB" and "at batch 64, predicted"; empty where the project cannot be trained
+  int m_asked = 0;            // answers to older questions are dropped
+  std::jthread m_forecast;
 };
 
 }  // namespace loom

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "app/main_window.h"
+#include "app/pages/network/network_strip.h"
 #include "app/pages/page_table.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
@@ -179,6 +180,19 @@ class AppTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(training().curves().points() >= run().stepsTotal, kPatience);
     qInfo("first point in the chart after %lld ms", static_cast<long long>(first));
     shot("training-finished");
+  }
+
+  void memoryIsPredictedForTheBatchThatIsSet() {
+    open(writeProject("predicted", 1));
+    auto* strip = m_window->findChild<NetworkStrip*>();
+    QVERIFY(strip);
+    QTRY_VERIFY2(strip->figures().contains("at batch 16, predicted"), qPrintable(strip->figures()));
+    const QString small = strip->figures();
+    m_workspace->document()->setSetting("batch", 4096);
+    QTRY_VERIFY2(strip->figures().contains("at batch 4,096, predicted"), qPrintable(strip->figures()));
+    QVERIFY(strip->figures() != small);
+    m_workspace->document()->removeNodes("main", {"loss"}, false);
+    QTRY_VERIFY2(!strip->figures().contains("predicted"), qPrintable(strip->figures()));
   }
 
   void changesTheRateStopsAndResumesByClicks() {
