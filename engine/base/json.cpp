@@ -6,6 +6,8 @@
 
 #include "engine/base/error.h"
 
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace loom {
 namespace {
 

@@ -25,7 +25,7 @@ struct Column {
   std::size_t bytes = 0;  // of one sample
 };
 
-// A thread's own, so that a sample costs no allocation.
+// A thread's own, made before the thread, so that no sample costs an allocation: not even a thread's first one, late in a run.
 struct Scratch {
   std::vector<Shape> shapes;  // by column
   std::vector<float> values;
@@ -56,7 +56,14 @@ class BackgroundLoader : public Loader {
     m_sample = m_options.sample % m_dataset->size();
     m_slots.resize(static_cast<std::size_t>(std::max(m_options.prefetch, 1)) + 1);
     restart();
-    for (int i = 0; i < std::clamp(m_options.threads, 1, 256); ++i) m_threads.emplace_back([this] { run(); });
+    m_scratch.resize(static_cast<std::size_t>(std::clamp(m_options.threads, 1, 256)));
+    for (Scratch& scratch : m_scratch) {
+      for (const Column& column : m_columns) {
+        scratch.shapes.push_back(m_dataset->schema().variables[column.variable].shape);
+        scratch.values.resize(std::max(scratch.values.size(), static_cast<std::size_t>(column.elements)));
+      }
+    }
+    for (Scratch& scratch : m_scratch) m_threads.emplace_back([this, &scratch] { run(scratch); });
   }
 
   ~BackgroundLoader() override {
@@ -201,9 +208,7 @@ class BackgroundLoader : public Loader {
     return nullptr;
   }
 
-  void run() {
-    Scratch scratch;
-    scratch.shapes.resize(m_columns.size());
+  void run(Scratch& scratch) {
     std::unique_lock lock(m_mutex);
     for (;;) {
       Slot* slot = nullptr;
@@ -245,8 +250,7 @@ class BackgroundLoader : public Loader {
                                  {reinterpret_cast<float*>(to), static_cast<std::size_t>(column.elements)});
         continue;
       }
-      std::vector<float>& values = scratch.values;
-      values.resize(static_cast<std::size_t>(column.elements));
+      const std::span<float> values(scratch.values.data(), static_cast<std::size_t>(column.elements));
       column.preparation.apply(raw, shape, row, slot.batch.epoch, values);
       auto* const integers = reinterpret_cast<std::int32_t*>(to);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -279,6 +283,7 @@ class BackgroundLoader : public Loader {
   double m_waited = 0;
   int m_busy = 0;  // threads that prepare now
   bool m_paused = false, m_ending = false;
+  std::vector<Scratch> m_scratch;  // by thread
   std::vector<std::thread> m_threads;
 };
 
