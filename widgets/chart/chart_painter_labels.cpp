@@ -169,7 +169,7 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       const double wide = QFontMetricsF(values).horizontalAdvance(value);
       painter.setFont(names);
       painter.setPen(m_palette[Colour::text]);
-      const double room = right - wide - 8 - textLeft;
+      const double room = right - wide - 4 - textLeft;
       painter.drawText(QRectF(textLeft, y - 9, room, 18), Qt::AlignVCenter | Qt::AlignLeft,
                        QFontMetricsF(names).elidedText(line.line.name, Qt::ElideMiddle, room));
       painter.setFont(values);
