@@ -54,8 +54,8 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
 std::vector<IdxPair> findIdxPairs(const std::filesystem::path& folder) {
   std::error_code error, absent;
   std::vector<IdxPair> pairs;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string file = entry.path().filename().string();
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string file = at->path().filename().string();
     const std::size_t word = file.find("images");
     if (word == std::string::npos || file.find("idx") == std::string::npos) continue;
     std::string partner = file;
@@ -64,7 +64,7 @@ std::vector<IdxPair> findIdxPairs(const std::filesystem::path& folder) {
     if (!std::filesystem::is_regular_file(folder / partner, absent)) continue;
     std::string name = file.substr(0, word);
     while (!name.empty() && (name.back() == '-' || name.back() == '_' || name.back() == '.')) name.pop_back();
-    pairs.push_back({name.empty() ? "data" : name, entry.path(), folder / partner});
+    pairs.push_back({name.empty() ? "data" : name, at->path(), folder / partner});
   }
   if (error) throwError(ErrorCode::missingFile, "{} cannot be read: {}", folder.string(), error.message());
   std::sort(pairs.begin(), pairs.end(), [](const IdxPair& a, const IdxPair& b) { return a.name < b.name; });

@@ -6,12 +6,23 @@
 
 #include <algorithm>
 
+#include "engine/base/error.h"
+
 namespace loom {
 namespace {
 
 bool isIdx(const QString& name) { return name.contains(QLatin1String("idx"), Qt::CaseInsensitive); }
 bool isCifar(const QString& name) {
   return name.endsWith(QLatin1String(".bin"), Qt::CaseInsensitive) || name.endsWith(QLatin1String(".bin.gz"), Qt::CaseInsensitive);
+}
+
+// None in a folder that cannot be read: what is tried next tells why.
+std::vector<IdxPair> pairsIn(const QString& folder) {
+  try {
+    return findIdxPairs(folder.toStdString());
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 // "train-images-idx3-ubyte.gz" -> "train"
@@ -47,7 +58,7 @@ bool ImportMenu::take(const QStringList& paths) {
   if (paths.isEmpty()) return false;
   const QFileInfo first(paths.front());
   if (paths.size() == 1 && first.isDir()) {
-    const auto pairs = findIdxPairs(paths.front().toStdString());
+    const auto pairs = pairsIn(paths.front());
     for (const IdxPair& pair : pairs) importPair(pair);
     if (pairs.empty()) importClassFolder(paths.front());
     return true;
@@ -82,7 +93,7 @@ void ImportMenu::importIdxFiles(const QStringList& files) {
   }
   // Choosing only one of the pair is enough where the other lies beside it under its usual name.
   if (pair.images.empty() != pair.labels.empty())
-    for (const IdxPair& known : findIdxPairs(QFileInfo(files.front()).absolutePath().toStdString()))
+    for (const IdxPair& known : pairsIn(QFileInfo(files.front()).absolutePath()))
       if (known.images.filename() == pair.images.filename() || known.labels.filename() == pair.labels.filename()) pair = known;
   if (pair.images.empty() || pair.labels.empty()) {
     Q_EMIT refused(QStringLiteral("IDX datasets are a pair: choose the file of images and the file of labels together."));

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QTextDocument>
 
-#include "engine/base/error.h"
 #include "engine/planner/plan.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/chart/format.h"
@@ -78,8 +78,8 @@ void NetworkStrip::forecast() {
       const ProjectPlan plan = planTraining(project);
       memory = formatBytes(static_cast<double>(plan.total.totalBytes()));
       if (!plan.updates.empty()) batch = tr("at batch %L1, predicted").arg(plan.updates.front().batch);
-    } catch (const Error&) {
-      // What is wrong stands at its node and in the list of problems.
+    } catch (const std::exception&) {
+      // What is wrong stands at its node and in the list of problems; a forecast ends no window.
     }
     QMetaObject::invokeMethod(this, [this, asked, memory, batch] {
       if (asked != m_asked) return;
