@@ -23,7 +23,7 @@ class CpuBackend final : public Backend {
     auto pool = m_pool;
     if (options.threads > 0 && options.threads != pool->size())
       pool = std::make_shared<cpu::ThreadPool>(options.threads);
-    return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool));
+    return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), options);
   }
 
   void parallelFor(std::int64_t count, std::int64_t grain,

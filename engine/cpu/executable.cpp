@@ -11,6 +11,7 @@
 #include "engine/base/json.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/program/passes.h"
+#include "engine/program/trace.h"
 
 namespace loom::cpu {
 namespace {
@@ -33,12 +34,16 @@ class OneOpenMpThread {
 
 }  // namespace
 
-CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool)
-    : m_program(std::move(program)), m_pool(std::move(pool)), m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr) {
+CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool,
+                             const CompileOptions& options)
+    : m_program(std::move(program)),
+      m_pool(std::move(pool)),
+      m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr),
+      m_trace(options.trace) {
   const OneOpenMpThread scope;
   simplify(m_program);
   store.ensure(m_program.parameters);
-  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size());
+  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options.collectives);
   m_plan->lowerAll();
   m_inputs.resize(m_program.tensors.size());
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
@@ -85,7 +90,7 @@ void CpuExecutable::run(const StepOptions& options) {
 
 void CpuExecutable::runOn(int index) {
   const Worker worker{index, m_pool->size(), &m_pool->barrier(), &m_step};
-  const bool profiling = m_profiling && index == 0;
+  const bool profiling = m_profiling && index == 0, tracing = m_trace != nullptr && index == 0 && !m_trace->full();
   double before = profiling ? threadSeconds() : 0;
   const auto lap = [&](std::size_t at) {
     if (!profiling) return;
@@ -101,8 +106,12 @@ void CpuExecutable::runOn(int index) {
   if (tasks > 0) worker.meet();
   for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
     if (profiling) before = threadSeconds();
+    const auto begin = tracing ? Trace::Clock::now() : Trace::Clock::time_point{};
     m_compiled.stages[i].run(worker);
     lap(i);
+    if (tracing)
+      m_trace->add(Trace::Lane::compute, m_compiled.stages[i].kernel.c_str(), m_compiled.stages[i].origin.c_str(), begin,
+                   Trace::Clock::now());
     worker.meet();
     // Every thread sees the same answer: it is set before the barrier by the stage that failed and by no later one.
     if (m_step.failed.load(std::memory_order_acquire)) return;

@@ -9,7 +9,8 @@ namespace loom::cpu {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool);
+  CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool,
+                const CompileOptions& options = {});
 
   std::span<std::byte> input(std::string_view name) override;
   void run(const StepOptions& options) override;
@@ -38,6 +39,7 @@ class CpuExecutable final : public Executable {
   std::atomic<std::int64_t> m_nextTask{0};
   std::vector<double> m_profile;  // least CPU seconds of thread 0 by stage, with GRADLOOM_PROFILE set
   bool m_profiling = false;
+  Trace* m_trace = nullptr;
 };
 
 }  // namespace loom::cpu

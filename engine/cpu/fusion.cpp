@@ -12,7 +12,8 @@ bool isRelu(const Operation& operation, std::string_view op) {
 
 // Inputs that the kernel reads. Gradients of activations are computed from the output where that is enough.
 bool reads(const Operation& operation, std::size_t input) {
-  return !(input == 0 && isRelu(operation, "unary_gradient"));
+  // What ranks exchange is the store's memory after it was written: no reason to keep a copy.
+  return !(input == 0 && isRelu(operation, "unary_gradient")) && operation.op->name != "all_reduce";
 }
 
 class Planner {

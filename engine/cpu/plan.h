@@ -17,12 +17,13 @@ namespace loom::cpu {
 
 class Plan {
  public:
-  Plan(const Program& program, ParameterStore& store, int threads);
+  Plan(const Program& program, ParameterStore& store, int threads, Collectives* collectives = nullptr);
 
   const Program& program() const { return m_program; }
   const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
   const Shape& shape(TensorId id) const { return tensor(id).shape; }
   int threads() const { return m_threads; }
+  Collectives* collectives() const { return m_collectives; }  // null: a group of one
   const std::string& origin() const { return m_program.operations[static_cast<std::size_t>(m_now)].origin; }
   const FusedOutput& fused() const { return m_fusion.outputs[static_cast<std::size_t>(m_now)]; }
   const Fusion& fusion() const { return m_fusion; }
@@ -117,6 +118,7 @@ class Plan {
   const Program& m_program;
   ParameterStore& m_store;
   int m_threads;
+  Collectives* m_collectives;
   Fusion m_fusion;
   int m_now = 0;
   std::deque<Buffer> m_buffers;

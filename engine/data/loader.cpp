@@ -85,7 +85,7 @@ class BackgroundLoader : public Loader {
       m_work.notify_all();
     }
     Slot& slot = m_slots[m_consumed % m_slots.size()];
-    m_ready.wait(lock, [&] { return slot.failure || slot.filled == slot.batch.size; });
+    m_ready.wait(lock, [&] { return slot.failure || slot.filled == slot.batch.partSize; });
     m_waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (slot.failure) std::rethrow_exception(slot.failure);
     lock.unlock();
@@ -122,6 +122,9 @@ class BackgroundLoader : public Loader {
     if (m_options.batch < 1)
       throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible",
                  m_options.batch);
+    if (m_options.parts < 1 || m_options.partBegin < 0 || m_options.partBegin > m_options.partEnd || m_options.partEnd > m_options.parts)
+      throwError(ErrorCode::badArgument, "parts {} to {} of {} are no part of a batch", m_options.partBegin, m_options.partEnd,
+                 m_options.parts);
     if (m_options.epoch < 0 || m_options.sample < 0)
       throwError(ErrorCode::badArgument, "epoch {} and sample {} are no place to begin", m_options.epoch,
                  m_options.sample);
@@ -183,17 +186,20 @@ class BackgroundLoader : public Loader {
     batch.size = std::min(m_batch, size - m_nextFirst);
     m_nextFirst += batch.size;
     batch.lastOfEpoch = m_nextFirst >= size || (m_options.dropLast && size - m_nextFirst < m_batch);
-    if (slot.capacity < batch.size) {
+    batch.partFirst = batch.size * m_options.partBegin / m_options.parts;
+    batch.partSize = batch.size * m_options.partEnd / m_options.parts - batch.partFirst;
+    if (slot.capacity < batch.partSize || slot.memory.size() != m_columns.size()) {
+      // A part of a smaller batch is never larger than that of a full one and a sample.
+      const std::int64_t most = m_batch * (m_options.partEnd - m_options.partBegin) / m_options.parts + 1;
       slot.memory.clear();
       for (const Column& column : m_columns)
-        slot.memory.push_back(
-            std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(m_batch)));
-      slot.capacity = m_batch;
+        slot.memory.push_back(std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(most)));
+      slot.capacity = most;
     }
-    batch.rows.resize(static_cast<std::size_t>(batch.size));
+    batch.rows.resize(static_cast<std::size_t>(batch.partSize));
     batch.columns.resize(m_columns.size());
     for (std::size_t c = 0; c < m_columns.size(); ++c)
-      batch.columns[c] = {slot.memory[c].get(), m_columns[c].bytes * static_cast<std::size_t>(batch.size)};
+      batch.columns[c] = {slot.memory[c].get(), m_columns[c].bytes * static_cast<std::size_t>(batch.partSize)};
     slot.claimed = slot.filled = 0;
     slot.failure = nullptr;
     m_produced = number + 1;
@@ -203,7 +209,7 @@ class BackgroundLoader : public Loader {
   Slot* claimable() {
     for (std::size_t number = m_consumed + (m_handed ? 1 : 0); number < m_produced; ++number) {
       Slot& slot = m_slots[number % m_slots.size()];
-      if (!slot.failure && slot.claimed < slot.batch.size) return &slot;
+      if (!slot.failure && slot.claimed < slot.batch.partSize) return &slot;
     }
     return nullptr;
   }
@@ -214,7 +220,7 @@ class BackgroundLoader : public Loader {
       Slot* slot = nullptr;
       m_work.wait(lock, [&] { return m_ending || (!m_paused && (slot = claimable()) != nullptr); });
       if (m_ending) return;
-      const std::int64_t begin = slot->claimed, end = std::min(begin + m_chunk, slot->batch.size);
+      const std::int64_t begin = slot->claimed, end = std::min(begin + m_chunk, slot->batch.partSize);
       slot->claimed = end;
       if (m_orderEpoch != slot->batch.epoch || !m_orderKnown) {
         m_order = EpochOrder(m_dataset->size(), m_options.shuffle, m_options.seed, slot->batch.epoch);
@@ -226,7 +232,7 @@ class BackgroundLoader : public Loader {
       lock.unlock();
       std::exception_ptr failure;
       try {
-        for (std::int64_t i = begin; i < end; ++i) fill(*slot, i, order[slot->batch.first + i], scratch);
+        for (std::int64_t i = begin; i < end; ++i) fill(*slot, i, order[slot->batch.first + slot->batch.partFirst + i], scratch);
       } catch (...) {
         failure = std::current_exception();
       }
@@ -234,7 +240,7 @@ class BackgroundLoader : public Loader {
       --m_busy;
       if (failure && !slot->failure) slot->failure = failure;
       slot->filled += end - begin;
-      if (slot->failure || slot->filled == slot->batch.size || (m_paused && m_busy == 0)) m_ready.notify_all();
+      if (slot->failure || slot->filled == slot->batch.partSize || (m_paused && m_busy == 0)) m_ready.notify_all();
     }
   }
 

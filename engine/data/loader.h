@@ -35,6 +35,8 @@ struct LoaderOptions {
   std::int64_t sample = 0; // samples of that epoch already used
   int prefetch = 2;        // batches ahead
   int threads = 1;
+  // Of each batch of B samples only [B · partBegin / parts, B · partEnd / parts) are read: what a rank of a larger job computes.
+  std::int64_t parts = 1, partBegin = 0, partEnd = 1;
 };
 
 struct Batch {
@@ -42,8 +44,9 @@ struct Batch {
   std::int64_t first = 0;  // place of its first sample in the epoch's order
   std::int64_t size = 0;
   bool lastOfEpoch = false;
-  std::vector<std::span<const std::byte>> columns;  // as LoaderOptions::columns, row-major, N first
-  std::vector<std::int64_t> rows;                   // of the dataset
+  std::int64_t partFirst = 0, partSize = 0;         // the samples of the batch that were read: all, unless LoaderOptions has parts
+  std::vector<std::span<const std::byte>> columns;  // as LoaderOptions::columns, row-major, N first; of the part
+  std::vector<std::int64_t> rows;                   // of the dataset; of the part
 };
 
 class Loader {

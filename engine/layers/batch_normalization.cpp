@@ -39,6 +39,13 @@ Entry entry() {
                    .help = "Learns γ. Without it γ is 1.",
                    .type = FieldType::boolean,
                    .defaultValue = true},
+                  {.key = "zero_gamma",
+                   .label = "Zero γ",
+                   .help = "γ begins at 0 instead of 1. On the last normalisation of each residual branch the block then begins as "
+                           "the identity, which helps large batches (Goyal et al. 2017).",
+                   .type = FieldType::boolean,
+                   .defaultValue = false,
+                   .onlyWhen = "scale=true"},
                   {.key = "shift",
                    .label = "Shift",
                    .help = "Learns β. Without it β is 0.",
@@ -60,7 +67,8 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   const std::int64_t axis = parts::axisOf("axis", values.integer("axis"), input), channels = input[axis];
   TensorId gamma = kNoTensor, beta = kNoTensor;
   if (values.boolean("scale"))
-    gamma = parts::parameter(arguments, "gamma", {channels}, ParameterKind::normalisation, {InitializerKind::ones});
+    gamma = parts::parameter(arguments, "gamma", {channels}, ParameterKind::normalisation,
+                             {values.boolean("zero_gamma") ? InitializerKind::zeros : InitializerKind::ones});
   if (values.boolean("shift"))
     beta = parts::parameter(arguments, "beta", {channels}, ParameterKind::normalisation, {InitializerKind::zeros});
   const auto state = [&](const char* name, InitializerKind kind) {

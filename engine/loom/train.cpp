@@ -1,10 +1,14 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/files.h"
 #include "engine/loom/console.h"
+#include "engine/loom/job.h"
 #include "engine/loom/project_arguments.h"
 #include "engine/loom/verbs.h"
+#include "engine/program/trace.h"
 #include "engine/run/exit_code.h"
 #include "engine/training/run_description.h"
 #include "engine/training/trainer.h"
@@ -13,7 +17,7 @@ namespace loom {
 namespace {
 
 struct TrainArguments {
-  std::string project, run, resume, device = "auto", precision;
+  std::string project, run, resume, device = "auto", precision, trace;
   std::vector<std::string> settings;
   int threads = -1;
 };
@@ -31,7 +35,27 @@ std::filesystem::path freshRunFolder(const std::filesystem::path& project) {
              fault.message());
 }
 
-TrainerOptions optionsFor(const TrainArguments& given, Console& console) {
+// What rank 0 knows and the others are told: they may see neither the run's folder nor, when it goes on, its project.
+Json shareable(const TrainerOptions& options) {
+  Json shared = {{"run", options.run.path.string()}, {"resume", options.resume}};
+  if (options.resume)
+    shared.update({{"project", writeProject(options.project)},
+                   {"folder", options.folder.string()},
+                   {"file", options.projectFile.string()}});
+  return shared;
+}
+
+TrainerOptions fromShared(const Json& shared) {
+  TrainerOptions options;
+  options.resume = true;
+  options.run.path = shared["run"].get<std::string>();
+  options.folder = shared["folder"].get<std::string>();
+  options.projectFile = shared["file"].get<std::string>();
+  options.project = checkedProject(parseJson(shared["project"].get<std::string>(), "rank 0's project"), "rank 0's project", {}).project;
+  return options;
+}
+
+TrainerOptions optionsFor(const TrainArguments& given, Console* console, const std::string& run = {}) {
   std::vector<std::string> settings = given.settings;
   if (!given.precision.empty()) settings.push_back("precision=" + given.precision);
   if (given.threads >= 0) settings.push_back(fmt::format("threads={}", given.threads));
@@ -56,9 +80,12 @@ TrainerOptions optionsFor(const TrainArguments& given, Console& console) {
     options.projectFile = std::filesystem::absolute(given.project);
     options.folder = options.projectFile.parent_path();
   }
-  for (const std::string& warning : loaded.warnings) console.line("warning: " + warning);
+  if (console)
+    for (const std::string& warning : loaded.warnings) console->line("warning: " + warning);
   options.project = std::move(loaded.project);
-  if (!options.resume)
+  if (!run.empty())
+    options.run.path = run;
+  else if (!options.resume)
     options.run.path = given.run.empty() ? freshRunFolder(given.project) : std::filesystem::absolute(given.run);
   options.versions = {{"gradloom", versionText()}};
   return options;
@@ -69,26 +96,23 @@ std::string shownPath(const std::filesystem::path& path) {
   return near.native().size() < path.native().size() ? near.string() : path.string();
 }
 
-int train(const TrainArguments& given, const std::atomic<bool>& stop) {
-  Console console;
-  Progress progress(console);
-  TrainerOptions options = optionsFor(given, console);
-  const Json settings = options.project.training.settings;
-  const auto backend = makeBackend(given.device, settings.value("threads", 0));
-  const RunFolder run = options.run;
-  bool logged = false;
-  options.stop = &stop;
-  options.observer = [&](const Event& event) {
-    if (!logged) {  // the folder exists and is ours by now
-      console.logInto(run);
-      console.line("run       " + shownPath(run.path));
-      logged = true;
-    }
-    progress(event);
-  };
-  const auto begin = std::chrono::steady_clock::now();
-  const TrainResult result = train(*backend, std::move(options));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+// Rank 0 reads first and tells the others, which read the same project where they are and are compared with it later.
+TrainerOptions agreedOptions(const TrainArguments& given, Job& job, Console* console) {
+  TrainerOptions options;
+  if (job.first()) options = optionsFor(given, console);
+  if (job.ranks() == 1) return options;
+  const std::string text = broadcastText(job.communicator(), job.first() ? shareable(options).dump() : std::string());
+  if (job.first()) return options;
+  const Json shared = parseJson(text, "rank 0's options");
+  return shared["resume"].get<bool>() ? fromShared(shared) : optionsFor(given, nullptr, shared["run"].get<std::string>());
+}
+
+void writeTrace(const Trace& trace, Job& job, const std::string& file) {
+  const std::vector<std::string> events = allGatherTexts(job.communicator(), trace.events(job.communicator().rank(), hostName()));
+  if (job.first()) writeFileAtomically(file, Trace::file(events));
+}
+
+void tellResult(Console& console, const TrainResult& result, const RunFolder& run, double seconds) {
   console.line(fmt::format("{} after {} steps (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done",
                            result.step, result.epoch, seconds));
   if (result.best)
@@ -100,7 +124,47 @@ int train(const TrainArguments& given, const std::atomic<bool>& stop) {
     console.line(fmt::format("model     {}{}", shownPath(best ? result.bestCheckpoint : result.lastCheckpoint),
                              best ? "  (best)" : ""));
   if (result.stopped) console.line("go on     loom train --resume " + shownPath(run.path));
+}
+
+int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop) {
+  std::optional<Console> console;
+  std::optional<Progress> progress;
+  if (job.first()) progress.emplace(console.emplace());
+  TrainerOptions options = agreedOptions(given, job, console ? &*console : nullptr);
+  const Json settings = options.project.training.settings;
+  const auto backend = makeBackend(given.device, job.threads(settings.value("threads", 0)));
+  const RunFolder run = options.run;
+  std::optional<Trace> trace;
+  if (!given.trace.empty()) options.trace = &trace.emplace();
+  bool logged = false;
+  options.stop = &stop;
+  options.communicator = &job.communicator();
+  options.failed = [&job](const Error& error) { job.fail(error); };
+  options.observer = [&](const Event& event) {
+    if (!logged) {  // the folder exists and is ours by now
+      console->logInto(run);
+      console->line("run       " + shownPath(run.path));
+      if (job.ranks() > 1) console->line(fmt::format("ranks     {}, {}", job.ranks(), job.communicator().name()));
+      logged = true;
+    }
+    (*progress)(event);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const TrainResult result = train(*backend, std::move(options));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (trace) writeTrace(*trace, job, given.trace);
+  if (console) tellResult(*console, result, run, seconds);
   return result.stopped ? exitCode(ErrorCode::stopped) : kExitDone;
+}
+
+int train(const TrainArguments& given, const std::atomic<bool>& stop) {
+  Job job;
+  try {
+    return trainIn(job, given, stop);
+  } catch (const Error& error) {
+    job.fail(error);  // several ranks: returns to nobody
+    throw;
+  }
 }
 
 }  // namespace
@@ -118,6 +182,7 @@ void addTrain(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
   verb->add_option("--precision", given->precision, "f32, bf16 or f16")->check(CLI::IsMember({"f32", "bf16", "f16"}));
   verb->add_option("--threads", given->threads, "How many; 0 = all that this process may use");
+  verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")->type_name("FILE");
   verb->add_option("--resume", given->resume, "Go on with this run from its newest checkpoint")->type_name("RUN");
   verb->callback([&session, given] { session.chosen = [&session, given] { return train(*given, session.stop); }; });
 }

@@ -28,12 +28,25 @@ struct UpdateRange {
   std::int64_t count;
 };
 
-// A rule bound to its hyper-parameters.
+// Sums of squares over a tensor: of its weights, and of what the rule compares them with (LARS: the gradient; LAMB: Adam's
+// direction with the decay).
+struct UpdateSums {
+  double weight = 0, direction = 0;
+};
+
+// A rule bound to its hyper-parameters. One that `measures` is called in two passes: measure() over every range of a tensor, then
+// update() with the tensorScale() of the sums; measure() may change slots, never weights. Others only get update().
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   virtual std::span<const std::string> slots() const = 0;
   virtual void update(const UpdateRange& range, const UpdateScalars& scalars) const = 0;  // one thread, vectorised
+
+  virtual bool measures() const { return false; }
+  virtual UpdateSums measure(const UpdateRange&, const UpdateScalars&) const { return {}; }
+  virtual double tensorScale(const UpdateSums&, const UpdateScalars&) const { return 1; }
+  // Kinds (bias, normalisation) or patterns of names whose tensorScale is 1 whatever their norms.
+  virtual std::span<const std::string> unscaled() const { return {}; }
 };
 
 struct OptimizerDefinition {

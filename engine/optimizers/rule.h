@@ -54,6 +54,20 @@ inline Field epsilonField(double defaultValue) {
           .comfortable = Range{1e-12, 1e-3}};
 }
 
+// Parameters that a rule with a trust ratio per tensor updates without one.
+inline Field unscaledField() {
+  return {.key = "unscaled",
+          .label = "No trust ratio",
+          .help = "What is updated at the plain learning rate: the kinds bias and normalisation, or patterns of names. Their norms say "
+                  "little, and a ratio from them costs accuracy (ResNet-50 at 64K: 71.9 instead of 76.2 %).",
+          .type = FieldType::texts,
+          .defaultValue = Json::array({"bias", "normalisation"})};
+}
+
+inline std::vector<std::string> unscaledOf(const Values& values) {
+  return values.texts("unscaled");
+}
+
 inline constexpr const char* kCoupledDecay =
     "Added to the gradient as weight_decay · w before the rule, as PyTorch and Caffe do (L2 regularisation).";
 

@@ -12,9 +12,14 @@
 
 namespace loom {
 
+class Collectives;
+class Trace;
+
 struct CompileOptions {
   DataType precision = DataType::f32;
   int threads = 0;  // 0 = as many as the affinity mask allows
+  Collectives* collectives = nullptr;  // for all_reduce and synchronised statistics; null: a group of one
+  Trace* trace = nullptr;              // where stages are recorded
 };
 
 struct StepOptions {
@@ -22,6 +27,7 @@ struct StepOptions {
   std::int64_t firstSample = 0;  // scalar "first_sample"
   double lossScale = 1;          // scalar "loss_scale"
   bool accumulate = false;       // parameter gradients: added to instead of overwritten
+  bool exchange = false;         // the last pass of a step: gradients leave for other ranks
 };
 
 // One program on one machine, bound to one store. Not thread-safe; one step at a time.

@@ -1,6 +1,7 @@
 #include "engine/schedules/schedule.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -33,6 +34,11 @@ void requireSound(const Entry& entry, const Json& given, const std::vector<std::
 }
 
 }  // namespace
+
+double rateScale(std::string_view scaling, std::int64_t batch, std::int64_t baseBatch) {
+  const double grown = static_cast<double>(batch) / static_cast<double>(baseBatch);
+  return scaling == "linear" ? grown : scaling == "square_root" ? std::sqrt(grown) : 1;
+}
 
 const ScheduleDefinition* findSchedule(std::string_view name) {
   const std::string wanted = folded(name);
@@ -73,7 +79,12 @@ const Entry& warmupEntry() {
                   .help = "The share of the learning rate at the first step; 0 = one step of the ramp.",
                   .type = FieldType::real,
                   .defaultValue = 0.0,
-                  .hard = Range{0, 1}}}};
+                  .hard = Range{0, 1}},
+                 {.key = "from_unscaled",
+                  .label = "From the unscaled rate",
+                  .help = "Begins at the learning rate before it is scaled to the batch, as Goyal et al.; takes the place of `from`.",
+                  .type = FieldType::boolean,
+                  .defaultValue = false}}};
   return entry;
 }
 
@@ -106,7 +117,8 @@ std::unique_ptr<Schedule> makeSchedule(const Json& schedule, const Json& warmup,
   else if (values.has("steps"))
     steps = static_cast<double>(values.integer("steps"));
   if (steps <= 0) return made;
-  return std::make_unique<WarmUp>(std::move(made), steps, values.real("from"));
+  const double from = values.boolean("from_unscaled") ? std::min(1.0, 1 / span.rateScale) : values.real("from");
+  return std::make_unique<WarmUp>(std::move(made), steps, from);
 }
 
 }  // namespace loom

@@ -11,7 +11,11 @@ namespace loom {
 struct ScheduleSpan {
   std::int64_t steps = 1;          // of the whole run
   std::int64_t stepsPerEpoch = 1;
+  double rateScale = 1;  // what a larger batch multiplied the base rate with: a warm-up may begin before it
 };
+
+// Multiplies the learning rate: "none", "linear" (batch / base) or "square_root" of it.
+double rateScale(std::string_view scaling, std::int64_t batch, std::int64_t baseBatch);
 
 class Schedule {
  public:

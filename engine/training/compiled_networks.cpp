@@ -13,7 +13,10 @@ Program CompiledNetworks::program(const CompileRequest& request) const {
     if (!training) return program;
     ProgramBuilder builder(std::move(program));
     differentiate(builder, request.wanted);
-    return builder.take();
+    Program differentiated = builder.take();
+    setBatchStatistics(differentiated, m_statistics);
+    if (request.buckets) exchangeGradients(differentiated, *request.buckets);
+    return differentiated;
   } catch (Error& error) {
     error.addContext("in network '" + request.network->name + "'");
     throw;
@@ -26,7 +29,9 @@ Executable& CompiledNetworks::get(const CompileRequest& request) {
   Program made = program(request);
   m_store.ensure(made.parameters);
   try {
-    return *m_made.emplace(key, m_backend.compile(std::move(made), m_store, m_options)).first->second;
+    CompileOptions options = m_options;
+    options.collectives = request.collectives;
+    return *m_made.emplace(key, m_backend.compile(std::move(made), m_store, options)).first->second;
   } catch (Error& error) {
     error.addContext("in network '" + request.network->name + "'");
     throw;

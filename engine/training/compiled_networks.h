@@ -8,6 +8,7 @@
 
 #include "engine/network/network.h"
 #include "engine/program/backend.h"
+#include "engine/program/passes.h"
 
 namespace loom {
 
@@ -19,12 +20,15 @@ struct CompileRequest {
   std::int64_t batch = 1;
   int update = 0;                                       // which update's gradients; tells requests of one network apart
   std::function<bool(const Parameter&)> wanted;         // training: parameters that get a gradient; null = all
+  const std::vector<std::vector<std::string>>* buckets = nullptr;  // training: gradients that are exchanged with other ranks
+  Collectives* collectives = nullptr;
 };
 
 class CompiledNetworks {
  public:
-  CompiledNetworks(Backend& backend, ParameterStore& store, const CompileOptions& options, std::uint64_t seed)
-      : m_backend(backend), m_store(store), m_options(options), m_seed(seed) {}
+  CompiledNetworks(Backend& backend, ParameterStore& store, const CompileOptions& options, std::uint64_t seed,
+                   BatchStatistics statistics = BatchStatistics::perShard)
+      : m_backend(backend), m_store(store), m_options(options), m_seed(seed), m_statistics(statistics) {}
 
   // The program of a request as it is compiled. Throws Error(badProject).
   Program program(const CompileRequest& request) const;
@@ -38,6 +42,7 @@ class CompiledNetworks {
   ParameterStore& m_store;
   CompileOptions m_options;
   std::uint64_t m_seed;
+  BatchStatistics m_statistics;
   std::map<Key, std::unique_ptr<Executable>> m_made;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/training/gather.h"
 
 namespace loom {
 
@@ -20,11 +21,10 @@ Measured resultsOf(const Executable& executable, double samples) {
   return measured;
 }
 
-Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::unique_ptr<Feed> feed)
-    : m_networks(networks), m_network(network), m_feed(std::move(feed)) {
-  const std::int64_t batch = std::min(m_feed->batch(), m_feed->size());
-  m_feed->setBatch(batch);
-  const Program& program = networks.get(request(batch)).program();
+Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::unique_ptr<Feed> feed, const Parallel* parallel)
+    : m_networks(networks), m_network(network), m_feed(std::move(feed)), m_parallel(parallel) {
+  m_feed->setBatch(std::min(m_feed->batch(), m_feed->size()));
+  const Program& program = this->program();
   const bool measures = std::any_of(program.results.begin(), program.results.end(), [](const NamedResult& result) {
     return result.kind == "loss" || result.kind == "metric";
   });
@@ -32,20 +32,57 @@ Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::
     throwError(ErrorCode::badProject, "network '{}' has neither a loss nor a metric: there is nothing to evaluate",
                network.name);
   m_bindings = m_feed->bind(network, program);
+  m_metrics = metricNames(program);
 }
 
 std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
   if (!m_feed->started() || m_feed->nextSample() != 0) m_feed->start(0, 0);  // an interrupted pass begins anew
-  Means means;
-  for (;;) {
-    if (stop && stop->load(std::memory_order_relaxed)) return {};
+  const int ranks = m_parallel ? m_parallel->ranks() : 1, logical = m_parallel ? m_parallel->logical : 1;
+  const int rank = ranks > 1 ? m_parallel->communicator.rank() : 0;
+  std::vector<Measured> parts;  // of this rank, batch by batch
+  std::int64_t batches = 0;
+  for (bool last = false; !last; ++batches) {
+    if (ranks == 1 && stop && stop->load(std::memory_order_relaxed)) return {};
     const Batch& batch = m_feed->next();
-    Executable& executable = m_networks.get(request(batch.size));
-    m_feed->fill(executable, m_bindings, 0, batch.size);
-    executable.run({});
-    means.add(resultsOf(executable, static_cast<double>(batch.size)));
-    if (batch.lastOfEpoch) return means.value();
+    last = batch.lastOfEpoch;
+    const int from = m_parallel ? m_parallel->firstLogical(rank) : 0, to = m_parallel ? m_parallel->firstLogical(rank + 1) : 1;
+    for (int l = from; l < to; ++l) {
+      const std::int64_t first = batch.size * l / logical, count = batch.size * (l + 1) / logical - first;
+      Measured part{.metrics = {}, .samples = 0};
+      for (const std::string& name : m_metrics) part.metrics.emplace_back(name, 0.0);
+      if (count > 0) {
+        Executable& executable = m_networks.get(request(count));
+        m_feed->fill(executable, m_bindings, first, count);
+        executable.run({});
+        part = resultsOf(executable, static_cast<double>(count));
+      }
+      parts.push_back(std::move(part));
+    }
+    if (m_parallel) m_parallel->communicator.activity().progress.fetch_add(1, std::memory_order_relaxed);
   }
+  Means means;
+  if (ranks == 1) {
+    for (const Measured& part : parts)
+      if (part.samples > 0) means.add(part);
+    return means.value();
+  }
+  // Added batch by batch and in the order of logical ranks, as one rank would.
+  const auto each = [&](int r) { return static_cast<std::int64_t>(m_parallel->firstLogical(r + 1) - m_parallel->firstLogical(r)); };
+  std::int64_t most = 0;
+  for (int r = 0; r < ranks; ++r) most = std::max(most, each(r));
+  const Gathered gathered =
+      gatherMeasured(m_parallel->communicator, m_metrics, parts, static_cast<std::size_t>(most * batches), {});
+  for (std::int64_t b = 0; b < batches; ++b) {
+    std::int64_t before = 0;
+    for (int r = 0; r < ranks; ++r) {
+      for (std::int64_t i = 0; i < each(r); ++i) {
+        const Measured& part = gathered.parts[static_cast<std::size_t>(before + b * each(r) + i)];
+        if (part.samples > 0) means.add(part);
+      }
+      before += batches * each(r);
+    }
+  }
+  return means.value();
 }
 
 }  // namespace loom

@@ -74,7 +74,10 @@ void Feed::start(std::int64_t epoch, std::int64_t sample) {
                                     .seed = m_options.seed,
                                     .epoch = epoch,
                                     .sample = sample,
-                                    .threads = m_options.threads});
+                                    .threads = m_options.threads,
+                                    .parts = m_options.parts,
+                                    .partBegin = m_options.partBegin,
+                                    .partEnd = m_options.partEnd});
 }
 
 const Batch& Feed::next() {
@@ -95,8 +98,8 @@ void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, st
     const std::span<std::byte> to = executable.input(binding.input);
     const std::span<const std::byte> from = m_batch->columns[binding.column];
     const std::size_t bytes = static_cast<std::size_t>(count) * binding.bytesPerSample;
-    const std::size_t offset = static_cast<std::size_t>(first) * binding.bytesPerSample;
-    if (to.size() != bytes || offset + bytes > from.size())
+    const std::size_t offset = static_cast<std::size_t>(first - m_batch->partFirst) * binding.bytesPerSample;
+    if (first < m_batch->partFirst || to.size() != bytes || offset + bytes > from.size())
       throwError(ErrorCode::internal, "input '{}' takes {} bytes, but {} of {} are given", binding.input, to.size(),
                  bytes, from.size());
     std::memcpy(to.data(), from.data() + offset, bytes);

@@ -20,6 +20,7 @@ struct FeedOptions {
   bool dropLast = false;
   std::uint64_t seed = 1;
   int threads = 1;
+  std::int64_t parts = 1, partBegin = 0, partEnd = 1;  // this rank's share of each batch (LoaderOptions)
 };
 
 class Feed {
@@ -43,7 +44,7 @@ class Feed {
   // The next batch; it stays current until the next call.
   const Batch& next();
   const Batch& current() const { return *m_batch; }
-  // Rows [first, first + count) of the current batch into the inputs.
+  // Rows [first, first + count) of the current batch, within this rank's part, into the inputs.
   void fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first, std::int64_t count) const;
   // Where the batch after the current one begins: what start() wants to go on from here.
   std::int64_t nextEpoch() const { return m_epoch; }

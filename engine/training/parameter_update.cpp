@@ -85,6 +85,7 @@ ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Progra
   m_baseDecay = values.real("weight_decay");
   for (const std::string& slot : m_optimizer->slots()) m_slots.push_back(slotName(slot, index));
 
+  const std::vector<std::string> unscaled(m_optimizer->unscaled().begin(), m_optimizer->unscaled().end());
   for (const Parameter& parameter : program.parameters) {
     if (program.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
     ParameterStore::Entry& entry = store.at(parameter.name);
@@ -95,7 +96,8 @@ ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Progra
                             .gradient = entry.gradient.data(),
                             .slots = {},
                             .count = static_cast<std::int64_t>(entry.value.size())},
-                  .weightDecay = decayed ? static_cast<float>(m_baseDecay) : 0};
+                  .weightDecay = decayed ? static_cast<float>(m_baseDecay) : 0,
+                  .scaled = !matchesAny(unscaled, kindName(parameter.kind)) && !matchesAny(unscaled, parameter.name)};
     for (std::size_t i = 0; i < m_slots.size(); ++i)
       tensor.range.slots[i] = store.slot(parameter.name, m_slots[i]).data();
     m_tensors.push_back(tensor);
@@ -128,59 +130,94 @@ void ParameterUpdate::makePieces() {
   }
   m_units.push_back(m_pieces.size());
   m_squares.resize(m_pieces.size());
+  m_sums.resize(m_pieces.size());
+  m_scales.assign(m_tensors.size(), 1.0);
 }
 
-double ParameterUpdate::measure(Backend& backend) {
-  backend.parallelFor(static_cast<std::int64_t>(m_units.size()) - 1, 1, [this](std::int64_t first, std::int64_t last) {
+template <class Work>
+void ParameterUpdate::forEachPiece(Backend& backend, const Work& work) {
+  backend.parallelFor(static_cast<std::int64_t>(m_units.size()) - 1, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::size_t i = m_units[static_cast<std::size_t>(first)]; i < m_units[static_cast<std::size_t>(last)]; ++i)
-      m_squares[i] = sumOfSquares(m_tensors[m_pieces[i].tensor].range.gradient + m_pieces[i].first, m_pieces[i].count);
+      work(i);
   });
+}
+
+UpdateRange ParameterUpdate::rangeOf(const Piece& piece) const {
+  const Tensor& tensor = m_tensors[piece.tensor];
+  UpdateRange range{.weight = tensor.range.weight + piece.first,
+                    .gradient = tensor.range.gradient + piece.first,
+                    .slots = {},
+                    .count = piece.count};
+  for (std::size_t slot = 0; slot < m_slots.size(); ++slot) range.slots[slot] = tensor.range.slots[slot] + piece.first;
+  return range;
+}
+
+void ParameterUpdate::measure(Backend& backend) {
+  forEachPiece(backend, [this](std::size_t i) {
+    m_squares[i] = sumOfSquares(m_tensors[m_pieces[i].tensor].range.gradient + m_pieces[i].first, m_pieces[i].count);
+  });
+}
+
+// The rule's reductions and what it makes of them, tensor by tensor; `squares`: those of the gradient in the same pass.
+void ParameterUpdate::measureRule(Backend& backend, const UpdateScalars& scalars, bool squares) {
+  forEachPiece(backend, [&](std::size_t i) {
+    const UpdateRange range = rangeOf(m_pieces[i]);
+    if (squares) m_squares[i] = sumOfSquares(range.gradient, range.count);
+    UpdateScalars own = scalars;
+    own.weightDecay = m_tensors[m_pieces[i].tensor].weightDecay;
+    m_sums[i] = m_optimizer->measure(range, own);
+  });
+  for (std::size_t i = 0; i < m_pieces.size();) {
+    const std::size_t tensor = m_pieces[i].tensor;
+    UpdateSums sums;
+    for (; i < m_pieces.size() && m_pieces[i].tensor == tensor; ++i) {
+      sums.weight += m_sums[i].weight;
+      sums.direction += m_sums[i].direction;
+    }
+    UpdateScalars own = scalars;
+    own.weightDecay = m_tensors[tensor].weightDecay;
+    m_scales[tensor] = m_tensors[tensor].scaled ? m_optimizer->tensorScale(sums, own) : 1;
+  }
+}
+
+ApplyOutcome ParameterUpdate::checked() const {
   double sum = 0;
   for (const double squares : m_squares) sum += squares;
-  return std::sqrt(sum);
-}
-
-std::string ParameterUpdate::firstNotFinite() const {
-  for (std::size_t i = 0; i < m_pieces.size(); ++i)
-    if (!std::isfinite(m_squares[i])) return m_names[m_pieces[i].tensor];
-  return {};
+  ApplyOutcome outcome{.gradientNorm = std::sqrt(sum), .notFinite = {}};
+  for (std::size_t i = 0; i < m_pieces.size() && outcome.notFinite.empty(); ++i)
+    if (!std::isfinite(m_squares[i])) outcome.notFinite = m_names[m_pieces[i].tensor];
+  return outcome;
 }
 
 ApplyOutcome ParameterUpdate::apply(Backend& backend, const ApplyOptions& options) {
   UpdateScalars scalars{.learningRate = static_cast<float>(options.learningRate), .step = m_count + 1};
   ApplyOutcome outcome;
   if (options.clipNorm) {
-    outcome.gradientNorm = measure(backend);
-    outcome.notFinite = firstNotFinite();
+    measure(backend);
+    outcome = checked();
     if (!outcome.notFinite.empty()) return outcome;
     scalars.gradientScale = static_cast<float>(std::min(1.0, *options.clipNorm / (outcome.gradientNorm + 1e-6)));
   }
-  const bool measured = options.clipNorm.has_value();
-  backend.parallelFor(static_cast<std::int64_t>(m_units.size()) - 1, 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::size_t i = m_units[static_cast<std::size_t>(first)]; i < m_units[static_cast<std::size_t>(last)]; ++i) {
-      const Piece& piece = m_pieces[i];
-      const Tensor& tensor = m_tensors[piece.tensor];
-      UpdateRange range{.weight = tensor.range.weight + piece.first,
-                        .gradient = tensor.range.gradient + piece.first,
-                        .slots = {},
-                        .count = piece.count};
-      for (std::size_t slot = 0; slot < m_slots.size(); ++slot)
-        range.slots[slot] = tensor.range.slots[slot] + piece.first;
-      if (!measured) {
-        m_squares[i] = sumOfSquares(range.gradient, range.count);
-        if (!std::isfinite(m_squares[i])) continue;
-      }
-      UpdateScalars own = scalars;
-      own.weightDecay = tensor.weightDecay;
-      m_optimizer->update(range, own);
-    }
-  });
-  if (!measured) {
-    double sum = 0;
-    for (const double squares : m_squares) sum += squares;
-    outcome.gradientNorm = std::sqrt(sum);
-    outcome.notFinite = firstNotFinite();
+  bool measured = options.clipNorm.has_value();
+  if (m_optimizer->measures()) {
+    measureRule(backend, scalars, !measured);
+    if (!measured) outcome = checked();
+    if (!outcome.notFinite.empty()) return outcome;
+    measured = true;
   }
+  forEachPiece(backend, [&](std::size_t i) {
+    const Tensor& tensor = m_tensors[m_pieces[i].tensor];
+    const UpdateRange range = rangeOf(m_pieces[i]);
+    if (!measured) {  // the gradient is still in the cache when the rule reads it
+      m_squares[i] = sumOfSquares(range.gradient, range.count);
+      if (!std::isfinite(m_squares[i])) return;
+    }
+    UpdateScalars own = scalars;
+    own.weightDecay = tensor.weightDecay;
+    own.tensorScale = static_cast<float>(m_scales[m_pieces[i].tensor]);
+    m_optimizer->update(range, own);
+  });
+  if (!measured) outcome = checked();
   ++m_count;
   return outcome;
 }

@@ -45,18 +45,27 @@ class ParameterUpdate {
   const std::vector<std::string>& parameters() const { return m_names; }
   const std::vector<std::string>& slots() const { return m_slots; }  // names in the store
   const std::vector<std::string>& undecayed() const { return m_undecayed; }
+  // Of the last update, by parameter: what the rule's reductions made of the learning rate (LARS, LAMB); 1 for rules without.
+  const std::vector<double>& trustRatios() const { return m_scales; }
+  bool measures() const { return m_optimizer->measures(); }
 
  private:
   struct Tensor {
     UpdateRange range;
     float weightDecay;
+    bool scaled;  // by its trust ratio, where the rule has one
   };
   struct Piece {
     std::size_t tensor;
     std::int64_t first, count;
   };
   void makePieces();
-  double measure(Backend& backend);
+  template <class Work>
+  void forEachPiece(Backend& backend, const Work& work);  // in parallel
+  UpdateRange rangeOf(const Piece& piece) const;
+  void measure(Backend& backend);
+  void measureRule(Backend& backend, const UpdateScalars& scalars, bool squares);
+  ApplyOutcome checked() const;
   std::string firstNotFinite() const;
 
   std::unique_ptr<Optimizer> m_optimizer;
@@ -66,6 +75,8 @@ class ParameterUpdate {
   std::vector<Tensor> m_tensors;
   std::vector<Piece> m_pieces;
   std::vector<std::size_t> m_units;      // first piece of each unit of work, and the end
+  std::vector<UpdateSums> m_sums;        // of each piece, for rules that measure
+  std::vector<double> m_scales;          // of each tensor
   std::vector<double> m_squares;         // of each piece, summed in their order: the same on any number of threads
 };
 

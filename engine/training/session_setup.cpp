@@ -5,25 +5,29 @@
 
 #include "engine/base/error.h"
 #include "engine/metrics/metric.h"
+#include "engine/training/agreement.h"
 #include "engine/training/run_description.h"
 #include "engine/training/training_session.h"
 
 namespace loom {
 namespace {
 
-CompileOptions compileOptionsOf(const TrainSettings& settings) {
-  return {.precision = settings.precision, .threads = settings.threads};
+// A deterministic shard is computed by one thread: how a sum is shared among threads shows in its last bits.
+CompileOptions compileOptionsOf(const TrainSettings& settings, Trace* trace) {
+  return {.precision = settings.precision, .threads = settings.deterministic ? 1 : settings.threads, .trace = trace};
 }
 
 }  // namespace
 
-TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, EventWriter& events, std::int64_t& step)
+TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, EventWriter* events, std::int64_t& step)
     : m_backend(backend),
       m_options(std::move(options)),
       m_events(events),
       m_step(step),
       m_settings(readSettings(m_options.project.training.settings)),
-      m_compile(compileOptionsOf(m_settings)),
+      m_alone(m_options.communicator ? nullptr : makeSelfCommunicator()),
+      m_parallel(m_alone ? *m_alone : *m_options.communicator, m_settings, m_options.trace),
+      m_compile(compileOptionsOf(m_settings, m_options.trace)),
       m_data(m_options.project, {.folder = m_options.folder,
                                  .stop = m_options.stop,
                                  .progress =
@@ -37,13 +41,16 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
                                                           {"rows_per_second", progress.rowsPerSecond}});
                                      }}),
       m_store(m_settings.seed),
-      m_networks(backend, m_store, m_compile, m_settings.seed) {
+      m_networks(backend, m_store, m_compile, m_settings.seed, m_settings.statistics) {
   if (m_options.project.training.updates.empty())
     throwError(ErrorCode::badProject,
                "the project has nothing to train: give it a \"training\" with a network, a dataset and an optimizer");
-  m_control = std::make_unique<ControlReader>(
-      m_options.run, events.attempt() == 1 ? ControlReader::From::start : ControlReader::From::end);
-  m_keeper = std::make_unique<CheckpointKeeper>(m_options.run);
+  if (first()) {
+    m_control = std::make_unique<ControlReader>(
+        m_options.run, events->attempt() == 1 ? ControlReader::From::start : ControlReader::From::end);
+    m_keeper = std::make_unique<CheckpointKeeper>(m_options.run);
+  }
+  openData();
   makeUpdates();
   makeEvaluation();
   chooseMonitor();
@@ -62,8 +69,45 @@ Feed& TrainingSession::feedOf(const std::string& dataset, const std::string& tra
                                .random = true,
                                .dropLast = m_settings.dropLast && opened.data->size() >= m_settings.batch,
                                .seed = m_settings.seed,
-                               .threads = m_settings.threads > 0 ? m_settings.threads : 2});
+                               .threads = m_settings.threads > 0 ? m_settings.threads : 2,
+                               .parts = m_parallel.logical,
+                               .partBegin = m_parallel.firstLogical(m_parallel.communicator.rank()),
+                               .partEnd = m_parallel.firstLogical(m_parallel.communicator.rank() + 1)});
   return *m_feeds.emplace(dataset, std::move(feed)).first->second;
+}
+
+// Whatever a rank cannot read is known to all before any of them waits for another.
+void TrainingSession::openData() {
+  const TrainingSpec& training = m_options.project.training;
+  std::optional<Error> failure;
+  Json facts;
+  try {
+    for (const UpdateSpec& update : training.updates) m_data.open(update.dataset);
+    if (!training.validation.empty() && m_settings.validateEvery > 0) m_data.open(training.validation, training.updates.front().dataset);
+    facts = this->facts();
+  } catch (const Error& error) {
+    failure = error;
+  }
+  agree(m_parallel.communicator, facts, failure);
+}
+
+Json TrainingSession::facts() const {
+  if (m_parallel.ranks() == 1) return Json::object();
+  Json settings = resolvedSettings(m_options.project.training.settings);
+  settings.erase("threads");  // each machine has its own
+  Json facts = {{"version", m_options.versions}, {"settings", std::move(settings)}};
+  for (std::size_t i = 0; i < m_options.project.training.updates.size(); ++i) {
+    const UpdateSpec& update = m_options.project.training.updates[i];
+    Json rule = {{"optimizer", update.optimizer}, {"schedule", update.schedule}, {"warmup", update.warmup}};
+    if (const Network* network = m_options.project.network(update.network))
+      rule["program"] = fingerprint(m_networks.program({.network = network, .batch = 1}).toString());
+    facts[fmt::format("update {} (network '{}')", i + 1, update.network)] = std::move(rule);
+  }
+  for (const auto& [name, opened] : m_data.opened()) {
+    facts[fmt::format("dataset '{}'", name)] = fingerprint(*opened.data);
+    facts[fmt::format("dataset '{}'", name)]["prepare"] = opened.prepare;
+  }
+  return facts;
 }
 
 void TrainingSession::makeUpdates() {
@@ -85,7 +129,8 @@ void TrainingSession::makeUpdates() {
                                                                    .store = m_store,
                                                                    .backend = m_backend,
                                                                    .settings = m_settings,
-                                                                   .compile = m_compile}));
+                                                                   .compile = m_compile,
+                                                                   .parallel = m_parallel}));
   }
   // An epoch is one pass over the data of the first update that runs at every step.
   const auto always =
@@ -106,10 +151,14 @@ void TrainingSession::makeEvaluation() {
       std::make_unique<Evaluation>(m_networks, *network,
                                    std::make_unique<Feed>(opened.data, FeedOptions{.name = training.validation,
                                                                                    .prepare = opened.prepare,
-                                                                                   .batch = m_settings.shard(),
+                                                                                   .batch = m_parallel.shardSize(m_settings.batch) * m_parallel.logical,
                                                                                    .shuffle = false,
                                                                                    .random = false,
-                                                                                   .seed = m_settings.seed}));
+                                                                                   .seed = m_settings.seed,
+                                                                                   .parts = m_parallel.logical,
+                                                                                   .partBegin = m_parallel.firstLogical(m_parallel.communicator.rank()),
+                                                                                   .partEnd = m_parallel.firstLogical(m_parallel.communicator.rank() + 1)}),
+                                   &m_parallel);
 }
 
 void TrainingSession::chooseMonitor() {
@@ -132,7 +181,7 @@ void TrainingSession::resume() {
   m_position.updates.resize(m_updates.size());
   m_position.nextValidation = m_settings.validateEvery;
   m_position.nextKept = m_settings.checkpointEvery.value_or(0);
-  if (m_options.resume) {
+  if (m_options.resume && first()) {
     std::vector<std::string> refused;
     const auto path = findCheckpoint(m_options.run, Which::last, &refused);
     for (const std::string& reason : refused) tell("warning", {{"message", reason}, {"code", "checkpoint"}});
@@ -150,6 +199,7 @@ void TrainingSession::resume() {
       tell("warning", {{"message", "the run has no checkpoint yet: it begins anew"}, {"code", "checkpoint"}});
     }
   }
+  if (m_options.resume && m_parallel.ranks() > 1) shareStore();
   m_step = m_position.step;
   for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
   const std::int64_t perEpoch = m_primary->stepsPerEpoch();
@@ -167,7 +217,27 @@ void TrainingSession::resume() {
   }
 }
 
+// Rank 0 read a checkpoint; the others may not even see its disk.
+void TrainingSession::shareStore() {
+  Communicator& communicator = m_parallel.communicator;
+  communicator.activity().subject.store("the checkpoint", std::memory_order_relaxed);
+  m_position = Position::fromJson(parseJson(broadcastText(communicator, m_position.toJson().dump()), "rank 0's position"));
+  m_position.updates.resize(m_updates.size());
+  for (const auto& entry : m_store.entries()) {
+    communicator.broadcast(std::as_writable_bytes(entry->value), 0);
+    for (auto& [name, slot] : entry->slots) communicator.broadcast(std::as_writable_bytes(slot), 0);
+  }
+}
+
 void TrainingSession::describe() {
+  std::vector<std::string> devices;
+  if (m_parallel.ranks() > 1)
+    devices = allGatherTexts(m_parallel.communicator, Json{{"rank", m_parallel.communicator.rank()},
+                                                           {"host", hostName()},
+                                                           {"pid", ::getpid()},
+                                                           {"device", m_backend.name()}}
+                                                          .dump());
+  if (!first()) return;
   if (!m_options.resume || m_options.changed || !std::filesystem::exists(m_options.run.runFile()))
     writeRunDescription(m_options.run, {.project = m_options.project,
                                         .projectFile = m_options.projectFile,
@@ -176,7 +246,7 @@ void TrainingSession::describe() {
                                         .device = m_backend.name(),
                                         .precision = std::string(toString(m_settings.precision)),
                                         .versions = m_options.versions});
-  Json started = {{"attempt", m_events.attempt()}};
+  Json started = {{"attempt", m_events->attempt()}};
   if (m_writtenStep >= 0) started["resumed_from"] = m_position.step;
   started.update({{"steps_total", m_stepsTotal},
                   {"steps_per_epoch", m_primary->stepsPerEpoch()},
@@ -186,9 +256,17 @@ void TrainingSession::describe() {
                   {"parameters", m_store.parameterCount()},
                   {"device", m_backend.name()},
                   {"precision", std::string(toString(m_settings.precision))},
+                  {"ranks", m_parallel.ranks()},
+                  {"logical_ranks", m_parallel.logical},
+                  {"communicator", m_parallel.communicator.name()},
                   {"pid", ::getpid()},
                   {"host", hostName()}});
   tell("started", started);
+  if (!devices.empty()) {
+    Json ranks = Json::array();
+    for (const std::string& device : devices) ranks.push_back(Json::parse(device));
+    tell("devices", {{"ranks", std::move(ranks)}});
+  }
   tellPlan();
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/network/project.h"
+#include "engine/schedules/schedule.h"
 
 namespace loom {
 
@@ -26,6 +27,15 @@ TrainSettings readSettings(const Json& settings) {
                      .checkpointEvery = optionalReal("checkpoint_every"),
                      .threads = static_cast<int>(values.integer("threads"))};
   if (values.has("max_steps")) read.maxSteps = values.integer("max_steps");
+  read.rateScale = rateScale(values.text("rate_scaling"), read.batch, values.integer("base_batch"));
+  read.virtualRanks = values.integer("virtual_ranks");
+  read.deterministic = values.boolean("deterministic");
+  read.wire = wireNamed(values.text("wire"));
+  read.fusionBytes = static_cast<std::size_t>(values.real("fusion") * (1 << 20));
+  const std::string statistics = values.text("batch_statistics");
+  read.statistics = statistics == "synchronised" ? BatchStatistics::synchronised
+                    : statistics == "last_batch" ? BatchStatistics::lastBatch
+                                                 : BatchStatistics::perShard;
   const std::string precision = values.text("precision");
   read.precision = precision == "bf16" ? DataType::bf16 : precision == "f16" ? DataType::f16 : DataType::f32;
   if (read.accumulate > read.batch)

@@ -6,6 +6,8 @@
 
 #include "engine/base/data_type.h"
 #include "engine/base/json.h"
+#include "engine/comm/wire.h"
+#include "engine/program/passes.h"
 
 namespace loom {
 
@@ -23,6 +25,12 @@ struct TrainSettings {
   std::string monitor;                   // what "best" means: "loss" or a metric's node
   std::optional<double> checkpointEvery; // epochs; such checkpoints are kept for good
   int threads = 0;
+  std::int64_t virtualRanks = 0;         // 0 = as many as there are ranks
+  bool deterministic = false;
+  Wire wire = Wire::f32;
+  std::size_t fusionBytes = 0;           // 0 = every gradient by itself
+  BatchStatistics statistics = BatchStatistics::perShard;
+  double rateScale = 1;  // of the learning rate: the batch's over the base batch's
 
   std::int64_t shard() const { return (batch + accumulate - 1) / accumulate; }  // samples computed at once
 };

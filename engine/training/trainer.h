@@ -7,12 +7,16 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/network/project.h"
 #include "engine/program/backend.h"
 #include "engine/run/run_folder.h"
 #include "engine/training/position.h"
 
 namespace loom {
+
+class Communicator;
+class Trace;
 
 struct TrainerOptions {
   Project project;
@@ -28,6 +32,12 @@ struct TrainerOptions {
   // an epoch after `longEpochSeconds`.
   double checkpointSeconds = 5;
   double longEpochSeconds = 180;
+  // The ranks of this run; all call train() alike. Null: this process by itself. Rank 0 alone reads and writes the run's folder.
+  Communicator* communicator = nullptr;
+  // Told of the error that ends this rank, after the run's folder was, and before anything is given back: several ranks must end the
+  // job here, for others wait in collectives that this one will not enter.
+  std::function<void(const Error&)> failed;
+  Trace* trace = nullptr;              // where compute, communication and waits are recorded
 };
 
 struct TrainResult {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/program/trace.h"
 
 namespace loom {
 namespace {
@@ -23,8 +24,8 @@ double rounded(double value) {
 
 TrainResult TrainingSession::run() {
   while (m_pause != Pause::now) {
-    obey(m_control->read());
-    if (stopWanted() && m_pause != Pause::now) {
+    obey(commands());
+    if (stopAgreed() && m_pause != Pause::now) {
       m_pause = Pause::now;
       tell("control", {{"command", "stop"}, {"step", m_step}, {"signal", true}});
     }
@@ -46,6 +47,21 @@ TrainResult TrainingSession::run() {
           .bestCheckpoint = m_bestCheckpoint};
 }
 
+// At a step boundary. Several ranks: rank 0's commands were announced with the step before.
+std::vector<Json> TrainingSession::commands() {
+  if (m_parallel.ranks() == 1) return m_control->read();
+  std::vector<Json> obeyed;
+  if (m_commandsAgreed) {
+    m_commandsAgreed = false;
+    const std::string text = broadcastText(m_parallel.communicator, Json(m_held).dump());
+    for (const Json& command : parseJson(text, "rank 0's commands")) obeyed.push_back(command);
+    m_held.clear();
+  }
+  if (first())
+    for (Json& command : m_control->read()) m_held.push_back(std::move(command));
+  return obeyed;
+}
+
 bool TrainingSession::finished() const {
   return m_position.epoch >= m_settings.epochs - kWholeEpoch || (m_settings.maxSteps && m_step >= *m_settings.maxSteps);
 }
@@ -61,12 +77,16 @@ void TrainingSession::trainStep() {
     UpdateRunner& update = *m_updates[i];
     if (!update.due(m_step)) continue;
     if (std::find(fed.begin(), fed.end(), &update.feed()) == fed.end()) {
+      const auto waiting = Trace::Clock::now();
       update.feed().next();
+      if (m_options.trace) m_options.trace->add(Trace::Lane::data, "wait for data", "", waiting, Trace::Clock::now());
       fed.push_back(&update.feed());
     }
     m_sound = false;
     const double ownRate = update.learningRate(m_position.scheduleStep);
-    UpdateRunner::Outcome outcome = update.run(m_step, ownRate);
+    UpdateRunner::Outcome outcome = update.run(m_step, ownRate, {.stop = stopWanted(), .commands = !m_held.empty()});
+    m_stopAgreed |= outcome.stop;
+    m_commandsAgreed |= outcome.commands;
     if (!outcome.diverged.empty())
       diverged = fmt::format("in network '{}' {}", update.network().name, outcome.diverged);
     if (i == 0) {
@@ -82,6 +102,7 @@ void TrainingSession::trainStep() {
     for (const auto& [name, value] : outcome.measured.metrics) measured.metrics.emplace_back(prefix + name, value);
   }
   m_position.step = ++m_step;
+  m_parallel.communicator.activity().step.store(m_step, std::memory_order_relaxed);
   const bool primaryFed = std::find(fed.begin(), fed.end(), m_primary) != fed.end();
   if (primaryFed) {
     const Batch& batch = m_primary->current();
@@ -153,7 +174,7 @@ void TrainingSession::considerBest(const Measured& measured) {
   if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value))
     return;
   m_position.best = BestSoFar{.metric = m_settings.monitor, .value = value, .epoch = m_position.epoch, .step = m_step};
-  m_pendingBest = takeSnapshot(m_store, m_step, position().toJson());
+  if (first()) m_pendingBest = takeSnapshot(m_store, m_step, position().toJson());
 }
 
 void TrainingSession::checkpointIfDue(bool epochEnded) {
@@ -169,6 +190,7 @@ void TrainingSession::checkpointIfDue(bool epochEnded) {
 }
 
 void TrainingSession::writeCheckpoint(bool keep) {
+  if (!first()) return;
   if (m_pendingBest && m_pendingBest->step != m_step) {
     tellCheckpoint(m_keeper->write(*m_pendingBest, false, m_position.best->toJson(), false));
     m_pendingBest.reset();
@@ -267,7 +289,8 @@ void TrainingSession::tellCheckpoint(const CheckpointKeeper::Written& written) {
 }
 
 void TrainingSession::tell(std::string_view kind, const Json& fields) {
-  const Event event = m_events.write(kind, fields);
+  if (!first()) return;
+  const Event event = m_events->write(kind, fields);
   if (m_options.observer) m_options.observer(event);
 }
 

@@ -17,7 +17,8 @@ namespace loom {
 class TrainingSession {
  public:
   // `step` follows the number of steps done: the caller tells it when an error ends the session.
-  TrainingSession(Backend& backend, TrainerOptions options, EventWriter& events, std::int64_t& step);
+  // `events`: rank 0's; null on others.
+  TrainingSession(Backend& backend, TrainerOptions options, EventWriter* events, std::int64_t& step);
   TrainResult run();
   // After an error that came between two steps (a file that vanished): keeps what was trained since the last checkpoint.
   void salvage();
@@ -28,15 +29,21 @@ class TrainingSession {
 
   // setting up: session_setup.cpp
   Feed& feedOf(const std::string& dataset, const std::string& trained);
+  void openData();
+  Json facts() const;
   void makeUpdates();
   void makeEvaluation();
   void resume();
+  void shareStore();
   void chooseMonitor();
   void describe();
   void tellPlan();
 
   // training: training_session.cpp
   void trainStep();
+  bool first() const { return m_events != nullptr; }  // rank 0: it reads and writes the run's folder
+  std::vector<Json> commands();
+  bool stopAgreed() const { return m_parallel.ranks() > 1 ? m_stopAgreed : stopWanted(); }
   void afterStep(bool epochEnded);
   void obey(const std::vector<Json>& commands);
   bool finished() const;
@@ -54,9 +61,11 @@ class TrainingSession {
 
   Backend& m_backend;
   TrainerOptions m_options;
-  EventWriter& m_events;
+  EventWriter* m_events;
   std::int64_t& m_step;
   TrainSettings m_settings;
+  std::unique_ptr<Communicator> m_alone;  // where no communicator was given
+  Parallel m_parallel;
   CompileOptions m_compile;
   ProjectData m_data;
   ParameterStore m_store;
@@ -72,6 +81,8 @@ class TrainingSession {
 
   Position m_position;          // datasets and updates are filled in by position()
   Pause m_pause = Pause::none;
+  std::vector<Json> m_held;               // several ranks: rank 0's commands, not yet known to the others
+  bool m_stopAgreed = false, m_commandsAgreed = false;  // what all ranks learned with the last step
   std::optional<Snapshot> m_pendingBest;  // the best one so far, not yet on disk
   std::int64_t m_writtenStep = -1;        // step of the newest checkpoint on disk
   Clock::time_point m_lastWrite = Clock::now();

@@ -9,13 +9,26 @@
 namespace loom {
 
 UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
-  const std::int64_t shard = std::min(parts.settings.shard(), parts.feed.size());
+  const std::int64_t shard = parts.parallel.shardSize(std::min(parts.settings.batch, parts.feed.size()));
   m_request = {
       .network = &parts.network,
       .phase = Phase::training,
       .batch = shard,
       .update = parts.index,
       .wanted = [&spec = parts.spec](const Parameter& parameter) { return ParameterUpdate::chosen(spec, parameter); }};
+  // Which gradients travel together is decided on one program, for executables of every size.
+  const Program whole = parts.networks.program(m_request);
+  parts.store.ensure(whole.parameters);
+  m_buckets = planBuckets(whole, parts.settings.fusionBytes);
+  m_metrics = metricNames(whole);
+  if (!parts.parallel.alone() || parts.parallel.passes > 1) {
+    std::vector<std::string> states;
+    for (const Parameter& parameter : whole.parameters)
+      if (parameter.isState) states.push_back(parameter.name);
+    m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store, m_buckets, states);
+    m_request.collectives = m_exchange->collectives();
+    if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
+  }
   const Program& program = parts.networks.get(m_request).program();
   const auto isLoss = [](const NamedResult& result) { return result.kind == "loss"; };
   if (std::none_of(program.results.begin(), program.results.end(), isLoss))
@@ -26,13 +39,14 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
   m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, program, parts.store);
 }
 
-void UpdateRunner::setSpan(const ScheduleSpan& span) {
+void UpdateRunner::setSpan(ScheduleSpan span) {
+  span.rateScale = m_parts.settings.rateScale;
   m_schedule = makeSchedule(m_parts.spec.schedule, m_parts.spec.warmup, span);
   m_withoutWarmup = makeSchedule(m_parts.spec.schedule, nullptr, span);
 }
 
 double UpdateRunner::learningRate(double scheduleStep) const {
-  if (!m_override) return m_update->baseRate() * m_schedule->factor(scheduleStep);
+  if (!m_override) return m_update->baseRate() * m_parts.settings.rateScale * m_schedule->factor(scheduleStep);
   const double then = m_withoutWarmup->factor(m_override->at);
   return then > 0 ? m_override->value * m_withoutWarmup->factor(scheduleStep) / then : m_override->value;
 }
@@ -46,55 +60,90 @@ void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_override = place.rate;
 }
 
-UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate) {
+void UpdateRunner::compute(std::size_t k, StepOptions options) {
   const Batch& batch = m_parts.feed.current();
-  const std::int64_t passes = m_parts.settings.accumulate;
-  // The shard of a batch that was changed while training follows it; a smaller last batch keeps the shard and so its
-  // executable.
-  const std::int64_t shard = (m_parts.feed.batch() + passes - 1) / passes;
-  Means means;
-  for (std::int64_t done = 0; done < batch.size;) {
-    const std::int64_t count = std::min(shard, batch.size - done);
-    m_request.batch = count;
-    Executable& executable = m_parts.networks.get(m_request);
-    m_parts.feed.fill(executable, m_bindings, done, count);
-    const StepOptions options{.step = step,
-                              .firstSample = done,
-                              .lossScale = static_cast<double>(count) / static_cast<double>(batch.size),
-                              .accumulate = done > 0};
-    try {
-      executable.run(options);
-    } catch (Error& error) {
-      if (error.code() == ErrorCode::badData)
-        error.addContext(fmt::format("in dataset '{}' at step {}", m_parts.feed.options().name, step + 1));
-      throw;
-    }
-    const Measured shardMeans = resultsOf(executable, static_cast<double>(count));
-    means.add(shardMeans);
-    done += count;
-    const bool last = done == batch.size;
-    if (!std::isfinite(shardMeans.loss))
-      return {means.value(), std::nan(""),
-              diagnose(executable, options, fmt::format("the loss is {}", shardMeans.loss))};
-    if (!last) continue;
-    const ApplyOutcome applied =
-        m_update->apply(m_parts.backend, {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
-    if (!applied.notFinite.empty())
-      return {means.value(), applied.gradientNorm,
-              diagnose(executable, options, fmt::format("the gradient of '{}' is not finite", applied.notFinite))};
-    return {means.value(), applied.gradientNorm, {}};
+  const Shard& shard = m_shards[k];
+  m_request.batch = shard.count;
+  Executable& executable = m_parts.networks.get(m_request);
+  m_parts.feed.fill(executable, m_bindings, shard.first, shard.count);
+  options.step = m_lastOptions.step;
+  options.firstSample = shard.first;
+  options.lossScale = static_cast<double>(shard.count) / static_cast<double>(batch.size);
+  try {
+    executable.run(options);
+  } catch (Error& error) {
+    if (error.code() == ErrorCode::badData)
+      error.addContext(fmt::format("in dataset '{}' at step {}", m_parts.feed.options().name, options.step + 1));
+    throw;
   }
-  throwError(ErrorCode::internal, "dataset '{}' gave an empty batch at step {}", m_parts.feed.options().name, step + 1);
+  m_lastOptions = options;
+  m_measured.push_back(resultsOf(executable, static_cast<double>(shard.count)));
+  if (m_notFinite.empty() && !std::isfinite(m_measured.back().loss))
+    m_notFinite = diagnose(fmt::format("the loss is {}", m_measured.back().loss));
 }
 
-std::string UpdateRunner::diagnose(Executable& executable, const StepOptions& step, const std::string& symptom) {
+UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, const Signals& signals) {
+  const Parallel& parallel = m_parts.parallel;
+  const std::int64_t size = m_parts.feed.current().size, batch = m_parts.feed.batch();
+  // The shard of a batch that was changed while training follows it; a smaller last batch of one rank keeps the shard and so its
+  // executable.
+  parallel.shards(size, batch, m_shards);
+  m_measured.clear();
+  m_notFinite.clear();
+  m_lastOptions = {.step = step};
+  if (m_exchange)
+    m_exchange->run(m_shards, size, parallel.shardsOfAll(size, batch),
+                    [this](std::size_t k, StepOptions options) { compute(k, options); });
+  else
+    for (std::size_t k = 0; k < m_shards.size(); ++k) compute(k, {.accumulate = k > 0});
+
+  Outcome outcome{.measured = {}, .diverged = m_notFinite};
+  if (parallel.ranks() > 1) {
+    const auto most = static_cast<std::size_t>(parallel.shardsOfAll(size, batch));
+    Gathered gathered = gatherMeasured(parallel.communicator, m_metrics, m_measured, most, signals);
+    m_measured = std::move(gathered.parts);
+    outcome.stop = gathered.stop;
+    outcome.commands = gathered.commands;
+  }
+  Means means;
+  bool finite = true;
+  for (const Measured& part : m_measured) {
+    means.add(part);
+    finite &= std::isfinite(part.loss);
+  }
+  outcome.measured = means.value();
+  if (!finite) {
+    outcome.gradientNorm = std::nan("");
+    outcome.diverged = firstText(parallel.communicator, m_notFinite);
+    return outcome;
+  }
+  const ApplyOutcome applied =
+      m_update->apply(m_parts.backend, {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
+  outcome.gradientNorm = applied.gradientNorm;
+  if (!applied.notFinite.empty()) {
+    const std::string symptom = fmt::format("the gradient of '{}' is not finite", applied.notFinite);
+    const std::string found = m_shards.empty() ? std::string() : diagnose(symptom);
+    // A rank that finds the place says more than one that knows only the symptom.
+    outcome.diverged = firstText(parallel.communicator, found == symptom ? std::string() : found);
+    if (outcome.diverged.empty()) outcome.diverged = symptom;
+  }
+  return outcome;
+}
+
+// Of the shard that was computed last.
+std::string UpdateRunner::diagnose(const std::string& symptom) {
   std::string where;
   try {
+    CompileRequest alone = m_request;  // no other rank takes part
+    alone.buckets = nullptr;
+    alone.collectives = nullptr;
+    StepOptions options = m_lastOptions;
+    options.exchange = false;
     where = firstNotFinite(m_parts.backend, m_parts.store,
                            {.network = m_parts.network,
-                            .program = m_parts.networks.program(m_request),
-                            .executable = executable,
-                            .step = step,
+                            .program = m_parts.networks.program(alone),
+                            .executable = m_parts.networks.get(m_request),
+                            .step = options,
                             .compile = m_parts.compile});
   } catch (const std::exception&) {
     where.clear();  // the symptom alone must do; another fault on the way must not hide it

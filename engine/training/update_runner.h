@@ -6,10 +6,12 @@
 #include "engine/schedules/schedule.h"
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
+#include "engine/training/gather.h"
 #include "engine/training/means.h"
 #include "engine/training/parameter_update.h"
 #include "engine/training/position.h"
 #include "engine/training/settings.h"
+#include "engine/training/step_exchange.h"
 
 namespace loom {
 
@@ -23,6 +25,7 @@ struct UpdateParts {
   Backend& backend;
   const TrainSettings& settings;
   const CompileOptions& compile;
+  const Parallel& parallel;
 };
 
 class UpdateRunner {
@@ -33,13 +36,14 @@ class UpdateRunner {
   struct Outcome {
     Measured measured;
     double gradientNorm = 0;
-    std::string diverged;  // what is not finite and where; empty = all is well
+    std::string diverged;  // what is not finite and where; empty = all is well; the same on every rank
+    bool stop = false, commands = false;  // what some rank said (Signals)
   };
   // On the feed's current batch. `step` counts from 0.
-  Outcome run(std::int64_t step, double learningRate);
+  Outcome run(std::int64_t step, double learningRate, const Signals& signals);
   bool due(std::int64_t step) const { return step % m_parts.spec.every == 0; }
 
-  void setSpan(const ScheduleSpan& span);
+  void setSpan(ScheduleSpan span);
   double learningRate(double scheduleStep) const;
   void setLearningRate(double value, double scheduleStep);
 
@@ -52,11 +56,19 @@ class UpdateRunner {
   void setPlace(const Position::UpdatePlace& place);
 
  private:
-  std::string diagnose(Executable& executable, const StepOptions& step, const std::string& symptom);
+  void compute(std::size_t shard, StepOptions options);
+  std::string diagnose(const std::string& symptom);
   UpdateParts m_parts;
   mutable CompileRequest m_request;
   std::unique_ptr<ParameterUpdate> m_update;
   std::vector<Feed::Binding> m_bindings;
+  std::vector<std::vector<std::string>> m_buckets;
+  std::vector<std::string> m_metrics;
+  std::unique_ptr<StepExchange> m_exchange;
+  std::vector<Shard> m_shards;        // of the step, this rank's
+  std::vector<Measured> m_measured;   // by shard
+  std::string m_notFinite;            // a loss of this rank's: what and where
+  StepOptions m_lastOptions;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;
   std::optional<RateOverride> m_override;

@@ -1,9 +1,11 @@
 // Batch normalisation at its least number of passes: statistics; normalise (+ add) (+ ReLU). Backward: two sums; apply.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/program/collectives.h"
 
 namespace loom::cpu {
 namespace {
@@ -19,6 +21,56 @@ double* doublesOf(const Ref<float>& scratch, std::int64_t channels, int thread) 
 }
 float* floatsOfThread(const Ref<float>& scratch, std::int64_t channels, int thread) {
   return scratch.get() + thread * workspace(channels) + 4 * channels;
+}
+
+// What the ranks of a synchronised normalisation tell each other: rows, and two numbers a channel. Empty otherwise.
+struct Ranks {
+  Ref<double> mine, all;
+  Collectives* collectives = nullptr;
+  std::int64_t words = 0;
+
+  explicit operator bool() const { return collectives != nullptr; }
+  // By one thread. A failure ends the step once the stage is over.
+  void gather(const Worker& worker) const {
+    try {
+      collectives->gather({mine.get(), static_cast<std::size_t>(words)},
+                          {all.get(), static_cast<std::size_t>(words * collectives->ranks())});
+    } catch (...) {
+      worker.step->report = [fault = std::current_exception()] { std::rethrow_exception(fault); };
+      worker.step->failed.store(true, std::memory_order_release);
+    }
+  }
+  const double* of(int rank) const { return all.get() + rank * words; }
+  double rows() const {
+    double sum = 0;
+    for (int r = 0; r < collectives->ranks(); ++r) sum += of(r)[0];
+    return sum;
+  }
+};
+
+Ranks ranksOf(Plan& plan, const Operation& operation, std::int64_t channels) {
+  Collectives* collectives = plan.collectives();
+  if (!collectives || collectives->ranks() == 1 || !operation.attributes.boolean("synchronised", false)) return {};
+  const std::int64_t words = 1 + 2 * channels;
+  return {.mine = plan.scratch(2 * words).as<double>(),
+          .all = plan.scratch(2 * words * collectives->ranks()).as<double>(),
+          .collectives = collectives,
+          .words = words};
+}
+
+struct Moments {
+  double rows, mean, variance;
+};
+
+// Moments of parts of the rows into those of all (Chan, Golub, LeVeque 1983): each rank gave its mean and its sum of squares about it.
+Moments merged(const Ranks& ranks, double rows, std::int64_t channels, std::int64_t channel) {
+  double mean = 0, squares = 0;
+  for (int r = 0; r < ranks.collectives->ranks(); ++r) mean += ranks.of(r)[0] * ranks.of(r)[1 + channel] / rows;
+  for (int r = 0; r < ranks.collectives->ranks(); ++r) {
+    const double away = ranks.of(r)[1 + channel] - mean;
+    squares += ranks.of(r)[1 + channels + channel] + ranks.of(r)[0] * away * away;
+  }
+  return {rows, mean, squares / rows};
 }
 
 std::string nameOf(const char* base, const FusedOutput& fused) {
@@ -43,8 +95,9 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                momentum = operation.attributes.real("momentum", kMomentum);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
+  const Ranks ranks = ranksOf(plan, operation, channels);
   plan.stage(
-      nameOf("batch_normalization", fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+      nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
         const auto [first, last] = worker.share(rows, 4);
         double* sums = doublesOf(scratch, channels, worker.index);
         std::fill_n(sums, 2 * channels, 0.0);
@@ -52,9 +105,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
         addMoments(from.get() + first * channels, last - first, channels, shift, sums, sums + channels);
         worker.meet();
         // Every thread sums for itself, in the order of threads.
-        float* mean = floatsOfThread(scratch, channels, worker.index);
-        float *scale = mean + channels, *offset = scale + channels;
-        for (std::int64_t c = 0; c < channels; ++c) {
+        const auto own = [&](std::int64_t c) {
           double sum = 0, squares = 0;
           for (int t = 0; t < worker.count; ++t) {
             const double* theirs = doublesOf(scratch, channels, t);
@@ -62,9 +113,27 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
             squares += theirs[channels + c];
           }
           const double n = static_cast<double>(rows), about = sum / n;
-          const double variance = std::max(0.0, squares / n - about * about),
-                       inverse = 1 / std::sqrt(variance + epsilon);
-          const double whole = shift[c] + about;
+          return Moments{n, shift[c] + about, std::max(0.0, squares / n - about * about)};
+        };
+        if (ranks) {
+          if (worker.index == 0) {
+            double* mine = ranks.mine.get();
+            mine[0] = static_cast<double>(rows);
+            for (std::int64_t c = 0; c < channels; ++c) {
+              const Moments moments = own(c);
+              mine[1 + c] = moments.mean;
+              mine[1 + channels + c] = moments.variance * moments.rows;
+            }
+            ranks.gather(worker);
+          }
+          worker.meet();
+        }
+        const double allRows = ranks ? ranks.rows() : 0;
+        float* mean = floatsOfThread(scratch, channels, worker.index);
+        float *scale = mean + channels, *offset = scale + channels;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const auto [n, whole, variance] = ranks ? merged(ranks, allRows, channels, c) : own(c);
+          const double inverse = 1 / std::sqrt(variance + epsilon);
           mean[c] = static_cast<float>(whole);
           scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) * inverse);
           offset[c] = beta ? beta.get()[c] : 0;
@@ -126,7 +195,8 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
-  plan.stage(std::string(mask ? "relu_gradient + " : "") + "batch_normalization_gradient", {},
+  const Ranks ranks = ranksOf(plan, operation, channels);
+  plan.stage(std::string(ranks ? "synchronised " : "") + std::string(mask ? "relu_gradient + " : "") + "batch_normalization_gradient", {},
              layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
                const auto [first, last] = worker.share(rows, 4);
                const std::int64_t start = first * channels;
@@ -136,20 +206,40 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                addGradientSums(from.get() + start, gradient.get() + start, positive, last - first, channels, mean.get(),
                                sums, sums + channels);
                worker.meet();
-               float* a = floatsOfThread(scratch, channels, worker.index);
-               float *b = a + channels, *c0 = b + channels;
-               for (std::int64_t c = 0; c < channels; ++c) {
+               const auto own = [&](std::int64_t c) {
                  double sum = 0, product = 0;
                  for (int t = 0; t < worker.count; ++t) {
                    const double* theirs = doublesOf(scratch, channels, t);
                    sum += theirs[c];
                    product += theirs[channels + c];
                  }
-                 const double n = static_cast<double>(rows), deviation = inverse.get()[c];
+                 return std::pair(sum, product);
+               };
+               if (ranks) {
+                 if (worker.index == 0) {
+                   double* mine = ranks.mine.get();
+                   mine[0] = static_cast<double>(rows);
+                   for (std::int64_t c = 0; c < channels; ++c) std::tie(mine[1 + c], mine[1 + channels + c]) = own(c);
+                   ranks.gather(worker);
+                 }
+                 worker.meet();
+               }
+               const double n = ranks ? ranks.rows() : static_cast<double>(rows);
+               float* a = floatsOfThread(scratch, channels, worker.index);
+               float *b = a + channels, *c0 = b + channels;
+               for (std::int64_t c = 0; c < channels; ++c) {
+                 const auto [sum, product] = own(c);  // gamma and beta take this rank's part: gradients are summed later
+                 double everySum = sum, everyProduct = product;
+                 for (int r = 0; ranks && r < ranks.collectives->ranks(); ++r) {
+                   if (r == 0) everySum = everyProduct = 0;
+                   everySum += ranks.of(r)[1 + c];
+                   everyProduct += ranks.of(r)[1 + channels + c];
+                 }
+                 const double deviation = inverse.get()[c];
                  const double factor = (gamma ? gamma.get()[c] : 1) * deviation;
                  a[c] = static_cast<float>(factor);
-                 b[c] = static_cast<float>(factor * deviation * deviation * product / n);
-                 c0[c] = static_cast<float>(factor * sum / n);
+                 b[c] = static_cast<float>(factor * deviation * deviation * everyProduct / n);
+                 c0[c] = static_cast<float>(factor * everySum / n);
                  if (worker.index == 0) {
                    float &g = dgamma.to.get()[c], &o = dbeta.to.get()[c];
                    g = static_cast<float>(product * deviation) + (dgamma.adds(worker) ? g : 0);

@@ -63,6 +63,7 @@ constexpr Row kTable[] = {
     {"gru_gradient", lowerGruGradient},
     {"attention", lowerAttention},
     {"attention_gradient", lowerAttentionGradient},
+    {"all_reduce", lowerAllReduce},
 };
 
 }  // namespace

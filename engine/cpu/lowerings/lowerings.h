@@ -68,6 +68,8 @@ LOOM_LOWERING(lowerPointwiseLoss);
 LOOM_LOWERING(lowerPointwiseLossGradient);
 LOOM_LOWERING(lowerTopKAccuracy);
 LOOM_LOWERING(lowerBinaryAccuracy);
+// exchange.cpp
+LOOM_LOWERING(lowerAllReduce);
 #undef LOOM_LOWERING
 
 // Rows x channels of a tensor whose `axis` is made innermost: how everything per channel is computed.

@@ -73,6 +73,15 @@ TEST(BatchNormalizationLayer, KeepsTheOldShareOfTheRunningAverages) {
   expectNear(evaluated.states.at("it/mean"), {4});
 }
 
+TEST(BatchNormalizationLayer, ZeroGammaBeginsAtZero) {
+  const auto gammaOf = [](const char* values) {
+    const LoweredExample lowered = lowerExample({"BatchNormalization", values, {{2}}}, 4, true);
+    return lowered.program.findParameter("it/gamma")->initializer.kind;
+  };
+  EXPECT_EQ(gammaOf("{}"), InitializerKind::ones);
+  EXPECT_EQ(gammaOf(R"({"zero_gamma": true})"), InitializerKind::zeros);
+}
+
 TEST(DropoutLayer, DropsItsShareAndKeepsTheExpectedValue) {
   const LayerExample example{"Dropout", R"({"probability": 0.25})", {{20000}}};
   const std::vector<double> ones(20000, 1.0);

@@ -22,6 +22,7 @@ std::vector<OpCase> shapeCases() {
        "reduce",
        {values({3, 4, 5, 2})},
        {{"function", "mean"}, {"axes", Integers{2, 3}}, {"keep", true}}},
+      {"all_reduce_bucket", "all_reduce", {values({3, 4}), values({5})}, {{"bucket", 1}, {"group", "data"}}},
       {"softmax_last", "softmax", {values({3, 4, 7}, -3, 3)}, {{"axis", -1}}},
       {"softmax_channels", "softmax", {values({3, 4, 2, 3}, -3, 3)}, {{"axis", 1}}},
       {"concatenate_channels", "concatenate", {values({2, 3, 4}), values({2, 1, 4}), values({2, 5, 4})}, {{"axis", 1}}},

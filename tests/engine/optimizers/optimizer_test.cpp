@@ -20,11 +20,16 @@ struct Given {
 };
 using Formula = std::function<void(Element&, const Given&)>;
 
+constexpr double kScale = 0.8;  // the rules' tensorScale in the test of formulas
+
 // Hyper-parameters that make every term matter, and the published formula with them.
 struct Case {
   Json values;
   Formula formula;
 };
+
+Formula plainLars(bool inside);
+Formula plainLamb(bool corrected);
 
 std::map<std::string, std::vector<Case>> cases() {
   std::map<std::string, std::vector<Case>> all;
@@ -72,7 +77,30 @@ std::map<std::string, std::vector<Case>> cases() {
                        e.a += g * g;
                        e.w -= s.lr * g / (std::sqrt(e.a) + 0.05);
                      }}};
+  all["LARS"] = {{{{"momentum", 0.7}}, plainLars(true)},
+                 {{{"momentum", 0.7}, {"rate_placement", "outside"}}, plainLars(false)}};
+  const Json lambValues = {{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}};
+  Json corrected = lambValues;
+  corrected["bias_correction"] = true;
+  all["LAMB"] = {{lambValues, plainLamb(false)}, {corrected, plainLamb(true)}};
   return all;
+}
+
+// LARS and LAMB share ratios over a tensor: their formulas are applied to one as large as the test's, see below.
+Formula plainLars(bool inside) {
+  return [inside](Element& e, const Given& s) {
+    const double lr = inside ? s.lr : 1;
+    e.a = 0.7 * e.a + lr * kScale * (s.g + s.decay * e.w);
+    e.w -= (inside ? 1 : s.lr) * e.a;
+  };
+}
+Formula plainLamb(bool corrected) {
+  return [corrected](Element& e, const Given& s) {
+    e.a = 0.6 * e.a + 0.4 * s.g;
+    e.b = 0.75 * e.b + 0.25 * s.g * s.g;
+    const double m = corrected ? e.a / (1 - std::pow(0.6, s.t)) : e.a, v = corrected ? e.b / (1 - std::pow(0.75, s.t)) : e.b;
+    e.w -= s.lr * kScale * (m / (std::sqrt(v) + 0.1) + s.decay * e.w);
+  };
 }
 
 struct Tensors {
@@ -84,8 +112,13 @@ struct Tensors {
                       .gradient = gradient.data() + first,
                       .slots = {slots[0].data() + first, slots[1].data() + first, slots[2].data() + first},
                       .count = static_cast<std::int64_t>(count)};
+    if (rule.measures()) {
+      const UpdateSums part = rule.measure(range, scalars);
+      sums = {sums.weight + part.weight, sums.direction + part.direction};
+    }
     rule.update(range, scalars);
   }
+  UpdateSums sums;  // of all updates
 };
 
 double gradientAt(std::size_t i, int step) {
@@ -114,7 +147,11 @@ TEST(Optimizers, FollowTheirFormulas) {
           one.formula(expected[i], {.g = 0.5 * tensors.gradient[i], .lr = rate, .decay = 0.3, .t = step});
         }
         tensors.update(
-            *rule, {.learningRate = static_cast<float>(rate), .weightDecay = 0.3f, .gradientScale = 0.5f, .step = step},
+            *rule, {.learningRate = static_cast<float>(rate),
+             .weightDecay = 0.3f,
+             .gradientScale = 0.5f,
+             .step = step,
+             .tensorScale = rule->measures() ? static_cast<float>(kScale) : 1},
             0, kCount);
         for (std::size_t i = 0; i < kCount; ++i)
           ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6)
@@ -140,6 +177,8 @@ TEST(Optimizers, DoNotDependOnThePieces) {
         parts.update(*rule, scalars, first, std::min<std::size_t>(13, kCount - first));
     }
     EXPECT_EQ(whole.weight, parts.weight) << definition->entry.id;
+    EXPECT_NEAR(whole.sums.weight, parts.sums.weight, 1e-9) << definition->entry.id;
+    EXPECT_NEAR(whole.sums.direction, parts.sums.direction, 1e-9 * whole.sums.direction) << definition->entry.id;
   }
 }
 

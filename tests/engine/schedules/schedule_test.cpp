@@ -82,6 +82,28 @@ TEST(Schedules, WarmUpOfGoyal) {
   EXPECT_NEAR(3.2 * rates[3], 3.2, 1e-6);
 }
 
+// The same from the settings of a project: the unscaled rate is 0.1, the batch 32 times the base batch.
+TEST(Schedules, WarmUpBeginsAtTheUnscaledRate) {
+  const double scale = rateScale("linear", 8192, 256);
+  EXPECT_EQ(scale, 32);
+  const auto rates = factors({{"name", "Constant"}}, {{"epochs", 5}, {"from_unscaled", true}}, {0, 1, 392, 785},
+                             {.steps = 157 * 90, .stepsPerEpoch = 157, .rateScale = scale});
+  EXPECT_NEAR(0.1 * scale * rates[0], 0.1, 1e-6);
+  EXPECT_NEAR(0.1 * scale * rates[1], 0.103949, 1e-6);
+  EXPECT_NEAR(0.1 * scale * rates[2], 1.648025, 1e-6);
+  EXPECT_NEAR(0.1 * scale * rates[3], 3.2, 1e-6);
+  // A smaller batch than the base one: no ramp downwards.
+  EXPECT_THAT(factors({{"name", "Constant"}}, {{"steps", 4}, {"from_unscaled", true}}, {0, 2}, {100, 10, 0.5}),
+              ElementsAre(1, 1));
+}
+
+TEST(Schedules, RateScalesWithTheBatch) {
+  EXPECT_EQ(rateScale("none", 4096, 256), 1);
+  EXPECT_EQ(rateScale("linear", 4096, 256), 16);
+  EXPECT_EQ(rateScale("square_root", 4096, 256), 4);
+  EXPECT_EQ(rateScale("linear", 64, 256), 0.25);
+}
+
 TEST(Schedules, WarmUpMultipliesASchedulesThatCountsFromTheFirstStep) {
   EXPECT_THAT(factors({{"name", "Polynomial"}}, {{"epochs", 2}}, {9, 19, 20}),
               ElementsAre(near(0.5 * 0.91), near(0.81), near(0.8)));

@@ -42,7 +42,7 @@ Backend& cpuBackend() {
   return *backend;
 }
 
-Workshop::Workshop(const std::string& name, int rows) : m_folder(name) {
+Workshop::Workshop(const std::string& name, int rows) : m_folder(std::in_place, name), m_path(m_folder->path()) {
   write("train.csv", clusters(rows, 1));
   write("val.csv", clusters(21, 2));
 }
@@ -67,7 +67,8 @@ Workshop::Run Workshop::train(const Json& json, const std::string& run, const Wa
                                                                       if (ways.watch) ways.watch(event, trained.folder);
                                                                     },
                                                                 .stop = ways.stop,
-                                                                .checkpointSeconds = ways.checkpointSeconds});
+                                                                .checkpointSeconds = ways.checkpointSeconds,
+                                                                .communicator = ways.communicator});
   trained.events = EventReader(trained.folder.eventsFile()).read();
   return trained;
 }

@@ -2,6 +2,7 @@
 // Small projects in a folder of their own, trained in this process.
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ Json perceptron(bool validation = true);
 class Workshop {
  public:
   explicit Workshop(const std::string& name, int rows = 50);
-  const std::filesystem::path& path() const { return m_folder.path(); }
+  // A folder that other ranks see as well; it is theirs to make and remove.
+  explicit Workshop(std::filesystem::path shared) : m_path(std::move(shared)) {}
+  const std::filesystem::path& path() const { return m_path; }
   void write(const std::string& file, const std::string& text) const;
 
   struct Run {
@@ -40,6 +43,7 @@ class Workshop {
     Backend* backend = nullptr;                                 // the CPU's by default
     double checkpointSeconds = 1e9;
     bool changed = false;
+    Communicator* communicator = nullptr;                       // of several ranks: all train into the same run
   };
   Run train(const Json& project, const std::string& run, const Ways& ways) const;
   Run train(const Json& project, const std::string& run) const { return train(project, run, Ways()); }
@@ -48,7 +52,8 @@ class Workshop {
   Error failure(const Json& project, const std::string& run, std::vector<Event>* events = nullptr) const { return failure(project, run, events, Ways()); }
 
  private:
-  TestFolder m_folder;
+  std::optional<TestFolder> m_folder;
+  std::filesystem::path m_path;
 };
 
 // One backend for all tests of the process: two threads.

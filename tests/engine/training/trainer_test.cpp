@@ -120,6 +120,18 @@ TEST(Trainer, ScheduleAndWarmUpAreSeenInTheEvents) {
     EXPECT_NEAR(rates[step], 0.05 * (1 - step / 9.0) * std::min(1.0, (step + 1) / 2.0), 1e-12);
 }
 
+TEST(Trainer, TheRateFollowsTheBatch) {
+  const Workshop workshop("rate_scaling");
+  Json project = perceptron(false);
+  project["training"].update({{"epochs", 1}, {"rate_scaling", "square_root"}, {"base_batch", 4}});
+  project["training"]["warmup"] = {{"steps", 2}, {"from_unscaled", true}};
+  const auto rates = workshop.train(project, "run").series("step", "learning_rate");
+  ASSERT_EQ(rates.size(), 4u);
+  EXPECT_NEAR(rates[0], 0.05, 1e-9);   // the rate before scaling
+  EXPECT_NEAR(rates[1], 0.075, 1e-9);
+  EXPECT_NEAR(rates[2], 0.1, 1e-9);    // times the root of 16 / 4
+}
+
 TEST(Trainer, EndsAtMostStepsAndInTheMidstOfAnEpoch) {
   const Workshop workshop("trainer-steps", 64);
   Json project = perceptron();

@@ -177,5 +177,31 @@ TEST(Accumulation, MorePassesThanSamplesIsAnError) {
   EXPECT_THAT(workshop.failure(project, "run").what(), HasSubstr("16"));
 }
 
+// A tensor of several pieces has one ratio; a bias has none.
+TEST(ParameterUpdate, TakesOneTrustRatioForATensor) {
+  constexpr std::int64_t kCount = 20000;
+  const Program program = programOf({parameter("fc/weight", kCount), parameter("fc/bias", 3, ParameterKind::bias)});
+  ParameterStore store(1);
+  store.ensure(program.parameters);
+  const UpdateSpec spec = specOf({{"name", "LARS"}, {"learning_rate", 1.0}, {"coefficient", 0.01}, {"weight_decay", 0.1}});
+  for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(1e9)}) {
+    ParameterUpdate update(spec, 0, program, store);
+    for (const char* name : {"fc/weight", "fc/bias"})
+      for (float& g : store.at(name).gradient) g = 0.5f;
+    store.at("fc/weight").value[7] = 3;
+    double squares = 0;
+    for (const float w : store.at("fc/weight").value) squares += static_cast<double>(w) * w;
+    const double weight = std::sqrt(squares), ratio = 0.01 * weight / (0.5 * std::sqrt(kCount) + 0.1 * weight);
+    const float before = store.at("fc/weight").value[7], bias = store.at("fc/bias").value[0];
+    for (const char* name : {"fc/weight", "fc/bias"})
+      for (float& v : store.slot(name, "momentum")) v = 0;
+    update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = clip});
+    EXPECT_NEAR(update.trustRatios()[0], ratio, 1e-9);
+    EXPECT_EQ(update.trustRatios()[1], 1);
+    EXPECT_NEAR(store.at("fc/weight").value[7], before - ratio * (0.5 + 0.1 * before), 1e-6);
+    EXPECT_EQ(store.at("fc/bias").value[0], bias - 0.5f);
+  }
+}
+
 }  // namespace
 }  // namespace loom

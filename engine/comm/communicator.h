@@ -1,0 +1,59 @@
+#pragma once
+// Ranks that compute together. Every collective is entered by all ranks of a group in the same order; each blocks until this rank's
+// part is done, spinning shortly and then sleeping, and throws Error(communication). Results have the same bits on every rank.
+// One thread at a time for each group; different groups of one job may be used by different threads.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace loom {
+
+// What this process does now, for whoever watches over it from another thread. Texts are literals or outlive the job.
+struct CollectiveActivity {
+  std::atomic<std::uint64_t> entered{0}, left{0};     // collectives, on all groups
+  std::atomic<const char*> operation{"none"};         // "all-reduce"
+  std::atomic<const char*> subject{""};               // "gradients of conv4, bn4"
+  std::atomic<std::int64_t> step{0};                  // of the training, 0 = before the first
+  std::atomic<std::uint64_t> progress{0};             // counts anything that shows that the rank moves on
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string name() const = 0;  // "self", "Open MPI 4.1.4"
+  // Ranks of one color form a group, in the order of `key`.
+  virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
+
+  virtual void allReduce(std::span<float> data) = 0;  // sums over ranks, in place
+  // `data` is size() parts of part.size() each; part r of the sum goes to rank r.
+  virtual void reduceScatter(std::span<const float> data, std::span<float> part) = 0;
+  virtual void allGather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  // Part r of `parts` goes to rank r, and part r of `received` came from there.
+  virtual void allToAll(std::span<const std::byte> parts, std::span<std::byte> received) = 0;
+  virtual void broadcast(std::span<std::byte> data, int root) = 0;
+  virtual void send(std::span<const std::byte> data, int to, int tag) = 0;
+  virtual void receive(std::span<std::byte> data, int from, int tag) = 0;
+
+  // Ends the job on every rank; this process too, where there are others.
+  virtual void abort(int exitCode) = 0;
+  CollectiveActivity& activity() const { return *m_activity; }
+
+ protected:
+  explicit Communicator(std::shared_ptr<CollectiveActivity> activity) : m_activity(std::move(activity)) {}
+  std::shared_ptr<CollectiveActivity> m_activity;
+};
+
+// One process by itself: every collective is a copy.
+std::unique_ptr<Communicator> makeSelfCommunicator();
+
+// Texts of all ranks, in their order; rank `root`'s text. For what is said at the start of a job, not in its steps.
+std::vector<std::string> allGatherTexts(Communicator& communicator, const std::string& text);
+std::string broadcastText(Communicator& communicator, const std::string& text, int root = 0);
+
+}  // namespace loom

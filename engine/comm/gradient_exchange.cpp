@@ -1,0 +1,111 @@
+#include "engine/comm/gradient_exchange.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace loom {
+
+GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace)
+    : m_communicator(communicator),
+      m_inside(communicator.split(0, communicator.rank())),
+      m_buckets(std::move(buckets)),
+      m_trace(trace),
+      m_posted(std::make_unique<std::atomic<std::uint32_t>[]>(m_buckets.size())) {
+  std::size_t joined = 0;
+  for (std::size_t i = 0; i < m_buckets.size(); ++i) {
+    std::size_t floats = 0;
+    for (const std::span<float>& tensor : m_buckets[i].tensors) floats += tensor.size();
+    if (m_buckets[i].tensors.size() > 1) joined = std::max(joined, floats);
+    m_reductions.push_back(std::make_unique<WireReduction>(communicator, m_buckets[i].wire, floats));
+    m_posted[i].store(0, std::memory_order_relaxed);
+  }
+  m_joined.resize(joined);
+  if (!m_buckets.empty()) m_thread = std::thread([this] { work(); });
+}
+
+GradientExchange::~GradientExchange() {
+  m_ending.store(true, std::memory_order_release);
+  m_signal.fetch_add(1, std::memory_order_release);
+  m_signal.notify_all();
+  if (m_thread.joinable()) m_thread.join();
+}
+
+void GradientExchange::post(int bucket) {
+  m_posted[static_cast<std::size_t>(bucket)].store(m_step, std::memory_order_release);
+  m_signal.fetch_add(1, std::memory_order_release);
+  m_signal.notify_one();
+}
+
+void GradientExchange::postAll() {
+  for (std::size_t i = 0; i < m_buckets.size(); ++i)
+    if (m_posted[i].load(std::memory_order_relaxed) != m_step) post(static_cast<int>(i));
+}
+
+void GradientExchange::gather(std::span<const double> mine, std::span<double> all) {
+  const auto begin = Trace::Clock::now();
+  m_inside->allGather(std::as_bytes(mine), std::as_writable_bytes(all));
+  if (m_trace)
+    m_trace->add(Trace::Lane::communication, "all-gather", "batch statistics", begin, Trace::Clock::now(),
+                 static_cast<std::int64_t>(mine.size_bytes()));
+}
+
+void GradientExchange::wait() {
+  if (m_buckets.empty()) return;
+  const auto reached = [this](std::uint32_t finished) { return static_cast<std::int32_t>(finished - m_step) >= 0; };
+  for (std::uint32_t seen; !reached(seen = m_finished.load(std::memory_order_acquire));) {
+    if (m_failed.load(std::memory_order_acquire)) break;
+    m_finished.wait(seen, std::memory_order_acquire);
+  }
+  if (m_failed.load(std::memory_order_acquire)) std::rethrow_exception(m_fault);
+  ++m_step;
+}
+
+void GradientExchange::work() {
+  try {
+    for (std::uint32_t step = 1;; ++step) {
+      for (std::size_t i = 0; i < m_buckets.size(); ++i) {
+        for (;;) {
+          const std::uint32_t signal = m_signal.load(std::memory_order_acquire);
+          if (m_ending.load(std::memory_order_acquire)) return;
+          if (m_posted[i].load(std::memory_order_acquire) == step) break;
+          m_signal.wait(signal, std::memory_order_acquire);
+        }
+        exchange(i);
+      }
+      m_finished.store(step, std::memory_order_release);
+      m_finished.notify_all();
+    }
+  } catch (...) {
+    m_fault = std::current_exception();
+    m_failed.store(true, std::memory_order_release);
+    m_finished.fetch_sub(1, std::memory_order_release);  // any change wakes who waits
+    m_finished.notify_all();
+  }
+}
+
+void GradientExchange::exchange(std::size_t index) {
+  Bucket& bucket = m_buckets[index];
+  const auto begin = Trace::Clock::now();
+  m_communicator.activity().subject.store(bucket.label.c_str(), std::memory_order_relaxed);
+  std::size_t floats = 0;
+  if (bucket.tensors.size() == 1) {
+    floats = bucket.tensors[0].size();
+    m_reductions[index]->run(bucket.tensors[0]);
+  } else {
+    for (const std::span<float>& tensor : bucket.tensors) {
+      std::memcpy(m_joined.data() + floats, tensor.data(), tensor.size_bytes());
+      floats += tensor.size();
+    }
+    m_reductions[index]->run(std::span(m_joined).first(floats));
+    floats = 0;
+    for (const std::span<float>& tensor : bucket.tensors) {
+      std::memcpy(tensor.data(), m_joined.data() + floats, tensor.size_bytes());
+      floats += tensor.size();
+    }
+  }
+  if (m_trace && !m_trace->full())
+    m_trace->add(Trace::Lane::communication, "all-reduce", bucket.label.c_str(), begin, Trace::Clock::now(),
+                 static_cast<std::int64_t>(floats * (bucket.wire == Wire::f32 ? 4 : 2)));
+}
+
+}  // namespace loom

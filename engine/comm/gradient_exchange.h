@@ -1,0 +1,60 @@
+#pragma once
+// Gradients between ranks while the backward part still runs. One thread of its own takes buckets in their fixed order as soon as
+// they are posted, joins small tensors, and alone talks to the communicator during a step; statistics inside the program use a
+// second group on the thread that computes. A step allocates nothing.
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/comm/communicator.h"
+#include "engine/comm/wire.h"
+#include "engine/program/collectives.h"
+#include "engine/program/trace.h"
+
+namespace loom {
+
+class GradientExchange final : public Collectives {
+ public:
+  struct Bucket {
+    std::string label;                      // "gradients of conv4/weight, bn4/gamma"
+    std::vector<std::span<float>> tensors;  // summed in place
+    Wire wire = Wire::f32;
+  };
+  // `communicator` must outlive it; others may use it between wait() and the next post().
+  GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace = nullptr);
+  ~GradientExchange() override;
+
+  int ranks() const override { return m_communicator.size(); }
+  void post(int bucket) override;
+  void gather(std::span<const double> mine, std::span<double> all) override;
+
+  void postAll();  // what was not posted yet in this step: by a rank that has nothing to compute
+  // All buckets of the step have been exchanged; the next step may post. Throws what the thread met.
+  void wait();
+  std::size_t buckets() const { return m_buckets.size(); }
+
+ private:
+  void work();
+  void exchange(std::size_t bucket);
+
+  Communicator& m_communicator;
+  std::unique_ptr<Communicator> m_inside;  // for gather()
+  std::vector<Bucket> m_buckets;
+  std::vector<float> m_joined;
+  std::vector<std::unique_ptr<WireReduction>> m_reductions;  // by bucket
+  Trace* m_trace;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> m_posted;    // by bucket: the step for which it was
+  std::atomic<std::uint32_t> m_signal{0};                    // changes with every post
+  std::atomic<std::uint32_t> m_finished{0};                  // steps whose buckets are all through
+  std::uint32_t m_step = 1;                                  // the poster's
+  std::atomic<bool> m_ending{false};
+  std::atomic<bool> m_failed{false};
+  std::exception_ptr m_fault;  // set before m_failed
+  std::thread m_thread;
+};
+
+}  // namespace loom

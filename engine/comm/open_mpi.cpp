@@ -1,0 +1,237 @@
+#include "engine/comm/open_mpi.h"
+
+#include <dlfcn.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/comm/mpi_functions.h"
+
+namespace loom {
+namespace {
+
+// Waits for a request: progress happens only in test(), so it is asked again and again, soon with sleeps between: a rank that waits
+// leaves its core to one that computes.
+constexpr auto kSpin = std::chrono::microseconds(30);
+constexpr auto kShortSleep = std::chrono::microseconds(20), kLongSleep = std::chrono::microseconds(200);
+constexpr int kShortSleeps = 200;
+
+// MPI for as long as any group lives. MPI allows one thread in it at a time.
+class Library {
+ public:
+  explicit Library(const std::filesystem::path& module) {
+    void* handle = ::dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);  // global: MPI's own plug-ins look for its symbols
+    if (!handle)
+      throwError(ErrorCode::communication,
+                 "this process is one of several ranks, but Open MPI cannot be opened: {}. Install it (Debian: openmpi-bin) or name "
+                 "the module in GRADLOOM_MPI_MODULE",
+                 ::dlerror());
+    const auto entry = reinterpret_cast<LoomMpiEntry>(::dlsym(handle, kLoomMpiEntryName));
+    functions = entry ? entry() : nullptr;
+    if (!functions || functions->version != kLoomMpiVersion)
+      throwError(ErrorCode::communication, "{} is not the MPI module of this version of Gradloom", module.string());
+    int threads = 0;
+    check(functions->initialise(&threads), "start");
+    if (!threads)
+      throwError(ErrorCode::communication,
+                 "this Open MPI allows no calls from a second thread; one that was built with MPI_THREAD_SERIALIZED is needed");
+  }
+  ~Library() { functions->finalise(); }
+
+  void check(int code, const char* what) const {
+    if (code == 0) return;
+    char text[256] = "";
+    functions->explain(code, text, sizeof text);
+    throwError(ErrorCode::communication, "MPI cannot {}: {}", what, text);
+  }
+
+  const LoomMpiFunctions* functions = nullptr;
+  std::mutex mutex;
+};
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator(std::shared_ptr<Library> library, void* group, bool owned, std::shared_ptr<CollectiveActivity> activity)
+      : Communicator(std::move(activity)), m_library(std::move(library)), m_group(group), m_owned(owned) {
+    m_library->check(calls().rank(m_group, &m_rank), "tell the rank");
+    m_library->check(calls().size(m_group, &m_size), "tell the number of ranks");
+  }
+  ~MpiCommunicator() override {
+    const std::lock_guard lock(m_library->mutex);
+    if (m_owned) calls().release(m_group);
+  }
+
+  int rank() const override { return m_rank; }
+  int size() const override { return m_size; }
+  std::string name() const override {
+    char text[256] = "";
+    calls().library(text, sizeof text);
+    const std::string whole = text;
+    return whole.substr(0, whole.find(','));
+  }
+
+  std::unique_ptr<Communicator> split(int color, int key) override {
+    const std::lock_guard lock(m_library->mutex);
+    void* made = nullptr;
+    m_library->check(calls().split(m_group, color, key, &made), "split the ranks");
+    return std::make_unique<MpiCommunicator>(m_library, made, true, m_activity);
+  }
+
+  void allReduce(std::span<float> data) override {
+    while (!data.empty()) {  // counts are ints
+      const auto part = data.first(std::min<std::size_t>(data.size(), kMost / sizeof(float)));
+      run("all-reduce", [&](LoomMpiRequest* request) {
+        return calls().allReduce(m_group, part.data(), static_cast<int>(part.size()), request);
+      });
+      data = data.subspan(part.size());
+    }
+  }
+  void reduceScatter(std::span<const float> data, std::span<float> part) override {
+    parts("reduce-scatter", data.size(), part.size());
+    run("reduce-scatter", [&](LoomMpiRequest* request) {
+      return calls().reduceScatter(m_group, data.data(), part.data(), count(part.size_bytes()) / 4, request);
+    });
+  }
+  void allGather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    parts("all-gather", all.size(), mine.size());
+    run("all-gather", [&](LoomMpiRequest* request) {
+      return calls().allGather(m_group, mine.data(), all.data(), count(mine.size()), request);
+    });
+  }
+  void allToAll(std::span<const std::byte> sent, std::span<std::byte> received) override {
+    const std::size_t part = sent.size() / static_cast<std::size_t>(m_size);
+    parts("all-to-all", sent.size(), part);
+    parts("all-to-all", received.size(), part);
+    run("all-to-all", [&](LoomMpiRequest* request) {
+      return calls().allToAll(m_group, sent.data(), received.data(), count(part), request);
+    });
+  }
+  void broadcast(std::span<std::byte> data, int root) override {
+    while (!data.empty()) {
+      const auto part = data.first(std::min(data.size(), kMost));
+      run("broadcast", [&](LoomMpiRequest* request) {
+        return calls().broadcast(m_group, part.data(), static_cast<int>(part.size()), root, request);
+      });
+      data = data.subspan(part.size());
+    }
+  }
+  void send(std::span<const std::byte> data, int to, int tag) override {
+    run("send", [&](LoomMpiRequest* request) { return calls().send(m_group, data.data(), count(data.size()), to, tag, request); });
+  }
+  void receive(std::span<std::byte> data, int from, int tag) override {
+    run("receive", [&](LoomMpiRequest* request) {
+      return calls().receive(m_group, data.data(), count(data.size()), from, tag, request);
+    });
+  }
+  void abort(int exitCode) override {
+    calls().abort(m_group, exitCode);
+    std::_Exit(exitCode);
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes of one call
+
+  const LoomMpiFunctions& calls() const { return *m_library->functions; }
+
+  static int count(std::size_t bytes) {
+    if (bytes > static_cast<std::size_t>(INT_MAX))
+      throwError(ErrorCode::internal, "{} bytes for one rank are more than the {} of one message", bytes, INT_MAX);
+    return static_cast<int>(bytes);
+  }
+  void parts(const char* what, std::size_t whole, std::size_t part) const {
+    if (whole != part * static_cast<std::size_t>(m_size))
+      throwError(ErrorCode::internal, "{}: {} ranks with {} each make no {}", what, m_size, part, whole);
+  }
+
+  template <class Begin>
+  void run(const char* what, const Begin& begin) {
+    CollectiveActivity& activity = *m_activity;
+    activity.operation.store(what, std::memory_order_relaxed);
+    activity.entered.fetch_add(1, std::memory_order_release);
+    LoomMpiRequest request{};
+    {
+      const std::lock_guard lock(m_library->mutex);
+      m_library->check(begin(&request), what);
+    }
+    finish(request, what);
+    activity.left.fetch_add(1, std::memory_order_release);
+    activity.progress.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void finish(LoomMpiRequest& request, const char* what) {
+    thread_local const bool slack = ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL) == 0;  // sleeps as short as asked for
+    (void)slack;
+    const auto spinning = std::chrono::steady_clock::now() + kSpin;
+    for (int sleeps = 0;;) {
+      int done = 0;
+      {
+        const std::lock_guard lock(m_library->mutex);
+        m_library->check(calls().test(&request, &done), what);
+      }
+      if (done) return;
+      if (std::chrono::steady_clock::now() < spinning) continue;
+      std::this_thread::sleep_for(sleeps++ < kShortSleeps ? kShortSleep : kLongSleep);
+    }
+  }
+
+  std::shared_ptr<Library> m_library;
+  void* m_group;
+  bool m_owned;
+  int m_rank = 0, m_size = 1;
+};
+
+int numberIn(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return otherwise;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  return *end == '\0' && value >= 0 && value < INT_MAX ? static_cast<int>(value) : otherwise;
+}
+
+}  // namespace
+
+Launch launchOfEnvironment() {
+  Launch launch;
+  if (std::getenv("OMPI_COMM_WORLD_SIZE")) {
+    launch = {.launched = true,
+              .rank = numberIn("OMPI_COMM_WORLD_RANK", 0),
+              .size = numberIn("OMPI_COMM_WORLD_SIZE", 1),
+              .localRank = numberIn("OMPI_COMM_WORLD_LOCAL_RANK", 0),
+              .localSize = numberIn("OMPI_COMM_WORLD_LOCAL_SIZE", 1)};
+  } else if (std::getenv("SLURM_PROCID") && (std::getenv("PMIX_RANK") || std::getenv("PMI_RANK"))) {
+    launch = {.launched = true,
+              .rank = numberIn("SLURM_PROCID", 0),
+              .size = numberIn("SLURM_NTASKS", 1),
+              .localRank = numberIn("SLURM_LOCALID", 0),
+              .localSize = numberIn("SLURM_TASKS_PER_NODE", 1)};
+  }
+  return launch;
+}
+
+std::filesystem::path mpiModule() {
+  if (const char* given = std::getenv("GRADLOOM_MPI_MODULE")) return given;
+  std::error_code none;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+  for (const auto& candidate : {program / "loom_mpi.so", program / "../lib/gradloom/loom_mpi.so"})
+    if (std::filesystem::exists(candidate, none)) return candidate.lexically_normal();
+  return program / "loom_mpi.so";
+}
+
+std::unique_ptr<Communicator> openMpi(const Launch& launch) {
+  auto library = std::make_shared<Library>(mpiModule());
+  auto world = std::make_unique<MpiCommunicator>(library, library->functions->world(), false, std::make_shared<CollectiveActivity>());
+  if (world->size() != launch.size || world->rank() != launch.rank)
+    throwError(ErrorCode::communication,
+               "the launcher started rank {} of {}, but {} sees rank {} of {}: mpirun and the library that loom opens must be of one "
+               "installation",
+               launch.rank, launch.size, world->name(), world->rank(), world->size());
+  return world;
+}
+
+}  // namespace loom

@@ -1,0 +1,149 @@
+#include "engine/comm/rank_watch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <regex>
+
+namespace loom {
+namespace {
+
+long seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+}
+
+std::string place(const RankSign& sign) {
+  const std::string step = sign.step > 0 ? fmt::format(" after step {}", sign.step) : " before the first step";
+  if (sign.entered > sign.left) {
+    return fmt::format("in {}{}{}{}", sign.operation, sign.subject.empty() ? "" : " of ", sign.subject, step);
+  }
+  return "between collectives" + step;
+}
+
+std::string causeOf(int signal) {
+  const char* const name = ::strsignal(signal);
+  std::string text = fmt::format("signal {} ({})", signal, name ? name : "unknown");
+  if (signal == SIGKILL) text += ", sent by hand, by a scheduler, or because memory ran out";
+  return text;
+}
+
+}  // namespace
+
+bool RankWatch::hear(std::string_view line, Time now) {
+  if (const std::optional<RankSign> sign = parseSign(line)) {
+    auto [found, fresh] = m_ranks.try_emplace(sign->rank, Rank{*sign, now, now});
+    Rank& rank = found->second;
+    const bool moved = fresh || rank.sign.progress != sign->progress || rank.sign.entered != sign->entered ||
+                       rank.sign.left != sign->left || rank.sign.step != sign->step;
+    if (moved) rank.moved = now;
+    rank.heard = now;
+    rank.sign = *sign;
+    if (!sign->failed.empty() && !m_failed)
+      m_failed = fmt::format("rank {} on {} failed {}: {}", sign->rank, sign->host, place(*sign), sign->failed);
+    return true;
+  }
+  // mpirun's own words, Open MPI 4 and 5.
+  static const std::regex killed(R"(process rank (\d+) with PID (\d+) on node (\S+) exited on signal (\d+))");
+  static const std::regex lost(R"(Remote daemon:.* on node (\S+))");
+  static const std::regex exited(R"(Process name: \[\[\d+,\d+\],(\d+)\])");
+  std::match_results<std::string_view::const_iterator> match;
+  if (std::regex_search(line.begin(), line.end(), match, killed)) {
+    m_killedRank = std::stoi(match[1].str());
+    m_killed = fmt::format("rank {} on {} (process {}) was ended by {}", match[1].str(), match[3].str(), match[2].str(),
+                           causeOf(std::stoi(match[4].str())));
+  } else if (std::regex_search(line.begin(), line.end(), match, lost)) {
+    m_lostHost = match[1].str();
+  } else if (std::regex_search(line.begin(), line.end(), match, exited)) {
+    m_exited = match[1].str();
+  }
+  return false;
+}
+
+void RankWatch::excuse(std::chrono::steady_clock::duration pause) {
+  for (auto& [number, rank] : m_ranks) {
+    rank.heard += pause;
+    rank.moved += pause;
+  }
+}
+
+std::int64_t RankWatch::step() const {
+  std::int64_t step = 0;
+  for (const auto& [number, rank] : m_ranks) step = std::max(step, rank.sign.step);
+  return step;
+}
+
+std::string RankWatch::where(const Rank& rank) const {
+  return fmt::format("rank {} on {} (process {})", rank.sign.rank, rank.sign.host, rank.sign.pid);
+}
+
+// Where the others stood.
+std::string RankWatch::waiting(const std::vector<int>& without) const {
+  for (const auto& [number, rank] : m_ranks)
+    if (std::find(without.begin(), without.end(), number) == without.end() && rank.sign.entered > rank.sign.left)
+      return fmt::format("; rank {} waited {}", number, place(rank.sign));
+  return {};
+}
+
+std::optional<std::string> RankWatch::verdict(Time now) const {
+  std::map<std::string, std::vector<const Rank*>> hosts;
+  Time newest{};
+  for (const auto& [number, rank] : m_ranks) {
+    if (rank.sign.done) continue;
+    hosts[rank.sign.host].push_back(&rank);
+    newest = std::max(newest, rank.heard);
+  }
+  for (const auto& [host, ranks] : hosts) {
+    const Rank& last = **std::max_element(ranks.begin(), ranks.end(), [](auto* a, auto* b) { return a->heard < b->heard; });
+    const auto silent = now - last.heard;
+    if (hosts.size() > 1 && silent > m_limits.silentHost && now - newest < m_limits.silentHost / 2) {
+      std::vector<int> numbers;
+      std::string list;
+      for (const Rank* rank : ranks) {
+        numbers.push_back(rank->sign.rank);
+        list += (list.empty() ? "" : ", ") + std::to_string(rank->sign.rank);
+      }
+      return fmt::format("host {} with rank {} has been cut off: nothing was heard for {} s, last {}{}", host, list, seconds(silent),
+                         place(last.sign), waiting(numbers));
+    }
+  }
+  for (const auto& [number, rank] : m_ranks) {
+    if (rank.sign.done) continue;
+    if (now - rank.heard > m_limits.silentRank)
+      return fmt::format("{} is stalled: nothing was heard for {} s, last {}{}", where(rank), seconds(now - rank.heard),
+                         place(rank.sign), waiting({number}));
+    if (now - rank.moved <= m_limits.stalled || rank.sign.entered > rank.sign.left) continue;
+    for (const auto& [otherNumber, other] : m_ranks)
+      if (other.sign.entered > other.sign.left && other.sign.entered > rank.sign.entered && now - other.moved > m_limits.stalled)
+        return fmt::format("{} is stalled: it lives, but has not moved on for {} s; rank {} waits for it {}", where(rank),
+                           seconds(now - rank.moved), otherNumber, place(other.sign));
+  }
+  return {};
+}
+
+std::string RankWatch::postMortem(int exitCode, int signal) const {
+  if (!m_killed.empty()) {
+    const auto found = m_ranks.find(m_killedRank);
+    return m_killed + (found == m_ranks.end() ? std::string() : ", " + place(found->second.sign)) + waiting({m_killedRank});
+  }
+  if (m_failed) return *m_failed;
+  if (!m_lostHost.empty()) {
+    std::vector<int> lost;
+    for (const auto& [number, rank] : m_ranks)
+      if (rank.sign.host == m_lostHost) lost.push_back(number);
+    const auto first = lost.empty() ? m_ranks.end() : m_ranks.find(lost.front());
+    return fmt::format("host {} has been cut off: mpirun lost it{}{}", m_lostHost,
+                       first == m_ranks.end() ? std::string() : fmt::format("; rank {} was last {}", lost.front(), place(first->second.sign)),
+                       waiting(lost));
+  }
+  if (!m_exited.empty()) {
+    const auto found = m_ranks.find(std::stoi(m_exited));
+    return fmt::format("rank {} ended with code {}{}", m_exited, exitCode,
+                       found == m_ranks.end() ? std::string() : fmt::format(" on {}, {}", found->second.sign.host, place(found->second.sign)));
+  }
+  if (signal != 0) return fmt::format("the launcher of the ranks was ended by {}{}", causeOf(signal), waiting({}));
+  return fmt::format("the launcher of the ranks ended with code {}{}", exitCode, waiting({}));
+}
+
+}  // namespace loom

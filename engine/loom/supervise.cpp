@@ -1,0 +1,163 @@
+// `loom supervise RUN -- mpirun ... loom train ...`: a process beside mpirun that is no rank. It hears the ranks' signs of life, ends
+// the job when one is lost, and writes the last word into the run, whichever rank died.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/comm/rank_watch.h"
+#include "engine/loom/verbs.h"
+#include "engine/run/exit_code.h"
+#include "engine/run/run_folder.h"
+
+namespace loom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kLook = std::chrono::milliseconds(200);
+constexpr auto kOwnPause = std::chrono::seconds(3);    // this process was stopped or starved: nobody's fault
+constexpr auto kPatience = std::chrono::seconds(3);    // between asking mpirun to end and ending it
+
+struct SuperviseArguments {
+  std::string run;
+  int stalledAfter = 40;
+  std::vector<std::string> command;
+};
+
+bool isMpirun(const std::string& program) {
+  const std::string name = std::filesystem::path(program).filename();
+  return name.rfind("mpirun", 0) == 0 || name.rfind("mpiexec", 0) == 0;
+}
+
+class Job {
+ public:
+  explicit Job(std::vector<std::string> command) {
+    // Hosts must be told: Open MPI exports what it is asked to.
+    if (isMpirun(command[0])) command.insert(command.begin() + 1, {"-x", kSupervisedVariable});
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));
+    std::vector<char*> arguments;
+    for (std::string& word : command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    m_pid = ::fork();
+    if (m_pid < 0) throwError(ErrorCode::inputOutput, "cannot start {}: {}", command[0], std::strerror(errno));
+    if (m_pid == 0) {
+      ::setpgid(0, 0);
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (::getppid() != parent) ::_exit(127);
+      ::setenv(kSupervisedVariable, "1", 1);
+      ::dup2(ends[1], STDERR_FILENO);
+      ::signal(SIGPIPE, SIG_DFL);
+      ::execvp(arguments[0], arguments.data());
+      const std::string text = fmt::format("cannot start {}: {}\n", arguments[0], std::strerror(errno));
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+      ::_exit(127);
+    }
+    ::setpgid(m_pid, m_pid);
+    ::close(ends[1]);
+    m_errors = ends[0];
+  }
+  ~Job() { ::close(m_errors); }
+
+  // Whole lines that came within `wait`; false when there will be no more.
+  template <class Take>
+  bool read(std::chrono::milliseconds wait, const Take& take) {
+    pollfd waited{m_errors, POLLIN, 0};
+    if (::poll(&waited, 1, static_cast<int>(wait.count())) <= 0) return true;
+    char block[4096];
+    const ssize_t got = ::read(m_errors, block, sizeof block);
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    if (got == 0) return false;
+    m_open.append(block, static_cast<std::size_t>(got));
+    for (std::size_t end; (end = m_open.find('\n')) != std::string::npos; m_open.erase(0, end + 1)) take(m_open.substr(0, end));
+    return true;
+  }
+  bool ended(int& status) { return ::waitpid(m_pid, &status, WNOHANG) == m_pid; }
+  void signal(int number) { ::kill(-m_pid, number); }
+
+ private:
+  pid_t m_pid = -1;
+  int m_errors = -1;
+  std::string m_open;
+};
+
+// What rank 0 could not write any more.
+void writeLastWord(const RunFolder& run, std::int64_t attemptsBefore, const std::string& sentence, std::int64_t step) {
+  if (!std::filesystem::is_directory(run.path)) return;
+  const std::optional<Event> last = lastEvent(run);
+  if (last && last->attempt > attemptsBefore && last->kind == "finished") return;
+  EventWriter events(run, last && last->attempt > attemptsBefore ? last->attempt : attemptsBefore + 1);
+  events.write("error", {{"message", sentence}, {"code", std::string(toString(ErrorCode::communication))}, {"step", step}});
+  events.write("finished", {{"reason", "failed"}, {"step", step}, {"message", sentence}});
+}
+
+int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
+  const RunFolder run{std::filesystem::absolute(given.run)};
+  const std::optional<Event> before = lastEvent(run);
+  Job job(given.command);
+  const std::chrono::seconds stalled{given.stalledAfter};
+  RankWatch watch({.silentHost = std::min(WatchLimits{}.silentHost, stalled), .silentRank = stalled, .stalled = stalled});
+  std::optional<std::string> verdict;
+  std::optional<Clock::time_point> asked;
+  bool stopTold = false, open = true, killed = false;
+  int status = 0;
+  for (auto looked = Clock::now();;) {
+    open = open && job.read(kLook, [&](const std::string& line) {
+             if (!watch.hear(line, Clock::now())) fmt::print(stderr, "{}\n", line);
+           });
+    if (!open) std::this_thread::sleep_for(kLook);
+    const auto now = Clock::now();
+    if (now - looked > kOwnPause) watch.excuse(now - looked);
+    looked = now;
+    if (job.ended(status)) break;
+    if (stop.load(std::memory_order_relaxed) && !stopTold) {
+      stopTold = true;  // mpirun would kill the ranks; they are asked to end with a checkpoint
+      if (std::filesystem::is_directory(run.path)) appendControl(run, {{"command", "stop"}, {"id", "signal"}});
+    }
+    if (!verdict && (verdict = watch.verdict(now))) {
+      asked = now;
+      job.signal(SIGTERM);
+    }
+    if (asked && !killed && now - *asked > kPatience) {
+      killed = true;
+      job.signal(SIGKILL);  // the ranks die with their parent
+    }
+  }
+  // The pipe may hold mpirun's last words, or stay open in a process that nobody can reach any more.
+  for (const auto until = Clock::now() + std::chrono::seconds(1); open && Clock::now() < until;)
+    open = job.read(std::chrono::milliseconds(50), [&](const std::string& line) {
+      if (!watch.hear(line, Clock::now())) fmt::print(stderr, "{}\n", line);
+    });
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0, code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + signal;
+  if (code == kExitDone || code == exitCode(ErrorCode::stopped)) return code;
+  const std::string sentence = verdict ? *verdict : watch.postMortem(code, signal);
+  writeLastWord(run, before ? before->attempt : 0, sentence, watch.step());
+  fmt::print(stderr, "\nloom: {}\n", sentence);
+  const bool known = !verdict && signal == 0 && code < 128;
+  return known ? code : exitCode(ErrorCode::communication);
+}
+
+}  // namespace
+
+void addSupervise(CLI::App& app, Session& session) {
+  auto given = std::make_shared<SuperviseArguments>();
+  CLI::App* verb = app.add_subcommand("supervise", "Run a job of several ranks and watch over them");
+  verb->add_option("--run", given->run, "The run's folder, as `loom train` is told")->required();
+  verb->add_option("--stalled-after", given->stalledAfter, "Seconds after which a rank that does not move on ends the job")
+      ->check(CLI::Range(3, 86400))
+      ->capture_default_str();
+  verb->add_option("COMMAND", given->command, "-- mpirun -n N loom train PROJECT --run RUN")->required();
+  verb->callback([&session, given] { session.chosen = [&session, given] { return supervise(*given, session.stop); }; });
+}
+
+}  // namespace loom

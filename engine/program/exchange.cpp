@@ -1,0 +1,81 @@
+// Where gradients leave for other ranks, and whose samples batch statistics are taken of.
+#include <algorithm>
+#include <map>
+
+#include "engine/base/error.h"
+#include "engine/program/passes.h"
+
+namespace loom {
+namespace {
+
+// The operation that writes each parameter's gradient last.
+std::map<std::string, std::size_t> completions(const Program& program) {
+  std::map<std::string, std::size_t> last;
+  for (std::size_t i = 0; i < program.operations.size(); ++i)
+    for (const TensorId id : program.operations[i].outputs)
+      if (id != kNoTensor && program.tensor(id).role == TensorRole::parameterGradient) last[program.tensor(id).name] = i;
+  return last;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> planBuckets(const Program& program, std::size_t threshold) {
+  std::vector<std::pair<std::size_t, std::string>> order;
+  for (const auto& [name, at] : completions(program)) order.emplace_back(at, name);
+  std::sort(order.begin(), order.end());
+  std::vector<std::vector<std::string>> buckets;
+  std::size_t open = 0;  // bytes in the last bucket
+  for (const auto& [at, name] : order) {
+    const TensorId id = program.findTensor(name, TensorRole::parameterGradient);
+    const auto bytes = static_cast<std::size_t>(program.tensor(id).shape.elements()) * sizeof(float);
+    if (buckets.empty() || open + bytes > threshold) {
+      buckets.emplace_back();
+      open = 0;
+    }
+    buckets.back().push_back(name);
+    open += bytes;
+  }
+  return buckets;
+}
+
+void exchangeGradients(Program& program, const std::vector<std::vector<std::string>>& buckets) {
+  const std::map<std::string, std::size_t> last = completions(program);
+  std::multimap<std::size_t, Operation> behind;  // keeps the buckets' order where two are completed at once
+  const OpDefinition& op = findOp("all_reduce");
+  for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+    Operation operation{.op = &op, .inputs = {}, .outputs = {}, .attributes = {}, .origin = "gradients", .backward = true};
+    operation.attributes.set("bucket", static_cast<std::int64_t>(bucket));
+    operation.attributes.set("group", std::string("data"));
+    std::size_t at = 0;
+    for (const std::string& name : buckets[bucket]) {
+      const auto found = last.find(name);
+      if (found == last.end())
+        throwError(ErrorCode::internal, "the gradient of '{}' is to be exchanged, but the program computes none", name);
+      operation.inputs.push_back(program.findTensor(name, TensorRole::parameterGradient));
+      at = std::max(at, found->second);
+    }
+    operation.outputs.push_back(static_cast<TensorId>(program.tensors.size()));
+    program.tensors.push_back({.name = "exchanged", .shape = Shape{}});
+    behind.emplace(at, std::move(operation));
+  }
+  std::vector<Operation> operations;
+  operations.reserve(program.operations.size() + buckets.size());
+  for (std::size_t i = 0; i < program.operations.size(); ++i) {
+    operations.push_back(std::move(program.operations[i]));
+    const auto [first, end] = behind.equal_range(i);
+    for (auto it = first; it != end; ++it) operations.push_back(std::move(it->second));
+  }
+  program.operations = std::move(operations);
+}
+
+void setBatchStatistics(Program& program, BatchStatistics statistics) {
+  if (statistics == BatchStatistics::perShard) return;
+  for (Operation& operation : program.operations) {
+    const std::string& name = operation.op->name;
+    if (statistics == BatchStatistics::synchronised && (name == "batch_normalization" || name == "batch_normalization_gradient"))
+      operation.attributes.set("synchronised", true);
+    if (statistics == BatchStatistics::lastBatch && name == "batch_normalization") operation.attributes.set("momentum", 0.0);
+  }
+}
+
+}  // namespace loom

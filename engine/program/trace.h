@@ -1,0 +1,38 @@
+#pragma once
+// What happened when, in the format of browsers' trace viewers (chrome://tracing, Perfetto). Memory is taken once; what does not fit
+// any more is dropped, so a trace shows the first steps of a run. Any thread; recording takes no lock.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace loom {
+
+class Trace {
+ public:
+  using Clock = std::chrono::system_clock;  // comparable between processes of one machine
+  enum class Lane { compute, communication, data };
+
+  explicit Trace(std::size_t capacity = 200000) : m_events(capacity) {}
+  // `name` and `detail` must outlive the trace's use. `bytes` < 0 = none.
+  void add(Lane lane, const char* name, const char* detail, Clock::time_point begin, Clock::time_point end, std::int64_t bytes = -1);
+  bool full() const { return m_next.load(std::memory_order_relaxed) >= m_events.size(); }
+  // The events of this process as elements of "traceEvents", without the brackets around them.
+  std::string events(int rank, const std::string& host) const;
+  // A whole file from the events() of all ranks.
+  static std::string file(const std::vector<std::string>& ofRanks);
+
+ private:
+  struct Event {
+    const char* name = nullptr;
+    const char* detail = nullptr;
+    Clock::time_point begin, end;
+    std::int64_t bytes = -1;
+    Lane lane = Lane::compute;
+  };
+  std::vector<Event> m_events;
+  std::atomic<std::size_t> m_next{0};
+};
+
+}  // namespace loom

@@ -1,0 +1,33 @@
+#pragma once
+// What ranks tell each other beside gradients: loss and metrics of each shard, words of who steers, and texts that all must know.
+#include <vector>
+
+#include "engine/comm/communicator.h"
+#include "engine/program/program.h"
+#include "engine/training/means.h"
+
+namespace loom {
+
+// The names that resultsOf() gives for this program, without running it.
+std::vector<std::string> metricNames(const Program& program);
+
+// What each rank says with a step's measures.
+struct Signals {
+  bool stop = false;      // a signal asked this process to stop
+  bool commands = false;  // this rank holds commands that all must obey
+};
+
+struct Gathered {
+  std::vector<Measured> parts;  // of all ranks, in their order: the same on every rank
+  bool stop = false;            // some rank's signal
+  bool commands = false;
+};
+
+// `mine`: at most `most` parts, the same limit on every rank. Blocks until every rank has called it.
+Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names, const std::vector<Measured>& mine,
+                        std::size_t most, const Signals& signals);
+
+// The first text that is not empty, in the order of ranks; empty when all are.
+std::string firstText(Communicator& communicator, const std::string& text);
+
+}  // namespace loom

@@ -1,0 +1,150 @@
+#include "engine/training/step_exchange.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace loom {
+namespace {
+
+std::string labelOf(const std::vector<std::string>& names) {
+  std::string label = "gradients of " + names.front();
+  if (names.size() > 1) label += fmt::format(" to {} ({} tensors)", names.back(), names.size());
+  return label;
+}
+
+std::size_t sizeOf(const std::vector<std::span<float>>& tensors) {
+  std::size_t size = 0;
+  for (const std::span<float>& tensor : tensors) size += tensor.size();
+  return size;
+}
+
+void copyFrom(const std::vector<std::span<float>>& tensors, std::span<float> to) {
+  for (const std::span<float>& tensor : tensors) {
+    std::copy(tensor.begin(), tensor.end(), to.begin());
+    to = to.subspan(tensor.size());
+  }
+}
+
+void copyTo(const std::vector<std::span<float>>& tensors, std::span<const float> from) {
+  for (const std::span<float>& tensor : tensors) {
+    std::copy_n(from.begin(), tensor.size(), tensor.begin());
+    from = from.subspan(tensor.size());
+  }
+}
+
+}  // namespace
+
+StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store,
+                           const std::vector<std::vector<std::string>>& buckets, const std::vector<std::string>& states)
+    : m_parallel(parallel), m_wire(settings.wire) {
+  std::vector<GradientExchange::Bucket> exchanged;
+  for (const auto& names : buckets) {
+    GradientExchange::Bucket bucket{.label = labelOf(names), .tensors = {}, .wire = m_wire};
+    for (const std::string& name : names) {
+      m_tensors.push_back(store.at(name).gradient);
+      bucket.tensors.push_back(m_tensors.back());
+    }
+    exchanged.push_back(std::move(bucket));
+  }
+  for (const std::string& name : states) m_states.push_back(store.at(name).value);
+  m_before.resize(sizeOf(m_states));
+  m_mean.resize(m_before.size());
+  if (parallel.deterministic) {
+    const auto owner = [&parallel](int shard) {
+      int rank = 0;
+      while (shard >= parallel.firstLogical(rank + 1)) ++rank;
+      return rank;
+    };
+    m_sum.resize(sizeOf(m_tensors) + m_mean.size());
+    m_tree = std::make_unique<TreeSum>(parallel.communicator, parallel.logical, owner, m_sum.size());
+    exchanged.clear();
+  } else if (!m_mean.empty()) {
+    exchanged.push_back({.label = "running statistics", .tensors = {m_mean}, .wire = Wire::f32});
+  }
+  if (parallel.ranks() > 1)
+    m_gradients = std::make_unique<GradientExchange>(parallel.communicator, std::move(exchanged), parallel.trace);
+}
+
+void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std::int64_t shardsOfAll, const Compute& compute) {
+  m_batch = batch;
+  m_averaging = !m_states.empty() && (shardsOfAll > 1 || m_parallel.ranks() > 1);
+  if (m_averaging) {
+    copyFrom(m_states, m_before);
+    std::fill(m_mean.begin(), m_mean.end(), 0.0f);
+  }
+  if (m_tree)
+    runTree(shards, compute);
+  else if (m_wire != Wire::f32 && m_parallel.logical > m_parallel.ranks())
+    runRounded(shards, compute);
+  else
+    runInStore(shards, compute);
+  if (m_averaging) copyTo(m_states, m_mean);
+}
+
+// Every shard begins at the statistics of before the step.
+void StepExchange::computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute, StepOptions options) {
+  if (m_averaging && k > 0) copyTo(m_states, m_before);
+  compute(k, options);
+  if (!m_averaging) return;
+  const float share = static_cast<float>(static_cast<double>(shards[k].count) / static_cast<double>(m_batch));
+  if (m_tree) return;  // leaves are weighted there
+  std::size_t at = 0;
+  for (const std::span<float>& state : m_states)
+    for (const float value : state) m_mean[at++] += share * value;
+}
+
+void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& compute) {
+  for (std::size_t k = 0; k < shards.size(); ++k)
+    computeShard(shards, k, compute, {.accumulate = k > 0, .exchange = m_gradients && k + 1 == shards.size()});
+  if (!m_gradients) return;
+  if (shards.empty())
+    for (const std::span<float>& tensor : m_tensors) std::fill(tensor.begin(), tensor.end(), 0.0f);
+  m_gradients->postAll();  // the statistics, and everything where there was nothing to compute
+  m_gradients->wait();
+}
+
+// Each virtual rank's gradient is rounded as the wire would, the sum is taken in f32 and rounded once more.
+void StepExchange::runRounded(const std::vector<Shard>& shards, const Compute& compute) {
+  m_sum.assign(sizeOf(m_tensors), 0.0f);
+  for (std::size_t k = 0; k < shards.size(); ++k) {
+    computeShard(shards, k, compute, {.accumulate = !shards[k].opens});
+    if (!shards[k].closes) continue;
+    std::size_t at = 0;
+    for (const std::span<float>& tensor : m_tensors) {
+      addRounded(m_wire, tensor, std::span(m_sum).subspan(at, tensor.size()), m_words);
+      at += tensor.size();
+    }
+  }
+  copyTo(m_tensors, m_sum);
+  if (m_gradients) {
+    m_gradients->postAll();
+    m_gradients->wait();
+  } else {
+    for (const std::span<float>& tensor : m_tensors) roundTo(m_wire, tensor, m_words);
+  }
+}
+
+void StepExchange::runTree(const std::vector<Shard>& shards, const Compute& compute) {
+  const std::size_t gradients = sizeOf(m_tensors);
+  std::size_t k = 0;
+  const auto has = [this](int shard) { return m_parallel.firstRow(m_batch, shard + 1) > m_parallel.firstRow(m_batch, shard); };
+  const auto leaf = [&](int, std::span<float> to) {
+    computeShard(shards, k, compute, {});
+    copyFrom(m_tensors, to);
+    if (m_averaging) {
+      copyFrom(m_states, to.subspan(gradients));
+      const float share = static_cast<float>(static_cast<double>(shards[k].count) / static_cast<double>(m_batch));
+      for (float& value : to.subspan(gradients)) value *= share;
+    } else {
+      std::fill(to.begin() + static_cast<std::ptrdiff_t>(gradients), to.end(), 0.0f);
+    }
+    ++k;
+  };
+  m_parallel.communicator.activity().subject.store("all gradients", std::memory_order_relaxed);
+  m_tree->run(has, leaf, m_sum);
+  copyTo(m_tensors, m_sum);
+  if (m_averaging) std::copy(m_sum.begin() + static_cast<std::ptrdiff_t>(gradients), m_sum.end(), m_mean.begin());
+}
+
+}  // namespace loom

@@ -1,0 +1,49 @@
+#pragma once
+// One step's gradients and running statistics over all shards, those of other ranks included. Gradients add up in the store over a
+// rank's shards and leave bucket by bucket during the last backward pass; virtual ranks over a 16-bit wire are rounded one by one;
+// deterministic steps are added in a fixed tree. Running statistics of a step are the mean over its shards of what each makes of
+// those before the step, weighted by samples: so they do not depend on which rank computed what.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/comm/gradient_exchange.h"
+#include "engine/program/backend.h"
+#include "engine/training/parallel.h"
+#include "engine/training/tree_sum.h"
+
+namespace loom {
+
+class StepExchange {
+ public:
+  // `buckets`: names of the parameters with gradients, as planBuckets() gives them; `states`: those of the program.
+  StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store,
+               const std::vector<std::vector<std::string>>& buckets, const std::vector<std::string>& states);
+
+  Collectives* collectives() { return m_gradients.get(); }  // null on one rank
+
+  // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order.
+  using Compute = std::function<void(std::size_t k, StepOptions options)>;
+  void run(const std::vector<Shard>& shards, std::int64_t batch, std::int64_t shardsOfAll, const Compute& compute);
+
+ private:
+  void runInStore(const std::vector<Shard>& shards, const Compute& compute);
+  void runRounded(const std::vector<Shard>& shards, const Compute& compute);
+  void runTree(const std::vector<Shard>& shards, const Compute& compute);
+  void computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute, StepOptions options);
+  template <class Visit>
+  void forEachGradient(const Visit& visit);
+
+  const Parallel& m_parallel;
+  Wire m_wire;
+  std::vector<std::span<float>> m_tensors, m_states;
+  std::vector<float> m_before, m_mean;  // statistics before the step; their mean over shards so far
+  std::vector<float> m_sum;             // of gradients (and statistics, in a tree) beside the store
+  std::vector<std::uint16_t> m_words;
+  std::unique_ptr<GradientExchange> m_gradients;
+  std::unique_ptr<TreeSum> m_tree;
+  std::int64_t m_batch = 0;
+  bool m_averaging = false;  // the step has several shards and the program statistics
+};
+
+}  // namespace loom

@@ -1,0 +1,136 @@
+// What the supervisor says in each case, from signs of life at given times.
+#include "engine/comm/rank_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace loom {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using std::chrono::seconds;
+
+const RankWatch::Time kBegin{};
+
+RankSign sign(int rank, const char* host, std::uint64_t entered, std::uint64_t left) {
+  return {.rank = rank,
+          .ranks = 4,
+          .host = host,
+          .pid = 100 + rank,
+          .step = 12,
+          .entered = entered,
+          .left = left,
+          .progress = left,
+          .operation = "all-reduce",
+          .subject = "gradients of conv4/weight"};
+}
+
+TEST(RankSign, SurvivesTheLine) {
+  RankSign sent = sign(3, "node2", 7, 6);
+  sent.failed = "row 4, \"x\": 12\nlines";
+  const std::string line = toLine(sent);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto got = parseSign("[1,3]<stderr>:" + line);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->rank, 3);
+  EXPECT_EQ(got->pid, 103);
+  EXPECT_EQ(got->entered, 7u);
+  EXPECT_EQ(got->subject, sent.subject);
+  EXPECT_EQ(got->failed, sent.failed);
+  EXPECT_FALSE(parseSign("training 50 samples"));
+  EXPECT_FALSE(parseSign(line.substr(0, line.size() / 2)));
+  EXPECT_FALSE(parseSign("@loom-rank [1]"));
+}
+
+// Every second each rank of `alive` says that it goes on.
+void hear(RankWatch& watch, const std::vector<RankSign>& alive, int from, int to) {
+  for (int second = from; second <= to; ++second)
+    for (RankSign one : alive) {
+      one.progress += static_cast<std::uint64_t>(second);
+      watch.hear(toLine(one), kBegin + seconds(second));
+    }
+}
+
+TEST(RankWatch, IsSilentWhileAllGoOn) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 5, 4)}, 0, 200);
+  EXPECT_FALSE(watch.verdict(kBegin + seconds(202)));
+  EXPECT_EQ(watch.step(), 12);
+}
+
+TEST(RankWatch, NamesAHostThatIsCutOff) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 6, 5), sign(1, "a", 6, 5), sign(2, "b", 5, 5), sign(3, "b", 5, 5)}, 0, 5);
+  hear(watch, {sign(0, "a", 6, 5), sign(1, "a", 6, 5)}, 6, 15);
+  EXPECT_FALSE(watch.verdict(kBegin + seconds(13)));
+  const auto verdict = watch.verdict(kBegin + seconds(15));
+  ASSERT_TRUE(verdict);
+  EXPECT_THAT(*verdict, AllOf(HasSubstr("host b with rank 2, 3 has been cut off"), HasSubstr("10 s"),
+                              HasSubstr("rank 0 waited in all-reduce of gradients of conv4/weight after step 12")));
+}
+
+TEST(RankWatch, NamesARankThatIsStopped) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 6, 5), sign(1, "a", 5, 5)}, 0, 5);
+  hear(watch, {sign(0, "a", 6, 5)}, 6, 46);
+  EXPECT_FALSE(watch.verdict(kBegin + seconds(44)));
+  const auto verdict = watch.verdict(kBegin + seconds(46));
+  ASSERT_TRUE(verdict);
+  EXPECT_THAT(*verdict, AllOf(HasSubstr("rank 1 on a (process 101) is stalled: nothing was heard for 41 s"),
+                              HasSubstr("between collectives after step 12"), HasSubstr("rank 0 waited in all-reduce")));
+}
+
+TEST(RankWatch, NamesARankThatLivesButDoesNotCome) {
+  RankWatch watch;
+  for (int second = 0; second <= 50; ++second) {
+    watch.hear(toLine(sign(0, "a", 6, 5)), kBegin + seconds(second));
+    watch.hear(toLine(sign(1, "b", 5, 5)), kBegin + seconds(second));
+  }
+  const auto verdict = watch.verdict(kBegin + seconds(50));
+  ASSERT_TRUE(verdict);
+  EXPECT_THAT(*verdict, AllOf(HasSubstr("rank 1 on b"), HasSubstr("it lives, but has not moved on for 50 s"),
+                              HasSubstr("rank 0 waits for it in all-reduce")));
+}
+
+TEST(RankWatch, ExcusesItsOwnPauses) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 6, 5), sign(1, "b", 5, 5)}, 0, 5);
+  watch.excuse(seconds(300));  // the machine slept
+  EXPECT_FALSE(watch.verdict(kBegin + seconds(306)));
+}
+
+TEST(RankWatch, ARankThatLeftInOrderOwesNothing) {
+  RankWatch watch;
+  RankSign gone = sign(1, "b", 5, 5);
+  gone.done = true;
+  hear(watch, {sign(0, "a", 6, 5)}, 0, 100);
+  watch.hear(toLine(gone), kBegin + seconds(5));
+  EXPECT_FALSE(watch.verdict(kBegin + seconds(100)));
+}
+
+TEST(RankWatch, ReadsWhatMpirunSays) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);
+  EXPECT_FALSE(watch.hear("mpirun noticed that process rank 0 with PID 4711 on node a exited on signal 9 (Killed).", kBegin));
+  EXPECT_THAT(watch.postMortem(137, 0), AllOf(HasSubstr("rank 0 on a (process 4711) was ended by signal 9"), HasSubstr("memory ran out"),
+                                              HasSubstr("rank 1 waited in all-reduce of gradients of conv4/weight")));
+
+  RankWatch lost;
+  hear(lost, {sign(0, "a", 6, 5), sign(1, "b", 5, 5)}, 0, 5);
+  lost.hear("  HNP daemon   : [[2,0],0] on node a", kBegin);
+  lost.hear("  Remote daemon: [[2,0],1] on node b", kBegin);
+  EXPECT_THAT(lost.postMortem(1, 0), AllOf(HasSubstr("host b has been cut off"), HasSubstr("rank 1 was last"), HasSubstr("rank 0 waited")));
+
+  RankWatch failed;
+  RankSign sad = sign(2, "b", 5, 5);
+  sad.failed = "train.csv line 812: the disk is gone";
+  failed.hear(toLine(sad), kBegin);
+  EXPECT_THAT(failed.postMortem(31, 0), AllOf(HasSubstr("rank 2 on b failed"), HasSubstr("line 812")));
+
+  EXPECT_THAT(RankWatch().postMortem(1, 0), HasSubstr("ended with code 1"));
+  EXPECT_THAT(RankWatch().postMortem(0, 15), HasSubstr("signal 15"));
+}
+
+}  // namespace
+}  // namespace loom

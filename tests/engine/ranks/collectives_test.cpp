@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/comm/gradient_exchange.h"
+#include "engine/comm/wire.h"
+#include "tests/engine/ranks/ranks.h"
+
+namespace loom {
+namespace {
+
+int rank() { return world().rank(); }
+int size() { return world().size(); }
+float valueOf(int rank, std::size_t i) { return std::sin(1.0f + static_cast<float>(rank) * 7 + static_cast<float>(i)); }
+
+TEST(Collectives, MoveWhatTheySay) {
+  const auto p = static_cast<std::size_t>(size());
+  std::vector<float> data(17);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = valueOf(rank(), i);
+  world().allReduce(data);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    double sum = 0;
+    for (int r = 0; r < size(); ++r) sum += valueOf(r, i);
+    EXPECT_NEAR(data[i], sum, 1e-5);
+  }
+  std::vector<std::int32_t> mine(p), got(p), all(p);
+  for (std::size_t r = 0; r < p; ++r) mine[r] = rank() * 100 + static_cast<int>(r);
+  world().allToAll(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(got)));
+  for (std::size_t r = 0; r < p; ++r) EXPECT_EQ(got[r], static_cast<int>(r) * 100 + rank());
+  world().allGather(std::as_bytes(std::span(mine).first(1)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t r = 0; r < p; ++r) EXPECT_EQ(all[r], static_cast<int>(r) * 100);
+  std::vector<float> parts(2 * p), part(2);
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = static_cast<float>(i);
+  world().reduceScatter(parts, part);
+  EXPECT_EQ(part[1], static_cast<float>(size() * (2 * rank() + 1)));
+  EXPECT_EQ(broadcastText(world(), rank() == size() - 1 ? "from the last" : "", size() - 1), "from the last");
+  const std::string text(static_cast<std::size_t>(rank()), 'x');
+  const std::vector<std::string> texts = allGatherTexts(world(), text);
+  for (std::size_t r = 0; r < p; ++r) EXPECT_EQ(texts[r].size(), r);
+  EXPECT_EQ(world().activity().entered, world().activity().left);
+}
+
+TEST(Collectives, SplitAndSend) {
+  const auto half = world().split(rank() % 2, -rank());
+  EXPECT_EQ(half->size(), (size() + 1 - rank() % 2) / 2);
+  float highest = static_cast<float>(rank());
+  half->broadcast(std::as_writable_bytes(std::span(&highest, 1)), 0);  // keys fall with the rank: the highest is first
+  EXPECT_EQ(static_cast<int>(highest), (size() - 1 - rank() % 2) / 2 * 2 + rank() % 2);
+  if (size() == 1) return;
+  std::vector<float> data(3, static_cast<float>(rank()));
+  if (rank() == 0) world().send(std::as_bytes(std::span(data)), 1, 5);
+  if (rank() == 1) {
+    world().receive(std::as_writable_bytes(std::span(data)), 0, 5);
+    EXPECT_EQ(data[2], 0);
+  }
+}
+
+// The same bits on every rank, near the true sum, for sizes that do not divide and for fewer numbers than ranks.
+TEST(Wires, SumAlikeOnEveryRank) {
+  for (const Wire wire : {Wire::f32, Wire::bf16, Wire::f16}) {
+    for (const std::size_t count : {1u, 5u, 1001u}) {
+      WireReduction reduction(world(), wire, count);
+      std::vector<float> data(count), first(count);
+      double error = 0, norm = 0;
+      for (std::size_t i = 0; i < count; ++i) data[i] = valueOf(rank(), i);
+      reduction.run(data);
+      for (std::size_t i = 0; i < count; ++i) {
+        double sum = 0;
+        for (int r = 0; r < size(); ++r) sum += valueOf(r, i);
+        error += (data[i] - sum) * (data[i] - sum);
+        norm += sum * sum;
+      }
+      EXPECT_LE(std::sqrt(error), (wire == Wire::f32 ? 1e-6 : wire == Wire::f16 ? 2e-3 : 2e-2) * std::sqrt(norm) + 1e-6) << toString(wire);
+      first = data;
+      world().broadcast(std::as_writable_bytes(std::span(first)), 0);
+      EXPECT_EQ(first, data) << toString(wire) << " " << count;
+    }
+  }
+}
+
+TEST(GradientExchange, SumsOverRanksInAnyOrderOfPosts) {
+  std::vector<float> a(300), b(7), c(1);
+  GradientExchange exchange(world(), {{"a", {a}}, {"b and c", {b, c}}, {"c again", {c}, Wire::bf16}});
+  for (int step = 0; step < 20; ++step) {
+    std::fill(a.begin(), a.end(), 1.0f);
+    std::fill(b.begin(), b.end(), 2.0f);
+    c[0] = 0.5f;
+    // Ranks post as they please: even ones backwards.
+    for (int i = 0; i < 3; ++i) exchange.post(rank() % 2 ? i : 2 - i);
+    exchange.wait();
+    EXPECT_EQ(a[299], static_cast<float>(size()));
+    EXPECT_EQ(b[6], 2.0f * static_cast<float>(size()));
+    EXPECT_EQ(c[0], 0.5f * static_cast<float>(size() * size()));
+    std::vector<double> mine{static_cast<double>(rank())}, all(static_cast<std::size_t>(size()));
+    exchange.gather(mine, all);
+    EXPECT_EQ(all.back(), size() - 1);
+  }
+}
+
+}  // namespace
+}  // namespace loom

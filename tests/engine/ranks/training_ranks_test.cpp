@@ -1,0 +1,294 @@
+// p ranks against virtual ranks of one process and against one rank: networks of every kind, every wire, batches that do not divide.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "engine/base/files.h"
+#include "tests/engine/ranks/ranks.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+using Tensors = std::map<std::string, std::vector<float>>;
+
+int rank() { return world().rank(); }
+int size() { return world().size(); }
+
+// One folder for all ranks, made and removed by the first.
+class Shared {
+ public:
+  explicit Shared(const std::string& name) {
+    if (rank() == 0) {
+      m_own.emplace("ranks-" + name + "-" + std::to_string(size()));
+      m_path = m_own->path();
+      std::mt19937 random(3);
+      std::normal_distribution<double> noise;
+      std::string text = "x__0,x__1,x__2,x__3,x__4,x__5,x__6,x__7,x__8,x__9,x__10,x__11,x__12,x__13,x__14,x__15,y:label\n";
+      for (int row = 0; row < 46; ++row) {
+        const int label = static_cast<int>(random() % 3);
+        for (int i = 0; i < 16; ++i) text += fmt::format("{:.5f},", (i % 3 == label) + noise(random));
+        text += fmt::format("{}\n", label);
+      }
+      Workshop(m_path).write("train.csv", text);
+      Workshop(m_path).write("val.csv", text);
+    }
+    m_path = broadcastText(world(), m_path.string());
+  }
+  ~Shared() { broadcastText(world(), "all are done"); }
+  const std::filesystem::path& path() const { return m_path; }
+
+ private:
+  std::optional<TestFolder> m_own;
+  std::filesystem::path m_path;
+};
+
+struct Net {
+  const char* name;
+  const char* nodes;
+  const char* chain;  // from x to the logits
+  bool statistics;
+};
+const Net kNets[] = {
+    {"perceptron", R"({"id": "x", "layer": "Input", "shape": [16]}, {"id": "a", "layer": "Linear", "outputs": 9}, {"id": "b", "layer": "ReLU"},
+                      {"id": "c", "layer": "Dropout"})",
+     "x a b c", false},
+    {"convolution", R"({"id": "x", "layer": "Input", "shape": [1, 4, 4]}, {"id": "a", "layer": "Convolution", "channels": 5, "kernel": [3, 3]},
+                       {"id": "b", "layer": "BatchNormalization"}, {"id": "c", "layer": "ReLU"}, {"id": "d", "layer": "GlobalAveragePooling"})",
+     "x a b c d", true},
+    {"lstm", R"({"id": "x", "layer": "Input", "shape": [4, 4]}, {"id": "a", "layer": "LSTM", "units": 6, "returns": "last"})", "x a", false},
+    {"attention", R"({"id": "x", "layer": "Input", "shape": [4, 4]}, {"id": "a", "layer": "MultiHeadAttention", "heads": 2}, {"id": "b", "layer": "LayerNormalization"},
+                     {"id": "c", "layer": "Flatten"})",
+     "x a b c", false}};
+
+Json projectOf(const Net& net, const Json& settings) {
+  Json nodes = parseJson("[" + std::string(net.nodes) + R"(, {"id": "fc", "layer": "Linear", "outputs": 3},
+      {"id": "y", "layer": "Input", "shape": [1], "type": "label"}, {"id": "loss", "layer": "SoftmaxCrossEntropy"},
+      {"id": "accuracy", "layer": "Accuracy"}])", "nodes");
+  Json edges = Json::array();
+  std::string before;
+  for (const char* at = net.chain; *at; ++at) {
+    if (*at == ' ') continue;
+    if (!before.empty()) edges.push_back({before, std::string(1, *at)});
+    before = *at;
+  }
+  for (const auto& edge : std::vector<std::pair<std::string, std::string>>{
+           {before, "fc"}, {"fc", "loss"}, {"y", "loss.target"}, {"fc", "accuracy"}, {"y", "accuracy.target"}})
+    edges.push_back({edge.first, edge.second});
+  Json training = {{"network", "main"}, {"dataset", "training"}, {"validation", "validation"}, {"epochs", 2}, {"batch", 17}, {"seed", 5},
+                   {"fusion", 0.0005}, {"optimizer", {{"name", "Momentum"}, {"learning_rate", 0.1}}}};
+  training.update(settings);
+  return {{"loom", 1},
+          {"networks", {{"main", {{"nodes", nodes}, {"edges", edges}}}}},
+          {"datasets", {{"training", {{"csv", "train.csv"}}}, {"validation", {{"csv", "val.csv"}}}}},
+          {"training", training}};
+}
+
+// By all ranks together; the first answers what the run left.
+struct Outcome {
+  Tensors tensors;
+  std::vector<double> losses, validation;
+};
+Outcome outcomeOf(const Workshop::Run& run) {
+  return {run.tensors(), run.series("step", "loss"), run.series("validation", "loss")};
+}
+Outcome onAll(const Shared& shared, const Json& project, const std::string& name, bool resume = false) {
+  const Workshop workshop(shared.path());
+  if (rank() == 0) std::filesystem::create_directories(shared.path() / name);
+  const Workshop::Run run = workshop.train(project, name, {.resume = resume, .changed = resume, .communicator = &world()});
+  return rank() == 0 ? outcomeOf(run) : Outcome{};
+}
+Outcome alone(const Shared& shared, const Json& project, const std::string& name) {
+  std::filesystem::create_directories(shared.path() / name);
+  return outcomeOf(Workshop(shared.path()).train(project, name));
+}
+
+double distance(const Tensors& a, const Tensors& b, const Tensors& origin) {
+  double difference = 0, length = 0;
+  for (const auto& [name, values] : b) {
+    if (name.find('#') != std::string::npos || name.ends_with("/mean") || name.ends_with("/variance")) continue;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double x = a.at(name)[i] - values[i], y = values[i] - origin.at(name)[i];
+      difference += x * x;
+      length += y * y;
+    }
+  }
+  return std::sqrt(difference / length);
+}
+
+class Networks : public testing::TestWithParam<Net> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Networks, testing::ValuesIn(kNets), [](const auto& info) { return std::string(info.param.name); });
+
+// 46 samples in batches of 17: 17, 17, 12; for 8 ranks 2 or 3 samples each.
+TEST_P(Networks, DeterministicRunsHaveTheSameBits) {
+  const Shared shared(std::string("bits-") + GetParam().name);
+  const Json project = projectOf(GetParam(), {{"deterministic", true}});
+  const Outcome together = onAll(shared, project, "together");
+  if (rank() != 0) return;
+  const Outcome one = alone(shared, project, "alone");
+  EXPECT_EQ(together.tensors, one.tensors);
+  EXPECT_EQ(together.losses, one.losses);
+  EXPECT_EQ(together.validation, one.validation);
+  EXPECT_EQ(one.losses.size(), 6u);
+}
+
+// One step of plain descent moves the weights by the gradient (times 100, so that the weights' own rounding is not seen): what is
+// left differs by the order of sums, and by the wire.
+TEST_P(Networks, TheGradientOfAStepIsThatOfOneRank) {
+  const Shared shared(std::string("gradient-") + GetParam().name);
+  const auto settings = [](const char* wire, int virtualRanks, int steps) {
+    Json made = {{"wire", wire}, {"virtual_ranks", virtualRanks}, {"optimizer", {{"name", "SGD"}, {"learning_rate", 100.0}}}};
+    if (steps > 0) made["max_steps"] = steps;
+    else made["epochs"] = 0;
+    return made;
+  };
+  Outcome origin, exact, plain;
+  if (rank() == 0) {
+    origin = alone(shared, projectOf(GetParam(), settings("f32", 0, 0)), "origin");
+    exact = alone(shared, projectOf(GetParam(), settings("f32", size(), 1)), "exact");
+    plain = alone(shared, projectOf(GetParam(), settings("f32", 0, 1)), "plain");
+  }
+  for (const auto& [wire, tolerance] : std::vector<std::pair<const char*, double>>{{"f32", 1e-5}, {"f16", 1e-3}, {"bf16", 1e-2}}) {
+    const Outcome together = onAll(shared, projectOf(GetParam(), settings(wire, 0, 1)), fmt::format("together-{}", wire));
+    if (rank() != 0) continue;
+    const Outcome virtually = alone(shared, projectOf(GetParam(), settings(wire, size(), 1)), fmt::format("virtual-{}", wire));
+    EXPECT_LE(distance(together.tensors, exact.tensors, origin.tensors), tolerance) << wire;
+    EXPECT_LE(distance(virtually.tensors, exact.tensors, origin.tensors), tolerance) << wire;
+    EXPECT_NEAR(together.losses[0], exact.losses[0], 1e-5) << wire;
+    if (!GetParam().statistics) {  // else each shard normalises by itself, which is another function
+      EXPECT_LE(distance(together.tensors, plain.tensors, origin.tensors), tolerance) << wire;
+    }
+    if (size() > 1 && std::string(wire) != "f32") {  // the wire is really used
+      EXPECT_GT(distance(together.tensors, exact.tensors, origin.tensors), 1e-5) << wire;
+      EXPECT_GT(distance(virtually.tensors, exact.tensors, origin.tensors), 1e-5) << wire;
+    }
+  }
+}
+
+// Whole runs: every step, running statistics and validation included.
+TEST_P(Networks, VirtualRanksFollowRealOnes) {
+  const Shared shared(std::string("virtual-") + GetParam().name);
+  const Outcome together = onAll(shared, projectOf(GetParam(), Json::object()), "together");
+  if (rank() != 0) return;
+  const Outcome one = alone(shared, projectOf(GetParam(), {{"virtual_ranks", size()}}), "alone");
+  ASSERT_EQ(together.losses.size(), one.losses.size());
+  for (std::size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(together.losses[i], one.losses[i], 2e-4) << "step " << i;
+  for (std::size_t i = 0; i < one.validation.size(); ++i) EXPECT_NEAR(together.validation[i], one.validation[i], 2e-4);
+  for (const auto& [name, values] : one.tensors)
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(together.tensors.at(name)[i], values[i], 2e-3) << name;
+}
+
+// Statistics of all ranks at once are those of one rank with the whole batch.
+TEST(BatchStatistics, SynchronisedOnesAreThoseOfOneRank) {
+  const Shared shared("synchronised");
+  const Json project = projectOf(kNets[1], {{"batch_statistics", "synchronised"}, {"epochs", 1}});
+  const Outcome together = onAll(shared, project, "together");
+  if (rank() != 0) return;
+  const Outcome one = alone(shared, project, "alone");
+  for (std::size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(together.losses[i], one.losses[i], 2e-5) << "step " << i;
+  for (const auto& [name, values] : one.tensors)
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(together.tensors.at(name)[i], values[i], 2e-4) << name;
+}
+
+TEST(BatchStatistics, WithoutMovingAveragesThoseOfTheLastStepRemain) {
+  const Shared shared("last-batch");
+  const auto settings = [](const char* statistics, int steps) {
+    return Json{{"batch_statistics", statistics}, {"max_steps", steps}, {"deterministic", true}, {"optimizer", {{"name", "SGD"}, {"learning_rate", 0.0}}}};
+  };
+  const Outcome two = onAll(shared, projectOf(kNets[1], settings("last_batch", 2)), "two");
+  const Outcome moving = onAll(shared, projectOf(kNets[1], settings("per_shard", 2)), "moving");
+  if (rank() != 0) return;
+  // Weights stand still: a third step would see other samples and other statistics, and the first is forgotten.
+  const Outcome one = alone(shared, projectOf(kNets[1], settings("last_batch", 1)), "one");
+  EXPECT_NE(two.tensors.at("b/mean"), one.tensors.at("b/mean"));
+  EXPECT_EQ(two.tensors, alone(shared, projectOf(kNets[1], settings("last_batch", 2)), "again").tensors);
+  // Moving averages begin at 0 and 1: 0.9 (0.9 · 0 + 0.1 m1) + 0.1 m2.
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_NEAR(moving.tensors.at("b/mean")[i], 0.09 * one.tensors.at("b/mean")[i] + 0.1 * two.tensors.at("b/mean")[i], 1e-6);
+}
+
+TEST(Resume, GoesOnWithAnotherNumberOfRanks) {
+  const Shared shared("resume");
+  Json begun = projectOf(kNets[1], {{"deterministic", true}, {"max_steps", 4}}), whole = begun;
+  whole["training"].erase("max_steps");
+  Outcome never;
+  if (rank() == 0) {
+    never = alone(shared, whole, "never-stopped");
+    alone(shared, begun, "resumed");  // one rank, four steps
+  }
+  broadcastText(world(), "begun");
+  const Outcome resumed = onAll(shared, whole, "resumed", true);
+  if (rank() != 0) return;
+  EXPECT_EQ(resumed.tensors, never.tensors);
+  EXPECT_EQ(resumed.losses, never.losses);
+}
+
+TEST(Start, RanksThatWouldTrainDifferentThingsRefuse) {
+  if (size() == 1) GTEST_SKIP() << "one rank always agrees with itself";
+  const Shared shared("refuse");
+  const bool last = rank() == size() - 1;
+  const auto failureOf = [&](const Json& project, const std::string& run) -> std::string {
+    if (rank() == 0) std::filesystem::create_directories(shared.path() / run);
+    try {
+      Workshop(shared.path()).train(project, run, {.communicator = &world()});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::communication);
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string seed = failureOf(projectOf(kNets[0], {{"seed", last ? 6 : 5}}), "seed");
+  EXPECT_THAT(seed, HasSubstr(fmt::format("rank {} on ", size() - 1)));
+  EXPECT_THAT(seed, HasSubstr("settings seed is 6 there and 5 here"));
+  Json narrow = projectOf(kNets[0], Json::object());
+  if (last) narrow["networks"]["main"]["nodes"][1]["outputs"] = 8;
+  EXPECT_THAT(failureOf(narrow, "program"), HasSubstr("program is"));
+  if (rank() == 0) {
+    const std::string csv = readFile(shared.path() / "train.csv");
+    Workshop(shared.path()).write("short.csv", csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1));
+  }
+  broadcastText(world(), "written");
+  Json fewer = projectOf(kNets[0], Json::object());
+  if (last) fewer["datasets"]["training"]["csv"] = "short.csv";
+  EXPECT_THAT(failureOf(fewer, "data"), HasSubstr("dataset 'training' rows is 45 there and 46 here"));
+}
+
+TEST(Start, AFaultOfOneRankIsToldByAll) {
+  const Shared shared("fault");
+  Json project = projectOf(kNets[0], Json::object());
+  if (rank() == size() - 1) project["datasets"]["training"]["csv"] = "absent.csv";
+  if (rank() == 0) std::filesystem::create_directories(shared.path() / "run");
+  try {
+    Workshop(shared.path()).train(project, "run", {.communicator = &world()});
+    ADD_FAILURE() << "the training did not fail";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::missingFile);
+    EXPECT_THAT(error.what(), HasSubstr("absent.csv"));
+    if (size() > 1) EXPECT_THAT(error.what(), HasSubstr(fmt::format("rank {} on ", size() - 1)));
+  }
+}
+
+TEST(Start, SettingsThatCannotBeWithSoManyRanksAreRefused) {
+  const Shared shared("cannot");
+  int runs = 0;
+  const auto refusal = [&](const Json& settings) -> std::string {
+    const std::string run = fmt::format("run-{}", ++runs);
+    if (rank() == 0) std::filesystem::create_directories(shared.path() / run);
+    try {
+      Workshop(shared.path()).train(projectOf(kNets[1], settings), run, {.communicator = &world()});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(refusal({{"deterministic", true}, {"wire", "f16"}}), HasSubstr("set wire to f32"));
+  EXPECT_THAT(refusal({{"batch_statistics", "synchronised"}, {"accumulate", 2}}), HasSubstr("accumulation"));
+  if (size() > 2) EXPECT_THAT(refusal({{"virtual_ranks", 2}}), HasSubstr(fmt::format("cannot be shared by {} ranks", size())));
+}
+
+}  // namespace
+}  // namespace loom
