@@ -42,7 +42,8 @@ class Job {
  public:
   explicit Job(std::vector<std::string> command) {
     // Hosts must be told: Open MPI exports what it is asked to.
-    if (isMpirun(command[0])) command.insert(command.begin() + 1, {"-x", kSupervisedVariable});
+    const std::string exported[] = {"-x", kSupervisedVariable};
+    if (isMpirun(command[0])) command.insert(command.begin() + 1, std::begin(exported), std::end(exported));
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));
     std::vector<char*> arguments;

@@ -31,8 +31,6 @@ class StepExchange {
   void runRounded(const std::vector<Shard>& shards, const Compute& compute);
   void runTree(const std::vector<Shard>& shards, const Compute& compute);
   void computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute, StepOptions options);
-  template <class Visit>
-  void forEachGradient(const Visit& visit);
 
   const Parallel& m_parallel;
   Wire m_wire;

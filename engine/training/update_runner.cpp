@@ -9,7 +9,10 @@
 namespace loom {
 
 UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
-  const std::int64_t shard = parts.parallel.shardSize(std::min(parts.settings.batch, parts.feed.size()));
+  // The largest shard of this rank; one that has none in a full batch only learns the program.
+  parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, m_shards);
+  std::int64_t shard = 1;
+  for (const Shard& one : m_shards) shard = std::max(shard, one.count);
   m_request = {
       .network = &parts.network,
       .phase = Phase::training,

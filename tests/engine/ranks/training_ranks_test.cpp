@@ -34,8 +34,8 @@ class Shared {
         for (int i = 0; i < 16; ++i) text += fmt::format("{:.5f},", (i % 3 == label) + noise(random));
         text += fmt::format("{}\n", label);
       }
-      Workshop(m_path).write("train.csv", text);
-      Workshop(m_path).write("val.csv", text);
+      Workshop(Workshop::SharedFolder{m_path}).write("train.csv", text);
+      Workshop(Workshop::SharedFolder{m_path}).write("val.csv", text);
     }
     m_path = broadcastText(world(), m_path.string());
   }
@@ -46,6 +46,8 @@ class Shared {
   std::optional<TestFolder> m_own;
   std::filesystem::path m_path;
 };
+
+Workshop workshopOf(const Shared& shared) { return Workshop(Workshop::SharedFolder{shared.path()}); }
 
 struct Net {
   const char* name;
@@ -97,14 +99,14 @@ Outcome outcomeOf(const Workshop::Run& run) {
   return {run.tensors(), run.series("step", "loss"), run.series("validation", "loss")};
 }
 Outcome onAll(const Shared& shared, const Json& project, const std::string& name, bool resume = false) {
-  const Workshop workshop(shared.path());
+  const Workshop workshop = workshopOf(shared);
   if (rank() == 0) std::filesystem::create_directories(shared.path() / name);
   const Workshop::Run run = workshop.train(project, name, {.resume = resume, .changed = resume, .communicator = &world()});
   return rank() == 0 ? outcomeOf(run) : Outcome{};
 }
 Outcome alone(const Shared& shared, const Json& project, const std::string& name) {
   std::filesystem::create_directories(shared.path() / name);
-  return outcomeOf(Workshop(shared.path()).train(project, name));
+  return outcomeOf(workshopOf(shared).train(project, name));
 }
 
 double distance(const Tensors& a, const Tensors& b, const Tensors& origin) {
@@ -234,7 +236,7 @@ TEST(Start, RanksThatWouldTrainDifferentThingsRefuse) {
   const auto failureOf = [&](const Json& project, const std::string& run) -> std::string {
     if (rank() == 0) std::filesystem::create_directories(shared.path() / run);
     try {
-      Workshop(shared.path()).train(project, run, {.communicator = &world()});
+      workshopOf(shared).train(project, run, {.communicator = &world()});
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::communication);
       return error.what();
@@ -249,7 +251,7 @@ TEST(Start, RanksThatWouldTrainDifferentThingsRefuse) {
   EXPECT_THAT(failureOf(narrow, "program"), HasSubstr("program is"));
   if (rank() == 0) {
     const std::string csv = readFile(shared.path() / "train.csv");
-    Workshop(shared.path()).write("short.csv", csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1));
+    workshopOf(shared).write("short.csv", csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1));
   }
   broadcastText(world(), "written");
   Json fewer = projectOf(kNets[0], Json::object());
@@ -263,7 +265,7 @@ TEST(Start, AFaultOfOneRankIsToldByAll) {
   if (rank() == size() - 1) project["datasets"]["training"]["csv"] = "absent.csv";
   if (rank() == 0) std::filesystem::create_directories(shared.path() / "run");
   try {
-    Workshop(shared.path()).train(project, "run", {.communicator = &world()});
+    workshopOf(shared).train(project, "run", {.communicator = &world()});
     ADD_FAILURE() << "the training did not fail";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::missingFile);
@@ -279,7 +281,7 @@ TEST(Start, SettingsThatCannotBeWithSoManyRanksAreRefused) {
     const std::string run = fmt::format("run-{}", ++runs);
     if (rank() == 0) std::filesystem::create_directories(shared.path() / run);
     try {
-      Workshop(shared.path()).train(projectOf(kNets[1], settings), run, {.communicator = &world()});
+      workshopOf(shared).train(projectOf(kNets[1], settings), run, {.communicator = &world()});
     } catch (const Error& error) {
       return error.what();
     }

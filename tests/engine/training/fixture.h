@@ -23,8 +23,11 @@ Json perceptron(bool validation = true);
 class Workshop {
  public:
   explicit Workshop(const std::string& name, int rows = 50);
-  // A folder that other ranks see as well; it is theirs to make and remove.
-  explicit Workshop(std::filesystem::path shared) : m_path(std::move(shared)) {}
+  // A folder that is somebody else's to make and remove: of several ranks, say.
+  struct SharedFolder {
+    std::filesystem::path path;
+  };
+  explicit Workshop(SharedFolder shared) : m_path(std::move(shared.path)) {}
   const std::filesystem::path& path() const { return m_path; }
   void write(const std::string& file, const std::string& text) const;
 
