@@ -10,7 +10,8 @@ namespace {
 
 void copy(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.size() != to.size())
-    throwError(ErrorCode::internal, "one rank by itself gathers {} bytes, but there is room for {}", from.size(), to.size());
+    throwError(ErrorCode::internal, "one rank by itself gathers {} bytes, but there is room for {}", from.size(),
+               to.size());
   std::memcpy(to.data(), from.data(), from.size());
 }
 
@@ -29,12 +30,12 @@ class SelfCommunicator final : public Communicator {
   void allToAll(std::span<const std::byte> parts, std::span<std::byte> received) override { copy(parts, received); }
   void broadcast(std::span<std::byte>, int) override {}
   void send(std::span<const std::byte> data, int to, int tag) override {
-    throwError(ErrorCode::internal, "{} bytes with tag {} are to be sent to rank {}, but there is only one rank", data.size(),
-               tag, to);
+    throwError(ErrorCode::internal, "{} bytes with tag {} are to be sent to rank {}, but there is only one rank",
+               data.size(), tag, to);
   }
   void receive(std::span<std::byte> data, int from, int tag) override {
-    throwError(ErrorCode::internal, "{} bytes with tag {} are expected from rank {}, but there is only one rank", data.size(),
-               tag, from);
+    throwError(ErrorCode::internal, "{} bytes with tag {} are expected from rank {}, but there is only one rank",
+               data.size(), tag, from);
   }
   void abort(int) override {}
 };

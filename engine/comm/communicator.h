@@ -1,7 +1,8 @@
 #pragma once
-// Ranks that compute together. Every collective is entered by all ranks of a group in the same order; each blocks until this rank's
-// part is done, spinning shortly and then sleeping, and throws Error(communication). Results have the same bits on every rank.
-// One thread at a time for each group; different groups of one job may be used by different threads.
+// Ranks that compute together. Every collective is entered by all ranks of a group in the same order; each blocks until
+// this rank's part is done, spinning shortly and then sleeping, and throws Error(communication). Results have the same
+// bits on every rank. One thread at a time for each group; different groups of one job may be used by different
+// threads.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +15,11 @@ namespace loom {
 
 // What this process does now, for whoever watches over it from another thread. Texts are literals or outlive the job.
 struct CollectiveActivity {
-  std::atomic<std::uint64_t> entered{0}, left{0};     // collectives, on all groups
-  std::atomic<const char*> operation{"none"};         // "all-reduce"
-  std::atomic<const char*> subject{""};               // "gradients of conv4, bn4"
-  std::atomic<std::int64_t> step{0};                  // of the training, 0 = before the first
-  std::atomic<std::uint64_t> progress{0};             // counts anything that shows that the rank moves on
+  std::atomic<std::uint64_t> entered{0}, left{0};  // collectives, on all groups
+  std::atomic<const char*> operation{"none"};      // "all-reduce"
+  std::atomic<const char*> subject{""};            // "gradients of conv4, bn4"
+  std::atomic<std::int64_t> step{0};               // of the training, 0 = before the first
+  std::atomic<std::uint64_t> progress{0};          // counts anything that shows that the rank moves on
 };
 
 class Communicator {

@@ -1,7 +1,7 @@
 #pragma once
-// Gradients between ranks while the backward part still runs. One thread of its own takes buckets in their fixed order as soon as
-// they are posted, joins small tensors, and alone talks to the communicator during a step; statistics inside the program use a
-// second group on the thread that computes. A step allocates nothing.
+// Gradients between ranks while the backward part still runs. One thread of its own takes buckets in their fixed order
+// as soon as they are posted, joins small tensors, and alone talks to the communicator during a step; statistics inside
+// the program use a second group on the thread that computes. A step allocates nothing.
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -47,10 +47,10 @@ class GradientExchange final : public Collectives {
   std::vector<float> m_joined;
   std::vector<std::unique_ptr<WireReduction>> m_reductions;  // by bucket
   Trace* m_trace;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> m_posted;    // by bucket: the step for which it was
-  std::atomic<std::uint32_t> m_signal{0};                    // changes with every post
-  std::atomic<std::uint32_t> m_finished{0};                  // steps whose buckets are all through
-  std::uint32_t m_step = 1;                                  // the poster's
+  std::unique_ptr<std::atomic<std::uint32_t>[]> m_posted;  // by bucket: the step for which it was
+  std::atomic<std::uint32_t> m_signal{0};                  // changes with every post
+  std::atomic<std::uint32_t> m_finished{0};                // steps whose buckets are all through
+  std::uint32_t m_step = 1;                                // the poster's
   std::atomic<bool> m_ending{false};
   std::atomic<bool> m_failed{false};
   std::exception_ptr m_fault;  // set before m_failed

@@ -15,9 +15,9 @@ constexpr std::size_t kLongestText = 400;  // a line stays below what a pipe tak
 }  // namespace
 
 std::string toLine(const RankSign& sign) {
-  Json json = {{"rank", sign.rank},           {"ranks", sign.ranks},     {"host", sign.host},
-               {"pid", sign.pid},             {"step", sign.step},       {"entered", sign.entered},
-               {"left", sign.left},           {"progress", sign.progress}, {"operation", sign.operation},
+  Json json = {{"rank", sign.rank},      {"ranks", sign.ranks},       {"host", sign.host},
+               {"pid", sign.pid},        {"step", sign.step},         {"entered", sign.entered},
+               {"left", sign.left},      {"progress", sign.progress}, {"operation", sign.operation},
                {"subject", sign.subject}};
   if (sign.done) json["done"] = true;
   if (!sign.failed.empty()) json["failed"] = sign.failed.substr(0, kLongestText);

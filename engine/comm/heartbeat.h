@@ -1,6 +1,6 @@
 #pragma once
-// A rank's signs of life, for the supervisor beside mpirun: a line a second on standard error, which mpirun brings from any host
-// without a connection of ours. Lines of other text pass by.
+// A rank's signs of life, for the supervisor beside mpirun: a line a second on standard error, which mpirun brings from
+// any host without a connection of ours. Lines of other text pass by.
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -22,11 +22,11 @@ struct RankSign {
   std::int64_t step = 0;
   std::uint64_t entered = 0, left = 0, progress = 0;
   std::string operation, subject;
-  bool done = false;       // it left the job in order
-  std::string failed;      // why it ends the job; empty otherwise
+  bool done = false;   // it left the job in order
+  std::string failed;  // why it ends the job; empty otherwise
 };
-std::string toLine(const RankSign& sign);                     // with the mark, without a newline
-std::optional<RankSign> parseSign(std::string_view line);     // nothing for other text
+std::string toLine(const RankSign& sign);                  // with the mark, without a newline
+std::optional<RankSign> parseSign(std::string_view line);  // nothing for other text
 
 // Writes lines while it lives, from a thread of its own; does nothing unless a supervisor started the job.
 class Heartbeat {

@@ -1,6 +1,7 @@
 #pragma once
-// What the module loom_mpi.so, which alone is linked with Open MPI, offers: plain functions over plain data, so that nothing of C++
-// crosses the border and `loom` starts where there is no MPI. Every function answers 0 or MPI's error code.
+// What the module loom_mpi.so, which alone is linked with Open MPI, offers: plain functions over plain data, so that
+// nothing of C++ crosses the border and `loom` starts where there is no MPI. Every function answers 0 or MPI's error
+// code.
 
 extern "C" {
 

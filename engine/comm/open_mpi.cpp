@@ -16,8 +16,8 @@
 namespace loom {
 namespace {
 
-// Waits for a request: progress happens only in test(), so it is asked again and again, soon with sleeps between: a rank that waits
-// leaves its core to one that computes.
+// Waits for a request: progress happens only in test(), so it is asked again and again, soon with sleeps between: a
+// rank that waits leaves its core to one that computes.
 constexpr auto kSpin = std::chrono::microseconds(30);
 constexpr auto kShortSleep = std::chrono::microseconds(20), kLongSleep = std::chrono::microseconds(200);
 constexpr int kShortSleeps = 200;
@@ -29,7 +29,8 @@ class Library {
     void* handle = ::dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);  // global: MPI's own plug-ins look for its symbols
     if (!handle)
       throwError(ErrorCode::communication,
-                 "this process is one of several ranks, but Open MPI cannot be opened: {}. Install it (Debian: openmpi-bin) or name "
+                 "this process is one of several ranks, but Open MPI cannot be opened: {}. Install it (Debian: "
+                 "openmpi-bin) or name "
                  "the module in GRADLOOM_MPI_MODULE",
                  ::dlerror());
     const auto entry = reinterpret_cast<LoomMpiEntry>(::dlsym(handle, kLoomMpiEntryName));
@@ -40,7 +41,8 @@ class Library {
     check(functions->initialise(&threads), "start");
     if (!threads)
       throwError(ErrorCode::communication,
-                 "this Open MPI allows no calls from a second thread; one that was built with MPI_THREAD_SERIALIZED is needed");
+                 "this Open MPI allows no calls from a second thread; one that was built with MPI_THREAD_SERIALIZED is "
+                 "needed");
   }
   ~Library() { functions->finalise(); }
 
@@ -57,7 +59,8 @@ class Library {
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(std::shared_ptr<Library> library, void* group, bool owned, std::shared_ptr<CollectiveActivity> activity)
+  MpiCommunicator(std::shared_ptr<Library> library, void* group, bool owned,
+                  std::shared_ptr<CollectiveActivity> activity)
       : Communicator(std::move(activity)), m_library(std::move(library)), m_group(group), m_owned(owned) {
     m_library->check(calls().rank(m_group, &m_rank), "tell the rank");
     m_library->check(calls().size(m_group, &m_size), "tell the number of ranks");
@@ -122,7 +125,9 @@ class MpiCommunicator final : public Communicator {
     }
   }
   void send(std::span<const std::byte> data, int to, int tag) override {
-    run("send", [&](LoomMpiRequest* request) { return calls().send(m_group, data.data(), count(data.size()), to, tag, request); });
+    run("send", [&](LoomMpiRequest* request) {
+      return calls().send(m_group, data.data(), count(data.size()), to, tag, request);
+    });
   }
   void receive(std::span<std::byte> data, int from, int tag) override {
     run("receive", [&](LoomMpiRequest* request) {
@@ -165,7 +170,8 @@ class MpiCommunicator final : public Communicator {
   }
 
   void finish(LoomMpiRequest& request, const char* what) {
-    thread_local const bool slack = ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL) == 0;  // sleeps as short as asked for
+    thread_local const bool slack =
+        ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL) == 0;  // sleeps as short as asked for
     (void)slack;
     const auto spinning = std::chrono::steady_clock::now() + kSpin;
     for (int sleeps = 0;;) {
@@ -225,10 +231,12 @@ std::filesystem::path mpiModule() {
 
 std::unique_ptr<Communicator> openMpi(const Launch& launch) {
   auto library = std::make_shared<Library>(mpiModule());
-  auto world = std::make_unique<MpiCommunicator>(library, library->functions->world(), false, std::make_shared<CollectiveActivity>());
+  auto world = std::make_unique<MpiCommunicator>(library, library->functions->world(), false,
+                                                 std::make_shared<CollectiveActivity>());
   if (world->size() != launch.size || world->rank() != launch.rank)
     throwError(ErrorCode::communication,
-               "the launcher started rank {} of {}, but {} sees rank {} of {}: mpirun and the library that loom opens must be of one "
+               "the launcher started rank {} of {}, but {} sees rank {} of {}: mpirun and the library that loom opens "
+               "must be of one "
                "installation",
                launch.rank, launch.size, world->name(), world->rank(), world->size());
   return world;

@@ -1,6 +1,6 @@
 #pragma once
-// Open MPI, opened when a launcher started this process. The library itself is in a module of its own (mpi/), so `loom` starts
-// where there is none.
+// Open MPI, opened when a launcher started this process. The library itself is in a module of its own (mpi/), so `loom`
+// starts where there is none.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace loom {
 
-// What the launcher said through the environment (Open MPI's mpirun, srun with PMI): valid before any library is opened.
+// What the launcher said through the environment (Open MPI's mpirun, srun with PMI): valid before any library is
+// opened.
 struct Launch {
   bool launched = false;  // by a launcher of parallel jobs
   int rank = 0, size = 1;
@@ -17,8 +18,9 @@ struct Launch {
 };
 Launch launchOfEnvironment();
 
-// The group of all ranks. It may be made once in a process; the last group that goes ends MPI. Throws Error(communication), with the
-// remedy, where the module or the library cannot be opened or is not the one that the launcher belongs to (it then sees 1 rank).
+// The group of all ranks. It may be made once in a process; the last group that goes ends MPI. Throws
+// Error(communication), with the remedy, where the module or the library cannot be opened or is not the one that the
+// launcher belongs to (it then sees 1 rank).
 std::unique_ptr<Communicator> openMpi(const Launch& launch);
 
 // Where the module is looked for: GRADLOOM_MPI_MODULE, beside the program, in ../lib/gradloom.

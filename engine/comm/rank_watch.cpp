@@ -95,7 +95,8 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
     newest = std::max(newest, rank.heard);
   }
   for (const auto& [host, ranks] : hosts) {
-    const Rank& last = **std::max_element(ranks.begin(), ranks.end(), [](auto* a, auto* b) { return a->heard < b->heard; });
+    const Rank& last =
+        **std::max_element(ranks.begin(), ranks.end(), [](auto* a, auto* b) { return a->heard < b->heard; });
     const auto silent = now - last.heard;
     if (hosts.size() > 1 && silent > m_limits.silentHost && now - newest < m_limits.silentHost / 2) {
       std::vector<int> numbers;
@@ -104,8 +105,8 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
         numbers.push_back(rank->sign.rank);
         list += (list.empty() ? "" : ", ") + std::to_string(rank->sign.rank);
       }
-      return fmt::format("host {} with rank {} has been cut off: nothing was heard for {} s, last {}{}", host, list, seconds(silent),
-                         place(last.sign), waiting(numbers));
+      return fmt::format("host {} with rank {} has been cut off: nothing was heard for {} s, last {}{}", host, list,
+                         seconds(silent), place(last.sign), waiting(numbers));
     }
   }
   for (const auto& [number, rank] : m_ranks) {
@@ -115,9 +116,10 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
                          place(rank.sign), waiting({number}));
     if (now - rank.moved <= m_limits.stalled || rank.sign.entered > rank.sign.left) continue;
     for (const auto& [otherNumber, other] : m_ranks)
-      if (other.sign.entered > other.sign.left && other.sign.entered > rank.sign.entered && now - other.moved > m_limits.stalled)
-        return fmt::format("{} is stalled: it lives, but has not moved on for {} s; rank {} waits for it {}", where(rank),
-                           seconds(now - rank.moved), otherNumber, place(other.sign));
+      if (other.sign.entered > other.sign.left && other.sign.entered > rank.sign.entered &&
+          now - other.moved > m_limits.stalled)
+        return fmt::format("{} is stalled: it lives, but has not moved on for {} s; rank {} waits for it {}",
+                           where(rank), seconds(now - rank.moved), otherNumber, place(other.sign));
   }
   return {};
 }
@@ -125,7 +127,8 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
 std::string RankWatch::postMortem(int exitCode, int signal) const {
   if (!m_killed.empty()) {
     const auto found = m_ranks.find(m_killedRank);
-    return m_killed + (found == m_ranks.end() ? std::string() : ", " + place(found->second.sign)) + waiting({m_killedRank});
+    return m_killed + (found == m_ranks.end() ? std::string() : ", " + place(found->second.sign)) +
+           waiting({m_killedRank});
   }
   if (m_failed) return *m_failed;
   if (!m_lostHost.empty()) {
@@ -134,13 +137,17 @@ std::string RankWatch::postMortem(int exitCode, int signal) const {
       if (rank.sign.host == m_lostHost) lost.push_back(number);
     const auto first = lost.empty() ? m_ranks.end() : m_ranks.find(lost.front());
     return fmt::format("host {} has been cut off: mpirun lost it{}{}", m_lostHost,
-                       first == m_ranks.end() ? std::string() : fmt::format("; rank {} was last {}", lost.front(), place(first->second.sign)),
+                       first == m_ranks.end()
+                           ? std::string()
+                           : fmt::format("; rank {} was last {}", lost.front(), place(first->second.sign)),
                        waiting(lost));
   }
   if (!m_exited.empty()) {
     const auto found = m_ranks.find(std::stoi(m_exited));
     return fmt::format("rank {} ended with code {}{}", m_exited, exitCode,
-                       found == m_ranks.end() ? std::string() : fmt::format(" on {}, {}", found->second.sign.host, place(found->second.sign)));
+                       found == m_ranks.end()
+                           ? std::string()
+                           : fmt::format(" on {}, {}", found->second.sign.host, place(found->second.sign)));
   }
   if (signal != 0) return fmt::format("the launcher of the ranks was ended by {}{}", causeOf(signal), waiting({}));
   return fmt::format("the launcher of the ranks ended with code {}{}", exitCode, waiting({}));

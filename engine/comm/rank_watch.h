@@ -1,6 +1,6 @@
 #pragma once
-// What a supervisor makes of the signs of life of all ranks and of what mpirun says: one sentence that names rank, host, cause and
-// collective. Pure logic over given times; supervise.cpp in engine/loom does the rest.
+// What a supervisor makes of the signs of life of all ranks and of what mpirun says: one sentence that names rank,
+// host, cause and collective. Pure logic over given times; supervise.cpp in engine/loom does the rest.
 #include <chrono>
 #include <map>
 #include <optional>
@@ -12,9 +12,9 @@
 namespace loom {
 
 struct WatchLimits {
-  std::chrono::seconds silentHost{9};    // every rank of a host, while others are heard
+  std::chrono::seconds silentHost{9};  // every rank of a host, while others are heard
   std::chrono::seconds silentRank{40};
-  std::chrono::seconds stalled{40};      // alive, but others wait for it in a collective
+  std::chrono::seconds stalled{40};  // alive, but others wait for it in a collective
 };
 
 class RankWatch {
@@ -42,7 +42,7 @@ class RankWatch {
 
   WatchLimits m_limits;
   std::map<int, Rank> m_ranks;
-  std::optional<std::string> m_failed;  // the first that said why
+  std::optional<std::string> m_failed;         // the first that said why
   std::string m_killed, m_lostHost, m_exited;  // as mpirun told
   int m_killedRank = -1;
 };

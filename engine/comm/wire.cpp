@@ -19,7 +19,9 @@ inline std::uint16_t toBf16(float value) {
   if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
   return static_cast<std::uint16_t>((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
-inline float fromBf16(std::uint16_t word) { return std::bit_cast<float>(static_cast<std::uint32_t>(word) << 16); }
+inline float fromBf16(std::uint16_t word) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(word) << 16);
+}
 
 // binary16, for processors that do not convert by themselves.
 std::uint16_t toF16(float value) {
@@ -36,25 +38,30 @@ std::uint16_t toF16(float value) {
   return static_cast<std::uint16_t>(sign | std::min<std::uint32_t>(rounded >> 13, 0x7C00u));
 }
 float fromF16(std::uint16_t word) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(word & 0x8000u) << 16, exponent = word >> 10 & 31u, fraction = word & 0x3FFu;
+  const std::uint32_t sign = static_cast<std::uint32_t>(word & 0x8000u) << 16, exponent = word >> 10 & 31u,
+                      fraction = word & 0x3FFu;
   if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000u | fraction << 13);
-  if (exponent == 0) return std::copysign(static_cast<float>(fraction) * 0x1p-24f, std::bit_cast<float>(sign | 0x3F800000u));
+  if (exponent == 0)
+    return std::copysign(static_cast<float>(fraction) * 0x1p-24f, std::bit_cast<float>(sign | 0x3F800000u));
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,f16c"))) std::size_t toF16Fast(const float* values, std::size_t count, float scale, std::uint16_t* words) {
+__attribute__((target("avx2,f16c"))) std::size_t toF16Fast(const float* values, std::size_t count, float scale,
+                                                           std::uint16_t* words) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(words + i),
-                     _mm256_cvtps_ph(_mm256_mul_ps(_mm256_loadu_ps(values + i), _mm256_set1_ps(scale)), _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(words + i),
+        _mm256_cvtps_ph(_mm256_mul_ps(_mm256_loadu_ps(values + i), _mm256_set1_ps(scale)), _MM_FROUND_TO_NEAREST_INT));
   return i;
 }
-__attribute__((target("avx2,f16c"))) std::size_t fromF16Fast(const std::uint16_t* words, std::size_t count, float scale, bool add,
-                                                             float* values) {
+__attribute__((target("avx2,f16c"))) std::size_t fromF16Fast(const std::uint16_t* words, std::size_t count, float scale,
+                                                             bool add, float* values) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    __m256 value = _mm256_mul_ps(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(words + i))), _mm256_set1_ps(scale));
+    __m256 value = _mm256_mul_ps(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(words + i))),
+                                 _mm256_set1_ps(scale));
     if (add) value = _mm256_add_ps(value, _mm256_loadu_ps(values + i));
     _mm256_storeu_ps(values + i, value);
   }
@@ -65,12 +72,19 @@ bool hasF16() {
   return has;
 }
 #else
-std::size_t toF16Fast(const float*, std::size_t, float, std::uint16_t*) { return 0; }
-std::size_t fromF16Fast(const std::uint16_t*, std::size_t, float, bool, float*) { return 0; }
-bool hasF16() { return false; }
+std::size_t toF16Fast(const float*, std::size_t, float, std::uint16_t*) {
+  return 0;
+}
+std::size_t fromF16Fast(const std::uint16_t*, std::size_t, float, bool, float*) {
+  return 0;
+}
+bool hasF16() {
+  return false;
+}
 #endif
 
-// The power of two that brings the largest number near 2^14; 1 for zeros and for what is not finite (which the wire then shows).
+// The power of two that brings the largest number near 2^14; 1 for zeros and for what is not finite (which the wire
+// then shows).
 float scaleFor(std::span<const float> values) {
   std::uint32_t largest = 0;
   for (const float value : values) largest = std::max(largest, std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFu);
@@ -116,8 +130,12 @@ void encode(Wire wire, std::span<const float> values, std::uint16_t* words) {
   for (; i < values.size(); ++i) to[i] = toF16(values[i] * scale);
 }
 
-void decode(Wire wire, const std::uint16_t* words, std::span<float> values) { put(wire, words, values, false); }
-void addDecoded(Wire wire, const std::uint16_t* words, std::span<float> values) { put(wire, words, values, true); }
+void decode(Wire wire, const std::uint16_t* words, std::span<float> values) {
+  put(wire, words, values, false);
+}
+void addDecoded(Wire wire, const std::uint16_t* words, std::span<float> values) {
+  put(wire, words, values, true);
+}
 
 WireReduction::WireReduction(Communicator& communicator, Wire wire, std::size_t most)
     : m_communicator(communicator), m_wire(wire) {
@@ -138,14 +156,17 @@ void WireReduction::run(std::span<float> data) {
   }
   const std::size_t part = (data.size() + ranks - 1) / ranks, words = part + kWireHeader;
   if (part > m_sum.size())
-    throwError(ErrorCode::internal, "{} numbers are to be summed, but there is room for {}", data.size(), m_sum.size() * ranks);
+    throwError(ErrorCode::internal, "{} numbers are to be summed, but there is room for {}", data.size(),
+               m_sum.size() * ranks);
   // Rank r sums [r part, (r + 1) part); the last parts may be short or empty.
   const auto partOf = [&](std::size_t r) {
     const std::size_t first = std::min(r * part, data.size());
     return data.subspan(first, std::min(part, data.size() - first));
   };
   for (std::size_t r = 0; r < ranks; ++r) encode(m_wire, partOf(r), m_send.data() + r * words);
-  const auto bytes = [](std::vector<std::uint16_t>& of, std::size_t count) { return std::as_writable_bytes(std::span(of).first(count)); };
+  const auto bytes = [](std::vector<std::uint16_t>& of, std::size_t count) {
+    return std::as_writable_bytes(std::span(of).first(count));
+  };
   m_communicator.allToAll(bytes(m_send, ranks * words), bytes(m_received, ranks * words));
   const std::span<float> sum = std::span(m_sum).first(partOf(static_cast<std::size_t>(m_communicator.rank())).size());
   std::fill(sum.begin(), sum.end(), 0.0f);

@@ -110,8 +110,8 @@ void CpuExecutable::runOn(int index) {
     m_compiled.stages[i].run(worker);
     lap(i);
     if (tracing)
-      m_trace->add(Trace::Lane::compute, m_compiled.stages[i].kernel.c_str(), m_compiled.stages[i].origin.c_str(), begin,
-                   Trace::Clock::now());
+      m_trace->add(Trace::Lane::compute, m_compiled.stages[i].kernel.c_str(), m_compiled.stages[i].origin.c_str(),
+                   begin, Trace::Clock::now());
     worker.meet();
     // Every thread sees the same answer: it is set before the barrier by the stage that failed and by no later one.
     if (m_step.failed.load(std::memory_order_acquire)) return;

@@ -11,7 +11,11 @@
 namespace loom::cpu {
 
 Plan::Plan(const Program& program, ParameterStore& store, int threads, Collectives* collectives)
-    : m_program(program), m_store(store), m_threads(threads), m_collectives(collectives), m_fusion(planFusion(program)) {
+    : m_program(program),
+      m_store(store),
+      m_threads(threads),
+      m_collectives(collectives),
+      m_fusion(planFusion(program)) {
   prepareTensors();
 }
 

@@ -25,7 +25,8 @@ struct Column {
   std::size_t bytes = 0;  // of one sample
 };
 
-// A thread's own, made before the thread, so that no sample costs an allocation: not even a thread's first one, late in a run.
+// A thread's own, made before the thread, so that no sample costs an allocation: not even a thread's first one, late in
+// a run.
 struct Scratch {
   std::vector<Shape> shapes;  // by column
   std::vector<float> values;
@@ -122,9 +123,10 @@ class BackgroundLoader : public Loader {
     if (m_options.batch < 1)
       throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible",
                  m_options.batch);
-    if (m_options.parts < 1 || m_options.partBegin < 0 || m_options.partBegin > m_options.partEnd || m_options.partEnd > m_options.parts)
-      throwError(ErrorCode::badArgument, "parts {} to {} of {} are no part of a batch", m_options.partBegin, m_options.partEnd,
-                 m_options.parts);
+    if (m_options.parts < 1 || m_options.partBegin < 0 || m_options.partBegin > m_options.partEnd ||
+        m_options.partEnd > m_options.parts)
+      throwError(ErrorCode::badArgument, "parts {} to {} of {} are no part of a batch", m_options.partBegin,
+                 m_options.partEnd, m_options.parts);
     if (m_options.epoch < 0 || m_options.sample < 0)
       throwError(ErrorCode::badArgument, "epoch {} and sample {} are no place to begin", m_options.epoch,
                  m_options.sample);
@@ -193,7 +195,8 @@ class BackgroundLoader : public Loader {
       const std::int64_t most = m_batch * (m_options.partEnd - m_options.partBegin) / m_options.parts + 1;
       slot.memory.clear();
       for (const Column& column : m_columns)
-        slot.memory.push_back(std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(most)));
+        slot.memory.push_back(
+            std::make_unique_for_overwrite<std::byte[]>(column.bytes * static_cast<std::size_t>(most)));
       slot.capacity = most;
     }
     batch.rows.resize(static_cast<std::size_t>(batch.partSize));
@@ -232,7 +235,8 @@ class BackgroundLoader : public Loader {
       lock.unlock();
       std::exception_ptr failure;
       try {
-        for (std::int64_t i = begin; i < end; ++i) fill(*slot, i, order[slot->batch.first + slot->batch.partFirst + i], scratch);
+        for (std::int64_t i = begin; i < end; ++i)
+          fill(*slot, i, order[slot->batch.first + slot->batch.partFirst + i], scratch);
       } catch (...) {
         failure = std::current_exception();
       }

@@ -11,15 +11,16 @@
 
 namespace loom {
 
-// The steps of `prepare`: Scale, Normalise, Crop, Pad, Flip, ... each an entry with `random` ones marked by category "random".
+// The steps of `prepare`: Scale, Normalise, Crop, Pad, Flip, ... each an entry with `random` ones marked by category
+// "random".
 std::vector<const Entry*> prepareEntries();
 
 // The shape that `variable` has after preparation. Throws Error(badProject).
 Shape preparedShape(const Variable& variable, const std::vector<Json>& prepare);
 
 struct LoaderColumn {
-  std::string variable;  // of the dataset
-  Shape shape;           // of one sample, as the network's Input wants it; the same number of elements
+  std::string variable;           // of the dataset
+  Shape shape;                    // of one sample, as the network's Input wants it; the same number of elements
   DataType type = DataType::f32;  // f32, or i32 for labels and indices
 };
 
@@ -28,14 +29,15 @@ struct LoaderOptions {
   std::vector<Json> prepare;
   std::int64_t batch = 1;
   bool shuffle = true;
-  bool random = true;      // false: random preparation steps are left out (validation)
-  bool dropLast = false;   // false: the last batch of an epoch may be smaller
+  bool random = true;     // false: random preparation steps are left out (validation)
+  bool dropLast = false;  // false: the last batch of an epoch may be smaller
   std::uint64_t seed = 1;
-  std::int64_t epoch = 0;  // where to begin: resume
-  std::int64_t sample = 0; // samples of that epoch already used
-  int prefetch = 2;        // batches ahead
+  std::int64_t epoch = 0;   // where to begin: resume
+  std::int64_t sample = 0;  // samples of that epoch already used
+  int prefetch = 2;         // batches ahead
   int threads = 1;
-  // Of each batch of B samples only [B · partBegin / parts, B · partEnd / parts) are read: what a rank of a larger job computes.
+  // Of each batch of B samples only [B · partBegin / parts, B · partEnd / parts) are read: what a rank of a larger job
+  // computes.
   std::int64_t parts = 1, partBegin = 0, partEnd = 1;
 };
 
@@ -44,7 +46,8 @@ struct Batch {
   std::int64_t first = 0;  // place of its first sample in the epoch's order
   std::int64_t size = 0;
   bool lastOfEpoch = false;
-  std::int64_t partFirst = 0, partSize = 0;         // the samples of the batch that were read: all, unless LoaderOptions has parts
+  std::int64_t partFirst = 0,
+               partSize = 0;  // the samples of the batch that were read: all, unless LoaderOptions has parts
   std::vector<std::span<const std::byte>> columns;  // as LoaderOptions::columns, row-major, N first; of the part
   std::vector<std::int64_t> rows;                   // of the dataset; of the part
 };

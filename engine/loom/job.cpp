@@ -44,7 +44,8 @@ void Job::fail(const Error& error) {
   if (m_heartbeat) m_heartbeat->failed(error.what());
   if (!first()) std::this_thread::sleep_for(kFirstSpeaks);
   std::fflush(stdout);
-  fmt::print(stderr, "\nloom: rank {} on {}: {}: {}\n", m_communicator->rank(), hostName(), toString(error.code()), error.what());
+  fmt::print(stderr, "\nloom: rank {} on {}: {}: {}\n", m_communicator->rank(), hostName(), toString(error.code()),
+             error.what());
   std::fflush(stderr);
   m_communicator->abort(exitCode(error.code()));
 }

@@ -18,8 +18,8 @@ class Job {
   bool first() const { return m_communicator->rank() == 0; }
   // `asked`, or for 0 this rank's share of the processors where the launcher bound it to none.
   int threads(int asked) const;
-  // Says why and ends the job on every rank, this process too. Does nothing in a job of one. Ranks behind the first leave it some
-  // time to say the same.
+  // Says why and ends the job on every rank, this process too. Does nothing in a job of one. Ranks behind the first
+  // leave it some time to say the same.
   void fail(const Error& error);
 
  private:

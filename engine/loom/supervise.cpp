@@ -1,5 +1,5 @@
-// `loom supervise RUN -- mpirun ... loom train ...`: a process beside mpirun that is no rank. It hears the ranks' signs of life, ends
-// the job when one is lost, and writes the last word into the run, whichever rank died.
+// `loom supervise RUN -- mpirun ... loom train ...`: a process beside mpirun that is no rank. It hears the ranks' signs
+// of life, ends the job when one is lost, and writes the last word into the run, whichever rank died.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -24,8 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(200);
-constexpr auto kOwnPause = std::chrono::seconds(3);    // this process was stopped or starved: nobody's fault
-constexpr auto kPatience = std::chrono::seconds(3);    // between asking mpirun to end and ending it
+constexpr auto kOwnPause = std::chrono::seconds(3);  // this process was stopped or starved: nobody's fault
+constexpr auto kPatience = std::chrono::seconds(3);  // between asking mpirun to end and ending it
 
 struct SuperviseArguments {
   std::string run;
@@ -45,7 +45,8 @@ class Job {
     const std::string exported[] = {"-x", kSupervisedVariable};
     if (isMpirun(command[0])) command.insert(command.begin() + 1, std::begin(exported), std::end(exported));
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));
     std::vector<char*> arguments;
     for (std::string& word : command) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -80,7 +81,8 @@ class Job {
     if (got < 0) return errno == EINTR || errno == EAGAIN;
     if (got == 0) return false;
     m_open.append(block, static_cast<std::size_t>(got));
-    for (std::size_t end; (end = m_open.find('\n')) != std::string::npos; m_open.erase(0, end + 1)) take(m_open.substr(0, end));
+    for (std::size_t end; (end = m_open.find('\n')) != std::string::npos; m_open.erase(0, end + 1))
+      take(m_open.substr(0, end));
     return true;
   }
   bool ended(int& status) { return ::waitpid(m_pid, &status, WNOHANG) == m_pid; }
@@ -98,7 +100,8 @@ void writeLastWord(const RunFolder& run, std::int64_t attemptsBefore, const std:
   const std::optional<Event> last = lastEvent(run);
   if (last && last->attempt > attemptsBefore && last->kind == "finished") return;
   EventWriter events(run, last && last->attempt > attemptsBefore ? last->attempt : attemptsBefore + 1);
-  events.write("error", {{"message", sentence}, {"code", std::string(toString(ErrorCode::communication))}, {"step", step}});
+  events.write("error",
+               {{"message", sentence}, {"code", std::string(toString(ErrorCode::communication))}, {"step", step}});
   events.write("finished", {{"reason", "failed"}, {"step", step}, {"message", sentence}});
 }
 
@@ -107,15 +110,16 @@ int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
   const std::optional<Event> before = lastEvent(run);
   Job job(given.command);
   const std::chrono::seconds stalled{given.stalledAfter};
-  RankWatch watch({.silentHost = std::min(WatchLimits{}.silentHost, stalled), .silentRank = stalled, .stalled = stalled});
+  RankWatch watch(
+      {.silentHost = std::min(WatchLimits{}.silentHost, stalled), .silentRank = stalled, .stalled = stalled});
   std::optional<std::string> verdict;
   std::optional<Clock::time_point> asked;
   bool stopTold = false, open = true, killed = false;
   int status = 0;
   for (auto looked = Clock::now();;) {
     open = open && job.read(kLook, [&](const std::string& line) {
-             if (!watch.hear(line, Clock::now())) fmt::print(stderr, "{}\n", line);
-           });
+      if (!watch.hear(line, Clock::now())) fmt::print(stderr, "{}\n", line);
+    });
     if (!open) std::this_thread::sleep_for(kLook);
     const auto now = Clock::now();
     if (now - looked > kOwnPause) watch.excuse(now - looked);
@@ -139,7 +143,8 @@ int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
     open = job.read(std::chrono::milliseconds(50), [&](const std::string& line) {
       if (!watch.hear(line, Clock::now())) fmt::print(stderr, "{}\n", line);
     });
-  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0, code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + signal;
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+            code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + signal;
   if (code == kExitDone || code == exitCode(ErrorCode::stopped)) return code;
   const std::string sentence = verdict ? *verdict : watch.postMortem(code, signal);
   writeLastWord(run, before ? before->attempt : 0, sentence, watch.step());
@@ -154,7 +159,8 @@ void addSupervise(CLI::App& app, Session& session) {
   auto given = std::make_shared<SuperviseArguments>();
   CLI::App* verb = app.add_subcommand("supervise", "Run a job of several ranks and watch over them");
   verb->add_option("--run", given->run, "The run's folder, as `loom train` is told")->required();
-  verb->add_option("--stalled-after", given->stalledAfter, "Seconds after which a rank that does not move on ends the job")
+  verb->add_option("--stalled-after", given->stalledAfter,
+                   "Seconds after which a rank that does not move on ends the job")
       ->check(CLI::Range(3, 86400))
       ->capture_default_str();
   verb->add_option("COMMAND", given->command, "-- mpirun -n N loom train PROJECT --run RUN")->required();

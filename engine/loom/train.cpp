@@ -51,7 +51,9 @@ TrainerOptions fromShared(const Json& shared) {
   options.run.path = shared["run"].get<std::string>();
   options.folder = shared["folder"].get<std::string>();
   options.projectFile = shared["file"].get<std::string>();
-  options.project = checkedProject(parseJson(shared["project"].get<std::string>(), "rank 0's project"), "rank 0's project", {}).project;
+  options.project =
+      checkedProject(parseJson(shared["project"].get<std::string>(), "rank 0's project"), "rank 0's project", {})
+          .project;
   return options;
 }
 
@@ -104,11 +106,13 @@ TrainerOptions agreedOptions(const TrainArguments& given, Job& job, Console* con
   const std::string text = broadcastText(job.communicator(), job.first() ? shareable(options).dump() : std::string());
   if (job.first()) return options;
   const Json shared = parseJson(text, "rank 0's options");
-  return shared["resume"].get<bool>() ? fromShared(shared) : optionsFor(given, nullptr, shared["run"].get<std::string>());
+  return shared["resume"].get<bool>() ? fromShared(shared)
+                                      : optionsFor(given, nullptr, shared["run"].get<std::string>());
 }
 
 void writeTrace(const Trace& trace, Job& job, const std::string& file) {
-  const std::vector<std::string> events = allGatherTexts(job.communicator(), trace.events(job.communicator().rank(), hostName()));
+  const std::vector<std::string> events =
+      allGatherTexts(job.communicator(), trace.events(job.communicator().rank(), hostName()));
   if (job.first()) writeFileAtomically(file, Trace::file(events));
 }
 
@@ -182,7 +186,8 @@ void addTrain(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
   verb->add_option("--precision", given->precision, "f32, bf16 or f16")->check(CLI::IsMember({"f32", "bf16", "f16"}));
   verb->add_option("--threads", given->threads, "How many; 0 = all that this process may use");
-  verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")->type_name("FILE");
+  verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")
+      ->type_name("FILE");
   verb->add_option("--resume", given->resume, "Go on with this run from its newest checkpoint")->type_name("RUN");
   verb->callback([&session, given] { session.chosen = [&session, given] { return train(*given, session.stop); }; });
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The verbs of `loom`, each in its file: it declares its arguments and what runs when it is chosen. A verb answers an exit
-// code or throws Error, whose code becomes one (engine/run/exit_code.h).
+// The verbs of `loom`, each in its file: it declares its arguments and what runs when it is chosen. A verb answers an
+// exit code or throws Error, whose code becomes one (engine/run/exit_code.h).
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -16,8 +16,8 @@ class Backend;
 
 // What a verb may use.
 struct Session {
-  const std::atomic<bool>& stop;   // true after SIGINT or SIGTERM
-  std::function<int()> chosen;     // set by the verb that the command line names
+  const std::atomic<bool>& stop;  // true after SIGINT or SIGTERM
+  std::function<int()> chosen;    // set by the verb that the command line names
 };
 
 void addTrain(CLI::App& app, Session& session);

@@ -53,7 +53,8 @@ Entry settings() {
        .unit = "passes"},
       {.key = "rate_scaling",
        .label = "Scale the rate",
-       .help = "Multiplies the learning rate by what the batch has grown over the base batch: in proportion for SGD and Momentum "
+       .help = "Multiplies the learning rate by what the batch has grown over the base batch: in proportion for SGD "
+               "and Momentum "
                "(Goyal et al. 2017), by the square root for Adam and LAMB.",
        .type = FieldType::choice,
        .defaultValue = "none",
@@ -112,7 +113,8 @@ Entry settings() {
       // Ranks.
       {.key = "virtual_ranks",
        .label = "Virtual ranks",
-       .help = "Computes the parts of so many ranks one after another, with the arithmetic of a run on as many: to study a large "
+       .help = "Computes the parts of so many ranks one after another, with the arithmetic of a run on as many: to "
+               "study a large "
                "run on a small machine. 0: as many as there are ranks.",
        .type = FieldType::integer,
        .defaultValue = 0,
@@ -121,7 +123,8 @@ Entry settings() {
        .unit = "ranks"},
       {.key = "deterministic",
        .label = "Deterministic",
-       .help = "The same bits on any number of ranks: a step is 24 shards (or as many as there are virtual ranks), each computed by "
+       .help = "The same bits on any number of ranks: a step is 24 shards (or as many as there are virtual ranks), "
+               "each computed by "
                "one thread of its rank, summed in a fixed order. Slower: start a rank for each core.",
        .type = FieldType::boolean,
        .defaultValue = false},
@@ -135,7 +138,8 @@ Entry settings() {
                    {"f16", "16 bits, half", "Half the bytes; each block has a scale of its own and keeps 11 bits."}}},
       {.key = "fusion",
        .label = "Fusion",
-       .help = "Gradients travel together up to this size. Smaller ones leave earlier, larger ones cost fewer messages; 0 sends each "
+       .help = "Gradients travel together up to this size. Smaller ones leave earlier, larger ones cost fewer "
+               "messages; 0 sends each "
                "by itself.",
        .type = FieldType::real,
        .defaultValue = 2.0,
@@ -147,7 +151,8 @@ Entry settings() {
        .help = "What batch normalisation takes its mean and variance of, and what validation uses.",
        .type = FieldType::choice,
        .defaultValue = "per_shard",
-       .choices = {{"per_shard", "Per shard", "Of what a rank computes at once; moving averages are those of all shards."},
+       .choices = {{"per_shard", "Per shard",
+                    "Of what a rank computes at once; moving averages are those of all shards."},
                    {"synchronised", "All ranks", "Of the whole step, over all ranks: one more message for each layer."},
                    {"last_batch", "Without moving averages",
                     "Per shard; validation uses the mean over the shards of the last step (Akiba et al. 2017)."}}},

@@ -1,7 +1,7 @@
-// all_reduce: the sum of each x over the ranks of a group takes x's place. Only gradients of parameters are exchanged like this: x is
-// the store's memory, and nothing else reads it. `done` is 1 and shows where in the program the exchange may begin; it ends before
-// the step does. By itself a process is a group of one, and nothing changes. (Of the x the first is named as updated: that alone keeps
-// the operation alive and in its place.)
+// all_reduce: the sum of each x over the ranks of a group takes x's place. Only gradients of parameters are exchanged
+// like this: x is the store's memory, and nothing else reads it. `done` is 1 and shows where in the program the
+// exchange may begin; it ends before the step does. By itself a process is a group of one, and nothing changes. (Of the
+// x the first is named as updated: that alone keeps the operation alive and in its place.)
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -12,7 +12,9 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes&) {
   return {ops::f32(Shape{})};
 }
 
-void reference(ops::References, ops::Outputs outputs, const Attributes&) { outputs[0].values[0] = 1; }
+void reference(ops::References, ops::Outputs outputs, const Attributes&) {
+  outputs[0].values[0] = 1;
+}
 
 }  // namespace
 

@@ -62,7 +62,8 @@ class Lamb final : public Optimizer {
 
   UpdateSums measure(const UpdateRange& range, const UpdateScalars& scalars) const override {
     double weight[kLanes] = {}, towards[kLanes] = {};
-    gather(range.weight, range.gradient, range.slots[0], range.slots[1], range.count, constants(scalars), weight, towards);
+    gather(range.weight, range.gradient, range.slots[0], range.slots[1], range.count, constants(scalars), weight,
+           towards);
     UpdateSums sums;
     for (int lane = 0; lane < kLanes; ++lane) {
       sums.weight += weight[lane];
@@ -108,14 +109,18 @@ const OptimizerDefinition& defineLAMBOptimizer() {
           {.id = "LAMB",
            .label = "LAMB",
            .aliases = {"Lamb", "NVLAMB", "FusedLAMB"},
-           .summary = "Adam whose step in each tensor is in proportion to the tensor's own size: for batches of thousands.",
-           .help = "m ← β₁ m + (1 − β₁) g;  v ← β₂ v + (1 − β₂) g²\n"
-                   "u = m / (√v + ε) + weight_decay · w, with m / (1 − β₁ᵗ) and v / (1 − β₂ᵗ) in their places under bias "
-                   "correction\n"
-                   "w ← w − learning_rate · φ(‖w‖) / ‖u‖ · u, for each tensor, φ = ‖w‖ between the two bounds; the ratio is 1 "
-                   "where ‖w‖ = 0 or ‖u‖ ≤ ε\n"
-                   "You et al., arXiv 1904.00962, third version (no bias correction) and defaults of nnabla. apex, timm and "
-                   "TensorFlow correct the bias and bound nothing; DeepSpeed corrects the step's length only.",
+           .summary =
+               "Adam whose step in each tensor is in proportion to the tensor's own size: for batches of thousands.",
+           .help =
+               "m ← β₁ m + (1 − β₁) g;  v ← β₂ v + (1 − β₂) g²\n"
+               "u = m / (√v + ε) + weight_decay · w, with m / (1 − β₁ᵗ) and v / (1 − β₂ᵗ) in their places under bias "
+               "correction\n"
+               "w ← w − learning_rate · φ(‖w‖) / ‖u‖ · u, for each tensor, φ = ‖w‖ between the two bounds; the ratio "
+               "is 1 "
+               "where ‖w‖ = 0 or ‖u‖ ≤ ε\n"
+               "You et al., arXiv 1904.00962, third version (no bias correction) and defaults of nnabla. apex, timm "
+               "and "
+               "TensorFlow correct the bias and bound nothing; DeepSpeed corrects the step's length only.",
            .fields = {learningRateField(0.001),
                       shareField("beta1", "β₁", "The share of the mean gradient that is kept from step to step.", 0.9),
                       shareField("beta2", "β₂", "The share of the mean squared gradient that is kept.", 0.999),
@@ -141,8 +146,8 @@ const OptimizerDefinition& defineLAMBOptimizer() {
                       unscaledField()}},
       .make = [](const Values& values) -> std::unique_ptr<Optimizer> {
         if (values.real("gamma_low") > values.real("gamma_high"))
-          throwError(ErrorCode::badProject, "LAMB: the least length {} is above the greatest, {}", values.real("gamma_low"),
-                     values.real("gamma_high"));
+          throwError(ErrorCode::badProject, "LAMB: the least length {} is above the greatest, {}",
+                     values.real("gamma_low"), values.real("gamma_high"));
         return std::make_unique<Lamb>(values);
       }};
   return definition;

@@ -86,41 +86,45 @@ class Lars final : public Optimizer {
 
 const OptimizerDefinition& defineLARSOptimizer() {
   static const OptimizerDefinition definition{
-      .entry =
-          {.id = "LARS",
-           .label = "LARS",
-           .aliases = {"Lars", "LARC", "LayerwiseAdaptiveRateScaling"},
-           .summary = "Momentum whose step in each tensor is in proportion to the tensor's own size: for batches of thousands.",
-           .help =
-               "λ = coefficient · ‖w‖ / (‖g‖ + weight_decay · ‖w‖), for each tensor; 1 where ‖w‖ < ε or ‖g‖ = 0\n"
-               "v ← momentum · v + learning_rate · λ · (g + weight_decay · w)\nw ← w − v\n"
-               "You, Gitman, Ginsburg, arXiv 1708.03888; arithmetic and defaults of nnabla (a denominator below ε gains ε). "
-               "g is the averaged gradient of the whole batch before the decay is added. Learning rates are large: 2 to 30 with a "
-               "polynomial schedule of power 2 and a warm-up. timm keeps the learning rate outside of the buffer.",
-           .fields = {learningRateField(0.001),
-                      shareField("momentum", "Momentum", "The share of the buffer that is kept from step to step.", 0.9),
-                      {.key = "coefficient",
-                       .label = "Trust coefficient",
-                       .help = "The length of a step as a share of the weights' length, at learning rate 1.",
-                       .type = FieldType::real,
-                       .defaultValue = 0.001,
-                       .hard = Range{0, 1000},
-                       .comfortable = Range{1e-4, 1}},
-                      epsilonField(1e-6),
-                      weightDecayField(0, "Added to the gradient as weight_decay · w, and to the denominator of λ."),
-                      {.key = "trust_clip",
-                       .label = "Clip the ratio",
-                       .help = "λ · learning_rate never exceeds the learning rate (LARC): min(λ / learning_rate, 1) takes λ's place.",
-                       .type = FieldType::boolean,
-                       .defaultValue = false},
-                      {.key = "rate_placement",
-                       .label = "Learning rate",
-                       .help = "Where the learning rate stands; it matters when it changes.",
-                       .type = FieldType::choice,
-                       .defaultValue = "inside",
-                       .choices = {{"inside", "Inside the buffer", "As the paper and nnabla: a change is felt later."},
-                                   {"outside", "Outside", "As PyTorch's momentum and timm: a change is felt at once."}}},
-                      unscaledField()}},
+      .entry = {.id = "LARS",
+                .label = "LARS",
+                .aliases = {"Lars", "LARC", "LayerwiseAdaptiveRateScaling"},
+                .summary = "Momentum whose step in each tensor is in proportion to the tensor's own size: for batches "
+                           "of thousands.",
+                .help =
+                    "λ = coefficient · ‖w‖ / (‖g‖ + weight_decay · ‖w‖), for each tensor; 1 where ‖w‖ < ε or ‖g‖ = 0\n"
+                    "v ← momentum · v + learning_rate · λ · (g + weight_decay · w)\nw ← w − v\n"
+                    "You, Gitman, Ginsburg, arXiv 1708.03888; arithmetic and defaults of nnabla (a denominator below ε "
+                    "gains ε). "
+                    "g is the averaged gradient of the whole batch before the decay is added. Learning rates are "
+                    "large: 2 to 30 with a "
+                    "polynomial schedule of power 2 and a warm-up. timm keeps the learning rate outside of the buffer.",
+                .fields =
+                    {learningRateField(0.001),
+                     shareField("momentum", "Momentum", "The share of the buffer that is kept from step to step.", 0.9),
+                     {.key = "coefficient",
+                      .label = "Trust coefficient",
+                      .help = "The length of a step as a share of the weights' length, at learning rate 1.",
+                      .type = FieldType::real,
+                      .defaultValue = 0.001,
+                      .hard = Range{0, 1000},
+                      .comfortable = Range{1e-4, 1}},
+                     epsilonField(1e-6),
+                     weightDecayField(0, "Added to the gradient as weight_decay · w, and to the denominator of λ."),
+                     {.key = "trust_clip",
+                      .label = "Clip the ratio",
+                      .help = "λ · learning_rate never exceeds the learning rate (LARC): min(λ / learning_rate, 1) "
+                              "takes λ's place.",
+                      .type = FieldType::boolean,
+                      .defaultValue = false},
+                     {.key = "rate_placement",
+                      .label = "Learning rate",
+                      .help = "Where the learning rate stands; it matters when it changes.",
+                      .type = FieldType::choice,
+                      .defaultValue = "inside",
+                      .choices = {{"inside", "Inside the buffer", "As the paper and nnabla: a change is felt later."},
+                                  {"outside", "Outside", "As PyTorch's momentum and timm: a change is felt at once."}}},
+                     unscaledField()}},
       .make = [](const Values& values) -> std::unique_ptr<Optimizer> { return std::make_unique<Lars>(values); }};
   return definition;
 }

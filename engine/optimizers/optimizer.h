@@ -28,14 +28,15 @@ struct UpdateRange {
   std::int64_t count;
 };
 
-// Sums of squares over a tensor: of its weights, and of what the rule compares them with (LARS: the gradient; LAMB: Adam's
-// direction with the decay).
+// Sums of squares over a tensor: of its weights, and of what the rule compares them with (LARS: the gradient; LAMB:
+// Adam's direction with the decay).
 struct UpdateSums {
   double weight = 0, direction = 0;
 };
 
-// A rule bound to its hyper-parameters. One that `measures` is called in two passes: measure() over every range of a tensor, then
-// update() with the tensorScale() of the sums; measure() may change slots, never weights. Others only get update().
+// A rule bound to its hyper-parameters. One that `measures` is called in two passes: measure() over every range of a
+// tensor, then update() with the tensorScale() of the sums; measure() may change slots, never weights. Others only get
+// update().
 class Optimizer {
  public:
   virtual ~Optimizer() = default;

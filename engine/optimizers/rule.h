@@ -1,6 +1,7 @@
 #pragma once
-// What the rules share: fields that each has, and the attribute that compiles a loop for several instruction sets, chosen when
-// the program starts. A rule's loop runs over ranges of a few thousand elements, so the indirect call costs nothing.
+// What the rules share: fields that each has, and the attribute that compiles a loop for several instruction sets,
+// chosen when the program starts. A rule's loop runs over ranges of a few thousand elements, so the indirect call costs
+// nothing.
 #include "engine/optimizers/optimizer.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -24,13 +25,14 @@ inline Field learningRateField(double defaultValue) {
 
 // `how` tells where the rule puts it.
 inline Field weightDecayField(double defaultValue, std::string how) {
-  return {.key = "weight_decay",
-          .label = "Weight decay",
-          .help = std::move(how) + " Biases and normalisation parameters are left out unless the update says otherwise.",
-          .type = FieldType::real,
-          .defaultValue = defaultValue,
-          .hard = Range{0, 1},
-          .comfortable = Range{0, 0.1}};
+  return {
+      .key = "weight_decay",
+      .label = "Weight decay",
+      .help = std::move(how) + " Biases and normalisation parameters are left out unless the update says otherwise.",
+      .type = FieldType::real,
+      .defaultValue = defaultValue,
+      .hard = Range{0, 1},
+      .comfortable = Range{0, 0.1}};
 }
 
 // A share of what was before: momentum, the betas, a decay of averages.
@@ -58,8 +60,10 @@ inline Field epsilonField(double defaultValue) {
 inline Field unscaledField() {
   return {.key = "unscaled",
           .label = "No trust ratio",
-          .help = "What is updated at the plain learning rate: the kinds bias and normalisation, or patterns of names. Their norms say "
-                  "little, and a ratio from them costs accuracy (ResNet-50 at 64K: 71.9 instead of 76.2 %).",
+          .help =
+              "What is updated at the plain learning rate: the kinds bias and normalisation, or patterns of names. "
+              "Their norms say "
+              "little, and a ratio from them costs accuracy (ResNet-50 at 64K: 71.9 instead of 76.2 %).",
           .type = FieldType::texts,
           .defaultValue = Json::array({"bias", "normalisation"})};
 }

@@ -17,7 +17,7 @@ class Trace;
 
 struct CompileOptions {
   DataType precision = DataType::f32;
-  int threads = 0;  // 0 = as many as the affinity mask allows
+  int threads = 0;                     // 0 = as many as the affinity mask allows
   Collectives* collectives = nullptr;  // for all_reduce and synchronised statistics; null: a group of one
   Trace* trace = nullptr;              // where stages are recorded
 };

@@ -13,7 +13,8 @@ std::map<std::string, std::size_t> completions(const Program& program) {
   std::map<std::string, std::size_t> last;
   for (std::size_t i = 0; i < program.operations.size(); ++i)
     for (const TensorId id : program.operations[i].outputs)
-      if (id != kNoTensor && program.tensor(id).role == TensorRole::parameterGradient) last[program.tensor(id).name] = i;
+      if (id != kNoTensor && program.tensor(id).role == TensorRole::parameterGradient)
+        last[program.tensor(id).name] = i;
   return last;
 }
 
@@ -43,7 +44,8 @@ void exchangeGradients(Program& program, const std::vector<std::vector<std::stri
   std::multimap<std::size_t, Operation> behind;  // keeps the buckets' order where two are completed at once
   const OpDefinition& op = findOp("all_reduce");
   for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
-    Operation operation{.op = &op, .inputs = {}, .outputs = {}, .attributes = {}, .origin = "gradients", .backward = true};
+    Operation operation{
+        .op = &op, .inputs = {}, .outputs = {}, .attributes = {}, .origin = "gradients", .backward = true};
     operation.attributes.set("bucket", static_cast<std::int64_t>(bucket));
     operation.attributes.set("group", std::string("data"));
     std::size_t at = 0;
@@ -72,9 +74,11 @@ void setBatchStatistics(Program& program, BatchStatistics statistics) {
   if (statistics == BatchStatistics::perShard) return;
   for (Operation& operation : program.operations) {
     const std::string& name = operation.op->name;
-    if (statistics == BatchStatistics::synchronised && (name == "batch_normalization" || name == "batch_normalization_gradient"))
+    if (statistics == BatchStatistics::synchronised &&
+        (name == "batch_normalization" || name == "batch_normalization_gradient"))
       operation.attributes.set("synchronised", true);
-    if (statistics == BatchStatistics::lastBatch && name == "batch_normalization") operation.attributes.set("momentum", 0.0);
+    if (statistics == BatchStatistics::lastBatch && name == "batch_normalization")
+      operation.attributes.set("momentum", 0.0);
   }
 }
 

@@ -13,8 +13,9 @@ void eliminateDeadCode(Program& program, std::span<const TensorId> alsoKept = {}
 // transposes that undo each other, and computes once what is written twice. Run before differentiate(), or after.
 void simplify(Program& program);
 
-// Gradients that travel together, by parameter name, in the order in which the backward part completes them: a bucket is closed
-// when the next gradient would make it larger than `threshold` bytes; 0 gives every gradient a bucket of its own.
+// Gradients that travel together, by parameter name, in the order in which the backward part completes them: a bucket
+// is closed when the next gradient would make it larger than `threshold` bytes; 0 gives every gradient a bucket of its
+// own.
 std::vector<std::vector<std::string>> planBuckets(const Program& program, std::size_t threshold);
 // Puts an all_reduce behind the operation that completes each bucket. A bucket is exchanged after those before it.
 void exchangeGradients(Program& program, const std::vector<std::vector<std::string>>& buckets);

@@ -1,6 +1,7 @@
 #include "engine/program/trace.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/base/json.h"
 
@@ -11,18 +12,35 @@ std::int64_t microseconds(Trace::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
+template <std::size_t size>
+void keep(char (&kept)[size], const char* text) {
+  std::memcpy(kept, text, ::strnlen(text, size - 1));
+}
+
 }  // namespace
 
 void Trace::add(Lane lane, const char* name, const char* detail, Clock::time_point begin, Clock::time_point end,
                 std::int64_t bytes) {
   const std::size_t at = m_next.fetch_add(1, std::memory_order_relaxed);
-  if (at < m_events.size()) m_events[at] = {name, detail, begin, end, bytes, lane};
+  if (at >= m_events.size()) return;
+  Event& event = m_events[at];
+  keep(event.name, name);
+  keep(event.detail, detail);
+  event.begin = begin;
+  event.end = end;
+  event.bytes = bytes;
+  event.lane = lane;
 }
 
 std::string Trace::events(int rank, const std::string& host) const {
   std::string text;
-  const auto add = [&text](const Json& event) { text += (text.empty() ? "" : ",\n") + event.dump(); };
-  add({{"ph", "M"}, {"pid", rank}, {"name", "process_name"}, {"args", {{"name", "rank " + std::to_string(rank) + " on " + host}}}});
+  const auto add = [&text](const Json& event) {
+    text += (text.empty() ? "" : ",\n") + event.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  add({{"ph", "M"},
+       {"pid", rank},
+       {"name", "process_name"},
+       {"args", {{"name", "rank " + std::to_string(rank) + " on " + host}}}});
   static const char* const lanes[] = {"compute", "communication", "data"};
   for (int lane = 0; lane < 3; ++lane)
     add({{"ph", "M"}, {"pid", rank}, {"tid", lane}, {"name", "thread_name"}, {"args", {{"name", lanes[lane]}}}});

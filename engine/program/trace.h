@@ -1,6 +1,6 @@
 #pragma once
-// What happened when, in the format of browsers' trace viewers (chrome://tracing, Perfetto). Memory is taken once; what does not fit
-// any more is dropped, so a trace shows the first steps of a run. Any thread; recording takes no lock.
+// What happened when, in the format of browsers' trace viewers (chrome://tracing, Perfetto). Memory is taken once; what
+// does not fit any more is dropped, so a trace shows the first steps of a run. Any thread; recording takes no lock.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,8 +15,9 @@ class Trace {
   enum class Lane { compute, communication, data };
 
   explicit Trace(std::size_t capacity = 200000) : m_events(capacity) {}
-  // `name` and `detail` must outlive the trace's use. `bytes` < 0 = none.
-  void add(Lane lane, const char* name, const char* detail, Clock::time_point begin, Clock::time_point end, std::int64_t bytes = -1);
+  // Keeps the beginnings of `name` and `detail`, which a program that ends may take with it. `bytes` < 0 = none.
+  void add(Lane lane, const char* name, const char* detail, Clock::time_point begin, Clock::time_point end,
+           std::int64_t bytes = -1);
   bool full() const { return m_next.load(std::memory_order_relaxed) >= m_events.size(); }
   // The events of this process as elements of "traceEvents", without the brackets around them.
   std::string events(int rank, const std::string& host) const;
@@ -25,8 +26,7 @@ class Trace {
 
  private:
   struct Event {
-    const char* name = nullptr;
-    const char* detail = nullptr;
+    char name[40] = {}, detail[80] = {};
     Clock::time_point begin, end;
     std::int64_t bytes = -1;
     Lane lane = Lane::compute;

@@ -82,7 +82,8 @@ const Entry& warmupEntry() {
                   .hard = Range{0, 1}},
                  {.key = "from_unscaled",
                   .label = "From the unscaled rate",
-                  .help = "Begins at the learning rate before it is scaled to the batch, as Goyal et al.; takes the place of `from`.",
+                  .help = "Begins at the learning rate before it is scaled to the batch, as Goyal et al.; takes the "
+                          "place of `from`.",
                   .type = FieldType::boolean,
                   .defaultValue = false}}};
   return entry;

@@ -1,5 +1,6 @@
 #pragma once
-// The learning rate over a run as a factor of the base rate; a function of the step alone, so that a chart can draw all of it.
+// The learning rate over a run as a factor of the base rate; a function of the step alone, so that a chart can draw all
+// of it.
 #include <memory>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 namespace loom {
 
 struct ScheduleSpan {
-  std::int64_t steps = 1;          // of the whole run
+  std::int64_t steps = 1;  // of the whole run
   std::int64_t stepsPerEpoch = 1;
   double rateScale = 1;  // what a larger batch multiplied the base rate with: a warm-up may begin before it
 };

@@ -35,7 +35,9 @@ void compare(const std::string& place, const Json* first, const Json* other, std
 
 }  // namespace
 
-std::string fingerprint(std::string_view text) { return fmt::format("{:016x}", hashName(text)); }
+std::string fingerprint(std::string_view text) {
+  return fmt::format("{:016x}", hashName(text));
+}
 
 Json fingerprint(const Dataset& dataset) {
   Json variables = Json::array();
@@ -50,7 +52,8 @@ Json fingerprint(const Dataset& dataset) {
     for (std::size_t v = 0; v < dataset.schema().variables.size(); ++v) {
       Shape shape;
       const auto raw = dataset.read(row, v, &shape);
-      content = content * 0x9E3779B97F4A7C15ull + hashName({reinterpret_cast<const char*>(raw.data()), raw.size_bytes()});
+      content =
+          content * 0x9E3779B97F4A7C15ull + hashName({reinterpret_cast<const char*>(raw.data()), raw.size_bytes()});
     }
   }
   return {{"rows", rows}, {"variables", std::move(variables)}, {"content", fmt::format("{:016x}", content)}};
@@ -65,12 +68,13 @@ void agree(Communicator& communicator, const Json& facts, const std::optional<Er
   if (failure) mine.update({{"error", failure->what()}, {"code", static_cast<int>(failure->code())}});
   communicator.activity().subject.store("what all would train", std::memory_order_relaxed);
   std::vector<Json> all;
-  for (const std::string& text : allGatherTexts(communicator, mine.dump(-1, ' ', false, Json::error_handler_t::replace)))
+  for (const std::string& text :
+       allGatherTexts(communicator, mine.dump(-1, ' ', false, Json::error_handler_t::replace)))
     all.push_back(Json::parse(text));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].contains("error")) continue;
-    throwError(static_cast<ErrorCode>(all[rank]["code"].get<int>()), "rank {} on {}: {}", rank, all[rank]["host"].get<std::string>(),
-               all[rank]["error"].get<std::string>());
+    throwError(static_cast<ErrorCode>(all[rank]["code"].get<int>()), "rank {} on {}: {}", rank,
+               all[rank]["host"].get<std::string>(), all[rank]["error"].get<std::string>());
   }
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::vector<std::string> differences;
@@ -78,8 +82,9 @@ void agree(Communicator& communicator, const Json& facts, const std::optional<Er
     if (differences.empty()) continue;
     const std::size_t more = differences.size() > kMostTold ? differences.size() - kMostTold : 0;
     differences.resize(differences.size() - more);
-    throwError(ErrorCode::communication, "rank {} on {} would train something else than rank 0 on {}: {}{}. Bring both to one state",
-               rank, all[rank]["host"].get<std::string>(), all[0]["host"].get<std::string>(), fmt::join(differences, "; "),
+    throwError(ErrorCode::communication,
+               "rank {} on {} would train something else than rank 0 on {}: {}{}. Bring both to one state", rank,
+               all[rank]["host"].get<std::string>(), all[0]["host"].get<std::string>(), fmt::join(differences, "; "),
                more > 0 ? fmt::format("; and {} more", more) : std::string());
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Executables by (network, phase, batch, update), made when first asked for and kept: a smaller last batch, validation, or a batch
-// that changes costs one compilation and nothing afterwards.
+// Executables by (network, phase, batch, update), made when first asked for and kept: a smaller last batch, validation,
+// or a batch that changes costs one compilation and nothing afterwards.
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,9 +18,10 @@ struct CompileRequest {
   const Network* network = nullptr;  // kept by address: must outlive the cache
   Phase phase = Phase::training;
   std::int64_t batch = 1;
-  int update = 0;                                       // which update's gradients; tells requests of one network apart
-  std::function<bool(const Parameter&)> wanted;         // training: parameters that get a gradient; null = all
-  const std::vector<std::vector<std::string>>* buckets = nullptr;  // training: gradients that are exchanged with other ranks
+  int update = 0;                                // which update's gradients; tells requests of one network apart
+  std::function<bool(const Parameter&)> wanted;  // training: parameters that get a gradient; null = all
+  const std::vector<std::vector<std::string>>* buckets =
+      nullptr;  // training: gradients that are exchanged with other ranks
   Collectives* collectives = nullptr;
 };
 

@@ -21,7 +21,8 @@ Measured resultsOf(const Executable& executable, double samples) {
   return measured;
 }
 
-Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::unique_ptr<Feed> feed, const Parallel* parallel)
+Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::unique_ptr<Feed> feed,
+                       const Parallel* parallel)
     : m_networks(networks), m_network(network), m_feed(std::move(feed)), m_parallel(parallel) {
   m_feed->setBatch(std::min(m_feed->batch(), m_feed->size()));
   const Program& program = this->program();
@@ -45,7 +46,8 @@ std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
     if (ranks == 1 && stop && stop->load(std::memory_order_relaxed)) return {};
     const Batch& batch = m_feed->next();
     last = batch.lastOfEpoch;
-    const int from = m_parallel ? m_parallel->firstLogical(rank) : 0, to = m_parallel ? m_parallel->firstLogical(rank + 1) : 1;
+    const int from = m_parallel ? m_parallel->firstLogical(rank) : 0,
+              to = m_parallel ? m_parallel->firstLogical(rank + 1) : 1;
     for (int l = from; l < to; ++l) {
       const std::int64_t first = batch.size * l / logical, count = batch.size * (l + 1) / logical - first;
       Measured part{.metrics = {}, .samples = 0};
@@ -67,7 +69,9 @@ std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
     return means.value();
   }
   // Added batch by batch and in the order of logical ranks, as one rank would.
-  const auto each = [&](int r) { return static_cast<std::int64_t>(m_parallel->firstLogical(r + 1) - m_parallel->firstLogical(r)); };
+  const auto each = [&](int r) {
+    return static_cast<std::int64_t>(m_parallel->firstLogical(r + 1) - m_parallel->firstLogical(r));
+  };
   std::int64_t most = 0;
   for (int r = 0; r < ranks; ++r) most = std::max(most, each(r));
   const Gathered gathered =

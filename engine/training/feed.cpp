@@ -114,6 +114,11 @@ std::int64_t Feed::stepsPerEpoch() const {
   return (samplesPerEpoch() + m_options.batch - 1) / m_options.batch;
 }
 
+std::int64_t Feed::smallestBatch() const {
+  const std::int64_t rest = samplesPerEpoch() % m_options.batch;
+  return rest > 0 ? rest : std::min(m_options.batch, samplesPerEpoch());
+}
+
 void Feed::setBatch(std::int64_t batch) {
   m_options.batch = batch;
   if (m_loader) m_loader->setBatch(batch);

@@ -1,6 +1,6 @@
 #pragma once
-// From a dataset to the inputs of networks: which column each Input takes, one loader for all networks that read the dataset, and
-// the copy of a shard's rows into an executable.
+// From a dataset to the inputs of networks: which column each Input takes, one loader for all networks that read the
+// dataset, and the copy of a shard's rows into an executable.
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@
 namespace loom {
 
 struct FeedOptions {
-  std::string name;             // of the dataset, for messages
-  std::vector<Json> prepare;    // resolved (measurePrepare)
+  std::string name;           // of the dataset, for messages
+  std::vector<Json> prepare;  // resolved (measurePrepare)
   std::int64_t batch = 1;
   bool shuffle = true;
   bool random = true;
@@ -36,7 +36,8 @@ class Feed {
 
   // The CSV variable that an Input takes: its field `variable`, or its own id.
   static std::string variableOf(const Network& network, const std::string& input);
-  // Before start(). Throws Error(badData) naming network, input and dataset when a variable is missing or of another size.
+  // Before start(). Throws Error(badData) naming network, input and dataset when a variable is missing or of another
+  // size.
   std::vector<Binding> bind(const Network& network, const Program& program);
   void start(std::int64_t epoch, std::int64_t sample);
   bool started() const { return m_loader != nullptr; }
@@ -54,6 +55,8 @@ class Feed {
   // Samples of an epoch that are used (fewer than size() when the last batch is dropped), and batches.
   std::int64_t samplesPerEpoch() const;
   std::int64_t stepsPerEpoch() const;
+  // Samples of the smallest batch, the last of an epoch perhaps.
+  std::int64_t smallestBatch() const;
   double waited() { return m_loader ? m_loader->waited() : 0; }
   void setBatch(std::int64_t batch);
   std::int64_t batch() const { return m_options.batch; }

@@ -13,8 +13,8 @@ std::vector<std::string> metricNames(const Program& program) {
   return names;
 }
 
-Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names, const std::vector<Measured>& mine,
-                        std::size_t most, const Signals& signals) {
+Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names,
+                        const std::vector<Measured>& mine, std::size_t most, const Signals& signals) {
   const std::size_t width = 2 + names.size(), words = 3 + most * width;
   std::vector<double> sent(words, 0.0), all(words * static_cast<std::size_t>(communicator.size()));
   sent[0] = signals.stop;

@@ -1,5 +1,6 @@
 #pragma once
-// What ranks tell each other beside gradients: loss and metrics of each shard, words of who steers, and texts that all must know.
+// What ranks tell each other beside gradients: loss and metrics of each shard, words of who steers, and texts that all
+// must know.
 #include <vector>
 
 #include "engine/comm/communicator.h"
@@ -24,8 +25,8 @@ struct Gathered {
 };
 
 // `mine`: at most `most` parts, the same limit on every rank. Blocks until every rank has called it.
-Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names, const std::vector<Measured>& mine,
-                        std::size_t most, const Signals& signals);
+Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names,
+                        const std::vector<Measured>& mine, std::size_t most, const Signals& signals);
 
 // The first text that is not empty, in the order of ranks; empty when all are.
 std::string firstText(Communicator& communicator, const std::string& text);

@@ -18,21 +18,26 @@ Parallel::Parallel(Communicator& communicator, const TrainSettings& settings, Tr
     if (logical == 0) logical = kDeterministicShards;
     passes = 1;
     if (settings.wire != Wire::f32)
-      throwError(ErrorCode::badProject,
-                 "training: a deterministic run has the same bits on any number of ranks, which the wire {} cannot carry; set "
-                 "wire to f32",
-                 toString(settings.wire));
+      throwError(
+          ErrorCode::badProject,
+          "training: a deterministic run has the same bits on any number of ranks, which the wire {} cannot carry; set "
+          "wire to f32",
+          toString(settings.wire));
   }
   if (logical == 0) logical = ranks();
   if (logical < ranks())
-    throwError(ErrorCode::badProject, "training: {} {} cannot be shared by {} ranks; start at most {} ranks, or set virtual_ranks to {}",
+    throwError(ErrorCode::badProject,
+               "training: {} {} cannot be shared by {} ranks; start at most {} ranks, or set virtual_ranks to {}",
                logical, deterministic ? "shards of a deterministic step" : "virtual ranks", ranks(), logical, ranks());
   if (settings.statistics == BatchStatistics::synchronised && (logical > ranks() || passes > 1))
     throwError(ErrorCode::badProject,
-               "training: synchronised batch statistics need all samples of a step at once, but {} {} compute one after another; set "
+               "training: synchronised batch statistics need all samples of a step at once, but {} {} compute one "
+               "after another; set "
                "batch_statistics to per_shard, or train without {}",
                passes > 1 ? passes : logical, passes > 1 ? "accumulation passes" : "virtual ranks",
-               passes > 1 ? "accumulation" : deterministic ? "deterministic" : "virtual ranks");
+               passes > 1      ? "accumulation"
+               : deterministic ? "deterministic"
+                               : "virtual ranks");
 }
 
 std::int64_t Parallel::shardSize(std::int64_t batch) const {
@@ -47,7 +52,8 @@ void Parallel::visit(std::int64_t size, std::int64_t batch, int firstRank, int l
     const std::int64_t begin = firstRow(size, l), end = firstRow(size, l + 1);
     for (std::int64_t first = begin; first < end; first += most) {
       const std::int64_t count = std::min(most, end - first);
-      visit(Shard{.logical = l, .first = first, .count = count, .opens = first == begin, .closes = first + count == end});
+      visit(
+          Shard{.logical = l, .first = first, .count = count, .opens = first == begin, .closes = first + count == end});
     }
   }
 }

@@ -1,8 +1,8 @@
 #pragma once
-// How a step is spread over ranks. The unit is a logical rank: its samples are [B·l/L, B·(l+1)/L) of the step's batch B, whatever the
-// number of processes; real ranks take logical ranks in order. L is the number of processes, or more with virtual ranks, or the
-// number of shards in deterministic mode. A logical rank computes its samples in passes (accumulation). A shard is what is computed
-// at once.
+// How a step is spread over ranks. The unit is a logical rank: its samples are [B·l/L, B·(l+1)/L) of the step's batch
+// B, whatever the number of processes; real ranks take logical ranks in order. L is the number of processes, or more
+// with virtual ranks, or the number of shards in deterministic mode. A logical rank computes its samples in passes
+// (accumulation). A shard is what is computed at once.
 #include <cstdint>
 #include <vector>
 
@@ -16,14 +16,14 @@ namespace loom {
 class Trace;
 
 struct Shard {
-  int logical = 0;  // rank that it belongs to
-  std::int64_t first = 0, count = 0;  // in the step's batch
+  int logical = 0;                     // rank that it belongs to
+  std::int64_t first = 0, count = 0;   // in the step's batch
   bool opens = false, closes = false;  // the first, the last of its logical rank
 };
 
 struct Parallel {
   Communicator& communicator;
-  int logical = 1;           // ranks whose arithmetic it is: at least communicator.size()
+  int logical = 1;  // ranks whose arithmetic it is: at least communicator.size()
   bool deterministic = false;
   std::int64_t passes = 1;
   Trace* trace = nullptr;

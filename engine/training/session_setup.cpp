@@ -83,7 +83,8 @@ void TrainingSession::openData() {
   Json facts;
   try {
     for (const UpdateSpec& update : training.updates) m_data.open(update.dataset);
-    if (!training.validation.empty() && m_settings.validateEvery > 0) m_data.open(training.validation, training.updates.front().dataset);
+    if (!training.validation.empty() && m_settings.validateEvery > 0)
+      m_data.open(training.validation, training.updates.front().dataset);
     facts = this->facts();
   } catch (const Error& error) {
     failure = error;
@@ -147,18 +148,19 @@ void TrainingSession::makeEvaluation() {
   if (!network)
     throwError(ErrorCode::badProject, "training: the network '{}' that is to be validated is not in the project", name);
   const OpenedDataset& opened = m_data.open(training.validation, training.updates.front().dataset);
-  m_evaluation =
-      std::make_unique<Evaluation>(m_networks, *network,
-                                   std::make_unique<Feed>(opened.data, FeedOptions{.name = training.validation,
-                                                                                   .prepare = opened.prepare,
-                                                                                   .batch = m_parallel.shardSize(m_settings.batch) * m_parallel.logical,
-                                                                                   .shuffle = false,
-                                                                                   .random = false,
-                                                                                   .seed = m_settings.seed,
-                                                                                   .parts = m_parallel.logical,
-                                                                                   .partBegin = m_parallel.firstLogical(m_parallel.communicator.rank()),
-                                                                                   .partEnd = m_parallel.firstLogical(m_parallel.communicator.rank() + 1)}),
-                                   &m_parallel);
+  m_evaluation = std::make_unique<Evaluation>(
+      m_networks, *network,
+      std::make_unique<Feed>(opened.data,
+                             FeedOptions{.name = training.validation,
+                                         .prepare = opened.prepare,
+                                         .batch = m_parallel.shardSize(m_settings.batch) * m_parallel.logical,
+                                         .shuffle = false,
+                                         .random = false,
+                                         .seed = m_settings.seed,
+                                         .parts = m_parallel.logical,
+                                         .partBegin = m_parallel.firstLogical(m_parallel.communicator.rank()),
+                                         .partEnd = m_parallel.firstLogical(m_parallel.communicator.rank() + 1)}),
+      &m_parallel);
 }
 
 void TrainingSession::chooseMonitor() {
@@ -221,7 +223,8 @@ void TrainingSession::resume() {
 void TrainingSession::shareStore() {
   Communicator& communicator = m_parallel.communicator;
   communicator.activity().subject.store("the checkpoint", std::memory_order_relaxed);
-  m_position = Position::fromJson(parseJson(broadcastText(communicator, m_position.toJson().dump()), "rank 0's position"));
+  m_position =
+      Position::fromJson(parseJson(broadcastText(communicator, m_position.toJson().dump()), "rank 0's position"));
   m_position.updates.resize(m_updates.size());
   for (const auto& entry : m_store.entries()) {
     communicator.broadcast(std::as_writable_bytes(entry->value), 0);

@@ -21,14 +21,14 @@ struct TrainSettings {
   std::optional<double> clipNorm;
   bool shuffle = true;
   bool dropLast = false;
-  double validateEvery = 0;              // epochs; 0 = never
-  std::string monitor;                   // what "best" means: "loss" or a metric's node
-  std::optional<double> checkpointEvery; // epochs; such checkpoints are kept for good
+  double validateEvery = 0;               // epochs; 0 = never
+  std::string monitor;                    // what "best" means: "loss" or a metric's node
+  std::optional<double> checkpointEvery;  // epochs; such checkpoints are kept for good
   int threads = 0;
-  std::int64_t virtualRanks = 0;         // 0 = as many as there are ranks
+  std::int64_t virtualRanks = 0;  // 0 = as many as there are ranks
   bool deterministic = false;
   Wire wire = Wire::f32;
-  std::size_t fusionBytes = 0;           // 0 = every gradient by itself
+  std::size_t fusionBytes = 0;  // 0 = every gradient by itself
   BatchStatistics statistics = BatchStatistics::perShard;
   double rateScale = 1;  // of the learning rate: the batch's over the base batch's
 

@@ -66,7 +66,8 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
     m_gradients = std::make_unique<GradientExchange>(parallel.communicator, std::move(exchanged), parallel.trace);
 }
 
-void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std::int64_t shardsOfAll, const Compute& compute) {
+void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std::int64_t shardsOfAll,
+                       const Compute& compute) {
   m_batch = batch;
   m_averaging = !m_states.empty() && (shardsOfAll > 1 || m_parallel.ranks() > 1);
   if (m_averaging) {
@@ -83,7 +84,8 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std
 }
 
 // Every shard begins at the statistics of before the step.
-void StepExchange::computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute, StepOptions options) {
+void StepExchange::computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute,
+                                StepOptions options) {
   if (m_averaging && k > 0) copyTo(m_states, m_before);
   compute(k, options);
   if (!m_averaging) return;
@@ -128,7 +130,9 @@ void StepExchange::runRounded(const std::vector<Shard>& shards, const Compute& c
 void StepExchange::runTree(const std::vector<Shard>& shards, const Compute& compute) {
   const std::size_t gradients = sizeOf(m_tensors);
   std::size_t k = 0;
-  const auto has = [this](int shard) { return m_parallel.firstRow(m_batch, shard + 1) > m_parallel.firstRow(m_batch, shard); };
+  const auto has = [this](int shard) {
+    return m_parallel.firstRow(m_batch, shard + 1) > m_parallel.firstRow(m_batch, shard);
+  };
   const auto leaf = [&](int, std::span<float> to) {
     computeShard(shards, k, compute, {});
     copyFrom(m_tensors, to);

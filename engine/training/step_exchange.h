@@ -1,8 +1,9 @@
 #pragma once
-// One step's gradients and running statistics over all shards, those of other ranks included. Gradients add up in the store over a
-// rank's shards and leave bucket by bucket during the last backward pass; virtual ranks over a 16-bit wire are rounded one by one;
-// deterministic steps are added in a fixed tree. Running statistics of a step are the mean over its shards of what each makes of
-// those before the step, weighted by samples: so they do not depend on which rank computed what.
+// One step's gradients and running statistics over all shards, those of other ranks included. Gradients add up in the
+// store over a rank's shards and leave bucket by bucket during the last backward pass; virtual ranks over a 16-bit wire
+// are rounded one by one; deterministic steps are added in a fixed tree. Running statistics of a step are the mean over
+// its shards of what each makes of those before the step, weighted by samples: so they do not depend on which rank
+// computed what.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// Trains a project into a run folder: updates step by step, validation, checkpoints, events, commands. Knows a Backend and no
-// machine. One Trainer does one attempt; resuming makes another one on the same folder.
+// Trains a project into a run folder: updates step by step, validation, checkpoints, events, commands. Knows a Backend
+// and no machine. One Trainer does one attempt; resuming makes another one on the same folder.
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -20,24 +20,25 @@ class Trace;
 
 struct TrainerOptions {
   Project project;
-  std::filesystem::path folder;        // where the project's relative CSV paths begin
-  std::filesystem::path projectFile;   // for run.json; may be empty
+  std::filesystem::path folder;       // where the project's relative CSV paths begin
+  std::filesystem::path projectFile;  // for run.json; may be empty
   RunFolder run;
-  bool resume = false;                 // go on from the newest whole checkpoint of the run, as a new attempt
-  bool changed = false;                // resume: the project differs from run.json's, which is written anew
-  Json versions = Json::object();      // of the program and its libraries, for run.json
+  bool resume = false;                         // go on from the newest whole checkpoint of the run, as a new attempt
+  bool changed = false;                        // resume: the project differs from run.json's, which is written anew
+  Json versions = Json::object();              // of the program and its libraries, for run.json
   std::function<void(const Event&)> observer;  // every event, after it was written
   const std::atomic<bool>* stop = nullptr;     // true: write a checkpoint and stop at the next step (signals)
-  // The newest checkpoint is written at the end of an epoch when this long has passed since the last one, and in the midst of
-  // an epoch after `longEpochSeconds`.
+  // The newest checkpoint is written at the end of an epoch when this long has passed since the last one, and in the
+  // midst of an epoch after `longEpochSeconds`.
   double checkpointSeconds = 5;
   double longEpochSeconds = 180;
-  // The ranks of this run; all call train() alike. Null: this process by itself. Rank 0 alone reads and writes the run's folder.
+  // The ranks of this run; all call train() alike. Null: this process by itself. Rank 0 alone reads and writes the
+  // run's folder.
   Communicator* communicator = nullptr;
-  // Told of the error that ends this rank, after the run's folder was, and before anything is given back: several ranks must end the
-  // job here, for others wait in collectives that this one will not enter.
+  // Told of the error that ends this rank, after the run's folder was, and before anything is given back: several ranks
+  // must end the job here, for others wait in collectives that this one will not enter.
   std::function<void(const Error&)> failed;
-  Trace* trace = nullptr;              // where compute, communication and waits are recorded
+  Trace* trace = nullptr;  // where compute, communication and waits are recorded
 };
 
 struct TrainResult {
@@ -48,9 +49,9 @@ struct TrainResult {
   std::filesystem::path lastCheckpoint, bestCheckpoint;  // empty when there is none
 };
 
-// Takes the folder's lock for the whole time (Error(badArgument) when another process trains there). Every end is told by an
-// event `finished`; an error is told by an event `error` first and then thrown: badProject, badData, missingFile, diskFull,
-// inputOutput, device, diverged. Whatever happens, files that were whole before stay whole.
+// Takes the folder's lock for the whole time (Error(badArgument) when another process trains there). Every end is told
+// by an event `finished`; an error is told by an event `error` first and then thrown: badProject, badData, missingFile,
+// diskFull, inputOutput, device, diverged. Whatever happens, files that were whole before stay whole.
 TrainResult train(Backend& backend, TrainerOptions options);
 
 }  // namespace loom

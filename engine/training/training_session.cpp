@@ -258,6 +258,13 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
         refuse(fmt::format("a whole number of at least {} samples is wanted as \"value\"", m_settings.accumulate));
         continue;
       }
+      if (m_settings.statistics == BatchStatistics::synchronised && m_parallel.ranks() > 1) {
+        refuse(
+            "with batch_statistics synchronised, each rank needs samples in every step of the run, which only the "
+            "start can "
+            "check; resume the run with another batch instead");
+        continue;
+      }
       m_position.batch = value->get<std::int64_t>();
       for (auto& [dataset, feed] : m_feeds) feed->setBatch(m_position.batch);
     } else {

@@ -1,6 +1,6 @@
 #pragma once
-// One attempt of a run, from opening the data to the event `finished`: the inside of train(). One thread; loaders and the
-// backend have their own.
+// One attempt of a run, from opening the data to the event `finished`: the inside of train(). One thread; loaders and
+// the backend have their own.
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -20,7 +20,8 @@ class TrainingSession {
   // `events`: rank 0's; null on others.
   TrainingSession(Backend& backend, TrainerOptions options, EventWriter* events, std::int64_t& step);
   TrainResult run();
-  // After an error that came between two steps (a file that vanished): keeps what was trained since the last checkpoint.
+  // After an error that came between two steps (a file that vanished): keeps what was trained since the last
+  // checkpoint.
   void salvage();
 
  private:
@@ -75,20 +76,20 @@ class TrainingSession {
   std::unique_ptr<Evaluation> m_evaluation;
   std::unique_ptr<ControlReader> m_control;
   std::unique_ptr<CheckpointKeeper> m_keeper;
-  Feed* m_primary = nullptr;    // of the update that defines what an epoch is
+  Feed* m_primary = nullptr;  // of the update that defines what an epoch is
   bool m_higherIsBetter = false;
   std::int64_t m_stepsTotal = 0;
 
-  Position m_position;          // datasets and updates are filled in by position()
+  Position m_position;  // datasets and updates are filled in by position()
   Pause m_pause = Pause::none;
-  std::vector<Json> m_held;               // several ranks: rank 0's commands, not yet known to the others
+  std::vector<Json> m_held;                             // several ranks: rank 0's commands, not yet known to the others
   bool m_stopAgreed = false, m_commandsAgreed = false;  // what all ranks learned with the last step
-  std::optional<Snapshot> m_pendingBest;  // the best one so far, not yet on disk
-  std::int64_t m_writtenStep = -1;        // step of the newest checkpoint on disk
+  std::optional<Snapshot> m_pendingBest;                // the best one so far, not yet on disk
+  std::int64_t m_writtenStep = -1;                      // step of the newest checkpoint on disk
   Clock::time_point m_lastWrite = Clock::now();
-  Measured m_firstMeasured;               // the first update's newest, shown again at steps at which it does not run
-  std::size_t m_ownMetrics = 0;           // how many metrics of it are its own
-  bool m_sound = true;                    // between two steps: weights, slots and position belong together
+  Measured m_firstMeasured;      // the first update's newest, shown again at steps at which it does not run
+  std::size_t m_ownMetrics = 0;  // how many metrics of it are its own
+  bool m_sound = true;           // between two steps: weights, slots and position belong together
   std::filesystem::path m_lastCheckpoint, m_bestCheckpoint;
 };
 

@@ -12,7 +12,10 @@ void addTo(std::span<float> sum, std::span<const float> values) {
 }  // namespace
 
 TreeSum::TreeSum(Communicator& communicator, int shards, const std::function<int(int)>& owner, std::size_t size)
-    : m_communicator(communicator), m_shards(shards), m_size(size), m_nodes(static_cast<std::size_t>(communicator.size())) {
+    : m_communicator(communicator),
+      m_shards(shards),
+      m_size(size),
+      m_nodes(static_cast<std::size_t>(communicator.size())) {
   cover(0, shards, owner);
   for (const auto& nodes : m_nodes) m_most = std::max(m_most, nodes.size());
   const auto ranks = static_cast<std::size_t>(communicator.size());
@@ -64,7 +67,8 @@ bool TreeSum::combine(const Has& has, Node node, std::span<float> to, std::size_
   for (std::size_t rank = 0; rank < m_nodes.size(); ++rank) {
     for (std::size_t k = 0; k < m_nodes[rank].size(); ++k) {
       if (m_nodes[rank][k].low != node.low || m_nodes[rank][k].high != node.high) continue;
-      std::copy_n(m_received.begin() + static_cast<std::ptrdiff_t>((rank * m_most + k) * m_part), to.size(), to.begin());
+      std::copy_n(m_received.begin() + static_cast<std::ptrdiff_t>((rank * m_most + k) * m_part), to.size(),
+                  to.begin());
       return true;
     }
   }
@@ -80,7 +84,8 @@ void TreeSum::run(const Has& has, const Leaf& leaf, std::span<float> to) {
     add(has, leaf, {0, m_shards}, to, 0);
     return;
   }
-  const auto ranks = static_cast<std::size_t>(m_communicator.size()), mine = static_cast<std::size_t>(m_communicator.rank());
+  const auto ranks = static_cast<std::size_t>(m_communicator.size()),
+             mine = static_cast<std::size_t>(m_communicator.rank());
   for (std::size_t k = 0; k < m_nodes[mine].size(); ++k) {
     if (!add(has, leaf, m_nodes[mine][k], to, 0)) continue;
     for (std::size_t r = 0; r < ranks; ++r) {

@@ -1,7 +1,9 @@
 #pragma once
-// A sum over V shards whose order of additions is a tree over the shards' numbers and nothing else: node [low, high) = node [low, mid)
-// + node [mid, high). A rank adds what lies whole in its shards; an all-to-all brings each rank a part of all ranks' nodes, it adds
-// them in the tree's order, and an all-gather spreads the sums. So any number of ranks gives the same bits.
+// A sum over V shards whose order of additions is a tree over the shards' numbers and nothing else: node [low, high) =
+// node [low, mid)
+// + node [mid, high). A rank adds what lies whole in its shards; an all-to-all brings each rank a part of all ranks'
+// nodes, it adds them in the tree's order, and an all-gather spreads the sums. So any number of ranks gives the same
+// bits.
 #include <functional>
 #include <vector>
 
@@ -14,8 +16,8 @@ class TreeSum {
   // `owner(shard)` ascends over ranks. `size` numbers are summed.
   TreeSum(Communicator& communicator, int shards, const std::function<int(int shard)>& owner, std::size_t size);
 
-  // `has(shard)`: whether the shard adds anything, the same answer on every rank; `leaf(shard, to)` writes this rank's shards, in
-  // ascending order. The sum is in `to`.
+  // `has(shard)`: whether the shard adds anything, the same answer on every rank; `leaf(shard, to)` writes this rank's
+  // shards, in ascending order. The sum is in `to`.
   using Has = std::function<bool(int shard)>;
   using Leaf = std::function<void(int shard, std::span<float> to)>;
   void run(const Has& has, const Leaf& leaf, std::span<float> to);

@@ -9,6 +9,15 @@
 namespace loom {
 
 UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
+  // A rank without samples would not enter the collectives inside the program, and the others would wait for it.
+  if (parts.settings.statistics == BatchStatistics::synchronised && parts.feed.smallestBatch() < parts.parallel.ranks())
+    throwError(
+        ErrorCode::badProject,
+        "training: synchronised batch statistics need a sample on each of the {} ranks in every step, but the smallest "
+        "batch of dataset '{}' has {} ({} samples in batches of {}); set drop_last, choose another batch, or start "
+        "fewer ranks",
+        parts.parallel.ranks(), parts.feed.options().name, parts.feed.smallestBatch(), parts.feed.size(),
+        parts.feed.batch());
   // The largest shard of this rank; one that has none in a full batch only learns the program.
   parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, m_shards);
   std::int64_t shard = 1;
@@ -88,8 +97,8 @@ void UpdateRunner::compute(std::size_t k, StepOptions options) {
 UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, const Signals& signals) {
   const Parallel& parallel = m_parts.parallel;
   const std::int64_t size = m_parts.feed.current().size, batch = m_parts.feed.batch();
-  // The shard of a batch that was changed while training follows it; a smaller last batch of one rank keeps the shard and so its
-  // executable.
+  // The shard of a batch that was changed while training follows it; a smaller last batch of one rank keeps the shard
+  // and so its executable.
   parallel.shards(size, batch, m_shards);
   m_measured.clear();
   m_notFinite.clear();

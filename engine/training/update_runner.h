@@ -36,7 +36,7 @@ class UpdateRunner {
   struct Outcome {
     Measured measured;
     double gradientNorm = 0;
-    std::string diverged;  // what is not finite and where; empty = all is well; the same on every rank
+    std::string diverged;                 // what is not finite and where; empty = all is well; the same on every rank
     bool stop = false, commands = false;  // what some rank said (Signals)
   };
   // On the feed's current batch. `step` counts from 0.
@@ -65,9 +65,9 @@ class UpdateRunner {
   std::vector<std::vector<std::string>> m_buckets;
   std::vector<std::string> m_metrics;
   std::unique_ptr<StepExchange> m_exchange;
-  std::vector<Shard> m_shards;        // of the step, this rank's
-  std::vector<Measured> m_measured;   // by shard
-  std::string m_notFinite;            // a loss of this rank's: what and where
+  std::vector<Shard> m_shards;       // of the step, this rank's
+  std::vector<Measured> m_measured;  // by shard
+  std::string m_notFinite;           // a loss of this rank's: what and where
   StepOptions m_lastOptions;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;

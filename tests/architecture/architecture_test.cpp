@@ -1,5 +1,8 @@
 // The house as design allows it: which room may include which, what may stand at the root, how long a file may be.
 // Reads the sources themselves, so that a wrong arrow fails here before it is habit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -9,16 +12,14 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace {
 
 namespace fs = std::filesystem;
 using testing::IsEmpty;
 
 const fs::path kRoot = GRADLOOM_SOURCE_DIR;
-const std::set<std::string> kTop = {"app", "engine", "widgets", "launcher", "samples", "resources", "tests", "installer"};
+const std::set<std::string> kTop = {"app",     "engine",    "widgets", "launcher",
+                                    "samples", "resources", "tests",   "installer"};
 
 struct Source {
   std::string path;  // from the root
@@ -74,25 +75,27 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/optimizers", {"engine/catalogue"}},
     {"engine/schedules", {"engine/catalogue"}},
     {"engine/network",
-     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/ops", "engine/program", "engine/optimizers", "engine/schedules",
-      "engine/data"}},
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/ops", "engine/program", "engine/optimizers",
+      "engine/schedules", "engine/data"}},
     {"engine/data", {"engine/catalogue"}},
     {"engine/planner",
-     {"engine/catalogue", "engine/layers", "engine/network", "engine/ops", "engine/program", "engine/optimizers", "engine/schedules"}},
+     {"engine/catalogue", "engine/layers", "engine/network", "engine/ops", "engine/program", "engine/optimizers",
+      "engine/schedules"}},
     {"engine/export", {"engine/network", "engine/program", "engine/ops"}},
     {"engine/cpu", {"engine/ops", "engine/program"}},
     {"engine/comm", {"engine/ops", "engine/program"}},
     {"engine/training",
-     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program", "engine/optimizers",
-      "engine/schedules", "engine/data", "engine/run", "engine/planner", "engine/comm"}},
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program",
+      "engine/optimizers", "engine/schedules", "engine/data", "engine/run", "engine/planner", "engine/comm"}},
     {"engine/loom",
-     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program", "engine/optimizers",
-      "engine/schedules", "engine/data", "engine/run", "engine/planner", "engine/export", "engine/cpu", "engine/comm",
-      "engine/training"}},
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program",
+      "engine/optimizers", "engine/schedules", "engine/data", "engine/run", "engine/planner", "engine/export",
+      "engine/cpu", "engine/comm", "engine/training"}},
 };
 // What Qt's side may include of the engine: every room that knows no machine.
-const std::set<std::string> kCore = {"engine/base",    "engine/catalogue", "engine/run",        "engine/ops",       "engine/program", "engine/layers",
-                                     "engine/metrics", "engine/network",   "engine/optimizers", "engine/schedules", "engine/data",    "engine/planner",
+const std::set<std::string> kCore = {"engine/base",       "engine/catalogue", "engine/run",     "engine/ops",
+                                     "engine/program",    "engine/layers",    "engine/metrics", "engine/network",
+                                     "engine/optimizers", "engine/schedules", "engine/data",    "engine/planner",
                                      "engine/export"};
 
 bool mayInclude(const std::string& from, const std::string& to) {
@@ -134,10 +137,10 @@ TEST(Architecture, RefusesAWrongArrow) {  // the rule itself, so that the test a
 
 TEST(Architecture, VendorsStayInTheirRooms) {
   const std::vector<std::pair<std::regex, std::string>> homes = {
-      {std::regex("^(dnnl|oneapi)"), "engine/cpu"},          {std::regex("^(cuda|cublas|cudnn|nccl|curand)"), "engine/cuda"},
-      {std::regex("^mpi\\.h"), "engine/comm"},               {std::regex("^sqlite3"), "launcher"},
-      {std::regex("^libssh/"), "launcher"},                  {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
-      {std::regex("^(CLI/)"), "engine/loom"},                {std::regex("^QtCharts/|^QChart"), "widgets"}};
+      {std::regex("^(dnnl|oneapi)"), "engine/cpu"}, {std::regex("^(cuda|cublas|cudnn|nccl|curand)"), "engine/cuda"},
+      {std::regex("^mpi\\.h"), "engine/comm"},      {std::regex("^sqlite3"), "launcher"},
+      {std::regex("^libssh/"), "launcher"},         {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
+      {std::regex("^(CLI/)"), "engine/loom"},       {std::regex("^QtCharts/|^QChart"), "widgets"}};
   std::vector<std::string> wrong;
   for (const Source& source : sources()) {
     const std::string room = roomOf(source.path);
@@ -148,7 +151,9 @@ TEST(Architecture, VendorsStayInTheirRooms) {
             wrong.push_back(source.path + " includes " + include);
         const bool qt = std::regex_search(include, std::regex("^(Qt[A-Z]|Q[A-Z])"));
         if (qt && room.rfind("engine", 0) == 0) wrong.push_back(source.path + " includes " + include);
-        const bool windows = std::regex_search(include, std::regex("^(QtWidgets|QtGui|QtCharts|QWidget|QApplication|QMainWindow|QDialog|QPainter|QGraphics)"));
+        const bool windows = std::regex_search(
+            include,
+            std::regex("^(QtWidgets|QtGui|QtCharts|QWidget|QApplication|QMainWindow|QDialog|QPainter|QGraphics)"));
         if (windows && room == "launcher") wrong.push_back(source.path + " includes " + include);
       }
     }
@@ -160,7 +165,9 @@ TEST(Architecture, TheRootHoldsWhatTheUserFixed) {
   std::vector<std::string> extra;
   for (const auto& entry : fs::directory_iterator(kRoot)) {
     const std::string name = entry.path().filename();
-    if (name[0] == '.' || name == "CMakeLists.txt" || name == "README.md" || kTop.count(name) || name.rfind("build", 0) == 0) continue;
+    if (name[0] == '.' || name == "CMakeLists.txt" || name == "README.md" || kTop.count(name) ||
+        name.rfind("build", 0) == 0)
+      continue;
     extra.push_back(name);
   }
   EXPECT_THAT(extra, IsEmpty());
@@ -169,16 +176,19 @@ TEST(Architecture, TheRootHoldsWhatTheUserFixed) {
 TEST(Architecture, FilesStaySmall) {
   std::vector<std::string> wrong;
   for (const Source& source : sources())
-    if (source.lines.size() > 600) wrong.push_back(source.path + " has " + std::to_string(source.lines.size()) + " lines");
+    if (source.lines.size() > 600)
+      wrong.push_back(source.path + " has " + std::to_string(source.lines.size()) + " lines");
   EXPECT_THAT(wrong, IsEmpty());
 }
 
 TEST(Architecture, SeamHeadersStayShort) {
   std::vector<std::string> wrong;
-  for (const char* seam : {"engine/base/error.h", "engine/catalogue/entry.h", "engine/ops/op.h", "engine/program/backend.h", "engine/program/program.h",
-                           "engine/program/builder.h", "engine/layers/layer.h", "engine/network/network.h", "engine/network/analysis.h",
-                           "engine/network/project.h", "engine/data/dataset.h", "engine/data/loader.h", "engine/optimizers/optimizer.h",
-                           "engine/schedules/schedule.h", "engine/run/run_folder.h", "engine/comm/communicator.h"}) {
+  for (const char* seam :
+       {"engine/base/error.h", "engine/catalogue/entry.h", "engine/ops/op.h", "engine/program/backend.h",
+        "engine/program/program.h", "engine/program/builder.h", "engine/layers/layer.h", "engine/network/network.h",
+        "engine/network/analysis.h", "engine/network/project.h", "engine/data/dataset.h", "engine/data/loader.h",
+        "engine/optimizers/optimizer.h", "engine/schedules/schedule.h", "engine/run/run_folder.h",
+        "engine/comm/communicator.h"}) {
     std::ifstream file(kRoot / seam);
     ASSERT_TRUE(file) << seam << " is gone";
     const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');

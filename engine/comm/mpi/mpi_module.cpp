@@ -10,8 +10,12 @@ namespace {
 static_assert(sizeof(MPI_Request) <= sizeof(LoomMpiRequest), "a request must fit into the table's");
 static_assert(sizeof(MPI_Comm) == sizeof(void*), "Open MPI's handles are pointers");
 
-MPI_Comm of(void* group) { return static_cast<MPI_Comm>(group); }
-MPI_Request* of(LoomMpiRequest* request) { return reinterpret_cast<MPI_Request*>(request->words); }
+MPI_Comm of(void* group) {
+  return static_cast<MPI_Comm>(group);
+}
+MPI_Request* of(LoomMpiRequest* request) {
+  return reinterpret_cast<MPI_Request*>(request->words);
+}
 
 int initialise(int* threads) {
   int provided = 0;
@@ -19,7 +23,9 @@ int initialise(int* threads) {
   *threads = provided >= MPI_THREAD_SERIALIZED;
   return MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
-int finalise() { return MPI_Finalize(); }
+int finalise() {
+  return MPI_Finalize();
+}
 int library(char* text, int room) {
   char whole[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -36,9 +42,15 @@ int explain(int wrong, char* text, int room) {
   text[room - 1] = 0;
   return code;
 }
-void* world() { return MPI_COMM_WORLD; }
-int rank(void* group, int* rank) { return MPI_Comm_rank(of(group), rank); }
-int size(void* group, int* size) { return MPI_Comm_size(of(group), size); }
+void* world() {
+  return MPI_COMM_WORLD;
+}
+int rank(void* group, int* rank) {
+  return MPI_Comm_rank(of(group), rank);
+}
+int size(void* group, int* size) {
+  return MPI_Comm_size(of(group), size);
+}
 int split(void* group, int color, int key, void** made) {
   MPI_Comm fresh = MPI_COMM_NULL;
   const int code = MPI_Comm_split(of(group), color, key, &fresh);
@@ -49,7 +61,9 @@ int release(void* group) {
   MPI_Comm comm = of(group);
   return MPI_Comm_free(&comm);
 }
-int abort(void* group, int exitCode) { return MPI_Abort(of(group), exitCode); }
+int abort(void* group, int exitCode) {
+  return MPI_Abort(of(group), exitCode);
+}
 int allReduce(void* group, float* data, int count, LoomMpiRequest* request) {
   return MPI_Iallreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, of(group), of(request));
 }
@@ -71,12 +85,16 @@ int send(void* group, const void* data, int bytes, int to, int tag, LoomMpiReque
 int receive(void* group, void* data, int bytes, int from, int tag, LoomMpiRequest* request) {
   return MPI_Irecv(data, bytes, MPI_BYTE, from, tag, of(group), of(request));
 }
-int test(LoomMpiRequest* request, int* done) { return MPI_Test(of(request), done, MPI_STATUS_IGNORE); }
+int test(LoomMpiRequest* request, int* done) {
+  return MPI_Test(of(request), done, MPI_STATUS_IGNORE);
+}
 
-const LoomMpiFunctions kFunctions = {kLoomMpiVersion, initialise,    finalise,  library,  explain, world,     rank, size,   split,
-                                     release,         abort,         allReduce, reduceScatter, allGather, allToAll, broadcast, send,
-                                     receive,         test};
+const LoomMpiFunctions kFunctions = {
+    kLoomMpiVersion, initialise, finalise,      library,   explain,  world,     rank, size,    split, release,
+    abort,           allReduce,  reduceScatter, allGather, allToAll, broadcast, send, receive, test};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const LoomMpiFunctions* loomMpiFunctions() { return &kFunctions; }
+extern "C" __attribute__((visibility("default"))) const LoomMpiFunctions* loomMpiFunctions() {
+  return &kFunctions;
+}

@@ -62,7 +62,8 @@ struct Moments {
   double rows, mean, variance;
 };
 
-// Moments of parts of the rows into those of all (Chan, Golub, LeVeque 1983): each rank gave its mean and its sum of squares about it.
+// Moments of parts of the rows into those of all (Chan, Golub, LeVeque 1983): each rank gave its mean and its sum of
+// squares about it.
 Moments merged(const Ranks& ranks, double rows, std::int64_t channels, std::int64_t channel) {
   double mean = 0, squares = 0;
   for (int r = 0; r < ranks.collectives->ranks(); ++r) mean += ranks.of(r)[0] * ranks.of(r)[1 + channel] / rows;
@@ -96,61 +97,61 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
   const Ranks ranks = ranksOf(plan, operation, channels);
-  plan.stage(
-      nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
-        const auto [first, last] = worker.share(rows, 4);
-        double* sums = doublesOf(scratch, channels, worker.index);
-        std::fill_n(sums, 2 * channels, 0.0);
-        const float* shift = from.get();  // the first row
-        addMoments(from.get() + first * channels, last - first, channels, shift, sums, sums + channels);
-        worker.meet();
-        // Every thread sums for itself, in the order of threads.
-        const auto own = [&](std::int64_t c) {
-          double sum = 0, squares = 0;
-          for (int t = 0; t < worker.count; ++t) {
-            const double* theirs = doublesOf(scratch, channels, t);
-            sum += theirs[c];
-            squares += theirs[channels + c];
-          }
-          const double n = static_cast<double>(rows), about = sum / n;
-          return Moments{n, shift[c] + about, std::max(0.0, squares / n - about * about)};
-        };
-        if (ranks) {
-          if (worker.index == 0) {
-            double* mine = ranks.mine.get();
-            mine[0] = static_cast<double>(rows);
-            for (std::int64_t c = 0; c < channels; ++c) {
-              const Moments moments = own(c);
-              mine[1 + c] = moments.mean;
-              mine[1 + channels + c] = moments.variance * moments.rows;
-            }
-            ranks.gather(worker);
-          }
-          worker.meet();
-        }
-        const double allRows = ranks ? ranks.rows() : 0;
-        float* mean = floatsOfThread(scratch, channels, worker.index);
-        float *scale = mean + channels, *offset = scale + channels;
-        for (std::int64_t c = 0; c < channels; ++c) {
-          const auto [n, whole, variance] = ranks ? merged(ranks, allRows, channels, c) : own(c);
-          const double inverse = 1 / std::sqrt(variance + epsilon);
-          mean[c] = static_cast<float>(whole);
-          scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) * inverse);
-          offset[c] = beta ? beta.get()[c] : 0;
-          if (worker.index == 0) {
-            batchMean.get()[c] = mean[c];
-            batchInverse.get()[c] = static_cast<float>(inverse);
-            float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
-            oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
-            oldVariance =
-                static_cast<float>(momentum * oldVariance + (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
-          }
-        }
-        worker.meet();  // y may lie where x's first row is still read as the shift
-        normalise({mean, scale, offset, fused.relu}, from.get() + first * channels,
-                  addend ? addend.get() + first * channels : nullptr, to.get() + first * channels, last - first,
-                  channels);
-      });
+  plan.stage(nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {},
+             layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+               const auto [first, last] = worker.share(rows, 4);
+               double* sums = doublesOf(scratch, channels, worker.index);
+               std::fill_n(sums, 2 * channels, 0.0);
+               const float* shift = from.get();  // the first row
+               addMoments(from.get() + first * channels, last - first, channels, shift, sums, sums + channels);
+               worker.meet();
+               // Every thread sums for itself, in the order of threads.
+               const auto own = [&](std::int64_t c) {
+                 double sum = 0, squares = 0;
+                 for (int t = 0; t < worker.count; ++t) {
+                   const double* theirs = doublesOf(scratch, channels, t);
+                   sum += theirs[c];
+                   squares += theirs[channels + c];
+                 }
+                 const double n = static_cast<double>(rows), about = sum / n;
+                 return Moments{n, shift[c] + about, std::max(0.0, squares / n - about * about)};
+               };
+               if (ranks) {
+                 if (worker.index == 0) {
+                   double* mine = ranks.mine.get();
+                   mine[0] = static_cast<double>(rows);
+                   for (std::int64_t c = 0; c < channels; ++c) {
+                     const Moments moments = own(c);
+                     mine[1 + c] = moments.mean;
+                     mine[1 + channels + c] = moments.variance * moments.rows;
+                   }
+                   ranks.gather(worker);
+                 }
+                 worker.meet();
+               }
+               const double allRows = ranks ? ranks.rows() : 0;
+               float* mean = floatsOfThread(scratch, channels, worker.index);
+               float *scale = mean + channels, *offset = scale + channels;
+               for (std::int64_t c = 0; c < channels; ++c) {
+                 const auto [n, whole, variance] = ranks ? merged(ranks, allRows, channels, c) : own(c);
+                 const double inverse = 1 / std::sqrt(variance + epsilon);
+                 mean[c] = static_cast<float>(whole);
+                 scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) * inverse);
+                 offset[c] = beta ? beta.get()[c] : 0;
+                 if (worker.index == 0) {
+                   batchMean.get()[c] = mean[c];
+                   batchInverse.get()[c] = static_cast<float>(inverse);
+                   float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
+                   oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
+                   oldVariance = static_cast<float>(momentum * oldVariance +
+                                                    (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
+                 }
+               }
+               worker.meet();  // y may lie where x's first row is still read as the shift
+               normalise({mean, scale, offset, fused.relu}, from.get() + first * channels,
+                         addend ? addend.get() + first * channels : nullptr, to.get() + first * channels, last - first,
+                         channels);
+             });
 }
 
 void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
@@ -196,8 +197,9 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
   const Ranks ranks = ranksOf(plan, operation, channels);
-  plan.stage(std::string(ranks ? "synchronised " : "") + std::string(mask ? "relu_gradient + " : "") + "batch_normalization_gradient", {},
-             layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+  plan.stage(std::string(ranks ? "synchronised " : "") + std::string(mask ? "relu_gradient + " : "") +
+                 "batch_normalization_gradient",
+             {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
                const auto [first, last] = worker.share(rows, 4);
                const std::int64_t start = first * channels;
                const float* positive = mask ? mask.get() + start : nullptr;
@@ -228,7 +230,8 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                float* a = floatsOfThread(scratch, channels, worker.index);
                float *b = a + channels, *c0 = b + channels;
                for (std::int64_t c = 0; c < channels; ++c) {
-                 const auto [sum, product] = own(c);  // gamma and beta take this rank's part: gradients are summed later
+                 const auto [sum, product] =
+                     own(c);  // gamma and beta take this rank's part: gradients are summed later
                  double everySum = sum, everyProduct = product;
                  for (int r = 0; ranks && r < ranks.collectives->ranks(); ++r) {
                    if (r == 0) everySum = everyProduct = 0;

@@ -1,4 +1,5 @@
-// The exchange on one rank: order, joining, statistics of its trace, and faults; between ranks it is tested under mpiexec.
+// The exchange on one rank: order, joining, statistics of its trace, and faults; between ranks it is tested under
+// mpiexec.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,8 @@ TEST(GradientExchange, KeepsTheOrderOfBucketsWhateverIsPostedFirst) {
   const Json file = Json::parse(Trace::file({trace.events(0, "here")}));
   int communications = 0;
   for (const Json& event : file["traceEvents"])
-    communications += event["ph"] == "X" && event["tid"] == 1 && event["name"] == "all-reduce" && event["args"].contains("bytes");
+    communications +=
+        event["ph"] == "X" && event["tid"] == 1 && event["name"] == "all-reduce" && event["args"].contains("bytes");
   EXPECT_EQ(communications, 8);
 }
 

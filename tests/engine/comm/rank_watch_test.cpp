@@ -7,9 +7,9 @@
 namespace loom {
 namespace {
 
+using std::chrono::seconds;
 using testing::AllOf;
 using testing::HasSubstr;
-using std::chrono::seconds;
 
 const RankWatch::Time kBegin{};
 
@@ -77,8 +77,9 @@ TEST(RankWatch, NamesARankThatIsStopped) {
   EXPECT_FALSE(watch.verdict(kBegin + seconds(44)));
   const auto verdict = watch.verdict(kBegin + seconds(46));
   ASSERT_TRUE(verdict);
-  EXPECT_THAT(*verdict, AllOf(HasSubstr("rank 1 on a (process 101) is stalled: nothing was heard for 41 s"),
-                              HasSubstr("between collectives after step 12"), HasSubstr("rank 0 waited in all-reduce")));
+  EXPECT_THAT(*verdict,
+              AllOf(HasSubstr("rank 1 on a (process 101) is stalled: nothing was heard for 41 s"),
+                    HasSubstr("between collectives after step 12"), HasSubstr("rank 0 waited in all-reduce")));
 }
 
 TEST(RankWatch, NamesARankThatLivesButDoesNotCome) {
@@ -112,15 +113,18 @@ TEST(RankWatch, ARankThatLeftInOrderOwesNothing) {
 TEST(RankWatch, ReadsWhatMpirunSays) {
   RankWatch watch;
   hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);
-  EXPECT_FALSE(watch.hear("mpirun noticed that process rank 0 with PID 4711 on node a exited on signal 9 (Killed).", kBegin));
-  EXPECT_THAT(watch.postMortem(137, 0), AllOf(HasSubstr("rank 0 on a (process 4711) was ended by signal 9"), HasSubstr("memory ran out"),
-                                              HasSubstr("rank 1 waited in all-reduce of gradients of conv4/weight")));
+  EXPECT_FALSE(
+      watch.hear("mpirun noticed that process rank 0 with PID 4711 on node a exited on signal 9 (Killed).", kBegin));
+  EXPECT_THAT(watch.postMortem(137, 0),
+              AllOf(HasSubstr("rank 0 on a (process 4711) was ended by signal 9"), HasSubstr("memory ran out"),
+                    HasSubstr("rank 1 waited in all-reduce of gradients of conv4/weight")));
 
   RankWatch lost;
   hear(lost, {sign(0, "a", 6, 5), sign(1, "b", 5, 5)}, 0, 5);
   lost.hear("  HNP daemon   : [[2,0],0] on node a", kBegin);
   lost.hear("  Remote daemon: [[2,0],1] on node b", kBegin);
-  EXPECT_THAT(lost.postMortem(1, 0), AllOf(HasSubstr("host b has been cut off"), HasSubstr("rank 1 was last"), HasSubstr("rank 0 waited")));
+  EXPECT_THAT(lost.postMortem(1, 0),
+              AllOf(HasSubstr("host b has been cut off"), HasSubstr("rank 1 was last"), HasSubstr("rank 0 waited")));
 
   RankWatch failed;
   RankSign sad = sign(2, "b", 5, 5);

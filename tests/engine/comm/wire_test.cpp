@@ -32,7 +32,7 @@ TEST(Wire, RoundsToTheNearest) {
   std::normal_distribution<float> normal;
   std::vector<float> values(1003);  // no multiple of any vector
   for (float& value : values) value = normal(random);
-  values[0] = 1 + 0x1p-8f;   // half way for bfloat: to even
+  values[0] = 1 + 0x1p-8f;  // half way for bfloat: to even
   values[1] = 1 + 3 * 0x1p-8f;
   values[2] = 1 + 0x1p-11f;  // half way for f16
   values[3] = -values[1];
@@ -45,19 +45,22 @@ TEST(Wire, RoundsToTheNearest) {
   }
 }
 
-// What f16 alone would lose: the smallest number of a gradient and the largest keep their digits whatever the gradient's size.
+// What f16 alone would lose: the smallest number of a gradient and the largest keep their digits whatever the
+// gradient's size.
 TEST(Wire, F16CarriesGradientsOfAnySize) {
   for (const float size : {1e-30f, 1e-12f, 1.0f, 1e6f, 1e30f}) {
     const std::vector<float> values = {size, 0.37f * size, -1e-3f * size, 0};
     const std::vector<float> back = through(Wire::f16, values);
-    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(back[i], values[i], std::fabs(values[i]) * 0x1p-11) << size;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(back[i], values[i], std::fabs(values[i]) * 0x1p-11) << size;
   }
 }
 
 TEST(Wire, ShowsWhatIsNotFinite) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const Wire wire : {Wire::bf16, Wire::f16}) {
-    const std::vector<float> back = through(wire, {1, infinity, -infinity, std::nanf(""), 2, 3, 4, 5, std::nanf(""), infinity});
+    const std::vector<float> back =
+        through(wire, {1, infinity, -infinity, std::nanf(""), 2, 3, 4, 5, std::nanf(""), infinity});
     EXPECT_EQ(back[0], 1);
     EXPECT_EQ(back[1], infinity);
     EXPECT_EQ(back[2], -infinity);

@@ -98,7 +98,8 @@ Formula plainLamb(bool corrected) {
   return [corrected](Element& e, const Given& s) {
     e.a = 0.6 * e.a + 0.4 * s.g;
     e.b = 0.75 * e.b + 0.25 * s.g * s.g;
-    const double m = corrected ? e.a / (1 - std::pow(0.6, s.t)) : e.a, v = corrected ? e.b / (1 - std::pow(0.75, s.t)) : e.b;
+    const double m = corrected ? e.a / (1 - std::pow(0.6, s.t)) : e.a,
+                 v = corrected ? e.b / (1 - std::pow(0.75, s.t)) : e.b;
     e.w -= s.lr * kScale * (m / (std::sqrt(v) + 0.1) + s.decay * e.w);
   };
 }
@@ -146,13 +147,13 @@ TEST(Optimizers, FollowTheirFormulas) {
           tensors.gradient[i] = static_cast<float>(gradientAt(i, step));
           one.formula(expected[i], {.g = 0.5 * tensors.gradient[i], .lr = rate, .decay = 0.3, .t = step});
         }
-        tensors.update(
-            *rule, {.learningRate = static_cast<float>(rate),
-             .weightDecay = 0.3f,
-             .gradientScale = 0.5f,
-             .step = step,
-             .tensorScale = rule->measures() ? static_cast<float>(kScale) : 1},
-            0, kCount);
+        tensors.update(*rule,
+                       {.learningRate = static_cast<float>(rate),
+                        .weightDecay = 0.3f,
+                        .gradientScale = 0.5f,
+                        .step = step,
+                        .tensorScale = rule->measures() ? static_cast<float>(kScale) : 1},
+                       0, kCount);
         for (std::size_t i = 0; i < kCount; ++i)
           ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6)
               << definition->entry.id << one.values << " element " << i << " step " << step;

@@ -19,8 +19,10 @@ class Pair {
 
   // Answers the trust ratio.
   double step(float rate, float decay) {
-    const UpdateRange range{
-        .weight = weight.data(), .gradient = m_gradient.data(), .slots = {slots[0].data(), slots[1].data(), nullptr}, .count = 2};
+    const UpdateRange range{.weight = weight.data(),
+                            .gradient = m_gradient.data(),
+                            .slots = {slots[0].data(), slots[1].data(), nullptr},
+                            .count = 2};
     UpdateScalars scalars{.learningRate = rate, .weightDecay = decay, .step = ++m_step};
     const double ratio = m_rule->tensorScale(m_rule->measure(range, scalars), scalars);
     scalars.tensorScale = static_cast<float>(ratio);
@@ -95,10 +97,15 @@ struct LambCase {
 
 TEST(Lamb, FollowsTheWorkedNumbers) {
   const std::vector<LambCase> cases = {
-      {"bias correction", {{"bias_correction", true}}, {3.551131169, 3.556352636},
+      {"bias correction",
+       {{"bias_correction", true}},
+       {3.551131169, 3.556352636},
        {{2.963423704, 4.034090682}, {2.926806635, 4.068219365}}},
       {"none", Json::object(), {1.120002685, 0.8342598969}, {{2.964257601, 4.034963995}, {2.928565593, 4.070076049}}},
-      {"clamped", {{"gamma_high", 2.0}}, {0.4480010741, 0.3332359989}, {{2.98570304, 4.013985598}, {2.971445543, 4.028011423}}}};
+      {"clamped",
+       {{"gamma_high", 2.0}},
+       {0.4480010741, 0.3332359989},
+       {{2.98570304, 4.013985598}, {2.971445543, 4.028011423}}}};
   for (const LambCase& one : cases) {
     SCOPED_TRACE(one.name);
     Pair pair("LAMB", one.values, {3, 4}, {0.1f, -0.2f});

@@ -28,7 +28,8 @@ Program chain() {
 
 TEST(Buckets, FollowTheBackwardPartAndTheThreshold) {
   const Program program = chain();
-  EXPECT_THAT(planBuckets(program, 0), ElementsAre(Names{"l4/weight"}, Names{"l3/weight"}, Names{"l2/weight"}, Names{"l1/weight"}));
+  EXPECT_THAT(planBuckets(program, 0),
+              ElementsAre(Names{"l4/weight"}, Names{"l3/weight"}, Names{"l2/weight"}, Names{"l1/weight"}));
   EXPECT_THAT(planBuckets(program, 800), ElementsAre(Names{"l4/weight", "l3/weight"}, Names{"l2/weight", "l1/weight"}));
   EXPECT_THAT(planBuckets(program, 799), testing::SizeIs(4));
   EXPECT_THAT(planBuckets(program, 1 << 20), ElementsAre(Names{"l4/weight", "l3/weight", "l2/weight", "l1/weight"}));

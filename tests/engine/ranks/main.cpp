@@ -14,7 +14,9 @@ Communicator* group = nullptr;
 
 }  // namespace
 
-Communicator& world() { return *group; }
+Communicator& world() {
+  return *group;
+}
 
 }  // namespace loom
 
@@ -25,12 +27,14 @@ int main(int count, char** arguments) {
     const auto communicator = loom::openMpi(launch);
     loom::group = communicator.get();
     if (!wanted || communicator->size() != std::atoi(wanted)) {
-      std::fprintf(stderr, "%d ranks were started, but GRADLOOM_EXPECTED_RANKS says %s\n", communicator->size(), wanted ? wanted : "nothing");
+      std::fprintf(stderr, "%d ranks were started, but GRADLOOM_EXPECTED_RANKS says %s\n", communicator->size(),
+                   wanted ? wanted : "nothing");
       communicator->abort(2);
     }
     if (communicator->rank() > 0) {  // keeps its failures' text; the report is rank 0's
       for (int i = 1; i < count; ++i)
-        if (std::string_view(arguments[i]).starts_with("--gtest_output")) arguments[i] = const_cast<char*>("--gtest_brief=1");
+        if (std::string_view(arguments[i]).starts_with("--gtest_output"))
+          arguments[i] = const_cast<char*>("--gtest_brief=1");
     }
     testing::InitGoogleTest(&count, arguments);
     const int verdict = RUN_ALL_TESTS();

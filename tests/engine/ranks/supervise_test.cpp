@@ -1,5 +1,5 @@
-// The whole thing from outside: mpirun starts ranks of the program under its supervisor, one of them is killed or stopped, and the
-// run's last word names it.
+// The whole thing from outside: mpirun starts ranks of the program under its supervisor, one of them is killed or
+// stopped, and the run's last word names it.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -50,7 +50,8 @@ class Started {
   }
   int wait() {
     int status = 0;
-    for (const auto until = Clock::now() + kPatience; Clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
+    for (const auto until = Clock::now() + kPatience; Clock::now() < until;
+         std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
       if (::waitpid(m_pid, &status, WNOHANG) != m_pid) continue;
       m_pid = -1;
       return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
@@ -67,9 +68,22 @@ class Started {
 };
 
 std::vector<std::string> supervised(int ranks, std::vector<std::string> train, int stalledAfter = 40) {
-  std::vector<std::string> words{LOOM_PROGRAM, "supervise", "--run", "run", "--stalled-after", std::to_string(stalledAfter), "--",
-                                 MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks),
-                                 LOOM_PROGRAM, "train"};
+  std::vector<std::string> words{LOOM_PROGRAM,
+                                 "supervise",
+                                 "--run",
+                                 "run",
+                                 "--stalled-after",
+                                 std::to_string(stalledAfter),
+                                 "--",
+                                 MPIEXEC,
+                                 "--allow-run-as-root",
+                                 "--oversubscribe",
+                                 "--bind-to",
+                                 "none",
+                                 "-n",
+                                 std::to_string(ranks),
+                                 LOOM_PROGRAM,
+                                 "train"};
   words.insert(words.end(), train.begin(), train.end());
   return words;
 }
@@ -80,11 +94,14 @@ void writeProject(const Workshop& workshop, double epochs) {
   workshop.write("p.loom", project.dump());
 }
 
-std::vector<Event> eventsOf(const Workshop& workshop) { return EventReader(workshop.path() / "run" / "events.jsonl").read(); }
+std::vector<Event> eventsOf(const Workshop& workshop) {
+  return EventReader(workshop.path() / "run" / "events.jsonl").read();
+}
 
 // The ranks' processes, once the job has done some steps; empty when it never does.
 std::vector<int> ranksOf(const Workshop& workshop) {
-  for (const auto until = Clock::now() + kPatience; Clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
+  for (const auto until = Clock::now() + kPatience; Clock::now() < until;
+       std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
     std::vector<int> pids;
     int steps = 0;
     for (const Event& event : eventsOf(workshop)) {
@@ -106,7 +123,8 @@ bool lives(int pid) {
 }
 
 bool ends(int pid) {
-  for (const auto until = Clock::now() + kPatience; Clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(50)))
+  for (const auto until = Clock::now() + kPatience; Clock::now() < until;
+       std::this_thread::sleep_for(std::chrono::milliseconds(50)))
     if (!lives(pid)) return true;
   return false;
 }
@@ -142,7 +160,8 @@ LastWord afterSignal(const char* name, int ranks, int victim, int signal, int st
 TEST(Supervise, NamesAKilledRankWhicheverItIs) {
   for (const int victim : {0, 1}) {
     const LastWord last = afterSignal("killed-rank", 2, victim, SIGKILL);
-    EXPECT_THAT(last.message, AllOf(HasSubstr(fmt::format("rank {} on ", victim)), HasSubstr("signal 9"), HasSubstr("after step")));
+    EXPECT_THAT(last.message,
+                AllOf(HasSubstr(fmt::format("rank {} on ", victim)), HasSubstr("signal 9"), HasSubstr("after step")));
     EXPECT_EQ(last.code, exitCode(ErrorCode::communication));
     EXPECT_LT(last.seconds, 15 + 30);  // 15 on a quiet machine
   }
@@ -150,7 +169,8 @@ TEST(Supervise, NamesAKilledRankWhicheverItIs) {
 
 TEST(Supervise, EndsAStalledRank) {
   const LastWord last = afterSignal("stalled-rank", 2, 1, SIGSTOP, 10);
-  EXPECT_THAT(last.message, AllOf(HasSubstr("rank 1 on "), HasSubstr("is stalled"), HasSubstr("rank 0 waited in all-")));
+  EXPECT_THAT(last.message,
+              AllOf(HasSubstr("rank 1 on "), HasSubstr("is stalled"), HasSubstr("rank 0 waited in all-")));
   EXPECT_EQ(last.code, exitCode(ErrorCode::communication));
 }
 
@@ -183,7 +203,7 @@ TEST(Trace, ShowsComputeAndCommunicationOfAllRanks) {
   for (const Json& event : trace["traceEvents"])
     if (event["ph"] == "X") ++seen[{event["pid"].get<int>(), event["tid"].get<int>()}];
   for (const int rank : {0, 1}) {
-    EXPECT_GE((seen[{rank, 0}]), 8);  // steps of several stages each
+    EXPECT_GE((seen[{rank, 0}]), 8);      // steps of several stages each
     EXPECT_EQ((seen[{rank, 1}]), 8 * 4);  // four gradients
     EXPECT_EQ((seen[{rank, 2}]), 8);
   }

@@ -9,8 +9,8 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
-#include "engine/training/trainer.h"
 #include "engine/training/trained_run.h"
+#include "engine/training/trainer.h"
 #include "tests/engine/run/folder.h"
 
 namespace loom {
@@ -43,16 +43,18 @@ class Workshop {
     bool resume = false;
     std::function<void(const Event&, const RunFolder&)> watch;  // after each event
     const std::atomic<bool>* stop = nullptr;
-    Backend* backend = nullptr;                                 // the CPU's by default
+    Backend* backend = nullptr;  // the CPU's by default
     double checkpointSeconds = 1e9;
     bool changed = false;
-    Communicator* communicator = nullptr;                       // of several ranks: all train into the same run
+    Communicator* communicator = nullptr;  // of several ranks: all train into the same run
   };
   Run train(const Json& project, const std::string& run, const Ways& ways) const;
   Run train(const Json& project, const std::string& run) const { return train(project, run, Ways()); }
   // The same, for a training that must fail: the error, and the events so far in `events`.
   Error failure(const Json& project, const std::string& run, std::vector<Event>* events, const Ways& ways) const;
-  Error failure(const Json& project, const std::string& run, std::vector<Event>* events = nullptr) const { return failure(project, run, events, Ways()); }
+  Error failure(const Json& project, const std::string& run, std::vector<Event>* events = nullptr) const {
+    return failure(project, run, events, Ways());
+  }
 
  private:
   std::optional<TestFolder> m_folder;

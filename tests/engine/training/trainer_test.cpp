@@ -127,9 +127,9 @@ TEST(Trainer, TheRateFollowsTheBatch) {
   project["training"]["warmup"] = {{"steps", 2}, {"from_unscaled", true}};
   const auto rates = workshop.train(project, "run").series("step", "learning_rate");
   ASSERT_EQ(rates.size(), 4u);
-  EXPECT_NEAR(rates[0], 0.05, 1e-9);   // the rate before scaling
+  EXPECT_NEAR(rates[0], 0.05, 1e-9);  // the rate before scaling
   EXPECT_NEAR(rates[1], 0.075, 1e-9);
-  EXPECT_NEAR(rates[2], 0.1, 1e-9);    // times the root of 16 / 4
+  EXPECT_NEAR(rates[2], 0.1, 1e-9);  // times the root of 16 / 4
 }
 
 TEST(Trainer, EndsAtMostStepsAndInTheMidstOfAnEpoch) {

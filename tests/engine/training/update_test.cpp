@@ -183,7 +183,8 @@ TEST(ParameterUpdate, TakesOneTrustRatioForATensor) {
   const Program program = programOf({parameter("fc/weight", kCount), parameter("fc/bias", 3, ParameterKind::bias)});
   ParameterStore store(1);
   store.ensure(program.parameters);
-  const UpdateSpec spec = specOf({{"name", "LARS"}, {"learning_rate", 1.0}, {"coefficient", 0.01}, {"weight_decay", 0.1}});
+  const UpdateSpec spec =
+      specOf({{"name", "LARS"}, {"learning_rate", 1.0}, {"coefficient", 0.01}, {"weight_decay", 0.1}});
   for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(1e9)}) {
     ParameterUpdate update(spec, 0, program, store);
     for (const char* name : {"fc/weight", "fc/bias"})
