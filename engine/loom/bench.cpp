@@ -4,6 +4,7 @@
 #include "engine/loom/verbs.h"
 #ifdef GRADLOOM_HAS_BENCH
 #include "engine/loom/bench/bench.h"
+#include "engine/loom/job.h"
 #endif
 
 namespace loom {
@@ -17,7 +18,18 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_option("--precision", given->precision, "f32 or bf16");
   verb->add_option("--seconds", given->seconds, "How long to measure each");
   verb->add_option("--threads", given->threads, "0 = all that this process may use");
-  verb->callback([&session, given] { session.chosen = [given] { return runBench(*given); }; });
+  verb->add_option("--batch", given->batch, "Samples that a rank computes at once; 0 = as the workload says")
+      ->check(CLI::Range(0, 1 << 20));
+  verb->add_flag("--apart", given->apart, "Ranks compute at the same time and exchange nothing");
+  verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")
+      ->type_name("FILE");
+  verb->callback([&session, given] {
+    session.chosen = [given] {
+      Job job;
+      given->threads = job.threads(given->threads);
+      return runBench(*given, job.communicator());
+    };
+  });
 #else
   (void)app;
   (void)session;

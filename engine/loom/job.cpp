@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "engine/run/exit_code.h"
@@ -26,6 +27,9 @@ Job::Job() : m_launch(launchOfEnvironment()) {
     return;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a launcher that is killed leaves no rank behind
+  // mpirun ends ranks by this signal (and wakes stopped ones first), which must not look like a stop in order: the
+  // supervisor asks for that in the run's control file.
+  if (std::getenv(kSupervisedVariable)) std::signal(SIGTERM, SIG_DFL);
   m_communicator = openMpi(m_launch);
   m_heartbeat = std::make_unique<Heartbeat>(*m_communicator, hostName());
 }

@@ -11,15 +11,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/files.h"
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
+#include "engine/comm/communicator.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/loom/bench/workloads.h"
 #include "engine/network/analysis.h"
 #include "engine/program/builder.h"
+#include "engine/program/passes.h"
+#include "engine/program/trace.h"
 #include "engine/training/parameter_update.h"
+#include "engine/training/run_description.h"
+#include "engine/training/step_exchange.h"
 
 namespace loom {
 namespace {
@@ -72,54 +79,114 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
-Json measure(const Workload& workload, Backend& backend, const BenchArguments& arguments) {
-  Program forward = lower(workload.network, {.batch = workload.batch, .seed = 1, .training = true});
-  ProgramBuilder builder(std::move(forward));
-  differentiate(builder);
-  ParameterStore store(1);
-  const auto executable =
-      backend.compile(builder.take(), store, {.precision = DataType::f32, .threads = arguments.threads});
-  fillInputs(*executable, workload);
-  ParameterUpdate update(workload.update, 0, executable->program(), store);
+// A step of the workload on this rank, and what it exchanges with the others.
+class Stepper {
+ public:
+  Stepper(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator,
+          Trace* trace)
+      : m_name(workload.name),
+        m_backend(backend),
+        m_settings(readSettings({{"batch", workload.batch * communicator.size()}})),
+        m_parallel(communicator, m_settings, trace),
+        m_store(1) {
+    Program program = lower(workload.network, {.batch = workload.batch, .seed = 1, .training = true});
+    ProgramBuilder builder(std::move(program));
+    differentiate(builder);
+    program = builder.take();
+    m_store.ensure(program.parameters);
+    CompileOptions options{.precision = DataType::f32, .threads = arguments.threads, .trace = trace};
+    if (communicator.size() > 1 && !arguments.apart) {
+      std::vector<std::string> states;
+      for (const Parameter& parameter : program.parameters)
+        if (parameter.isState) states.push_back(parameter.name);
+      const auto buckets = planBuckets(program, m_settings.fusionBytes);
+      m_exchange = std::make_unique<StepExchange>(m_parallel, m_settings, m_store, buckets, states);
+      options.collectives = m_exchange->collectives();
+      exchangeGradients(program, buckets);
+      m_parallel.shards(m_settings.batch, m_settings.batch, m_shards);
+    }
+    m_executable = backend.compile(std::move(program), m_store, options);
+    fillInputs(*m_executable, workload);
+    m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_executable->program(), m_store);
+  }
 
-  std::int64_t steps = 0;
-  const auto step = [&] {
-    executable->run({.step = steps++});
-    const ApplyOutcome outcome = update.apply(backend, {.learningRate = update.baseRate()});
+  void run() {
+    const std::int64_t step = m_steps++;
+    if (m_exchange)
+      m_exchange->run(m_shards, m_settings.batch, m_parallel.ranks(), [&](std::size_t, StepOptions options) {
+        options.step = step;
+        options.lossScale = 1.0 / m_parallel.ranks();
+        m_executable->run(options);
+      });
+    else
+      m_executable->run({.step = step});
+    const ApplyOutcome outcome = m_update->apply(m_backend, {.learningRate = m_update->baseRate()});
     if (!outcome.notFinite.empty())
-      throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", workload.name, outcome.notFinite);
-  };
-  for (int i = 0; i < 3; ++i) step();
+      throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_name, outcome.notFinite);
+  }
+  const Executable& executable() const { return *m_executable; }
+
+ private:
+  std::string m_name;
+  Backend& m_backend;
+  TrainSettings m_settings;
+  Parallel m_parallel;
+  ParameterStore m_store;
+  std::unique_ptr<StepExchange> m_exchange;
+  std::vector<Shard> m_shards;
+  std::unique_ptr<Executable> m_executable;
+  std::unique_ptr<ParameterUpdate> m_update;
+  std::int64_t m_steps = 0;
+};
+
+// All ranks begin together, and go on until the slowest has measured for long enough.
+bool goOn(Communicator& communicator, bool wanted) {
+  float ranks = wanted ? 1.0f : 0.0f;
+  communicator.allReduce(std::span(&ranks, 1));
+  return ranks > 0;
+}
+
+Json measure(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator,
+             Trace* trace) {
+  Stepper stepper(workload, backend, arguments, communicator, trace);
+  for (int i = 0; i < 3; ++i) stepper.run();
+  goOn(communicator, true);
   // As the yardstick: the median over the steps in which no thread stood waiting for a core for more than 2 % of the
   // step.
   std::vector<double> times, clean;
   const Clock::time_point start = Clock::now();
-  while (secondsSince(start) < arguments.seconds || times.size() < 5) {
+  const auto wanted = [&] { return secondsSince(start) < arguments.seconds || times.size() < 5; };
+  do {
     const double before = waited();
     const Clock::time_point began = Clock::now();
-    step();
+    stepper.run();
     times.push_back(secondsSince(began));
     if (waited() - before <= 0.02 * times.back()) clean.push_back(times.back());
-  }
+  } while (arguments.apart || communicator.size() == 1 ? wanted() : goOn(communicator, wanted()));
   const double seconds = median(clean.size() >= 5 ? clean : times);
+  if (std::getenv("GRADLOOM_PROFILE") != nullptr)
+    std::fprintf(stderr, "%s\n", stepper.executable().describe().dump().c_str());
+  float rate = static_cast<float>(static_cast<double>(workload.batch) / seconds);
+  communicator.allReduce(std::span(&rate, 1));
   const auto rounded = [](double value, double places) { return std::round(value * places) / places; };
-  if (std::getenv("GRADLOOM_PROFILE") != nullptr) std::fprintf(stderr, "%s\n", executable->describe().dump().c_str());
-  return {{"peer", "gradloom " GRADLOOM_VERSION},
-          {"mode", "program"},
-          {"workload", workload.name},
-          {"precision", arguments.precision},
-          {"device", arguments.device},
-          {"batch", workload.batch},
-          {"samples_per_s", rounded(static_cast<double>(workload.batch) / seconds, 100)},
-          {"step_ms", rounded(seconds * 1e3, 1000)},
-          {"steps", times.size()},
-          {"contended", rounded(1 - static_cast<double>(clean.size()) / static_cast<double>(times.size()), 1000)},
-          {"loss", numberToJson(executable->scalarResult("loss"))}};
+  Json line = {{"peer", "gradloom " GRADLOOM_VERSION},
+               {"mode", "program"},
+               {"workload", workload.name},
+               {"precision", arguments.precision},
+               {"device", arguments.device},
+               {"batch", workload.batch},
+               {"samples_per_s", rounded(rate, 100)},
+               {"step_ms", rounded(seconds * 1e3, 1000)},
+               {"steps", times.size()},
+               {"contended", rounded(1 - static_cast<double>(clean.size()) / static_cast<double>(times.size()), 1000)},
+               {"loss", numberToJson(stepper.executable().scalarResult("loss"))}};
+  if (communicator.size() > 1) line.update({{"ranks", communicator.size()}, {"exchange", !arguments.apart}});
+  return line;
 }
 
 }  // namespace
 
-int runBench(const BenchArguments& arguments) {
+int runBench(const BenchArguments& arguments, Communicator& communicator) {
   if (arguments.device != "cpu") {
     throwError(ErrorCode::device, "bench runs on --device cpu so far, not on '{}'", arguments.device);
   }
@@ -127,12 +194,20 @@ int runBench(const BenchArguments& arguments) {
     throwError(ErrorCode::device, "bench computes in f32 so far; --precision {} is not there yet", arguments.precision);
   }
   std::vector<Workload> workloads;
-  for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names)
+  for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names) {
     workloads.push_back(makeWorkload(name));
+    if (arguments.batch > 0) workloads.back().batch = arguments.batch;
+  }
   const auto backend = makeCpuBackend(arguments.threads);
   for (const Workload& workload : workloads) {
-    fmt::print("{}\n", measure(workload, *backend, arguments).dump());
+    std::optional<Trace> trace;
+    if (!arguments.trace.empty()) trace.emplace();
+    const Json line = measure(workload, *backend, arguments, communicator, trace ? &*trace : nullptr);
+    if (communicator.rank() == 0) fmt::print("{}\n", line.dump());
     std::fflush(stdout);
+    if (!trace) continue;
+    const auto events = allGatherTexts(communicator, trace->events(communicator.rank(), hostName()));
+    if (communicator.rank() == 0) writeFileAtomically(arguments.trace, Trace::file(events));
   }
   return 0;
 }

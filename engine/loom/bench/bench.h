@@ -1,19 +1,24 @@
 #pragma once
-// `loom bench`: training speed on fixed workloads, one JSON line each.
+// `loom bench`: training speed on fixed workloads, one JSON line each. Several ranks each compute the workload's batch.
 #include <string>
 #include <vector>
 
 namespace loom {
 
+class Communicator;
+
 struct BenchArguments {
   std::vector<std::string> names;  // none = all
   std::string device = "cpu", precision = "f32";
-  double seconds = 5;  // of measuring, for each
-  int threads = 0;     // 0 = all that this process may use
+  double seconds = 5;      // of measuring, for each
+  int threads = 0;         // 0 = all that this process may use
+  std::int64_t batch = 0;  // of a rank; 0 = the workload's
+  bool apart = false;      // ranks compute at the same time without exchanging anything: the ceiling of those that do
+  std::string trace;       // a file for a browser's trace viewer, of the last workload
 };
 
-// Prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what cannot
-// be.
-int runBench(const BenchArguments& arguments);
+// Rank 0 prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what
+// cannot be.
+int runBench(const BenchArguments& arguments, Communicator& communicator);
 
 }  // namespace loom
