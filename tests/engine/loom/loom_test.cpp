@@ -250,6 +250,23 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   EXPECT_EQ(catalogue["schedules"].size(), 5u);
 }
 
+// A shell with tight limits, as batch systems give.
+TEST_F(Loom, DoctorNamesWhatLargeJobsDieOf) {
+  const auto doctor = [this](const std::string& limits) {
+    const std::string command =
+        fmt::format("cd {} && {} {} doctor --json > d.json", m_workshop.path().string(), limits, LOOM_PROGRAM);
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return Json::parse(readFile(m_workshop.path() / "d.json"));
+  };
+  const Json wide = doctor("ulimit -n 2048; ulimit -s 8192;"), tight = doctor("ulimit -n 100; ulimit -s 1024;");
+  for (const char* key : {"shared memory", "disk", "clock", "network", "mpi", "nccl", "cuda driver"})
+    EXPECT_TRUE(wide.contains(key)) << key;
+  EXPECT_EQ(wide["open files"], "2048");
+  EXPECT_EQ(wide["stack"], "8192 KiB");
+  EXPECT_THAT(wide.value("advice", Json::array()).dump(), testing::Not(HasSubstr("ulimit")));
+  EXPECT_THAT(tight["advice"].dump(), AllOf(HasSubstr("ulimit -n 4096"), HasSubstr("ulimit -s 8192")));
+}
+
 TEST_F(Loom, DoctorAndVersionAnswer) {
   EXPECT_THAT(loom(m_workshop, {"doctor"}).out, AllOf(HasSubstr("threads"), HasSubstr("memory"), HasSubstr("mpi")));
   EXPECT_THAT(loom(m_workshop, {"version"}).out, HasSubstr("loom 0."));
