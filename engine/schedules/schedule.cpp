@@ -81,7 +81,7 @@ const Entry& warmupEntry() {
                   .defaultValue = 0.0,
                   .hard = Range{0, 1}},
                  {.key = "from_unscaled",
-                  .label = "From the unscaled rate",
+                  .label = "Begin unscaled",
                   .help = "Begins at the learning rate before it is scaled to the batch, as Goyal et al.; takes the "
                           "place of `from`.",
                   .type = FieldType::boolean,

@@ -56,24 +56,21 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
     grid->addWidget(hint, 2, at, 1, at == 6 ? 2 : 2, Qt::AlignTop);
   };
   m_perRankField = field(QStringLiteral("Samples per rank and pass"));
+  m_ranksField = field(QStringLiteral("Ranks"));
+  m_ranksField->setFixedWidth(88);
   m_accumulationField = field(QStringLiteral("Accumulation"));
+  m_accumulationField->setFixedWidth(88);
   m_globalField = field(QStringLiteral("Global batch"));
-  m_ranksLabel = new QLabel;
-  m_ranksLabel->setFixedHeight(kFieldHeight);
-  m_ranksLabel->setMinimumWidth(44);
-  m_ranksLabel->setAlignment(Qt::AlignCenter);
-  const auto restyleRanks = [this] { m_ranksLabel->setFont(Theme::of(this).numberFont(FontRole::title)); };
-  restyleRanks();
-  connect(&Theme::of(this), &Theme::changed, m_ranksLabel, restyleRanks);
   column(0, QStringLiteral("Per rank"), m_perRankField, m_perRankHint);
   grid->addWidget(sign(QStringLiteral("×")), 1, 1);
-  column(2, QStringLiteral("Ranks"), m_ranksLabel, m_ranksHint);
+  column(2, QStringLiteral("Ranks"), m_ranksField, m_ranksHint);
   grid->addWidget(sign(QStringLiteral("×")), 1, 3);
   column(4, QStringLiteral("Accumulation"), m_accumulationField, m_accumulationHint);
   grid->addWidget(sign(QStringLiteral("=")), 1, 5);
   column(6, QStringLiteral("Global batch"), m_globalField, m_globalHint);
   grid->setColumnStretch(7, 1);
   connect(m_perRankField, &NumberField::valueChanged, this, &BatchEquation::perRankTyped);
+  connect(m_ranksField, &NumberField::valueChanged, this, &BatchEquation::ranksTyped);
   connect(m_accumulationField, &NumberField::valueChanged, this, &BatchEquation::accumulationTyped);
   connect(m_globalField, &NumberField::valueChanged, this, &BatchEquation::globalTyped);
 }
@@ -84,9 +81,8 @@ void BatchEquation::setValues(std::int64_t globalBatch, std::int64_t accumulatio
   m_ranks = std::max<std::int64_t>(1, ranks);
   m_globalField->setValue(static_cast<double>(m_global));
   m_accumulationField->setValue(static_cast<double>(m_accumulation));
-  // What does not divide is rounded up: the last pass is then smaller.
-  m_perRankField->setValue(std::ceil(static_cast<double>(m_global) / static_cast<double>(m_accumulation * m_ranks)));
-  m_ranksLabel->setText(QString::number(m_ranks));
+  m_perRankField->setValue(static_cast<double>(perRank()));
+  m_ranksField->setValue(static_cast<double>(m_ranks));
   showNotes();
 }
 
@@ -96,9 +92,21 @@ void BatchEquation::setNotes(const QString& perRank, const QString& globalBatch)
   showNotes();
 }
 
+void BatchEquation::setRanksNote(const QString& note) {
+  m_ranksNote = note;
+  showNotes();
+}
+
+std::int64_t BatchEquation::perRank() const { return (m_global + m_accumulation * m_ranks - 1) / (m_accumulation * m_ranks); }
+
+void BatchEquation::ranksTyped(double value) {
+  const auto ranks = static_cast<std::int64_t>(value);
+  if (ranks >= 1) Q_EMIT ranksEdited(ranks, perRank() * ranks * m_accumulation);
+}
+
 void BatchEquation::showNotes() {
   m_perRankHint->setText(m_perRankNote);
-  m_ranksHint->setText(m_ranks == 1 ? QStringLiteral("this machine") : QString());
+  m_ranksHint->setText(m_ranksNote);
   m_accumulationHint->setText(m_accumulation == 1 ? QStringLiteral("one pass a step") : QStringLiteral("passes a step"));
   const std::int64_t pieces = m_accumulation * m_ranks, rest = m_global % pieces;
   if (rest != 0)
@@ -109,14 +117,13 @@ void BatchEquation::showNotes() {
 }
 
 void BatchEquation::perRankTyped(double value) {
-  const auto perRank = static_cast<std::int64_t>(value);
-  if (perRank >= 1) Q_EMIT edited(perRank * m_ranks * m_accumulation, m_accumulation);
+  const auto samples = static_cast<std::int64_t>(value);
+  if (samples >= 1) Q_EMIT edited(samples * m_ranks * m_accumulation, m_accumulation);
 }
 
 void BatchEquation::accumulationTyped(double value) {
   const auto passes = static_cast<std::int64_t>(value);
-  const std::int64_t perRank = (m_global + m_accumulation * m_ranks - 1) / (m_accumulation * m_ranks);
-  if (passes >= 1) Q_EMIT edited(perRank * m_ranks * passes, passes);
+  if (passes >= 1) Q_EMIT edited(perRank() * m_ranks * passes, passes);
 }
 
 void BatchEquation::globalTyped(double value) {

@@ -1,6 +1,6 @@
 #pragma once
-// Per rank x ranks x accumulation = global batch, always in sight. What is typed on either side is solved for the other: the
-// global batch gives way for per rank first, and says when it does not divide. The project keeps the global batch.
+// Per rank x ranks x accumulation = global batch, always in sight and all editable. What is typed on the left makes the global
+// batch; a typed global batch makes per rank, and says when it does not divide. The project keeps the global batch.
 #include <QWidget>
 
 #include <cstdint>
@@ -19,20 +19,24 @@ class BatchEquation : public QWidget {
   void setValues(std::int64_t globalBatch, std::int64_t accumulation, std::int64_t ranks);
   // Beneath the batch of one rank and beneath the accumulation: what they cost.
   void setNotes(const QString& perRank, const QString& globalBatch);
+  void setRanksNote(const QString& note);  // where the ranks are
 
  Q_SIGNALS:
   void edited(qint64 globalBatch, qint64 accumulation);
+  void ranksEdited(qint64 ranks, qint64 globalBatch);
 
  private:
   void perRankTyped(double value);
   void accumulationTyped(double value);
   void globalTyped(double value);
+  void ranksTyped(double value);
+  std::int64_t perRank() const;  // what does not divide is rounded up: the last pass is then smaller
   void showNotes();
 
   std::int64_t m_global = 64, m_accumulation = 1, m_ranks = 1;
-  QString m_perRankNote, m_globalNote;
-  NumberField *m_perRankField, *m_accumulationField, *m_globalField;
-  QLabel *m_ranksLabel, *m_perRankHint, *m_ranksHint, *m_accumulationHint, *m_globalHint;
+  QString m_perRankNote, m_ranksNote, m_globalNote;
+  NumberField *m_perRankField, *m_ranksField, *m_accumulationField, *m_globalField;
+  QLabel *m_perRankHint, *m_ranksHint, *m_accumulationHint, *m_globalHint;
 };
 
 }  // namespace loom

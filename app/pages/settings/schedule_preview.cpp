@@ -39,13 +39,20 @@ void SchedulePreview::setPlan(SchedulePlan plan) {
   m_plan = std::move(plan);
   m_fault.clear();
   m_schedule.reset();
+  m_unscaled.reset();
   m_warmupSteps = 0;
   m_peak = m_peakStep = 0;
   const bool known = m_plan.stepsPerEpoch > 0 && m_plan.epochs > 0;
   m_span.steps = known ? std::max<std::int64_t>(1, std::llround(m_plan.epochs * static_cast<double>(m_plan.stepsPerEpoch))) : kUnknownSteps;
   m_span.stepsPerEpoch = known ? m_plan.stepsPerEpoch : std::max<std::int64_t>(1, std::llround(kUnknownSteps / std::max(1.0, m_plan.epochs)));
+  m_span.rateScale = m_plan.rateScale;
   try {
     m_schedule = makeSchedule(m_plan.schedule, m_plan.warmup, m_span);
+    if (m_plan.rateScale != 1) {
+      ScheduleSpan base = m_span;
+      base.rateScale = 1;
+      m_unscaled = makeSchedule(m_plan.schedule, m_plan.warmup, base);
+    }
     if (m_plan.warmup.is_object()) {
       if (m_plan.warmup.contains("epochs")) m_warmupSteps = std::llround(numberFromJson(m_plan.warmup["epochs"]) * m_span.stepsPerEpoch);
       if (m_plan.warmup.contains("steps")) m_warmupSteps = m_plan.warmup["steps"].get<std::int64_t>();
@@ -65,7 +72,8 @@ void SchedulePreview::setPlan(SchedulePlan plan) {
   update();
 }
 
-double SchedulePreview::rateAt(double step) const { return m_plan.baseRate * m_schedule->factor(step); }
+double SchedulePreview::rateAt(double step) const { return m_plan.baseRate * m_plan.rateScale * m_schedule->factor(step); }
+double SchedulePreview::unscaledAt(double step) const { return m_plan.baseRate * m_unscaled->factor(step); }
 
 QRectF SchedulePreview::frame() const { return QRectF(kLeft, kTop, width() - kLeft - kRight, height() - kTop - kBottom); }
 
@@ -132,6 +140,22 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     const QPointF point(xOf(at), yOf(rateAt(m_span.steps <= pixels ? std::floor(at) : at)));
     if (i == 0) curve.moveTo(point);
     else curve.lineTo(point);
+  }
+  if (m_unscaled) {
+    QPainterPath base;
+    for (int i = 0; i <= pixels; i += 2) {
+      const double at = static_cast<double>(m_span.steps - 1) * i / pixels;
+      const QPointF point(xOf(at), yOf(unscaledAt(m_span.steps <= pixels ? std::floor(at) : at)));
+      if (i == 0) base.moveTo(point);
+      else base.lineTo(point);
+    }
+    QPen dashed(theme.colour(Colour::text3), 1.2);
+    dashed.setDashPattern({3, 3});
+    painter.setPen(dashed);
+    painter.drawPath(base);
+    painter.setFont(theme.font(FontRole::caption));
+    const double at = 0.3 * static_cast<double>(m_span.steps - 1);
+    painter.drawText(QPointF(xOf(at) + 6, std::max(area.top() + 12, yOf(unscaledAt(at)) - 6)), QStringLiteral("as typed, for the base batch"));
   }
   QPainterPath ground = curve;
   ground.lineTo(area.bottomRight());

@@ -15,6 +15,7 @@ struct SchedulePlan {
   Json schedule, warmup;           // as the project holds them
   std::int64_t stepsPerEpoch = 0;  // 0 = not known (no dataset yet): the axis then counts shares of the run
   double epochs = 0;
+  double rateScale = 1;            // what the batch multiplies the rate with
 };
 
 class SchedulePreview : public QWidget {
@@ -40,10 +41,11 @@ class SchedulePreview : public QWidget {
  private:
   QRectF frame() const;
   double rateAt(double step) const;
+  double unscaledAt(double step) const;  // as typed, for the base batch
 
   SchedulePlan m_plan;
   ScheduleSpan m_span;
-  std::unique_ptr<Schedule> m_schedule;
+  std::unique_ptr<Schedule> m_schedule, m_unscaled;  // the second only where they differ
   QString m_fault;
   std::int64_t m_warmupSteps = 0;
   double m_peak = 0, m_peakStep = 0;

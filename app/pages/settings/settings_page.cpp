@@ -14,6 +14,7 @@
 
 #include "app/pages/data/known_columns.h"
 #include "app/pages/settings/batch_equation.h"
+#include "app/pages/settings/run_advice.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
@@ -42,6 +43,15 @@ double baseRateOf(const UpdateSpec& update) {
   }
 }
 
+double rateScaleOf(const Project& project) {
+  try {
+    const Values settings = settingsOf(project);
+    return rateScale(settings.text("rate_scaling"), settings.integer("batch"), settings.integer("base_batch"));
+  } catch (const Error&) {
+    return 1;
+  }
+}
+
 }  // namespace
 
 SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context, parent) {
@@ -65,6 +75,7 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
                    },
                    QStringLiteral("batch"));
   });
+  connect(m_equation, &BatchEquation::ranksEdited, this, &SettingsPage::chooseRanks);
   connect(m_search, &QLineEdit::textChanged, this, &SettingsPage::applyFilter);
   connect(m_differs, &QPushButton::toggled, this, &SettingsPage::applyFilter);
   connect(m_list, &QListWidget::currentRowChanged, this, &SettingsPage::scrollTo);
@@ -95,6 +106,30 @@ void SettingsPage::makeActions() {
   action(QStringLiteral("Only what differs from the default"), QKeySequence(QStringLiteral("Ctrl+D")), [this] { m_differs->toggle(); });
 }
 
+std::int64_t SettingsPage::hostRanks() const { return 1; }
+
+std::int64_t SettingsPage::ranks() const {
+  try {
+    return std::max(hostRanks(), settingsOf(context().document->project()).integer("virtual_ranks"));
+  } catch (const Error&) {
+    return hostRanks();
+  }
+}
+
+// More than the host has are virtual ones. Samples of a rank stay, so the global batch grows with the ranks.
+void SettingsPage::chooseRanks(qint64 ranks, qint64 globalBatch) {
+  const std::int64_t real = hostRanks();
+  context().document->edit(QStringLiteral("change ranks"),
+                           [ranks, globalBatch, real](Project& project) {
+                             Json& settings = project.training.settings;
+                             if (!settings.is_object()) settings = Json::object();
+                             settings["virtual_ranks"] = ranks > real ? ranks : 0;
+                             settings["batch"] = globalBatch;
+                             settings = withoutDefaults(settingsEntry(), settings);
+                           },
+                           QStringLiteral("ranks"));
+}
+
 std::int64_t SettingsPage::batch() const {
   try {
     return std::max<std::int64_t>(1, settingsOf(context().document->project()).integer("batch"));
@@ -121,7 +156,8 @@ void SettingsPage::refresh() {
     if (section.form) section.form->setGiven(given);
   try {
     const Values settings = settingsOf(project);
-    m_equation->setValues(settings.integer("batch"), settings.integer("accumulate"), 1);
+    m_equation->setValues(settings.integer("batch"), settings.integer("accumulate"), ranks());
+    m_equation->setRanksNote(ranks() > hostRanks() ? QStringLiteral("virtual, on this machine") : QStringLiteral("this machine"));
   } catch (const Error&) {
     // Not numbers: the problems list names the place; the equation keeps what it had.
   }
@@ -133,7 +169,8 @@ void SettingsPage::refresh() {
 void SettingsPage::refreshPlan() {
   const Project& project = context().document->project();
   double epochs = 0;
-  std::int64_t perEpoch = 0;
+  std::int64_t& perEpoch = m_stepsPerEpoch;
+  perEpoch = 0;
   try {
     epochs = settingsOf(project).real("epochs");
     if (m_rows > 0) perEpoch = settingsOf(project).boolean("drop_last") ? std::max<std::int64_t>(1, m_rows / batch()) : (m_rows + batch() - 1) / batch();
@@ -141,7 +178,7 @@ void SettingsPage::refreshPlan() {
   }
   if (m_index < project.training.updates.size()) {
     const UpdateSpec& update = project.training.updates[m_index];
-    m_preview->setPlan({baseRateOf(update), update.schedule, update.warmup, perEpoch, epochs});
+    m_preview->setPlan({baseRateOf(update), update.schedule, update.warmup, perEpoch, epochs, rateScaleOf(project)});
     m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0 ? QStringLiteral("= %L1 steps").arg(m_preview->warmupSteps()) : QString());
   }
   const QString unknown(QChar(0x2013));
@@ -191,16 +228,16 @@ void SettingsPage::refreshProblems() {
     advice.push_back(std::move(one));
   }
   if (document.problems().empty()) advice.push_back({Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
-  const std::int64_t samples = m_rows, size = batch();
-  if (samples > 0 && size > samples)
-    advice.push_back({Advice::Kind::warning, QStringLiteral("The batch is %L1, but there are only %L2 samples: every epoch is one step.").arg(size).arg(samples),
-                      QStringLiteral("Set batch to %1").arg(std::max<std::int64_t>(1, samples / 10)),
-                      [&document, samples] { document.setSetting("batch", std::max<std::int64_t>(1, samples / 10)); }});
-  else if (samples > 0 && samples % size != 0)
-    advice.push_back({Advice::Kind::fine, QStringLiteral("%L1 = %L2 × %L3 + %L4: the last step is weighted by its samples.")
-                                              .arg(samples).arg(samples / size).arg(size).arg(samples % size), {}, {}});
-  if (samples > 0 && m_preview->warmupSteps() > 0 && m_preview->warmupSteps() < 5)
-    advice.push_back({Advice::Kind::warning, QStringLiteral("The warm-up has only %1 steps: the rate jumps rather than grows.").arg(m_preview->warmupSteps()), {}, {}});
+  if (m_index < document.project().training.updates.size()) {
+    try {
+      for (Advice& one : adviseOnRun(document, m_index,
+                                     {.samples = m_rows, .stepsPerEpoch = m_stepsPerEpoch, .steps = m_stepsPerEpoch > 0 ? m_preview->steps() : 0,
+                                      .warmupSteps = m_preview->warmupSteps(), .ranks = ranks(), .virtualRanks = ranks() > hostRanks()}))
+        advice.push_back(std::move(one));
+    } catch (const Error&) {
+      // Not numbers: the problems above say where.
+    }
+  }
   if (document.project().training.validation.empty())
     advice.push_back({Advice::Kind::warning, QStringLiteral("There is no validation set: how well the network does on new samples will not be seen."),
                       QStringLiteral("Open Data"), [this] { context().go({.page = QStringLiteral("data")}); }});

@@ -49,6 +49,9 @@ class SettingsPage : public Page {
   void applyFilter();
   void scrollTo(int section);
   std::int64_t batch() const;
+  std::int64_t hostRanks() const;  // of the chosen host
+  std::int64_t ranks() const;      // virtual ones included
+  void chooseRanks(qint64 ranks, qint64 globalBatch);
   void makeLayout();
 
   struct Section {
@@ -71,6 +74,7 @@ class SettingsPage : public Page {
   QList<QAction*> m_actions;
   std::size_t m_index = 0;
   std::int64_t m_rows = -1;  // of the training set; -1 = not known yet
+  std::int64_t m_stepsPerEpoch = 0;  // 0 = not known
   QString m_rowsKey;
   std::jthread m_counter;
 };

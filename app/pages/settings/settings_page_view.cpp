@@ -34,12 +34,14 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"Length", {"epochs", "max_steps"}},
+      {"Large batch", {"rate_scaling", "base_batch", "batch_statistics"}},
       {"Regularisation", {"clip_norm"}},
       {"Data and shuffle", {"shuffle", "drop_last"}},
       {"Validation", {"validate_every", "monitor"}},
       {"Checkpoints", {"checkpoint_every"}},
       {"Precision", {"precision", "loss_scale"}},
-      {"Reproducibility", {"seed", "threads"}},
+      {"Communication", {"wire", "fusion", "virtual_ranks"}},
+      {"Reproducibility", {"seed", "deterministic", "threads"}},
   };
   return all;
 }

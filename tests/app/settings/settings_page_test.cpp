@@ -3,6 +3,8 @@
 #include <QLineEdit>
 
 #include "app/pages/settings/batch_equation.h"
+#include "app/pages/settings/run_advice.h"
+#include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/settings_page.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/button.h"
@@ -100,6 +102,61 @@ class SettingsPageTest : public QObject {
     m_open->type("512");
     QCOMPARE(training().settings.value("batch", 0), 512);
     QCOMPARE(perRank.text().remove(','), QString("128"));
+  }
+
+  // More ranks than the machine offers are virtual ones; samples of a rank stay, so the batch grows.
+  void ranksAreTypedToo() {
+    QLineEdit &perRank = equation("Samples per rank and pass"), &ranks = equation("Ranks");
+    perRank.setFocus();
+    m_open->type("32");
+    ranks.setFocus();
+    m_open->type("8");
+    QCOMPARE(training().settings.value("virtual_ranks", 0), 8);
+    QCOMPARE(training().settings.value("batch", 0), 256);
+    QCOMPARE(perRank.text(), QString("32"));
+    m_open->undo();
+    QCOMPARE(training().settings.value("virtual_ranks", 0), 0);
+    QCOMPARE(training().settings.value("batch", 0), 32);
+    QCOMPARE(ranks.text(), QString("1"));
+  }
+
+  void theCurveAndTheAdviceFollowTheBatch() {
+    auto* preview = m_open->window().findChild<SchedulePreview*>();
+    auto* advice = m_open->window().findChild<TrainAdvice*>();
+    const auto said = [&](const QString& words) {
+      QCoreApplication::processEvents();
+      for (const QLabel* label : advice->findChildren<QLabel*>())
+        if (label->isVisible() && label->text().contains(words)) return true;
+      return false;
+    };
+    goTo("optimizer");
+    QTest::keyClicks(QApplication::focusWidget(), "Momentum");
+    goTo("optimizer.learning_rate");
+    m_open->type("0.1");
+    equation("Global batch").setFocus();
+    m_open->type("4096");
+    QVERIFY(said("16 × the base batch of 256"));
+    QCOMPARE(preview->peak(), 0.1);
+    for (QPushButton* button : advice->findChildren<QPushButton*>())
+      if (button->text() == "Scale in proportion") QTest::mouseClick(button, Qt::LeftButton);
+    QVERIFY(said("multiplied by 16"));
+    QVERIFY(qAbs(preview->peak() - 1.6) < 1e-12);
+    QCOMPARE(training().settings.value("rate_scaling", ""), std::string("linear"));
+    m_open->undo();
+    QVERIFY(said("used as typed"));
+    equation("Ranks").setFocus();
+    m_open->type("8");
+    goTo("batch_statistics");
+    QTest::keyClicks(QApplication::focusWidget(), "All");
+    QVERIFY(said("8 virtual ranks compute one after another"));
+  }
+
+  // Before anything is trained: how short a warm-up of large steps is.
+  void fewStepsAreSaidInWords() {
+    const std::vector<Advice> advice = adviseOnRun(m_open->document(), 0, {.samples = 60000, .stepsPerEpoch = 15, .steps = 150, .warmupSteps = 3});
+    QVERIFY(std::any_of(advice.begin(), advice.end(), [](const Advice& one) {
+      return one.kind == Advice::Kind::warning && one.text.startsWith("3 steps of warm-up");
+    }));
   }
 
   void theFilterLeavesWhatIsMeant() {
