@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/comm/host_reduction.h"
 #include "engine/comm/mpi_functions.h"
 
 namespace loom {
@@ -66,6 +67,7 @@ class MpiCommunicator final : public Communicator {
     m_library->check(calls().size(m_group, &m_size), "tell the number of ranks");
   }
   ~MpiCommunicator() override {
+    m_onHost.reset();
     const std::lock_guard lock(m_library->mutex);
     if (m_owned) calls().release(m_group);
   }
@@ -76,7 +78,7 @@ class MpiCommunicator final : public Communicator {
     char text[256] = "";
     calls().library(text, sizeof text);
     const std::string whole = text;
-    return whole.substr(0, whole.find(','));
+    return whole.substr(0, whole.find(',')) + (m_onHost ? " and shared memory" : "");
   }
 
   std::unique_ptr<Communicator> split(int color, int key) override {
@@ -86,7 +88,11 @@ class MpiCommunicator final : public Communicator {
     return std::make_unique<MpiCommunicator>(m_library, made, true, m_activity);
   }
 
+  // By all ranks together, once.
+  void shareMemory() { m_onHost = HostReduction::make(*this); }
+
   void allReduce(std::span<float> data) override {
+    if (m_onHost && data.size() >= kLeastShared) return m_onHost->run(data);
     while (!data.empty()) {  // counts are ints
       const auto part = data.first(std::min<std::size_t>(data.size(), kMost / sizeof(float)));
       run("all-reduce", [&](LoomMpiRequest* request) {
@@ -141,6 +147,7 @@ class MpiCommunicator final : public Communicator {
 
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes of one call
+  static constexpr std::size_t kLeastShared = 2048;  // floats: below it, meeting twice costs more than a message
 
   const LoomMpiFunctions& calls() const { return *m_library->functions; }
 
@@ -190,6 +197,7 @@ class MpiCommunicator final : public Communicator {
   void* m_group;
   bool m_owned;
   int m_rank = 0, m_size = 1;
+  std::unique_ptr<HostReduction> m_onHost;
 };
 
 int numberIn(const char* name, int otherwise) {
@@ -239,6 +247,8 @@ std::unique_ptr<Communicator> openMpi(const Launch& launch) {
                "must be of one "
                "installation",
                launch.rank, launch.size, world->name(), world->rank(), world->size());
+  if (const char* wanted = std::getenv("GRADLOOM_SHARED_MEMORY"); !wanted || std::string_view(wanted) != "0")
+    world->shareMemory();
   return world;
 }
 

@@ -63,6 +63,29 @@ TEST(Collectives, SplitAndSend) {
   }
 }
 
+// Numbers of many chunks, through the memory that ranks of a host share; whole ones, so that sums are exact in any
+// order.
+TEST(Collectives, LargeSumsAreThoseOfAllRanks) {
+  EXPECT_EQ(world().name().find("shared memory") != std::string::npos, size() > 1);
+  for (const std::size_t count : {std::size_t{2049}, std::size_t{524288}, std::size_t{1300007}}) {
+    std::vector<float> data(count);
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < count; ++i)
+        data[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(rank()) * 31) % 1000);
+      world().allReduce(data);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        float sum = 0;
+        for (std::size_t r = 0; r < static_cast<std::size_t>(size()); ++r)
+          sum += static_cast<float>((i * 7 + r * 31) % 1000);
+        wrong += data[i] != sum;
+      }
+      EXPECT_EQ(wrong, 0u) << count;
+    }
+  }
+  EXPECT_EQ(world().activity().entered, world().activity().left);
+}
+
 // The same bits on every rank, near the true sum, for sizes that do not divide and for fewer numbers than ranks.
 TEST(Wires, SumAlikeOnEveryRank) {
   for (const Wire wire : {Wire::f32, Wire::bf16, Wire::f16}) {
