@@ -43,6 +43,7 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   addBench(app, session);
   addDoctor(app, session);
   addSupervise(app, session);
+  addAgent(app, session);
   app.add_subcommand("version", "The versions of loom and of the libraries it uses")->callback([&session] {
     session.chosen = [] {
       fmt::print("{}\n", versionText());

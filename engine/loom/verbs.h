@@ -30,6 +30,7 @@ void addData(CLI::App& app, Session& session);
 void addBench(CLI::App& app, Session& session);
 void addDoctor(CLI::App& app, Session& session);
 void addSupervise(CLI::App& app, Session& session);
+void addAgent(CLI::App& app, Session& session);
 
 // Runs a whole command line; what main() does after it has set up the process.
 int runLoom(int count, const char* const* arguments, const std::atomic<bool>& stop);

@@ -68,6 +68,7 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/base", {}},
     {"engine/catalogue", {}},
     {"engine/run", {}},
+    {"engine/agent", {"engine/run"}},
     {"engine/ops", {"engine/program"}},  // gradients emit through ProgramBuilder
     {"engine/program", {"engine/ops"}},
     {"engine/layers", {"engine/catalogue", "engine/ops", "engine/program"}},
@@ -90,13 +91,13 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/loom",
      {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program",
       "engine/optimizers", "engine/schedules", "engine/data", "engine/run", "engine/planner", "engine/export",
-      "engine/cpu", "engine/comm", "engine/training"}},
+      "engine/cpu", "engine/comm", "engine/training", "engine/agent"}},
 };
 // What Qt's side may include of the engine: every room that knows no machine.
 const std::set<std::string> kCore = {"engine/base",       "engine/catalogue", "engine/run",     "engine/ops",
                                      "engine/program",    "engine/layers",    "engine/metrics", "engine/network",
                                      "engine/optimizers", "engine/schedules", "engine/data",    "engine/planner",
-                                     "engine/export"};
+                                     "engine/export",     "engine/agent"};
 
 bool mayInclude(const std::string& from, const std::string& to) {
   if (from == to || from == "tests" || to == "engine/base") return from != "engine/base" || to == "engine/base";

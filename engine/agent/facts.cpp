@@ -1,0 +1,128 @@
+#include "engine/agent/facts.h"
+
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <pwd.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "engine/agent/command.h"
+#include "engine/base/json.h"
+#include "engine/run/process.h"
+
+namespace loom {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Json limitOf(rlim_t value) {
+  return value == RLIM_INFINITY ? Json("unlimited") : Json(static_cast<std::uint64_t>(value));
+}
+
+Json limits(int resource) {
+  rlimit limit{};
+  ::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+  return {{"soft", limitOf(limit.rlim_cur)}, {"hard", limitOf(limit.rlim_max)}};
+}
+
+Json room(const std::filesystem::path& folder) {
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return Json::object();
+  return {{"free", disk.f_bavail * disk.f_frsize}, {"size", disk.f_blocks * disk.f_frsize}};
+}
+
+double memoryFree() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("MemAvailable:")) return std::strtod(line.c_str() + 13, nullptr) * 1024;
+  return 0;
+}
+
+// Whether a file of `need` bytes can be made in the folder; empty, or why not.
+std::string whyNoRoom(const std::filesystem::path& folder, std::int64_t need) {
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) return fmt::format("{} cannot be made: {}", folder.string(), fault.message());
+  std::string path = (folder / ".check-XXXXXX").string();
+  const int file = ::mkstemp(path.data());
+  if (file < 0) return fmt::format("{} may not be written: {}", folder.string(), std::strerror(errno));
+  ::unlink(path.c_str());
+  int number = need > 0 ? ::posix_fallocate(file, 0, need) : 0;
+  if (number == EOPNOTSUPP || number == EINVAL) number = 0;
+  ::close(file);
+  return number == 0 ? std::string() : fmt::format("{} MiB do not fit into {}: {}", need >> 20, folder.string(), std::strerror(number));
+}
+
+std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Json accelerators() {
+  Json gpus = Json::array();
+  if (findProgram("nvidia-smi").empty()) return gpus;
+  const CommandResult result = runCommand({"nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"});
+  std::istringstream lines(result.ok() ? result.output : std::string());
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find(", "), second = line.rfind(", ");
+    if (first == std::string::npos || second == first) continue;
+    gpus.push_back({{"name", line.substr(0, first)}, {"memory", line.substr(first + 2, second - first - 2)}, {"driver", line.substr(second + 2)}});
+  }
+  if (gpus.empty()) gpus.push_back({{"fault", result.why("nvidia-smi")}});
+  return gpus;
+}
+
+}  // namespace
+
+Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
+  utsname system{};
+  ::uname(&system);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int cores = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const passwd* person = ::getpwuid(::geteuid());
+  const std::string why = whyNoRoom(folder, need);
+  Json disk = room(folder);
+  disk["folder"] = folder.string();
+  disk["why"] = why;
+  Json facts = {{"machine", machineName()},
+                {"user", person ? person->pw_name : "unknown"},
+                {"time", now()},
+                {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+                {"libc", ::gnu_get_libc_version()},
+                {"cores", cores},
+                {"memory_free", memoryFree()},
+                {"open_files", limits(RLIMIT_NOFILE)},
+                {"stack", limits(RLIMIT_STACK)},
+                {"locked_memory", limits(RLIMIT_MEMLOCK)},
+                {"shared_memory", room("/dev/shm")},
+                {"disk", disk},
+                {"gpus", accelerators()}};
+  const std::string mpirun = findProgram("mpirun");
+  if (!mpirun.empty()) facts["mpi"] = {{"program", mpirun}, {"version", firstLine(runCommand({mpirun, "--version"}).output)}};
+  if (!findProgram("sbatch").empty()) facts["slurm"] = {{"version", firstLine(runCommand({"sbatch", "--version"}).output)}};
+  if (!findProgram("quota").empty()) facts["quota"] = runCommand({"quota", "-w"}, {.limit = std::chrono::seconds(5)}).output;
+  return facts;
+}
+
+Json probeFacts(const std::string& version) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (!rank) rank = std::getenv("SLURM_PROCID");
+  return {{"probe", 1},
+          {"machine", machineName()},
+          {"rank", rank ? std::atoi(rank) : 0},
+          {"version", version},
+          {"time", now()},
+          {"open_files", limits(RLIMIT_NOFILE)["soft"]},
+          {"shared_memory", room("/dev/shm").value("free", std::uint64_t{0})}};
+}
+
+}  // namespace loom

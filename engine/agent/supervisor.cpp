@@ -1,0 +1,240 @@
+#include "engine/agent/supervisor.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+#include "engine/agent/slurm.h"
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/base/json.h"
+#include "engine/run/exit_code.h"
+#include "engine/run/process.h"
+
+namespace loom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kSayAgain{2};     // a wish to stop, until the run ends
+constexpr std::chrono::seconds kPatience{10};    // from SIGTERM to SIGKILL
+constexpr int kPollMs = 200;
+
+std::vector<std::string> wordsOf(const Json& launch, const char* key) {
+  std::vector<std::string> words;
+  const auto found = launch.find(key);
+  if (found != launch.end() && found->is_array())
+    for (const Json& each : *found)
+      if (each.is_string()) words.push_back(each.get<std::string>());
+  return words;
+}
+
+void add(std::vector<std::string>& words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more);
+}
+
+[[noreturn]] void become(const std::vector<std::string>& given, pid_t supervisor) {
+  std::vector<std::string> copies = given;
+  std::vector<char*> words;
+  for (std::string& each : copies) words.push_back(each.data());
+  words.push_back(nullptr);
+  ::setpgid(0, 0);
+  // A supervisor that is killed takes its job with it: nobody else could tell how it went.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != supervisor) ::_exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execvp(words[0], words.data());
+  ::dprintf(2, "loom: %s cannot be started: %s\n", words[0], ::strerror(errno));
+  ::_exit(127);
+}
+
+// The next job of a run whose time was over: the same script again, which finds "resume" in launch.json.
+void submitContinuation(const JobFolder& job, Json launch) {
+  const int start = launch["start"].get<int>() + 1;
+  launch["start"] = start;
+  launch["resume"] = true;
+  launch["slurm"]["continue"] = launch["slurm"]["continue"].get<int>() - 1;
+  job.writeLaunch(launch);
+  job.noteSlurm(start, slurmSubmit(job.scriptFile(), job.path()));
+}
+
+bool continues(const Json& launch) {
+  const auto slurm = launch.find("slurm");
+  return slurm != launch.end() && slurm->is_object() && slurm->contains("continue") && (*slurm)["continue"].is_number_integer() &&
+         (*slurm)["continue"].get<int>() > 0;
+}
+
+// Waits for the child and obeys signals meanwhile; answers its exit code as a shell gives it.
+class Watch {
+ public:
+  Watch(const JobFolder& job, pid_t child, int signals) : m_job(job), m_child(child), m_signals(signals) {}
+  bool timeIsOver() const { return m_timeIsOver; }
+
+  int run() {
+    for (;;) {
+      int status = 0;
+      const pid_t ended = ::waitpid(m_child, &status, WNOHANG);
+      if (ended == m_child) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+      if (ended < 0 && errno != EINTR) return 1;
+      pollfd file{m_signals, POLLIN, 0};
+      signalfd_siginfo signal;
+      if (::poll(&file, 1, kPollMs) > 0 && ::read(m_signals, &signal, sizeof signal) == sizeof signal) take(static_cast<int>(signal.ssi_signo));
+      const auto now = Clock::now();
+      if (m_stopping && now >= m_sayAt) {
+        appendControl(m_job.run(), {{"command", "stop"}, {"id", m_timeIsOver ? "time-limit" : "supervisor"}});
+        m_sayAt = now + kSayAgain;
+      }
+      if (m_killAt && now >= *m_killAt) ::kill(-m_child, SIGKILL);
+    }
+  }
+
+ private:
+  void take(int signal) {
+    if (signal == SIGCHLD) return;
+    if (signal == SIGTERM) {
+      // mpirun hands it to every rank on every host; what does not obey is killed.
+      ::kill(-m_child, SIGTERM);
+      if (!m_killAt) m_killAt = Clock::now() + kPatience;
+      return;
+    }
+    if (signal == SIGUSR1) m_timeIsOver = true;
+    if (!m_stopping) m_sayAt = Clock::now();
+    m_stopping = true;
+  }
+
+  const JobFolder& m_job;
+  pid_t m_child;
+  int m_signals;
+  bool m_stopping = false, m_timeIsOver = false;
+  Clock::time_point m_sayAt{};
+  std::optional<Clock::time_point> m_killAt;
+};
+
+}  // namespace
+
+std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, const std::string& program) {
+  std::vector<std::string> words;
+  const std::vector<std::string> modules = wordsOf(launch, "modules");
+  if (!modules.empty()) {
+    std::string lines;
+    for (const std::string& each : modules) lines += each + "\n";
+    // The lines are the host's own settings; everything of the job comes behind them as words that no shell looks into.
+    add(words, {"bash", "-l", "-c", lines + "exec \"$@\"", "loom"});
+  }
+  const int ranks = launch.value("ranks", 1);
+  const std::vector<std::string> mpirun = wordsOf(launch, "mpirun");
+  const auto hosts = launch.find("hosts");
+  const bool listed = hosts != launch.end() && hosts->is_array() && !hosts->empty();
+  if (ranks > 1 || listed) {
+    words.insert(words.end(), mpirun.begin(), mpirun.end());
+    if (mpirun.empty()) words.push_back("mpirun");
+    if (::geteuid() == 0) words.push_back("--allow-run-as-root");
+    // A host that is cut off is noticed within seconds instead of minutes.
+    add(words, {"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca", "oob_tcp_keepalive_probes", "3"});
+    add(words, {"--bind-to", "none"});
+    if (listed) {
+      std::string names;
+      for (const Json& each : *hosts)
+        names += (names.empty() ? "" : ",") + each.value("name", std::string()) + ":" + std::to_string(each.value("ranks", 1));
+      add(words, {"--host", names});
+    }
+    add(words, {"-n", std::to_string(ranks)});
+  }
+  const std::vector<std::string> prefix = wordsOf(launch, "prefix");
+  words.insert(words.end(), prefix.begin(), prefix.end());
+  if (launch.value("probe", false)) {
+    add(words, {program, "agent", "--probe"});
+    return words;
+  }
+  add(words, {program, "train", job.projectFile().string(), "--run", job.path().string()});
+  for (const std::string& each : wordsOf(launch, "overrides")) add(words, {"--set", each});
+  // Without a checkpoint, or before its first word, there is nothing to go on from: the run begins.
+  if (launch.value("resume", false) && std::filesystem::exists(job.run().runFile())) add(words, {"--resume", job.path().string()});
+  return words;
+}
+
+int superviseJob(const JobFolder& job) {
+  const int lock = ::open((job.path() / "supervisor.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock < 0) throwErrno(errno, "lock", job.path() / "supervisor.lock");
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0)
+    throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
+  const Json launch = job.launch();
+  if (!launch.contains("loom_launch")) throwError(ErrorCode::missingFile, "{} is no job's folder: it has no launch.json", job.path().string());
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int each : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) sigaddset(&set, each);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGHUP, SIG_IGN);
+  const int signals = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  const char* number = launch.contains("slurm") ? std::getenv("SLURM_JOB_ID") : nullptr;
+  const int start = launch.value("start", 1);
+  if (number) job.noteSlurm(start, number);  // perhaps before sbatch has told whoever submitted it
+  else job.noteProcess(start);
+
+  const std::vector<std::string> words = launchWords(job, launch, ownProgram());
+  const pid_t supervisor = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) throwErrno(errno, "start the job in", job.path());
+  if (child == 0) become(words, supervisor);
+  Watch watch(job, child, signals);
+  const int code = watch.run();
+  ::close(signals);
+  if (watch.timeIsOver() && code == exitCode(ErrorCode::stopped) && number && continues(launch)) {
+    try {
+      submitContinuation(job, launch);
+      return code;
+    } catch (const Error& error) {
+      fmt::print(stderr, "loom: the continuation was not submitted: {}\n", error.what());
+      job.writeLaunch(launch);
+      job.noteSlurm(start, number);
+    }
+  }
+  job.noteExit(code);
+  return code;
+}
+
+void startSupervisor(const JobFolder& job) {
+  const std::string program = ownProgram(), log = job.run().logFile().string(), folder = job.path().string();
+  int told[2];
+  if (::pipe2(told, O_CLOEXEC) != 0) throwErrno(errno, "start a job in", job.path());
+  const pid_t middle = ::fork();
+  if (middle < 0) throwErrno(errno, "start a job in", job.path());
+  if (middle == 0) {
+    // Twice forked and in a session of its own: nobody's child, and no hang-up of a connection reaches it.
+    ::setsid();
+    const pid_t process = ::fork();
+    if (process != 0) ::_exit(process < 0 ? 1 : 0);
+    const int in = ::open("/dev/null", O_RDONLY), out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    if (in >= 0 && out >= 0 && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(out, 2) == 2) {
+      ::close_range(3, static_cast<unsigned>(told[1] - 1), 0);
+      ::close_range(static_cast<unsigned>(told[1] + 1), ~0U, 0);
+      sigset_t none;
+      sigemptyset(&none);
+      ::sigprocmask(SIG_SETMASK, &none, nullptr);
+      const char* words[] = {program.c_str(), "agent", "--job", folder.c_str(), nullptr};
+      ::execv(program.c_str(), const_cast<char* const*>(words));
+    }
+    const int number = errno;
+    [[maybe_unused]] const auto written = ::write(told[1], &number, sizeof number);
+    ::_exit(127);
+  }
+  ::close(told[1]);
+  int status = 0, number = 0;
+  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+  const bool failed = ::read(told[0], &number, sizeof number) == sizeof number;
+  ::close(told[0]);
+  if (failed) throwErrno(number, "start a job with its log", log);
+}
+
+}  // namespace loom

@@ -1,0 +1,61 @@
+#include "engine/run/process.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace loom {
+
+std::optional<ProcessStat> processStat(std::int64_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return {};
+  // The name stands in brackets and may hold anything, brackets and spaces too: what follows its last bracket is field 3.
+  const auto bracket = line.rfind(')');
+  if (bracket == std::string::npos) return {};
+  std::istringstream fields(line.substr(bracket + 1));
+  ProcessStat stat;
+  fields >> stat.state;
+  std::string skipped;
+  for (int field = 4; field < 22; ++field) fields >> skipped;
+  fields >> stat.start;
+  if (!fields) return {};
+  return stat;
+}
+
+std::string bootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::string machineName() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+ProcessName nameOf(std::int64_t process) {
+  const auto stat = processStat(process);
+  return {process, stat ? stat->start : 0, bootId(), machineName()};
+}
+
+bool isAlive(const ProcessName& process) {
+  if (process.id <= 0 || process.boot != bootId()) return false;
+  const auto stat = processStat(process.id);
+  return stat && stat->start == process.start && stat->state != 'Z';
+}
+
+std::string ownProgram() {
+  const char* named = std::getenv("LOOM_PROGRAM");
+  if (named && ::access(named, X_OK) == 0) return named;
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string("loom");
+}
+
+}  // namespace loom

@@ -1,0 +1,196 @@
+// `loom agent` from outside: what a launcher sees. Jobs are small shell programs, put before loom's own words by "prefix".
+#include <signal.h>
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "engine/agent/job_folder.h"
+#include "engine/base/files.h"
+#include "tests/engine/agent/agent_process.h"
+#include "tests/engine/run/folder.h"
+
+using namespace loom;
+using testing::HasSubstr;
+
+namespace {
+
+class AgentTest : public testing::Test {
+ protected:
+  TestFolder m_folder{"agent"};
+  std::unique_ptr<AgentProcess> m_agent = connect();
+
+  std::unique_ptr<AgentProcess> connect() { return std::make_unique<AgentProcess>(LOOM_PROGRAM, m_folder.path().string()); }
+  // $1 is "train"'s program, $5 the run folder: prefix sh -c BODY job loom train PROJECT --run FOLDER
+  Json launch(const std::string& body, int start = 1) {
+    return {{"start", start}, {"ranks", 1}, {"prefix", {"sh", "-c", "cd \"$5\"; " + body, "job"}}};
+  }
+  Json start(const std::string& id, const std::string& body, int number = 1) {
+    return m_agent->ask({{"verb", "start"}, {"job", id}, {"launch", launch(body, number)}}, "{}").header;
+  }
+  Json state(const std::string& id) { return m_agent->ask({{"verb", "state"}, {"job", id}}).header["state"]; }
+  Json awaitEnd(const std::string& id, std::int64_t events = 0, std::int64_t log = 0) {
+    m_agent->ask({{"verb", "tail"}, {"job", id}, {"events", events}, {"log", log}});
+    Json end;
+    EXPECT_TRUE(m_agent->await([&](const AgentProcess::Told& told) {
+      if (!told.header.contains("end")) return false;
+      end = told.header["state"];
+      return true;
+    }));
+    return end;
+  }
+  std::filesystem::path run(const std::string& id) { return m_folder.path() / "runs" / id; }
+  void TearDown() override {
+    for (const Json& each : m_agent->ask({{"verb", "jobs"}}).header["jobs"])
+      if (each["phase"] == "running") m_agent->ask({{"verb", "cancel"}, {"job", each["job"]}, {"how", "kill"}});
+  }
+};
+
+TEST_F(AgentTest, TellsWhoItIs) {
+  EXPECT_THAT(m_agent->hello()["version"].get<std::string>(), HasSubstr("loom "));
+  EXPECT_EQ(m_agent->hello()["base"], m_folder.path().string());
+  const Json facts = m_agent->ask({{"verb", "facts"}, {"need", 1000}}).header;
+  EXPECT_EQ(facts["disk"]["why"], "");
+  EXPECT_GT(facts["cores"].get<int>(), 0);
+  EXPECT_THAT(m_agent->ask({{"verb", "facts"}, {"need", std::int64_t{1} << 58}}).header["disk"]["why"].get<std::string>(), HasSubstr("do not fit"));
+}
+
+TEST_F(AgentTest, WhatItDoesNotKnowIsAnAnswer) {
+  EXPECT_THAT(m_agent->ask({{"verb", "dance"}}).header["message"].get<std::string>(), HasSubstr("dance"));
+  EXPECT_EQ(m_agent->ask({{"verb", "hello"}, {"protocol", 7}}).header["code"], "newer version");
+  EXPECT_EQ(m_agent->ask({{"verb", "start"}, {"job", "../x"}, {"launch", {{"start", 1}}}}, "{}").header["ok"], false);
+  EXPECT_EQ(m_agent->ask({{"verb", "start"}, {"job", "x"}, {"launch", 7}}, "{}").header["ok"], false);
+  EXPECT_EQ(m_agent->ask({{"verb", "cancel"}, {"job", "nobody"}, {"how", "kill"}}).header["ok"], false);
+  const Json plain = m_agent->ask({{"verb", "hello"}, {"protocol", 1}, {"base", "/tmp/a b; touch x"}}).header;
+  EXPECT_THAT(plain["message"].get<std::string>(), HasSubstr("spaces"));
+  EXPECT_EQ(m_agent->ask({{"verb", "ping"}}).header["ok"], true);  // and it goes on
+}
+
+TEST_F(AgentTest, AJobOutlivesTheConnectionAndEndsOnce) {
+  const Json first = start("a", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over; exit 7");
+  EXPECT_EQ(first["ok"], true) << first.dump();
+  EXPECT_EQ(first["started"], true);
+  EXPECT_EQ(first["phase"], "running");
+  EXPECT_EQ(start("a", "echo twice")["started"], false);
+  m_agent->hangUp();
+  m_agent = connect();
+  EXPECT_EQ(state("a")["phase"], "running");
+  EXPECT_EQ(start("a", "echo twice")["started"], false);
+  EXPECT_EQ(start("a", "echo twice", 2)["ok"], false);  // another start while it runs
+  writeFileAtomically(run("a") / "go", "");
+  const Json end = awaitEnd("a");
+  EXPECT_EQ(end["code"], 7);
+  EXPECT_EQ(readFile(run("a") / "log.txt"), "begun\nover\n");
+  EXPECT_EQ(start("a", "echo again", 2)["started"], true);
+  EXPECT_EQ(awaitEnd("a")["code"], 0);
+  EXPECT_EQ(readFile(run("a") / "log.txt"), "begun\nover\nagain\n");
+}
+
+TEST_F(AgentTest, TellsEventsAsWholeLinesFromAnOffset) {
+  std::filesystem::create_directories(run("a"));
+  const std::string one = R"({"v":1,"seq":1,"kind":"step"})" "\n", two = R"({"v":1,"seq":2,"kind":"finished"})" "\n";
+  start("a", "while [ ! -e go ]; do sleep 0.02; done");
+  writeFileAtomically(run("a") / "events.jsonl", one + two.substr(0, 9));
+  m_agent->ask({{"verb", "tail"}, {"job", "a"}, {"events", 0}, {"log", 0}});
+  std::string events;
+  std::int64_t offset = -1;
+  const auto more = [&](const AgentProcess::Told& told) {
+    if (!told.header.contains("events")) return false;
+    offset = told.header["events"];
+    events += told.bytes;
+    return true;
+  };
+  ASSERT_TRUE(m_agent->await(more));
+  EXPECT_EQ(events, one);
+  // A network file system that shows the new length before the bytes.
+  writeFileAtomically(run("a") / "events.jsonl", one + std::string(two.size(), '\0'));
+  writeFileAtomically(run("a") / "events.jsonl", one + two);
+  ASSERT_TRUE(m_agent->await(more));
+  EXPECT_EQ(events, one + two);
+  EXPECT_EQ(offset, static_cast<std::int64_t>(one.size()));
+  m_agent->hangUp();
+  m_agent = connect();
+  writeFileAtomically(run("a") / "go", "");
+  events.clear();
+  m_agent->ask({{"verb", "tail"}, {"job", "a"}, {"events", one.size()}, {"log", 0}});
+  ASSERT_TRUE(m_agent->await([&](const AgentProcess::Told& told) {
+    more(told);
+    return told.header.contains("end");
+  }));
+  EXPECT_EQ(events, two);
+  m_agent->ask({{"verb", "tail"}, {"job", "a"}, {"events", 100000}, {"log", 0}});
+  EXPECT_TRUE(m_agent->await([](const AgentProcess::Told& told) { return told.header.contains("fault"); }));
+}
+
+TEST_F(AgentTest, CancelEndsTheWholeJob) {
+  start("a", "sleep 300 & echo $! > child; wait");
+  while (!std::filesystem::exists(run("a") / "child") || readFile(run("a") / "child").empty()) ::usleep(5000);
+  const pid_t child = std::stoi(readFile(run("a") / "child"));
+  EXPECT_EQ(m_agent->ask({{"verb", "cancel"}, {"job", "a"}, {"how", "kill"}}).header["ok"], true);
+  EXPECT_EQ(awaitEnd("a")["code"], 128 + SIGTERM);
+  for (int tries = 0; tries < 1000 && ::kill(child, 0) == 0; ++tries) ::usleep(5000);
+  EXPECT_NE(::kill(child, 0), 0);
+}
+
+TEST_F(AgentTest, StopIsACommandToTheRun) {
+  start("a", "while ! grep -q '\"stop\"' control.jsonl 2>/dev/null; do sleep 0.02; done; exit 3");
+  EXPECT_EQ(m_agent->ask({{"verb", "cancel"}, {"job", "a"}, {"how", "stop"}}).header["ok"], true);
+  EXPECT_EQ(awaitEnd("a")["code"], 3);
+}
+
+TEST_F(AgentTest, ASupervisorThatIsKilledTakesItsJobWithIt) {
+  start("a", "echo $$ > child; exec sleep 300");
+  while (!std::filesystem::exists(run("a") / "child") || readFile(run("a") / "child").empty()) ::usleep(5000);
+  const pid_t child = std::stoi(readFile(run("a") / "child"));
+  ::kill(static_cast<pid_t>(JobFolder(run("a")).process()["process"].get<int>()), SIGKILL);
+  EXPECT_EQ(awaitEnd("a")["code"], -1);
+  for (int tries = 0; tries < 1000 && ::kill(child, 0) == 0; ++tries) ::usleep(5000);
+  EXPECT_NE(::kill(child, 0), 0);
+}
+
+TEST_F(AgentTest, NothingOfAProjectMeetsAShell) {
+  Json plain = launch("for each; do printf '%s|' \"$each\"; done > words");
+  plain["overrides"] = {"a=$(touch pwned)", "b=; touch pwned", "c='\"\n`touch pwned`"};
+  m_agent->ask({{"verb", "start"}, {"job", "a"}, {"launch", plain}}, "{}");
+  awaitEnd("a");
+  EXPECT_THAT(readFile(run("a") / "words"), HasSubstr("|--set|a=$(touch pwned)|--set|b=; touch pwned|--set|c='\"\n`touch pwned`|"));
+  EXPECT_FALSE(std::filesystem::exists(run("a") / "pwned"));
+}
+
+TEST_F(AgentTest, BringsFilesOfTheRunAndNoOthers) {
+  start("a", "mkdir checkpoints; head -c 1500000 /dev/zero > 'checkpoints/a b;\"c\"'; ln -s /etc/passwd out");
+  awaitEnd("a");
+  const std::string name = "checkpoints/a b;\"c\"";
+  EXPECT_THAT(m_agent->ask({{"verb", "files"}, {"job", "a"}}).header["files"].dump(), HasSubstr(R"(a b;\"c\")"));
+  auto first = m_agent->ask({{"verb", "get"}, {"job", "a"}, {"file", name}, {"offset", 0}});
+  EXPECT_EQ(first.bytes.size(), std::size_t{1} << 20);
+  EXPECT_EQ(first.header["end"], false);
+  auto rest = m_agent->ask({{"verb", "get"}, {"job", "a"}, {"file", name}, {"offset", first.bytes.size()}});
+  EXPECT_EQ(first.bytes.size() + rest.bytes.size(), 1500000u);
+  EXPECT_EQ(rest.header["end"], true);
+  for (const char* bad : {"../../../etc/passwd", "/etc/passwd", "out", "checkpoints", "nothing"})
+    EXPECT_EQ(m_agent->ask({{"verb", "get"}, {"job", "a"}, {"file", bad}, {"offset", 0}}).header["ok"], false) << bad;
+}
+
+TEST_F(AgentTest, AJobOfAnotherMachineIsUnknown) {
+  start("a", "exit 0");
+  awaitEnd("a");
+  std::filesystem::remove(run("a") / "exit");
+  Json process = JobFolder(run("a")).process();
+  process["machine"] = "login2";
+  writeFileAtomically(run("a") / "process.json", process.dump());
+  EXPECT_EQ(state("a")["phase"], "unknown");
+  EXPECT_THAT(state("a")["detail"].get<std::string>(), HasSubstr("login2"));
+}
+
+TEST_F(AgentTest, GarbageEndsTheAgentAndNothingElse) {
+  start("a", "while [ ! -e go ]; do sleep 0.02; done; exit 5");
+  m_agent->write("this is no frame");
+  EXPECT_FALSE(m_agent->await([](const AgentProcess::Told&) { return false; }));  // its stream ends
+  m_agent->hangUp();
+  m_agent = connect();
+  writeFileAtomically(run("a") / "go", "");
+  EXPECT_EQ(awaitEnd("a")["code"], 5);
+}
+
+}  // namespace
