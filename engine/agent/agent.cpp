@@ -44,11 +44,15 @@ std::int64_t integerOf(const Json& request, const char* key) {
   return found != request.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
-double timeNow() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double timeNow() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 class Agent {
  public:
-  explicit Agent(const AgentOptions& options) : m_options(options), m_decoder(FrameDecoder::Start::atOnce) { settle("~/.cache/gradloom"); }
+  explicit Agent(const AgentOptions& options) : m_options(options), m_decoder(FrameDecoder::Start::atOnce) {
+    settle("~/.cache/gradloom");
+  }
 
   int serve() {
     write("\n");
@@ -80,9 +84,11 @@ class Agent {
     if (m_base.is_relative()) m_base = homeFolder() / m_base;
     if (!isPlainPath(m_base.string()))
       throwError(ErrorCode::badArgument,
-                 "the folder '{}' is named in job scripts, where spaces and signs have a meaning: choose one of letters, digits and ._-/+@%=,",
+                 "the folder '{}' is named in job scripts, where spaces and signs have a meaning: choose one of "
+                 "letters, digits and ._-/+@%=,",
                  m_base.string());
-    m_store = std::make_unique<DataStore>(m_base / "data", [this](const Json& header, std::string_view bytes) { tell(header, bytes); });
+    m_store = std::make_unique<DataStore>(m_base / "data",
+                                          [this](const Json& header, std::string_view bytes) { tell(header, bytes); });
     m_jobs.emplace(m_base / "runs");
   }
 
@@ -110,7 +116,8 @@ class Agent {
     if (verb == "stat") return stat(textOf(request, "path"));
     if (verb == "put") return m_store->put(textOf(request, "sha256"), integerOf(request, "size"));
     if (verb == "chunk") return m_store->chunk(textOf(request, "sha256"), integerOf(request, "offset"), bytes);
-    if (verb == "start") return m_jobs->start(job, request.value("launch", Json::object()), textOf(request, "script"), bytes);
+    if (verb == "start")
+      return m_jobs->start(job, request.value("launch", Json::object()), textOf(request, "script"), bytes);
     if (verb == "jobs") return {{"jobs", m_jobs->list()}};
     if (verb == "state") return {{"state", toJson(m_jobs->folder(job).state())}};
     if (verb == "control") return m_jobs->control(job, request.value("command", Json())), Json::object();
@@ -118,21 +125,26 @@ class Agent {
     if (verb == "files") return {{"files", m_jobs->files(job)}};
     if (verb == "get") return m_jobs->get(job, textOf(request, "file"), integerOf(request, "offset"), more);
     if (verb == "tail") {
-      m_tails.insert_or_assign(job, JobTail(m_jobs->folder(job), integerOf(request, "events"), integerOf(request, "log")));
+      m_tails.insert_or_assign(job,
+                               JobTail(m_jobs->folder(job), integerOf(request, "events"), integerOf(request, "log")));
       return Json::object();
     }
     if (verb == "untail") return m_tails.erase(job), Json::object();
-    throwError(ErrorCode::badArgument, "this engine ({}) knows no '{}'; the launcher is of another version", m_options.version, verb);
+    throwError(ErrorCode::badArgument, "this engine ({}) knows no '{}'; the launcher is of another version",
+               m_options.version, verb);
   }
 
   Json hello(const Json& request) {
     if (integerOf(request, "protocol") != kAgentProtocol)
-      throwError(ErrorCode::newerVersion, "the launcher speaks version {} of the agent's language, this engine ({}) version {}", integerOf(request, "protocol"),
-                 m_options.version, kAgentProtocol);
+      throwError(ErrorCode::newerVersion,
+                 "the launcher speaks version {} of the agent's language, this engine ({}) version {}",
+                 integerOf(request, "protocol"), m_options.version, kAgentProtocol);
     if (const std::string base = textOf(request, "base"); !base.empty()) settle(base);
     const passwd* person = ::getpwuid(::geteuid());
-    return {{"protocol", kAgentProtocol}, {"version", m_options.version},     {"machine", machineName()}, {"user", person ? person->pw_name : ""},
-            {"home", homeFolder().string()}, {"base", m_base.string()}, {"program", ownProgram()}, {"time", timeNow()}};
+    return {{"protocol", kAgentProtocol},    {"version", m_options.version},
+            {"machine", machineName()},      {"user", person ? person->pw_name : ""},
+            {"home", homeFolder().string()}, {"base", m_base.string()},
+            {"program", ownProgram()},       {"time", timeNow()}};
   }
 
   Json stat(const std::string& given) const {
@@ -141,15 +153,21 @@ class Agent {
     const auto status = std::filesystem::status(path, fault);
     const bool folder = std::filesystem::is_directory(status), file = std::filesystem::is_regular_file(status);
     const bool readable = ::access(path.c_str(), R_OK) == 0;
-    return {{"exists", std::filesystem::exists(status)}, {"kind", folder ? "folder" : file ? "file" : "other"}, {"readable", readable},
-            {"size", file ? std::filesystem::file_size(path, fault) : 0}, {"path", path.string()}};
+    return {{"exists", std::filesystem::exists(status)},
+            {"kind", folder ? "folder"
+                     : file ? "file"
+                            : "other"},
+            {"readable", readable},
+            {"size", file ? std::filesystem::file_size(path, fault) : 0},
+            {"path", path.string()}};
   }
 
   void look() {
     for (auto each = m_tails.begin(); each != m_tails.end() && !m_gone;) {
       bool ended = false;
       try {
-        ended = each->second.look(each->first, [this](const Json& header, std::string_view bytes) { tell(header, bytes); });
+        ended =
+            each->second.look(each->first, [this](const Json& header, std::string_view bytes) { tell(header, bytes); });
       } catch (const Error& error) {
         tell({{"job", each->first}, {"fault", error.what()}}, {});
         ended = true;
@@ -163,11 +181,13 @@ class Agent {
   void write(std::string_view bytes) {
     while (!bytes.empty() && !m_gone) {
       const ssize_t put = ::write(m_options.out, bytes.data(), bytes.size());
-      if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
+      if (put > 0)
+        bytes.remove_prefix(static_cast<std::size_t>(put));
       else if (put < 0 && errno == EAGAIN) {
         pollfd file{m_options.out, POLLOUT, 0};
         ::poll(&file, 1, 1000);
-      } else if (put < 0 && errno != EINTR) m_gone = true;
+      } else if (put < 0 && errno != EINTR)
+        m_gone = true;
     }
   }
 

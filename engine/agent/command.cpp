@@ -1,6 +1,7 @@
 #include "engine/agent/command.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,8 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
-#include <fmt/core.h>
 
 namespace loom {
 namespace {
@@ -30,7 +29,8 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void become(std::vector<char*>& words, const CommandOptions& options, int in, int out, int err, int fault) {
+[[noreturn]] void become(std::vector<char*>& words, const CommandOptions& options, int in, int out, int err,
+                         int fault) {
   ::setpgid(0, 0);
   ::dup2(in, 0), ::dup2(out, 1), ::dup2(err, 2);
   sigset_t none;
@@ -72,7 +72,8 @@ CommandResult runCommand(const std::vector<std::string>& given, const CommandOpt
   if (input.empty()) in.closeWrite();
   const auto end = std::chrono::steady_clock::now() + options.limit;
   while (out.read >= 0 || err.read >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
     if (left <= 0) {
       result.timedOut = true;
       ::kill(-process, SIGKILL);
@@ -96,7 +97,8 @@ CommandResult runCommand(const std::vector<std::string>& given, const CommandOpt
     }
   }
   int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
   result.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }

@@ -10,9 +10,9 @@ namespace loom {
 struct CommandResult {
   bool started = false;  // false: there is no such program
   bool timedOut = false;
-  int code = -1;         // exit code, or 128 + signal
-  std::string output;    // standard output
-  std::string errors;    // standard error
+  int code = -1;       // exit code, or 128 + signal
+  std::string output;  // standard output
+  std::string errors;  // standard error
   bool ok() const { return started && !timedOut && code == 0; }
   // One line: why it was not ok.
   std::string why(std::string_view program) const;

@@ -61,20 +61,26 @@ std::string whyNoRoom(const std::filesystem::path& folder, std::int64_t need) {
   int number = need > 0 ? ::posix_fallocate(file, 0, need) : 0;
   if (number == EOPNOTSUPP || number == EINVAL) number = 0;
   ::close(file);
-  return number == 0 ? std::string() : fmt::format("{} MiB do not fit into {}: {}", need >> 20, folder.string(), std::strerror(number));
+  return number == 0 ? std::string()
+                     : fmt::format("{} MiB do not fit into {}: {}", need >> 20, folder.string(), std::strerror(number));
 }
 
-std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string firstLine(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
 
 Json accelerators() {
   Json gpus = Json::array();
   if (findProgram("nvidia-smi").empty()) return gpus;
-  const CommandResult result = runCommand({"nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"});
+  const CommandResult result =
+      runCommand({"nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"});
   std::istringstream lines(result.ok() ? result.output : std::string());
   for (std::string line; std::getline(lines, line);) {
     const auto first = line.find(", "), second = line.rfind(", ");
     if (first == std::string::npos || second == first) continue;
-    gpus.push_back({{"name", line.substr(0, first)}, {"memory", line.substr(first + 2, second - first - 2)}, {"driver", line.substr(second + 2)}});
+    gpus.push_back({{"name", line.substr(0, first)},
+                    {"memory", line.substr(first + 2, second - first - 2)},
+                    {"driver", line.substr(second + 2)}});
   }
   if (gpus.empty()) gpus.push_back({{"fault", result.why("nvidia-smi")}});
   return gpus;
@@ -87,7 +93,8 @@ Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
   ::uname(&system);
   cpu_set_t set;
   CPU_ZERO(&set);
-  const int cores = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const int cores = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                                  : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   const passwd* person = ::getpwuid(::geteuid());
   const std::string why = whyNoRoom(folder, need);
   Json disk = room(folder);
@@ -107,9 +114,12 @@ Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
                 {"disk", disk},
                 {"gpus", accelerators()}};
   const std::string mpirun = findProgram("mpirun");
-  if (!mpirun.empty()) facts["mpi"] = {{"program", mpirun}, {"version", firstLine(runCommand({mpirun, "--version"}).output)}};
-  if (!findProgram("sbatch").empty()) facts["slurm"] = {{"version", firstLine(runCommand({"sbatch", "--version"}).output)}};
-  if (!findProgram("quota").empty()) facts["quota"] = runCommand({"quota", "-w"}, {.limit = std::chrono::seconds(5)}).output;
+  if (!mpirun.empty())
+    facts["mpi"] = {{"program", mpirun}, {"version", firstLine(runCommand({mpirun, "--version"}).output)}};
+  if (!findProgram("sbatch").empty())
+    facts["slurm"] = {{"version", firstLine(runCommand({"sbatch", "--version"}).output)}};
+  if (!findProgram("quota").empty())
+    facts["quota"] = runCommand({"quota", "-w"}, {.limit = std::chrono::seconds(5)}).output;
   return facts;
 }
 

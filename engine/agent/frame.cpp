@@ -15,7 +15,8 @@ void putLength(std::string& into, std::size_t length) {
 
 std::size_t lengthAt(const std::string& buffer, std::size_t at) {
   std::size_t length = 0;
-  for (int i = 3; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(buffer[at + static_cast<std::size_t>(i)]);
+  for (int i = 3; i >= 0; --i)
+    length = length << 8 | static_cast<unsigned char>(buffer[at + static_cast<std::size_t>(i)]);
   return length;
 }
 
@@ -36,16 +37,19 @@ std::string encodeFrame(const Json& header, std::string_view bytes) {
 
 FrameDecoder::FrameDecoder(Start start) : m_waiting(start == Start::afterMarker), m_header(std::make_unique<Json>()) {}
 FrameDecoder::~FrameDecoder() = default;
-const Json& FrameDecoder::header() const { return *m_header; }
+const Json& FrameDecoder::header() const {
+  return *m_header;
+}
 
 bool FrameDecoder::findMarker() {
   const auto at = m_buffer.find(kStartMarker);
   if (at == std::string::npos) {
     if (m_buffer.size() > kMostBeforeMarker)
-      throwError(ErrorCode::communication,
-                 "the host printed {} bytes and no sign of `loom agent` among them; its login shell seems to run a program "
-                 "of its own: it began with \"{}\"",
-                 m_buffer.size(), shownBytes(m_buffer));
+      throwError(
+          ErrorCode::communication,
+          "the host printed {} bytes and no sign of `loom agent` among them; its login shell seems to run a program "
+          "of its own: it began with \"{}\"",
+          m_buffer.size(), shownBytes(m_buffer));
     return false;
   }
   m_buffer.erase(0, at + kStartMarker.size());
@@ -61,8 +65,9 @@ bool FrameDecoder::next() {
   if (m_buffer.size() < kFixed) return false;
   const std::size_t header = lengthAt(m_buffer, 4), bytes = lengthAt(m_buffer, 8);
   if (header > kLongestHeader || bytes > kLongestBytes)
-    throwError(ErrorCode::communication, "a message of {} and {} bytes is announced, but {} and {} are the most there may be",
-               header, bytes, kLongestHeader, kLongestBytes);
+    throwError(ErrorCode::communication,
+               "a message of {} and {} bytes is announced, but {} and {} are the most there may be", header, bytes,
+               kLongestHeader, kLongestBytes);
   if (m_buffer.size() < kFixed + header + bytes) return false;
   Json parsed = Json::parse(m_buffer.begin() + kFixed, m_buffer.begin() + static_cast<std::ptrdiff_t>(kFixed + header),
                             nullptr, false);
@@ -79,9 +84,12 @@ std::string shownBytes(std::string_view text, std::size_t limit) {
   std::string shown;
   for (const char c : text.substr(0, limit)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') shown += "\\n";
-    else if (byte < 0x20 || byte == 0x7F) shown += fmt::format("\\x{:02x}", byte);
-    else shown += c;
+    if (c == '\n')
+      shown += "\\n";
+    else if (byte < 0x20 || byte == 0x7F)
+      shown += fmt::format("\\x{:02x}", byte);
+    else
+      shown += c;
   }
   // A cut in the middle of a character would make the message unreadable for those who insist on UTF-8.
   if (text.size() > limit) {

@@ -1,9 +1,9 @@
 #pragma once
 // What travels between a launcher and `loom agent`: frames of a JSON object and bytes that belong to it.
 //   4 bytes "LMF1", 4 bytes length of the JSON, 4 bytes length of the bytes (both little-endian), JSON, bytes
-// Before its first frame the agent prints kStartMarker on a line of its own: whatever a login shell, a banner or a module
-// system printed before that is passed over. After it anything that is no frame is an error: two programs that no longer
-// understand each other must not go on.
+// Before its first frame the agent prints kStartMarker on a line of its own: whatever a login shell, a banner or a
+// module system printed before that is passed over. After it anything that is no frame is an error: two programs that
+// no longer understand each other must not go on.
 #include <cstddef>
 #include <memory>
 #include <string>

@@ -31,8 +31,10 @@ template <class T>
 T valueOf(const Json& object, const char* key, T otherwise) {
   const auto found = object.find(key);
   if (found == object.end()) return otherwise;
-  if constexpr (std::is_same_v<T, std::string>) return found->is_string() ? found->template get<T>() : otherwise;
-  else return found->is_number_integer() ? found->template get<T>() : otherwise;
+  if constexpr (std::is_same_v<T, std::string>)
+    return found->is_string() ? found->template get<T>() : otherwise;
+  else
+    return found->is_number_integer() ? found->template get<T>() : otherwise;
 }
 
 }  // namespace
@@ -50,8 +52,12 @@ Json toJson(const JobState& state) {
   return json;
 }
 
-Json JobFolder::launch() const { return readObject(launchFile()); }
-Json JobFolder::process() const { return readObject(processFile()); }
+Json JobFolder::launch() const {
+  return readObject(launchFile());
+}
+Json JobFolder::process() const {
+  return readObject(processFile());
+}
 
 std::optional<int> JobFolder::exitCode() const {
   std::string text;
@@ -84,7 +90,9 @@ void JobFolder::noteSlurm(int start, const std::string& number) const {
   writeFileAtomically(processFile(), Json{{"start", start}, {"slurm", number}}.dump());
 }
 
-void JobFolder::noteExit(int code) const { writeFileAtomically(exitFile(), std::to_string(code) + "\n"); }
+void JobFolder::noteExit(int code) const {
+  writeFileAtomically(exitFile(), std::to_string(code) + "\n");
+}
 
 void JobFolder::forgetExit() const {
   std::error_code none;
@@ -104,7 +112,8 @@ JobState JobFolder::state() const {
     return state;
   }
   if (valueOf(process, "start", 0) != state.start) {
-    // Between launch.json and the first word of its supervisor: for an instant, or for good when that could not be started.
+    // Between launch.json and the first word of its supervisor: for an instant, or for good when that could not be
+    // started.
     state.phase = JobPhase::unknown;
     state.detail = "it was to be started, but nothing tells that it was";
     return state;
@@ -119,8 +128,8 @@ JobState JobFolder::state() const {
                          valueOf(process, "boot", std::string()), valueOf(process, "machine", std::string())};
   if (name.machine != machineName()) {
     state.phase = JobPhase::unknown;
-    state.detail = fmt::format("it was started on {}, and this is {}: only {} can tell whether it still runs", name.machine,
-                               machineName(), name.machine);
+    state.detail = fmt::format("it was started on {}, and this is {}: only {} can tell whether it still runs",
+                               name.machine, machineName(), name.machine);
   } else if (isAlive(name)) {
     state.phase = JobPhase::running;
   } else if (const auto code = exitCode()) {  // it ended between the two looks
@@ -143,7 +152,9 @@ bool isJobId(const std::string& id) {
 bool isPlainPath(const std::string& path) {
   if (path.empty() || path.size() > 1000 || path[0] == '-') return false;
   for (const char c : path)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("._-/~+@%=,").find(c) == std::string_view::npos) return false;
+    if (!std::isalnum(static_cast<unsigned char>(c)) &&
+        std::string_view("._-/~+@%=,").find(c) == std::string_view::npos)
+      return false;
   return true;
 }
 

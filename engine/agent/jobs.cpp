@@ -27,9 +27,11 @@ constexpr int kCancelled = 128 + SIGTERM;
 // One launcher at a time decides whether a job is to be started.
 class StartLock {
  public:
-  explicit StartLock(const std::filesystem::path& folder) : m_file(::open((folder / "start.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  explicit StartLock(const std::filesystem::path& folder)
+      : m_file(::open((folder / "start.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
     if (m_file < 0) throwErrno(errno, "lock", folder / "start.lock");
-    while (::flock(m_file, LOCK_EX) != 0 && errno == EINTR) {}
+    while (::flock(m_file, LOCK_EX) != 0 && errno == EINTR) {
+    }
   }
   ~StartLock() { ::close(m_file); }
 
@@ -42,7 +44,9 @@ int startOf(const Json& launch) {
   return found != launch.end() && found->is_number_integer() ? found->get<int>() : 0;
 }
 
-bool usesSlurm(const Json& launch) { return launch.contains("slurm") && launch["slurm"].is_object(); }
+bool usesSlurm(const Json& launch) {
+  return launch.contains("slurm") && launch["slurm"].is_object();
+}
 
 // The supervisor's first word; without it the job's state would be unknown for an instant after it was started.
 void awaitProcess(const JobFolder& job, int start) {
@@ -55,17 +59,20 @@ void awaitProcess(const JobFolder& job, int start) {
 
 JobFolder Jobs::folder(const std::string& id) const {
   if (!isJobId(id))
-    throwError(ErrorCode::badArgument, "'{}' is no job's id: letters, digits, '.', '_' and '-' are, at most 120 of them", id.substr(0, 200));
+    throwError(ErrorCode::badArgument,
+               "'{}' is no job's id: letters, digits, '.', '_' and '-' are, at most 120 of them", id.substr(0, 200));
   return JobFolder(m_folder / id);
 }
 
 JobFolder Jobs::wanted(const std::string& id) const {
   JobFolder job = folder(id);
-  if (!std::filesystem::exists(job.launchFile())) throwError(ErrorCode::missingFile, "there is no job {} in {}", id, m_folder.string());
+  if (!std::filesystem::exists(job.launchFile()))
+    throwError(ErrorCode::missingFile, "there is no job {} in {}", id, m_folder.string());
   return job;
 }
 
-Json Jobs::start(const std::string& id, const Json& launch, const std::string& script, const std::string& project) const {
+Json Jobs::start(const std::string& id, const Json& launch, const std::string& script,
+                 const std::string& project) const {
   const JobFolder job = folder(id);
   const int start = startOf(launch);
   if (start < 1) throwError(ErrorCode::badArgument, "the start of {} has no number", id);
@@ -92,6 +99,8 @@ Json Jobs::start(const std::string& id, const Json& launch, const std::string& s
   // A run's folder that a process of its own killed has an old end; it must not be taken for this start's.
   job.writeLaunch(whole);
   job.forgetExit();
+  // Wishes to a start that ended before its first word; a run that goes on reads only what comes after them.
+  if (!std::filesystem::exists(job.run().runFile())) std::filesystem::remove(job.run().controlFile(), fault);
   try {
     if (usesSlurm(whole)) {
       writeFileAtomically(job.scriptFile(), script);
@@ -102,8 +111,10 @@ Json Jobs::start(const std::string& id, const Json& launch, const std::string& s
     }
   } catch (...) {
     // It was not started: the same start may be asked for again.
-    if (known.contains("loom_launch")) job.writeLaunch(known);
-    else std::filesystem::remove(job.launchFile(), fault);
+    if (known.contains("loom_launch"))
+      job.writeLaunch(known);
+    else
+      std::filesystem::remove(job.launchFile(), fault);
     throw;
   }
   Json state = toJson(job.state());
@@ -127,13 +138,15 @@ Json Jobs::list() const {
 }
 
 void Jobs::control(const std::string& id, const Json& command) const {
-  if (!command.is_object() || !command.contains("command")) throwError(ErrorCode::badArgument, "a command to {} has no name", id);
+  if (!command.is_object() || !command.contains("command"))
+    throwError(ErrorCode::badArgument, "a command to {} has no name", id);
   appendControl(wanted(id).run(), command);
 }
 
 void Jobs::cancel(const std::string& id, const std::string& how) const {
   const JobFolder job = wanted(id);
-  if (how != "stop" && how != "kill") throwError(ErrorCode::badArgument, "{} is to be ended by '{}', but 'stop' and 'kill' are known", id, how);
+  if (how != "stop" && how != "kill")
+    throwError(ErrorCode::badArgument, "{} is to be ended by '{}', but 'stop' and 'kill' are known", id, how);
   const bool stop = how == "stop";
   const JobState state = job.state();
   if (state.phase == JobPhase::ended) return;
@@ -143,7 +156,8 @@ void Jobs::cancel(const std::string& id, const std::string& how) const {
     if (state.phase == JobPhase::queued) job.noteExit(kCancelled);
     return;
   }
-  if (state.phase != JobPhase::running) throwError(ErrorCode::communication, "{} cannot be ended from here: {}", id, state.detail);
+  if (state.phase != JobPhase::running)
+    throwError(ErrorCode::communication, "{} cannot be ended from here: {}", id, state.detail);
   const auto process = static_cast<pid_t>(job.process().value("process", std::int64_t{0}));
   if (process > 0 && ::kill(process, stop ? SIGINT : SIGTERM) != 0 && errno != ESRCH)
     throwErrno(errno, "end the job in", job.path());

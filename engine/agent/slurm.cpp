@@ -13,7 +13,8 @@ constexpr std::chrono::seconds kAskAgain{2};
 constexpr std::chrono::seconds kLimit{20};  // a busy controller answers late
 
 SlurmState askSlurm(const std::string& number) {
-  const CommandResult result = runCommand({"squeue", "--noheader", "--states=all", "--jobs=" + number, "--format=%T|%r"}, {.limit = kLimit});
+  const CommandResult result =
+      runCommand({"squeue", "--noheader", "--states=all", "--jobs=" + number, "--format=%T|%r"}, {.limit = kLimit});
   if (result.ok()) {
     if (result.output.find('|') != std::string::npos) return slurmStateFrom(result.output);
     return {JobPhase::unknown, fmt::format("Slurm no longer knows job {}, and it left no word of its end", number)};
@@ -26,7 +27,8 @@ SlurmState askSlurm(const std::string& number) {
 }  // namespace
 
 std::string slurmSubmit(const std::filesystem::path& script, const std::filesystem::path& folder) {
-  const CommandResult result = runCommand({"sbatch", "--parsable", script.string()}, {.folder = folder.string(), .limit = kLimit});
+  const CommandResult result =
+      runCommand({"sbatch", "--parsable", script.string()}, {.folder = folder.string(), .limit = kLimit});
   // "1234" or "1234;cluster"; warnings of plug-ins may stand before it.
   std::string number;
   std::size_t begin = 0;
@@ -34,7 +36,8 @@ std::string slurmSubmit(const std::filesystem::path& script, const std::filesyst
     const auto end = std::min(result.output.find('\n', begin), result.output.size());
     const std::string line = result.output.substr(begin, end - begin);
     const auto digits = line.find_first_not_of("0123456789");
-    if (!line.empty() && digits != 0 && (digits == std::string::npos || line[digits] == ';')) number = line.substr(0, digits);
+    if (!line.empty() && digits != 0 && (digits == std::string::npos || line[digits] == ';'))
+      number = line.substr(0, digits);
     begin = end + 1;
   }
   if (number.empty()) throwError(ErrorCode::badArgument, "Slurm did not take the job: {}", result.why("sbatch"));
@@ -47,10 +50,12 @@ SlurmState slurmStateFrom(const std::string& line) {
   std::string reason = bar == std::string::npos ? "" : line.substr(bar + 1, line.find('\n') - bar - 1);
   if (reason == "None") reason.clear();
   for (const char* each : {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
-    if (state == each) return {JobPhase::queued, reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason};
+    if (state == each)
+      return {JobPhase::queued, reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason};
   for (const char* each : {"RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING", "STOPPED"})
     if (state == each) return {JobPhase::running, state == "RUNNING" ? "" : "Slurm says " + state};
-  for (const char* each : {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"})
+  for (const char* each : {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
+                           "DEADLINE", "OUT_OF_MEMORY"})
     if (state == each) return {JobPhase::ended, "Slurm says " + state + (reason.empty() ? "" : " (" + reason + ")")};
   return {JobPhase::unknown, "Slurm says " + state};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Slurm by its own programs, each started with its words as they are. What Slurm does not tell is not known, never "finished".
+// Slurm by its own programs, each started with its words as they are. What Slurm does not tell is not known, never
+// "finished".
 #include <filesystem>
 #include <string>
 

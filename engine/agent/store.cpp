@@ -23,7 +23,9 @@ void requireRoom(const std::filesystem::path& folder, std::int64_t needed) {
   if (::statvfs(folder.c_str(), &disk) != 0) return;
   const double room = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (room < static_cast<double>(needed))
-    throwError(ErrorCode::diskFull, "{} has room for {:.1f} MiB, but {:.1f} MiB are to come; free some space there or name another folder for this host",
+    throwError(ErrorCode::diskFull,
+               "{} has room for {:.1f} MiB, but {:.1f} MiB are to come; free some space there or name another folder "
+               "for this host",
                folder.string(), room / kMebibyte, static_cast<double>(needed) / kMebibyte);
 }
 
@@ -45,7 +47,8 @@ void DataStore::close(const std::string& sha256) {
 }
 
 Json DataStore::put(const std::string& sha256, std::int64_t size) {
-  if (!isSha256(sha256) || size < 0) throwError(ErrorCode::badArgument, "'{}' is no hash, or {} no size of a file", sha256, size);
+  if (!isSha256(sha256) || size < 0)
+    throwError(ErrorCode::badArgument, "'{}' is no hash, or {} no size of a file", sha256, size);
   close(sha256);
   std::error_code fault;
   const auto there = std::filesystem::file_size(whole(sha256), fault);
@@ -58,7 +61,8 @@ Json DataStore::put(const std::string& sha256, std::int64_t size) {
   m_parts[sha256] = part;
   if (::flock(part.file, LOCK_EX | LOCK_NB) != 0) {
     close(sha256);
-    throwError(ErrorCode::inputOutput, "{} is being sent by another launcher at this moment", this->part(sha256).string());
+    throwError(ErrorCode::inputOutput, "{} is being sent by another launcher at this moment",
+               this->part(sha256).string());
   }
   Part& mine = m_parts[sha256];
   struct stat status {};
@@ -66,7 +70,8 @@ Json DataStore::put(const std::string& sha256, std::int64_t size) {
     if (::ftruncate(mine.file, 0) != 0) throwErrno(errno, "write", this->part(sha256));
     status.st_size = 0;
   }
-  // What lies there is read again: a part that was damaged would otherwise be found out only at the very end, time after time.
+  // What lies there is read again: a part that was damaged would otherwise be found out only at the very end, time
+  // after time.
   std::string buffer(1 << 20, '\0');
   auto told = std::chrono::steady_clock::now();
   while (mine.have < status.st_size) {
@@ -88,7 +93,8 @@ Json DataStore::chunk(const std::string& sha256, std::int64_t offset, std::strin
   if (found == m_parts.end()) throwError(ErrorCode::badArgument, "{} was not announced", sha256.substr(0, 64));
   Part& part = found->second;
   if (offset != part.have || part.have + static_cast<std::int64_t>(bytes.size()) > part.size)
-    throwError(ErrorCode::badArgument, "{} bytes come for place {}, but {} of {} are here", bytes.size(), offset, part.have, part.size);
+    throwError(ErrorCode::badArgument, "{} bytes come for place {}, but {} of {} are here", bytes.size(), offset,
+               part.have, part.size);
   for (std::string_view rest = bytes; !rest.empty();) {
     const ssize_t put = ::pwrite(part.file, rest.data(), rest.size(), part.have);
     if (put < 0 && errno == EINTR) continue;
@@ -111,8 +117,10 @@ Json DataStore::finish(const std::string& sha256) {
   if (found != sha256) {
     std::error_code none;
     std::filesystem::remove(this->part(sha256), none);
-    throwError(ErrorCode::badData, "the {} bytes that arrived have the hash {}, but {} was announced; they were thrown away, send them again", size,
-               found.substr(0, 16), sha256.substr(0, 16));
+    throwError(
+        ErrorCode::badData,
+        "the {} bytes that arrived have the hash {}, but {} was announced; they were thrown away, send them again",
+        size, found.substr(0, 16), sha256.substr(0, 16));
   }
   std::error_code fault;
   std::filesystem::rename(this->part(sha256), whole(sha256), fault);

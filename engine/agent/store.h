@@ -1,6 +1,6 @@
 #pragma once
-// Files that the launcher sends: kept under the hash of their bytes, so that what lies there already is not sent again and
-// what arrived is known to be whole.
+// Files that the launcher sends: kept under the hash of their bytes, so that what lies there already is not sent again
+// and what arrived is known to be whole.
 #include <filesystem>
 #include <map>
 #include <string>
@@ -17,8 +17,8 @@ class DataStore {
   DataStore(const DataStore&) = delete;
   DataStore& operator=(const DataStore&) = delete;
 
-  // Both answer {"have", "done", "path"}. Throw Error(diskFull) with both numbers before the disk is full, Error(badData) when the
-  // bytes that arrived are not those that were announced (they are then thrown away).
+  // Both answer {"have", "done", "path"}. Throw Error(diskFull) with both numbers before the disk is full,
+  // Error(badData) when the bytes that arrived are not those that were announced (they are then thrown away).
   Json put(const std::string& sha256, std::int64_t size);
   Json chunk(const std::string& sha256, std::int64_t offset, std::string_view bytes);
 

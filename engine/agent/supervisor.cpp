@@ -1,18 +1,17 @@
 #include "engine/agent/supervisor.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <optional>
 
 #include "engine/agent/slurm.h"
 #include "engine/base/error.h"
@@ -25,8 +24,9 @@ namespace loom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kSayAgain{2};     // a wish to stop, until the run ends
-constexpr std::chrono::seconds kPatience{10};    // from SIGTERM to SIGKILL
+constexpr std::chrono::seconds kSayAgain{2};  // a wish to stop, until the run ends
+constexpr std::chrono::seconds kPatience{4};  // from SIGTERM to SIGKILL: mpirun needs one or two to end its other hosts
+constexpr std::chrono::seconds kGiveUp{20};   // what even then does not end is not ours to wait for
 constexpr int kPollMs = 200;
 
 std::vector<std::string> wordsOf(const Json& launch, const char* key) {
@@ -71,41 +71,68 @@ void submitContinuation(const JobFolder& job, Json launch) {
 
 bool continues(const Json& launch) {
   const auto slurm = launch.find("slurm");
-  return slurm != launch.end() && slurm->is_object() && slurm->contains("continue") && (*slurm)["continue"].is_number_integer() &&
-         (*slurm)["continue"].get<int>() > 0;
+  return slurm != launch.end() && slurm->is_object() && slurm->contains("continue") &&
+         (*slurm)["continue"].is_number_integer() && (*slurm)["continue"].get<int>() > 0;
 }
 
-// Waits for the child and obeys signals meanwhile; answers its exit code as a shell gives it.
+// Waits for the child and obeys signals meanwhile; answers its exit code as a shell gives it. All that the child
+// started comes to this process when its parent ends (it is its subreaper), so nothing of a job is left behind, in
+// whatever group it runs.
 class Watch {
  public:
-  Watch(const JobFolder& job, pid_t child, int signals) : m_job(job), m_child(child), m_signals(signals) {}
+  enum class Child { job, watcher };  // watcher: `loom supervise` around mpirun
+  Watch(const JobFolder& job, pid_t child, Child kind, int signals)
+      : m_job(job), m_child(child), m_kind(kind), m_signals(signals) {}
   bool timeIsOver() const { return m_timeIsOver; }
 
   int run() {
-    for (;;) {
-      int status = 0;
-      const pid_t ended = ::waitpid(m_child, &status, WNOHANG);
-      if (ended == m_child) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-      if (ended < 0 && errno != EINTR) return 1;
+    while (!collect() || !allEnded()) {
       pollfd file{m_signals, POLLIN, 0};
       signalfd_siginfo signal;
-      if (::poll(&file, 1, kPollMs) > 0 && ::read(m_signals, &signal, sizeof signal) == sizeof signal) take(static_cast<int>(signal.ssi_signo));
+      if (::poll(&file, 1, kPollMs) > 0 && ::read(m_signals, &signal, sizeof signal) == sizeof signal)
+        take(static_cast<int>(signal.ssi_signo));
       const auto now = Clock::now();
-      if (m_stopping && now >= m_sayAt) {
+      if (m_stopping && !m_ended && now >= m_sayAt) {
         appendControl(m_job.run(), {{"command", "stop"}, {"id", m_timeIsOver ? "time-limit" : "supervisor"}});
         m_sayAt = now + kSayAgain;
       }
-      if (m_killAt && now >= *m_killAt) ::kill(-m_child, SIGKILL);
+      if (m_ending && now - m_endingSince >= kPatience) signalAll(SIGKILL);
     }
+    return m_code;
   }
 
  private:
+  // Whether the child itself has ended.
+  bool collect() {
+    int status = 0;
+    pid_t each;
+    while ((each = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (each != m_child) continue;
+      m_ended = true;
+      m_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    return m_ended;
+  }
+  // What a child that is gone has left running must go too: nobody could end it later.
+  bool allEnded() {
+    if (descendantsOf(::getpid()).empty()) return true;
+    if (!m_ending) end();
+    return Clock::now() - m_endingSince > kGiveUp;
+  }
+  void end() {
+    m_ending = true;
+    m_endingSince = Clock::now();
+    // The watcher over the ranks goes first: it would take their end for a failure and write it down.
+    if (m_kind == Child::watcher && !m_ended) ::kill(m_child, SIGKILL);
+    signalAll(SIGTERM);  // mpirun ends every rank on every host
+  }
+  void signalAll(int signal) {
+    for (const std::int64_t each : descendantsOf(::getpid())) ::kill(static_cast<pid_t>(each), signal);
+  }
   void take(int signal) {
     if (signal == SIGCHLD) return;
     if (signal == SIGTERM) {
-      // mpirun hands it to every rank on every host; what does not obey is killed.
-      ::kill(-m_child, SIGTERM);
-      if (!m_killAt) m_killAt = Clock::now() + kPatience;
+      if (!m_ending) end();
       return;
     }
     if (signal == SIGUSR1) m_timeIsOver = true;
@@ -115,11 +142,22 @@ class Watch {
 
   const JobFolder& m_job;
   pid_t m_child;
+  Child m_kind;
   int m_signals;
-  bool m_stopping = false, m_timeIsOver = false;
-  Clock::time_point m_sayAt{};
-  std::optional<Clock::time_point> m_killAt;
+  bool m_stopping = false, m_timeIsOver = false, m_ended = false, m_ending = false;
+  int m_code = -1;
+  Clock::time_point m_sayAt{}, m_endingSince{};
 };
+
+bool needsMpi(const Json& launch) {
+  const auto hosts = launch.find("hosts");
+  return launch.value("ranks", 1) > 1 || (hosts != launch.end() && hosts->is_array() && !hosts->empty());
+}
+
+// A check's ranks only say who they are; those of a run are watched over.
+bool isWatched(const Json& launch) {
+  return needsMpi(launch) && !launch.value("probe", false);
+}
 
 }  // namespace
 
@@ -135,18 +173,20 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
   const int ranks = launch.value("ranks", 1);
   const std::vector<std::string> mpirun = wordsOf(launch, "mpirun");
   const auto hosts = launch.find("hosts");
-  const bool listed = hosts != launch.end() && hosts->is_array() && !hosts->empty();
-  if (ranks > 1 || listed) {
+  if (isWatched(launch)) add(words, {program, "supervise", "--run", job.path().string(), "--"});
+  if (needsMpi(launch)) {
     words.insert(words.end(), mpirun.begin(), mpirun.end());
     if (mpirun.empty()) words.push_back("mpirun");
     if (::geteuid() == 0) words.push_back("--allow-run-as-root");
     // A host that is cut off is noticed within seconds instead of minutes.
-    add(words, {"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca", "oob_tcp_keepalive_probes", "3"});
+    add(words, {"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca",
+                "oob_tcp_keepalive_probes", "3"});
     add(words, {"--bind-to", "none"});
-    if (listed) {
+    if (hosts != launch.end() && hosts->is_array() && !hosts->empty()) {
       std::string names;
       for (const Json& each : *hosts)
-        names += (names.empty() ? "" : ",") + each.value("name", std::string()) + ":" + std::to_string(each.value("ranks", 1));
+        names += (names.empty() ? "" : ",") + each.value("name", std::string()) + ":" +
+                 std::to_string(each.value("ranks", 1));
       add(words, {"--host", names});
     }
     add(words, {"-n", std::to_string(ranks)});
@@ -160,7 +200,8 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
   add(words, {program, "train", job.projectFile().string(), "--run", job.path().string()});
   for (const std::string& each : wordsOf(launch, "overrides")) add(words, {"--set", each});
   // Without a checkpoint, or before its first word, there is nothing to go on from: the run begins.
-  if (launch.value("resume", false) && std::filesystem::exists(job.run().runFile())) add(words, {"--resume", job.path().string()});
+  if (launch.value("resume", false) && std::filesystem::exists(job.run().runFile()))
+    add(words, {"--resume", job.path().string()});
   return words;
 }
 
@@ -170,7 +211,8 @@ int superviseJob(const JobFolder& job) {
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0)
     throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
   const Json launch = job.launch();
-  if (!launch.contains("loom_launch")) throwError(ErrorCode::missingFile, "{} is no job's folder: it has no launch.json", job.path().string());
+  if (!launch.contains("loom_launch"))
+    throwError(ErrorCode::missingFile, "{} is no job's folder: it has no launch.json", job.path().string());
   sigset_t set;
   sigemptyset(&set);
   for (const int each : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) sigaddset(&set, each);
@@ -179,15 +221,18 @@ int superviseJob(const JobFolder& job) {
   const int signals = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   const char* number = launch.contains("slurm") ? std::getenv("SLURM_JOB_ID") : nullptr;
   const int start = launch.value("start", 1);
-  if (number) job.noteSlurm(start, number);  // perhaps before sbatch has told whoever submitted it
-  else job.noteProcess(start);
+  if (number)
+    job.noteSlurm(start, number);  // perhaps before sbatch has told whoever submitted it
+  else
+    job.noteProcess(start);
 
   const std::vector<std::string> words = launchWords(job, launch, ownProgram());
   const pid_t supervisor = ::getpid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t child = ::fork();
   if (child < 0) throwErrno(errno, "start the job in", job.path());
   if (child == 0) become(words, supervisor);
-  Watch watch(job, child, signals);
+  Watch watch(job, child, isWatched(launch) ? Watch::Child::watcher : Watch::Child::job, signals);
   const int code = watch.run();
   ::close(signals);
   if (watch.timeIsOver() && code == exitCode(ErrorCode::stopped) && number && continues(launch)) {
@@ -231,7 +276,8 @@ void startSupervisor(const JobFolder& job) {
   }
   ::close(told[1]);
   int status = 0, number = 0;
-  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+  }
   const bool failed = ::read(told[0], &number, sizeof number) == sizeof number;
   ::close(told[0]);
   if (failed) throwErrno(number, "start a job with its log", log);

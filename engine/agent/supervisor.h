@@ -1,7 +1,8 @@
 #pragma once
-// The process beside a job: it starts `loom train` or mpirun around it, outlives every connection, and notes the end. Under
-// Slurm it is the batch script's own process. Signals to it:
-//   SIGINT, SIGUSR1   the run is to write a checkpoint and end; SIGUSR1 comes from Slurm shortly before the time limit, and
+// The process beside a job: it starts `loom train` or mpirun around it, outlives every connection, and notes the end.
+// Under Slurm it is the batch script's own process. Signals to it:
+//   SIGINT, SIGUSR1   the run is to write a checkpoint and end; SIGUSR1 comes from Slurm shortly before the time limit,
+//   and
 //                     then the continuation is submitted where launch.json asks for it
 //   SIGTERM           every rank ends now
 #include <string>
@@ -11,7 +12,9 @@
 
 namespace loom {
 
-// The words that start the job: [prefix] [mpirun ...] loom train ...; with module lines a shell reads those, and only those.
+// The words that start the job: [loom supervise --run RUN -- mpirun ...] [prefix] loom train ...; with module lines a
+// shell reads those, and only those. `loom supervise` sits between mpirun and us: it hears the ranks' signs of life and
+// names the one that fell.
 std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, const std::string& program);
 
 // `loom agent --job FOLDER`: runs the job to its end in this process. Answers the exit code.

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kMost = std::size_t{256} << 10;
 constexpr std::size_t kLongestLine = std::size_t{4} << 20;
 constexpr std::chrono::milliseconds kStateEvery{200};
-// A file system of a cluster may show the last lines of another host late: that long an end is waited for that names itself.
+// A file system of a cluster may show the last lines of another host late: that long an end is waited for that names
+// itself.
 constexpr std::chrono::seconds kLateLines{4};
 
 // Bytes from `offset`, at most `most`; -1 for `size` where there is no file.
@@ -57,13 +58,15 @@ bool JobTail::tellEvents(const std::string& id, const Tell& tell) {
   if (m_events > 0 && size < m_events)
     throwError(ErrorCode::badData, "{} holds {} bytes, but {} of it were read before: it is no longer the same run's",
                m_job.run().eventsFile().string(), std::max<std::int64_t>(size, 0), m_events);
-  // Network file systems show a file's new length before its bytes: zeros, which no line holds. What follows comes again later.
+  // Network file systems show a file's new length before its bytes: zeros, which no line holds. What follows comes
+  // again later.
   if (const auto hole = bytes.find('\0'); hole != std::string::npos) bytes.resize(hole);
   auto end = bytes.rfind('\n');
   if (end == std::string::npos && bytes.size() == kMost) {  // one line longer than a piece
     bytes = readFrom(m_job.run().eventsFile(), m_events, kLongestLine, size);
     end = bytes.rfind('\n');
-    if (end == std::string::npos && bytes.size() == kLongestLine) end = bytes.size() - 1;  // no line at all: the reader will skip it
+    if (end == std::string::npos && bytes.size() == kLongestLine)
+      end = bytes.size() - 1;  // no line at all: the reader will skip it
   }
   if (end == std::string::npos) return false;
   bytes.resize(end + 1);
@@ -100,7 +103,9 @@ bool JobTail::look(const std::string& id, const Tell& tell) {
   told |= tellLog(id, tell);
   if (m_phase != JobPhase::ended || told) return false;
   const auto last = lastEvent(m_job.run());
-  if ((!last || last->kind != "finished") && now < m_endSeen + kLateLines && std::filesystem::exists(m_job.run().eventsFile())) return false;
+  if ((!last || last->kind != "finished") && now < m_endSeen + kLateLines &&
+      std::filesystem::exists(m_job.run().eventsFile()))
+    return false;
   const JobState state = m_job.state();
   if (state.phase != JobPhase::ended) {  // it was started again meanwhile
     m_stateAt = {};

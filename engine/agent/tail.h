@@ -13,8 +13,8 @@ class JobTail {
  public:
   JobTail(JobFolder job, std::int64_t events, std::int64_t log) : m_job(std::move(job)), m_events(events), m_log(log) {}
 
-  // Tells what is new; true when the job has ended and everything was told. Throws Error(badData) when the log is shorter than
-  // what the launcher already has of it: it is then another run's.
+  // Tells what is new; true when the job has ended and everything was told. Throws Error(badData) when the log is
+  // shorter than what the launcher already has of it: it is then another run's.
   bool look(const std::string& id, const Tell& tell);
 
  private:

@@ -40,7 +40,9 @@ void addAgent(CLI::App& app, Session& session) {
       if (!given->probe) return serve();
       // One write: lines of many ranks share a stream.
       const std::string line = probeFacts(versionText()).dump() + "\n";
-      return ::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? kExitDone : exitCode(ErrorCode::inputOutput);
+      return ::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size())
+                 ? kExitDone
+                 : exitCode(ErrorCode::inputOutput);
     };
   });
 }

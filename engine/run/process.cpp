@@ -4,7 +4,9 @@
 
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace loom {
@@ -13,17 +15,37 @@ std::optional<ProcessStat> processStat(std::int64_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
   if (!std::getline(file, line)) return {};
-  // The name stands in brackets and may hold anything, brackets and spaces too: what follows its last bracket is field 3.
+  // The name stands in brackets and may hold anything, brackets and spaces too: what follows its last bracket is
+  // field 3.
   const auto bracket = line.rfind(')');
   if (bracket == std::string::npos) return {};
   std::istringstream fields(line.substr(bracket + 1));
   ProcessStat stat;
-  fields >> stat.state;
+  fields >> stat.state >> stat.parent;
   std::string skipped;
-  for (int field = 4; field < 22; ++field) fields >> skipped;
+  for (int field = 5; field < 22; ++field) fields >> skipped;
   fields >> stat.start;
   if (!fields) return {};
   return stat;
+}
+
+std::vector<std::int64_t> descendantsOf(std::int64_t process) {
+  std::multimap<std::int64_t, std::int64_t> children;
+  std::error_code fault;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", fault)) {
+    const std::string name = entry.path().filename().string();
+    if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::int64_t id = std::stoll(name);
+    if (const auto stat = processStat(id)) children.emplace(stat->parent, stat->state == 'Z' ? 0 : id);
+  }
+  std::vector<std::int64_t> all{process};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto [first, last] = children.equal_range(all[i]);
+    for (auto child = first; child != last; ++child)
+      if (child->second != 0) all.push_back(child->second);
+  }
+  all.erase(all.begin());
+  return all;
 }
 
 std::string bootId() {

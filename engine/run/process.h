@@ -1,18 +1,23 @@
 #pragma once
-// Processes that outlive whoever started them. A number alone is reused by the system; number, start time and boot together
-// name one process for good.
+// Processes that outlive whoever started them. A number alone is reused by the system; number, start time and boot
+// together name one process for good.
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace loom {
 
 struct ProcessStat {
+  std::int64_t parent = 0;
   std::int64_t start = 0;  // clock ticks since boot
   char state = '?';        // as in /proc/PID/stat; 'Z' = ended, not yet collected
 };
 // Nothing when there is no such process.
 std::optional<ProcessStat> processStat(std::int64_t process);
+
+// Its children, theirs, and so on, as of this instant; those that ended and were not collected are left out.
+std::vector<std::int64_t> descendantsOf(std::int64_t process);
 
 // One text a boot of this machine; empty where the system does not tell.
 std::string bootId();
@@ -29,8 +34,8 @@ ProcessName nameOf(std::int64_t process);
 // Whether this very process runs on this machine.
 bool isAlive(const ProcessName& process);
 
-// The program that is running now, for starting it again: LOOM_PROGRAM (the bundle's own starter says so, as its program runs
-// under a loader of its own) or this process's file.
+// The program that is running now, for starting it again: LOOM_PROGRAM (the bundle's own starter says so, as its
+// program runs under a loader of its own) or this process's file.
 std::string ownProgram();
 
 }  // namespace loom

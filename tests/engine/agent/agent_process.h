@@ -1,6 +1,7 @@
 #pragma once
 // A `loom agent` beside the test, spoken with as a launcher would.
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -11,8 +12,6 @@
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine/agent/frame.h"
 #include "engine/base/json.h"
@@ -36,7 +35,8 @@ class AgentProcess {
     posix_spawn_file_actions_adddup2(&files, in[0], 0);
     posix_spawn_file_actions_adddup2(&files, out[1], 1);
     const char* words[] = {program.c_str(), "agent", nullptr};
-    if (posix_spawn(&m_process, program.c_str(), &files, nullptr, const_cast<char* const*>(words), environ) != 0) throw std::runtime_error("spawn");
+    if (posix_spawn(&m_process, program.c_str(), &files, nullptr, const_cast<char* const*>(words), environ) != 0)
+      throw std::runtime_error("spawn");
     posix_spawn_file_actions_destroy(&files);
     ::close(in[0]), ::close(out[1]);
     m_in = in[1], m_out = out[0];

@@ -1,9 +1,9 @@
-// `loom agent` from outside: what a launcher sees. Jobs are small shell programs, put before loom's own words by "prefix".
+// `loom agent` from outside: what a launcher sees. Jobs are small shell programs, put before loom's own words by
+// "prefix".
+#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <filesystem>
-
-#include <gmock/gmock.h>
 
 #include "engine/agent/job_folder.h"
 #include "engine/base/files.h"
@@ -20,7 +20,9 @@ class AgentTest : public testing::Test {
   TestFolder m_folder{"agent"};
   std::unique_ptr<AgentProcess> m_agent = connect();
 
-  std::unique_ptr<AgentProcess> connect() { return std::make_unique<AgentProcess>(LOOM_PROGRAM, m_folder.path().string()); }
+  std::unique_ptr<AgentProcess> connect() {
+    return std::make_unique<AgentProcess>(LOOM_PROGRAM, m_folder.path().string());
+  }
   // $1 is "train"'s program, $5 the run folder: prefix sh -c BODY job loom train PROJECT --run FOLDER
   Json launch(const std::string& body, int start = 1) {
     return {{"start", start}, {"ranks", 1}, {"prefix", {"sh", "-c", "cd \"$5\"; " + body, "job"}}};
@@ -52,7 +54,9 @@ TEST_F(AgentTest, TellsWhoItIs) {
   const Json facts = m_agent->ask({{"verb", "facts"}, {"need", 1000}}).header;
   EXPECT_EQ(facts["disk"]["why"], "");
   EXPECT_GT(facts["cores"].get<int>(), 0);
-  EXPECT_THAT(m_agent->ask({{"verb", "facts"}, {"need", std::int64_t{1} << 58}}).header["disk"]["why"].get<std::string>(), HasSubstr("do not fit"));
+  EXPECT_THAT(
+      m_agent->ask({{"verb", "facts"}, {"need", std::int64_t{1} << 58}}).header["disk"]["why"].get<std::string>(),
+      HasSubstr("do not fit"));
 }
 
 TEST_F(AgentTest, WhatItDoesNotKnowIsAnAnswer) {
@@ -88,7 +92,10 @@ TEST_F(AgentTest, AJobOutlivesTheConnectionAndEndsOnce) {
 
 TEST_F(AgentTest, TellsEventsAsWholeLinesFromAnOffset) {
   std::filesystem::create_directories(run("a"));
-  const std::string one = R"({"v":1,"seq":1,"kind":"step"})" "\n", two = R"({"v":1,"seq":2,"kind":"finished"})" "\n";
+  const std::string one = R"({"v":1,"seq":1,"kind":"step"})"
+                          "\n",
+                    two = R"({"v":1,"seq":2,"kind":"finished"})"
+                          "\n";
   start("a", "while [ ! -e go ]; do sleep 0.02; done");
   writeFileAtomically(run("a") / "events.jsonl", one + two.substr(0, 9));
   m_agent->ask({{"verb", "tail"}, {"job", "a"}, {"events", 0}, {"log", 0}});
@@ -132,6 +139,15 @@ TEST_F(AgentTest, CancelEndsTheWholeJob) {
   EXPECT_NE(::kill(child, 0), 0);
 }
 
+TEST_F(AgentTest, CancelReachesAGroupOfItsOwnThatHearsNoTerm) {
+  start("a", "setsid sh -c 'trap : TERM; echo $$ > child; while :; do sleep 0.1; done' & wait");
+  while (!std::filesystem::exists(run("a") / "child") || readFile(run("a") / "child").empty()) ::usleep(5000);
+  const pid_t child = std::stoi(readFile(run("a") / "child"));
+  EXPECT_EQ(m_agent->ask({{"verb", "cancel"}, {"job", "a"}, {"how", "kill"}}).header["ok"], true);
+  EXPECT_EQ(awaitEnd("a")["code"], 128 + SIGTERM);
+  EXPECT_NE(::kill(child, 0), 0);  // the end is told when everything has ended
+}
+
 TEST_F(AgentTest, StopIsACommandToTheRun) {
   start("a", "while ! grep -q '\"stop\"' control.jsonl 2>/dev/null; do sleep 0.02; done; exit 3");
   EXPECT_EQ(m_agent->ask({{"verb", "cancel"}, {"job", "a"}, {"how", "stop"}}).header["ok"], true);
@@ -153,7 +169,8 @@ TEST_F(AgentTest, NothingOfAProjectMeetsAShell) {
   plain["overrides"] = {"a=$(touch pwned)", "b=; touch pwned", "c='\"\n`touch pwned`"};
   m_agent->ask({{"verb", "start"}, {"job", "a"}, {"launch", plain}}, "{}");
   awaitEnd("a");
-  EXPECT_THAT(readFile(run("a") / "words"), HasSubstr("|--set|a=$(touch pwned)|--set|b=; touch pwned|--set|c='\"\n`touch pwned`|"));
+  EXPECT_THAT(readFile(run("a") / "words"),
+              HasSubstr("|--set|a=$(touch pwned)|--set|b=; touch pwned|--set|c='\"\n`touch pwned`|"));
   EXPECT_FALSE(std::filesystem::exists(run("a") / "pwned"));
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 TEST(Frame, ComesBackFromPiecesOfAnySize) {
   const std::string bytes("a\0b\nLMF1\xff", 9);
-  const std::string stream = "Welcome to atlas\nquota: 91 %\n" + std::string(kStartMarker) + encodeFrame({{"id", 1}, {"name", "ü \n;'\""}}, bytes) + encodeFrame({{"id", 2}});
+  const std::string stream = "Welcome to atlas\nquota: 91 %\n" + std::string(kStartMarker) +
+                             encodeFrame({{"id", 1}, {"name", "ü \n;'\""}}, bytes) + encodeFrame({{"id", 2}});
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, stream.size()}) {
     FrameDecoder decoder(FrameDecoder::Start::afterMarker);
     std::vector<Json> headers;
@@ -43,7 +44,8 @@ std::string faultOf(std::string_view stream, FrameDecoder::Start start = FrameDe
   FrameDecoder decoder(start);
   decoder.feed(stream);
   try {
-    while (decoder.next()) {}
+    while (decoder.next()) {
+    }
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::communication);
     return error.what();
@@ -58,7 +60,8 @@ TEST(Frame, RefusesGarbageAndQuotesIt) {
   EXPECT_THAT(faultOf(std::string("LMF1\xff\xff\xff\x7f\0\0\0\0", 12)), HasSubstr("2147483647"));
   EXPECT_THAT(faultOf(std::string("LMF1\x02\0\0\0\0\0\0\0[]", 14)), HasSubstr("no JSON object"));
   EXPECT_EQ(faultOf("LMF"), "");  // not yet
-  EXPECT_THAT(faultOf(std::string(kMostBeforeMarker + 1, 'x'), FrameDecoder::Start::afterMarker), HasSubstr("login shell"));
+  EXPECT_THAT(faultOf(std::string(kMostBeforeMarker + 1, 'x'), FrameDecoder::Start::afterMarker),
+              HasSubstr("login shell"));
 }
 
 TEST(Frame, QuotesWholeCharacters) {
@@ -74,7 +77,8 @@ TEST(Sha256, AgreesWithFips) {  // FIPS 180-4's own examples, and the million a 
   };
   EXPECT_EQ(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   Sha256 pieces;
   for (int i = 0; i < 1000; ++i) pieces.add(std::string(1000, 'a'));
   EXPECT_EQ(pieces.finish(), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");

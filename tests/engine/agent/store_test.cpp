@@ -1,12 +1,11 @@
 #include "engine/agent/store.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <csignal>
 #include <fstream>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -29,7 +28,9 @@ class DataStoreTest : public testing::Test {
   TestFolder m_folder{"store"};
   std::unique_ptr<DataStore> m_store = open();
 
-  std::unique_ptr<DataStore> open() { return std::make_unique<DataStore>(m_folder.path() / "data", [](const Json&, std::string_view) {}); }
+  std::unique_ptr<DataStore> open() {
+    return std::make_unique<DataStore>(m_folder.path() / "data", [](const Json&, std::string_view) {});
+  }
   std::string m_text = std::string(100000, 'd') + "end";
   std::string m_hash = hashOf(m_text);
 };

@@ -1,7 +1,6 @@
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "engine/agent/command.h"
 #include "engine/agent/slurm.h"
@@ -16,7 +15,9 @@ using testing::IsSupersetOf;
 
 namespace {
 
-std::vector<std::string> wordsFor(const Json& launch) { return launchWords(JobFolder("/r/a"), launch, "/e/loom"); }
+std::vector<std::string> wordsFor(const Json& launch) {
+  return launchWords(JobFolder("/r/a"), launch, "/e/loom");
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -26,19 +27,31 @@ std::string joined(const std::vector<std::string>& words) {
 
 TEST(LaunchWords, OneRankNeedsNoMpi) {
   EXPECT_THAT(wordsFor({{"ranks", 1}, {"overrides", {"seed=2", "name=a b;$(c)"}}}),
-              ElementsAre("/e/loom", "train", "/r/a/project.loom", "--run", "/r/a", "--set", "seed=2", "--set", "name=a b;$(c)"));
+              ElementsAre("/e/loom", "train", "/r/a/project.loom", "--run", "/r/a", "--set", "seed=2", "--set",
+                          "name=a b;$(c)"));
 }
 
 TEST(LaunchWords, RanksGoThroughMpirun) {
-  const auto words = joined(wordsFor({{"ranks", 3}, {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}}, {"mpirun", {"/opt/mpirun", "--mca", "btl", "tcp,self"}}}));
-  EXPECT_THAT(words, testing::StartsWith("/opt/mpirun --mca btl tcp,self "));
+  const auto words = joined(wordsFor({{"ranks", 3},
+                                      {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}},
+                                      {"mpirun", {"/opt/mpirun", "--mca", "btl", "tcp,self"}}}));
+  EXPECT_THAT(words, testing::StartsWith("/e/loom supervise --run /r/a -- /opt/mpirun --mca btl tcp,self "));
   EXPECT_THAT(words, HasSubstr(" --host h1:2,h2:1 -n 3 /e/loom train "));
   EXPECT_THAT(words, HasSubstr("oob_tcp_keepalive_time"));
   EXPECT_EQ(words.find("--allow-run-as-root") != std::string::npos, ::geteuid() == 0);
 }
 
+TEST(LaunchWords, TheRanksOfACheckNeedNoWatcher) {
+  const auto words = joined(wordsFor({{"ranks", 2}, {"probe", true}}));
+  EXPECT_THAT(words, testing::StartsWith("mpirun "));
+  EXPECT_THAT(words, testing::EndsWith(" /e/loom agent --probe "));
+}
+
 TEST(LaunchWords, OnlyModuleLinesMeetAShell) {
-  const auto words = wordsFor({{"ranks", 1}, {"modules", {"module load openmpi"}}, {"prefix", {"apptainer", "exec", "my image.sif"}}, {"overrides", {"a=$(touch x)"}}});
+  const auto words = wordsFor({{"ranks", 1},
+                               {"modules", {"module load openmpi"}},
+                               {"prefix", {"apptainer", "exec", "my image.sif"}},
+                               {"overrides", {"a=$(touch x)"}}});
   ASSERT_GT(words.size(), 8u);
   EXPECT_EQ(words[0], "bash");
   EXPECT_EQ(words[3], "module load openmpi\nexec \"$@\"");
@@ -48,10 +61,13 @@ TEST(LaunchWords, OnlyModuleLinesMeetAShell) {
 
 TEST(Names, WhatMayBeAJobAndAFolder) {
   for (const char* good : {"digits-20261121-101502-7f3a", "a", "A.b_c"}) EXPECT_TRUE(isJobId(good)) << good;
-  for (const char* bad : {"", ".", "..", ".a", "-n", "a/b", "a b", "a;b", "a\nb", "ä"}) EXPECT_FALSE(isJobId(bad)) << bad;
+  for (const char* bad : {"", ".", "..", ".a", "-n", "a/b", "a b", "a;b", "a\nb", "ä"})
+    EXPECT_FALSE(isJobId(bad)) << bad;
   EXPECT_FALSE(isJobId(std::string(121, 'a')));
   for (const char* good : {"/scratch/mara/.cache", "~/x+y@z", "/a%b=c,d"}) EXPECT_TRUE(isPlainPath(good)) << good;
-  for (const char* bad : {"", "/a b", "/a;b", "/a'b", "/a\"b", "/a\nb", "/a$b", "/a`b", "/a*", "-x", "/a\\b", "/a&b", "/a|b", "/a(b)"}) EXPECT_FALSE(isPlainPath(bad)) << bad;
+  for (const char* bad :
+       {"", "/a b", "/a;b", "/a'b", "/a\"b", "/a\nb", "/a$b", "/a`b", "/a*", "-x", "/a\\b", "/a&b", "/a|b", "/a(b)"})
+    EXPECT_FALSE(isPlainPath(bad)) << bad;
 }
 
 TEST(SlurmState, WhatIsNotKnownIsNotFinished) {
