@@ -71,7 +71,7 @@ QByteArray withAbsolutePaths(const QByteArray& snapshot, const QString& folder) 
 }
 
 void writeJobFile(const RunRecord& record, const JobFile& job) {
-  const Json file = {{"loom_job", 1},
+  Json file = {{"loom_job", 1},
                      {"id", record.id.toStdString()},
                      {"name", record.name.toStdString()},
                      {"project", record.project.toStdString()},
@@ -83,7 +83,10 @@ void writeJobFile(const RunRecord& record, const JobFile& job) {
                      {"resume", job.resume},
                      {"process", job.process},
                      {"process_start", job.processStart},
-                     {"boot", job.bootId.toStdString()}};
+                     {"boot", job.bootId.toStdString()},
+                     {"start", job.start}};
+  if (!job.host.isEmpty()) file["host"] = job.host.toStdString();
+  if (job.ranks > 0) file["ranks"] = job.ranks;
   writeFileAtomically((job.folder + "/job.json").toStdString(), formatJson(file) + "\n");
 }
 
@@ -103,6 +106,9 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job.process = integerOf(file, "process");
   job.processStart = integerOf(file, "process_start");
   job.bootId = textOf(file, "boot");
+  job.host = textOf(file, "host");
+  job.ranks = static_cast<int>(integerOf(file, "ranks"));
+  job.start = static_cast<int>(integerOf(file, "start"));
   return true;
 }
 

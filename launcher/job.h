@@ -15,6 +15,8 @@ struct Job {
   QByteArray snapshot; // the project's text as of now
   QString dataFolder;  // what relative CSV paths of the snapshot start from
   QStringList overrides;  // "training.seed=2"
+  QString host;        // id of a host; empty = this machine
+  int ranks = 0;       // 0 = as many as the host offers
   QString runsFolder;  // where the run's folder is made; empty = `runs` beside the project
 };
 
@@ -33,6 +35,9 @@ struct JobFile {
   QString bootId;
   bool queued = false;
   bool resume = false;       // the queued or running start is a resume
+  QString host;              // id; empty = this machine
+  int ranks = 0;
+  int start = 0;             // number of the newest start: a host is told it, and starts each number once
 };
 
 void writeJobFile(const RunRecord& record, const JobFile& job);   // throws Error

@@ -5,17 +5,16 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QUuid>
-#include <csignal>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "launcher/local_executor.h"
+#include "launcher/local_process.h"
+#include "launcher/remote/host_lines.h"
 
 namespace loom {
 namespace {
-
-constexpr int kWatchMs = 100;
-
-RunFolder folderOf(const RunRecord& run) { return RunFolder{run.folder.toStdString()}; }
 
 const char* verb(RunAction action) {
   switch (action) {
@@ -35,11 +34,86 @@ Launcher::Launcher(RunStore& store, LauncherOptions options, QObject* parent)
   connect(&m_pump, &EventPump::batch, this, &Launcher::take);
   connect(&m_pump, &EventPump::drained, this, &Launcher::settle);
   connect(&m_pump, &EventPump::failed, this, &Launcher::failed);
-  m_watch.setInterval(kWatchMs);
-  connect(&m_watch, &QTimer::timeout, this, &Launcher::watch);
+  m_local = std::make_unique<LocalExecutor>(m_options.program, m_options.atOnce);
+  listen(*m_local);
+  if (!m_options.hosts) return;
+  connect(m_options.hosts, &HostLines::removed, this, [this](const QString&, HostLine* line) { lose(*line); });
+  connect(&m_options.hosts->store(), &HostStore::hostAdded, this, &Launcher::attach);  // its runs are followed again
 }
 
-Launcher::~Launcher() = default;
+// The host of a line was taken from the list. Its runs go on there; what was read of them stays, and why no more comes.
+void Launcher::lose(Executor& executor) {
+  executor.disconnect(this);
+  m_heard.remove(&executor);
+  QStringList lost;
+  for (auto each = m_active.begin(); each != m_active.end(); ++each)
+    if (each->executor == &executor) lost << each.key();
+  for (const QString& id : lost) {
+    m_active.remove(id);
+    m_stages.remove(id);
+    m_stopsAfterEpoch.remove(id);
+    m_pump.unfollow(id);
+    m_store.change(id, [](RunRecord& run) {
+      run.message = tr("Its host was taken from the list of hosts: add it again to go on following this run.");
+    });
+  }
+  startNext();
+  Q_EMIT countsChanged();
+}
+
+void Launcher::listen(Executor& executor) {
+  if (m_heard.contains(&executor)) return;
+  m_heard.insert(&executor);
+  connect(&executor, &Executor::started, this, [this](const QString& id, const JobFile& file) {
+    saveJob(id, [&](JobFile& job) {
+      if (file.start >= job.start) job = file;  // not the word of a start before this one
+    });
+  });
+  connect(&executor, &Executor::stage, this, [this](const QString& id, const QString& sentence, double share) {
+    m_stages.insert(id, {sentence, share});
+    Q_EMIT stageChanged(id);
+  });
+  connect(&executor, &Executor::refused, this, &Launcher::refuse);
+  connect(&executor, &Executor::ended, this, [this](const QString& id, const JobEnd& end) {
+    const auto active = m_active.find(id);
+    if (active == m_active.end()) return;
+    active->end = end;
+    m_pump.drain(id);
+  });
+}
+
+Executor& Launcher::executorOf(const QString& host) {
+  if (host.isEmpty()) return *m_local;
+  Executor* const line = m_options.hosts ? m_options.hosts->line(host) : nullptr;
+  if (!line) throwError(ErrorCode::badArgument, "the host '{}' is not in the list of hosts: add it again to go on with its runs", host.toStdString());
+  listen(*line);
+  return *line;
+}
+
+JobOrder Launcher::orderOf(const RunRecord& run) const {
+  JobOrder order{.id = run.id, .folder = run.folder, .projectFolder = run.project.isEmpty() ? QString() : QFileInfo(run.project).absolutePath()};
+  RunRecord read;
+  readJobFile(run.folder, read, order.file);
+  return order;
+}
+
+int Launcher::activeOn(const Executor& executor) const {
+  return static_cast<int>(std::count_if(m_active.begin(), m_active.end(), [&](const Active& each) { return each.executor == &executor; }));
+}
+
+// It never began, or cannot go on: nothing is running, nothing more will be told.
+void Launcher::refuse(const QString& id, const QString& sentence) {
+  m_active.remove(id);
+  m_stages.remove(id);
+  m_pump.unfollow(id);
+  m_store.setState(id, RunState::failed, sentence);
+  startNext();
+  Q_EMIT countsChanged();
+}
+
+Launcher::~Launcher() {
+  for (Executor* const each : m_heard) each->disconnect(this);
+}
 
 bool Launcher::may(RunState state, RunAction action) {
   switch (action) {
@@ -85,6 +159,7 @@ void Launcher::keep(const QString& id) {
 
 void Launcher::submit(const Job& job) {
   if (m_store.find(job.id)) return;
+  executorOf(job.host);
   const QString runs = !job.runsFolder.isEmpty() ? job.runsFolder : QFileInfo(job.project).absolutePath() + "/runs";
   RunRecord run;
   run.id = job.id;
@@ -98,7 +173,7 @@ void Launcher::submit(const Job& job) {
   const QByteArray snapshot = withAbsolutePaths(job.snapshot, job.dataFolder);
   writeFileAtomically((run.folder + "/project.loom").toStdString(), std::string_view(snapshot.data(), snapshot.size()));
   run.created = static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
-  writeJobFile(run, {.folder = run.folder, .overrides = job.overrides, .queued = true});
+  writeJobFile(run, {.folder = run.folder, .overrides = job.overrides, .queued = true, .host = job.host, .ranks = job.ranks});
   m_store.add(run);
   m_queue << job.id;
   startNext();
@@ -106,44 +181,37 @@ void Launcher::submit(const Job& job) {
 }
 
 void Launcher::startNext() {
-  for (qsizetype i = 0; i < m_queue.size() && m_active.size() < m_options.atOnce;) {
+  for (qsizetype i = 0; i < m_queue.size();) {
     const QString id = m_queue[i];
-    if (m_active.contains(id)) {  // resumed before its last attempt was quite gone
-      ++i;
-      continue;
-    }
-    m_queue.removeAt(i);
+    const RunRecord* const run = m_store.find(id);
     try {
-      start(id);
+      Executor& executor = executorOf(run ? orderOf(*run).file.host : QString());
+      // One that was resumed before its last attempt was quite gone waits as well.
+      if (m_active.contains(id) || activeOn(executor) >= executor.atOnce()) {
+        ++i;
+        continue;
+      }
+      m_queue.removeAt(i);
+      start(id, executor);
     } catch (const Error& error) {
+      m_queue.removeAll(id);
+      m_active.remove(id);
       m_store.setState(id, RunState::failed, QString::fromStdString(error.what()));
       saveJob(id, [](JobFile& job) { job.queued = false; });
     }
   }
 }
 
-void Launcher::start(const QString& id) {
-  const RunRecord run = *m_store.find(id);
-  if (m_options.program.isEmpty()) m_options.program = findLoom();
-  if (m_options.program.isEmpty())
-    throwError(ErrorCode::missingFile, "the program loom was not found beside Gradloom nor in PATH: build or install it");
-  RunRecord read;
-  JobFile job;
-  readJobFile(run.folder, read, job);
-  QStringList arguments{"train", run.folder + "/project.loom", "--run", run.folder};
-  for (const QString& each : job.overrides) arguments << "--set" << each;
-  if (job.resume) arguments << "--resume" << run.folder;
-  const ProcessIdentity process = startDetached(run.folder, m_options.program, arguments);
-  m_active.insert(id, {.process = process});
-  saveJob(id, [&](JobFile& file) {
-    file.queued = false;
-    file.process = process.id;
-    file.processStart = process.start;
-    file.bootId = process.bootId;
+void Launcher::start(const QString& id, Executor& executor) {
+  // The start's number is on file before anybody hears it: asked for again after a crash, it is known to be the same one.
+  saveJob(id, [](JobFile& job) {
+    job.queued = false;
+    ++job.start;
   });
+  m_active.insert(id, {.executor = &executor});
+  executor.start(orderOf(*m_store.find(id)));
   m_store.setState(id, RunState::starting);
   follow(id);
-  m_watch.start();
   Q_EMIT countsChanged();
 }
 
@@ -155,24 +223,12 @@ void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch)
   m_store.append(id, *batch);
   const RunRecord* const run = m_store.find(id);
   const bool started = std::any_of(batch->others.begin(), batch->others.end(), [](const Event& each) { return each.kind == "started"; });
-  if (run && started) m_store.change(id, [](RunRecord& record) { readRunFile(record.folder, record); });
+  if (run && started) {
+    m_stages.remove(id);
+    m_store.change(id, [](RunRecord& record) { readRunFile(record.folder, record); });
+  }
   if (run && !m_store.notice().isEmpty() && m_store.logOffset(id) == 0) attach();  // the store lost it under our hands
   m_pump.taken(id);
-}
-
-void Launcher::watch() {
-  for (auto each = m_active.begin(); each != m_active.end(); ++each) {
-    if (each->end) continue;
-    const RunRecord* const run = m_store.find(each.key());
-    if (!run) continue;
-    if (each->process.id == 0) {
-      if (!folderOf(*run).running()) each->end = ProcessEnd{-1, 0};
-    } else {
-      each->end = processEnd(each->process, run->folder);
-    }
-    if (each->end) m_pump.drain(each.key());
-  }
-  if (m_active.isEmpty()) m_watch.stop();
 }
 
 // All that was ever written is in the store: what is the run now?
@@ -182,9 +238,8 @@ void Launcher::settle(const QString& id) {
   if (!run) return;
   const auto active = m_active.find(id);
   if (active == m_active.end()) {  // an older log, read to its end
-    if (folderOf(*run).running()) {
-      m_active.insert(id, {});
-      m_watch.start();
+    if (m_local->follow(orderOf(*run))) {
+      m_active.insert(id, {.executor = m_local.get()});
       Q_EMIT countsChanged();
       return;
     }
@@ -192,15 +247,17 @@ void Launcher::settle(const QString& id) {
     return;
   }
   m_pump.unfollow(id);
-  const ProcessEnd end = active == m_active.end() ? ProcessEnd{-1, 0} : *active->end;
+  const JobEnd end = active == m_active.end() ? JobEnd{} : *active->end;
   const bool killed = active != m_active.end() && active->killed;
   m_active.remove(id);
+  m_stages.remove(id);
   m_stopsAfterEpoch.remove(id);
   if (isLive(run->state) || run->state == RunState::queued) {
     if (!m_queue.contains(id)) {
       const QString place = run->step > 0 ? tr("at step %1").arg(run->step) : tr("before its first step");
       const QString word = run->message.isEmpty() ? lastLineOf(run->folder + "/log.txt") : run->message;
-      QString sentence = tr("loom %1 %2").arg(describe(end), place);
+      QString sentence = tr("loom %1 %2").arg(describe(ProcessEnd{end.code, end.signal}), place);
+      if (!end.sentence.isEmpty()) sentence += QStringLiteral(" (%1)").arg(end.sentence);
       if (!word.isEmpty()) sentence += tr("; its last words: %1").arg(word);
       if (killed) m_store.setState(id, RunState::stopped, tr("Killed %1; what came after the last checkpoint is not kept.").arg(place));
       else m_store.setState(id, RunState::failed, sentence);
@@ -217,7 +274,9 @@ void Launcher::settle(const QString& id) {
 void Launcher::command(const RunRecord& run, const Json& command) {
   Json line = command;
   line["id"] = QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
-  appendControl(folderOf(run), line);
+  const JobOrder order = orderOf(run);
+  const auto active = m_active.find(run.id);
+  (active == m_active.end() ? executorOf(order.file.host) : *active->executor).command(order, line);
 }
 
 void Launcher::stop(const QString& id) {
@@ -231,7 +290,7 @@ void Launcher::stop(const QString& id) {
   }
   command(run, {{"command", "stop"}});
   // Before the first step nobody reads the control file: the signal says the same.
-  if (run.state == RunState::starting && m_active.contains(id)) sendSignal(m_active[id].process, SIGTERM);
+  if (run.state == RunState::starting && m_active.contains(id)) m_active[id].executor->interrupt(id);
   m_store.setState(id, RunState::stopping);
 }
 
@@ -260,10 +319,9 @@ void Launcher::resume(const QString& id) {
 void Launcher::kill(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::kill);
   const auto active = m_active.find(id);
-  if (active == m_active.end() || active->process.id == 0)
-    throwError(ErrorCode::badArgument, "{} was not started here: end it where it was started", run.name.toStdString());
+  if (active == m_active.end()) throwError(ErrorCode::badArgument, "{} was not started here: end it where it was started", run.name.toStdString());
+  active->executor->kill(id);
   active->killed = true;
-  sendSignal(active->process, SIGKILL);
 }
 
 }  // namespace loom

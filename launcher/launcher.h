@@ -1,5 +1,5 @@
 #pragma once
-// From a click to a curve on this machine: starts `loom` for a job, follows its log into the store, carries a person's wishes to
+// From a click to a curve: starts a job on this machine or on a host, follows its log into the store, carries a person's wishes to
 // it, and finds runs again that went on while no window was open. Closing the IDE ends nothing. Window's thread only.
 //
 //   queued -> starting -> running -> stopping -> stopped
@@ -9,21 +9,29 @@
 #include <QHash>
 #include <QObject>
 #include <QSet>
-#include <QTimer>
 #include <memory>
 
 #include "launcher/event_pump.h"
+#include "launcher/executor.h"
 #include "launcher/job.h"
-#include "launcher/local_process.h"
 #include "launcher/run_store.h"
 
 namespace loom {
+
+class HostLines;
 
 enum class RunAction { stop, stopAfterEpoch, setLearningRate, resume, kill };
 
 struct LauncherOptions {
   QString program;      // `loom`; empty = findLoom() when it is first needed
   int atOnce = 1;       // further jobs wait: two runs on one machine are slower than one after the other
+  HostLines* hosts = nullptr;  // outlives the launcher; null = this machine alone
+};
+
+// What a job does before its first event.
+struct JobStage {
+  QString sentence;    // "Uploading training: 12 of 61 MiB"
+  double share = -1;   // done of it; -1 = cannot be told
 };
 
 class Launcher : public QObject {
@@ -57,23 +65,31 @@ class Launcher : public QObject {
   // Opens every run folder below `folder` that is not known; answers how many were.
   int scan(const QString& folder, const QString& project);
 
+  JobStage stage(const QString& id) const { return m_stages.value(id); }
+
   int running() const { return static_cast<int>(m_active.size()); }
   int waiting() const { return static_cast<int>(m_queue.size()); }
   bool isReading(const QString& id) const { return m_reading.contains(id); }  // an older log is still being read
 
  Q_SIGNALS:
   void countsChanged();
+  void stageChanged(const QString& id);
   void failed(const QString& id, const QString& sentence);  // the log of a run cannot be read, and such
 
  private:
   struct Active {
-    ProcessIdentity process;   // id 0: someone else's, known by its lock alone
-    std::optional<ProcessEnd> end;
+    Executor* executor = nullptr;
+    std::optional<JobEnd> end;
     bool killed = false;
   };
-  void start(const QString& id);
+  void listen(Executor& executor);
+  void lose(Executor& executor);
+  Executor& executorOf(const QString& host);  // throws Error for a host that is not in the list
+  JobOrder orderOf(const RunRecord& run) const;
+  int activeOn(const Executor& executor) const;
+  void refuse(const QString& id, const QString& sentence);
+  void start(const QString& id, Executor& executor);
   void startNext();
-  void watch();
   void take(const QString& id, const std::shared_ptr<EventBatch>& batch);
   void settle(const QString& id);
   void follow(const QString& id);
@@ -84,8 +100,10 @@ class Launcher : public QObject {
   RunStore& m_store;
   LauncherOptions m_options;
   EventPump m_pump;
-  QTimer m_watch;
+  std::unique_ptr<Executor> m_local;
+  QSet<Executor*> m_heard;
   QHash<QString, Active> m_active;
+  QHash<QString, JobStage> m_stages;
   QStringList m_queue;
   QSet<QString> m_reading, m_stopsAfterEpoch;
 };

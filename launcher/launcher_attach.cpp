@@ -18,16 +18,20 @@ void Launcher::attach() {
   }
   for (const RunRecord& run : m_store.runs()) {
     if ((!isLive(run.state) && run.state != RunState::queued) || m_active.contains(run.id) || m_reading.contains(run.id)) continue;
-    RunRecord read;
-    JobFile job;
-    const bool ours = readJobFile(run.folder, read, job);
-    if (run.state == RunState::queued && ours && job.queued) {
+    const JobOrder order = orderOf(run);
+    if (run.state == RunState::queued && order.file.queued) {
       if (!m_queue.contains(run.id)) m_queue << run.id;
       continue;
     }
-    const ProcessIdentity process{job.process, job.processStart, job.bootId};
-    if (ours && isAlive(process)) {
-      m_active.insert(run.id, {.process = process});
+    Executor* executor = nullptr;
+    try {
+      executor = &executorOf(order.file.host);
+    } catch (const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
+      m_store.change(run.id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });
+      continue;
+    }
+    if (executor->follow(order)) {
+      m_active.insert(run.id, {.executor = executor});
       follow(run.id);
     } else {
       // Ended, or started by other hands: read to the end, then see whether someone holds the lock.
@@ -36,7 +40,6 @@ void Launcher::attach() {
       m_pump.drain(run.id);
     }
   }
-  if (!m_active.isEmpty()) m_watch.start();
   startNext();
   Q_EMIT countsChanged();
 }

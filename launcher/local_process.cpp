@@ -15,6 +15,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/run/process.h"
 
 extern char** environ;
 
@@ -26,25 +27,6 @@ constexpr const char* kAround =
     "trap : INT TERM HUP; folder=$1; shift; \"$@\" & child=$!; exec 2>/dev/null; "
     "while :; do wait $child; code=$?; kill -0 $child 2>/dev/null || break; done; "
     "echo $code > \"$folder/exit.part\" && mv \"$folder/exit.part\" \"$folder/exit\"; exit $code";
-
-QString bootId() {
-  QFile file("/proc/sys/kernel/random/boot_id");
-  return file.open(QIODevice::ReadOnly) ? QString::fromLatin1(file.readAll().trimmed()) : QString();
-}
-
-// Start time and state of a process; nothing when it is not there.
-struct Stat {
-  qint64 start;
-  char state;
-};
-std::optional<Stat> statOf(qint64 process) {
-  QFile file(QStringLiteral("/proc/%1/stat").arg(process));
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  const QByteArray line = file.readAll();
-  const QList<QByteArray> fields = line.mid(line.lastIndexOf(')') + 2).split(' ');  // from field 3 on
-  if (fields.size() < 20) return {};
-  return Stat{fields[19].toLongLong(), fields[0].isEmpty() ? '?' : fields[0][0]};
-}
 
 std::optional<ProcessEnd> readExitFile(const QString& folder) {
   QFile file(folder + "/exit");
@@ -86,14 +68,12 @@ ProcessIdentity startDetached(const QString& folder, const QString& program, con
   posix_spawnattr_destroy(&attributes);
   if (fault != 0) throwErrno(fault, "start a process that writes", log.toStdString());
 
-  const auto status = statOf(process);
-  return {process, status ? status->start : 0, bootId()};
+  const ProcessName name = nameOf(process);
+  return {name.id, name.start, QString::fromStdString(name.boot)};
 }
 
 bool isAlive(const ProcessIdentity& process) {
-  if (process.id <= 0 || process.bootId != bootId()) return false;
-  const auto status = statOf(process.id);
-  return status && status->start == process.start && status->state != 'Z';
+  return isAlive(ProcessName{process.id, process.start, process.bootId.toStdString(), {}});
 }
 
 bool sendSignal(const ProcessIdentity& process, int signal) {

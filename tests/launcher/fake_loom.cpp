@@ -1,5 +1,6 @@
 // Stands in for `loom train PROJECT --run DIR [--set key=value ...] [--resume DIR]`: takes the lock, writes events, obeys
 // control.jsonl. What it does is set by overrides: steps=N, ms=N (a step), fail=MESSAGE, die=STEP (abort), hang=1 (no step ever).
+// As `agent` it is the real agent and supervisor, so that jobs on hosts are tested with it too.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -8,9 +9,18 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <cerrno>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/agent/agent.h"
+#include "engine/agent/facts.h"
+#include "engine/agent/supervisor.h"
+#include "engine/base/files.h"
+#include "engine/base/json.h"
 #include "engine/run/control.h"
+#include "engine/run/exit_code.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/run_lock.h"
 
@@ -18,7 +28,35 @@ using namespace loom;
 
 static volatile std::sig_atomic_t g_stop = 0;
 
+static int agent(int argc, char** argv) {
+  const std::string how = argc > 2 ? argv[2] : "";
+  if (how == "--job") return superviseJob(JobFolder(argv[3]));
+  if (how == "--probe") return std::puts(probeFacts("fake loom").dump().c_str()) < 0;
+  return serveAgent({.version = "fake loom"});
+}
+
+// `supervise --run DIR -- COMMAND`: as the real one, a process between, which does not go by SIGTERM and has its job in a group
+// of its own.
+static int supervise(int argc, char** argv) {
+  int first = 2;
+  while (first < argc && std::string(argv[first]) != "--") ++first;
+  std::signal(SIGTERM, [](int) {});
+  const pid_t job = ::fork();
+  if (job == 0) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    std::signal(SIGTERM, SIG_DFL);
+    ::execvp(argv[first + 1], argv + first + 1);
+    ::_exit(127);
+  }
+  int status = 0;
+  while (::waitpid(job, &status, 0) < 0 && errno == EINTR) {}
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "agent") return agent(argc, argv);
+  if (argc > 3 && std::string(argv[1]) == "supervise") return supervise(argc, argv);
   std::map<std::string, std::string> set;
   RunFolder folder;
   bool resume = false;
@@ -33,6 +71,16 @@ int main(int argc, char** argv) {
   }
   const auto number = [&](const char* key, int otherwise) { return set.count(key) ? std::atoi(set[key].c_str()) : otherwise; };
   std::signal(SIGTERM, [](int) { g_stop = 1; });
+  // Of several ranks the first one writes; the others are there, and end with it.
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank && std::atoi(rank) > 0) {
+    const auto before = lastEvent(folder);
+    for (;;) {
+      const auto last = lastEvent(folder);
+      if (g_stop || (last && last->kind == "finished" && (!before || last->sequence > before->sequence))) return 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
   const RunLock lock(folder);
   const auto last = lastEvent(folder);
   const std::int64_t attempt = last ? last->attempt + 1 : 1;
@@ -40,6 +88,7 @@ int main(int argc, char** argv) {
   if (resume && last && last->body.contains("step")) step = last->body["step"].get<std::int64_t>() / 10 * 10;
   EventWriter events(folder, attempt);
   ControlReader control(folder, resume ? ControlReader::From::end : ControlReader::From::start);
+  writeFileAtomically(folder.runFile(), "{\"loom_run\": 1}\n");
   const int total = number("steps", 50);
   std::printf("fake loom, attempt %d\n", static_cast<int>(attempt));
   std::fflush(stdout);
@@ -66,7 +115,7 @@ int main(int argc, char** argv) {
     }
     if (g_stop || (stopAfterEpoch && step % 10 == 0)) {
       events.write("finished", {{"reason", "stopped"}, {"step", step}, {"message", ""}});
-      return 0;
+      return exitCode(ErrorCode::stopped);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(number("ms", 2)));
     if (set.count("hang")) continue;

@@ -1,4 +1,5 @@
 #include "launcher/launcher.h"
+#include "launcher/local_process.h"
 
 #include <QDir>
 #include <QFile>

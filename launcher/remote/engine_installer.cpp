@@ -1,0 +1,164 @@
+#include "launcher/remote/engine_installer.h"
+
+#include <poll.h>
+
+#include <QCryptographicHash>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QSysInfo>
+
+#include "engine/agent/frame.h"
+#include "engine/agent/job_folder.h"
+#include "engine/base/error.h"
+
+namespace loom {
+namespace {
+
+constexpr int kScript = 2048;
+// No login shell finds anything to interpret in this but two quoted words: sh, csh and fish read it alike. The script
+// comes as input; dd takes it byte by byte, so that what follows is left for the script's own commands.
+constexpr const char* kCommand = "exec /bin/sh -c 'eval \"$(dd bs=1 count=2048 2>/dev/null)\"'";
+constexpr const char* kMarker = "GRADLOOM-SHELL-1 ";
+constexpr int kSilenceMs = 60000;
+
+// What both scripts begin with. The values are plain characters, checked below. `$id.$us.part` belongs to this machine
+// alone, so that two launchers do not write into one file.
+QByteArray prologue(const QString& base, const EngineBundle& bundle) {
+  if (!isPlainPath(base.toStdString()))
+    throwError(ErrorCode::badArgument, "the folder '{}' on the host may hold only letters, digits and ._-/~+@%=,",
+               base.toStdString());
+  const QByteArray us = QCryptographicHash::hash(QSysInfo::machineUniqueId() + QSysInfo::machineHostName().toUtf8(),
+                                                 QCryptographicHash::Sha1)
+                            .toHex()
+                            .left(8);
+  return "exec 2>&1; say() { echo \"" + QByteArray(kMarker) + "$*\"; }; cd; base=" + base.toUtf8() +
+         "; id=" + bundle.id().toUtf8() + "; sum=" + bundle.sha256.toUtf8() + "; part=$id." + us +
+         ".part; size=" + QByteArray::number(bundle.size) +
+         "; mkdir -p \"$base/engine\" && cd \"$base/engine\" || { say failed the folder $base/engine cannot be made; "
+         "exit 1; }; ";
+}
+
+QByteArray padded(QByteArray script) {
+  script += "\n";
+  if (script.size() > kScript)
+    throwError(ErrorCode::internal, "the installing script has {} bytes, {} are the most", script.size(), kScript);
+  return script.leftJustified(kScript, ' ');
+}
+
+// Sends, listens for the marked line, answers what stands behind the marker.
+class Shell {
+ public:
+  explicit Shell(HostTransport& transport) : m_channel(transport.execute(kCommand)) { m_quiet.start(); }
+
+  void send(const QByteArray& bytes) {
+    for (qint64 sent = 0; sent < bytes.size();) {
+      const qint64 put = m_channel->write(bytes.constData() + sent, bytes.size() - sent);
+      sent += put;
+      if (put > 0)
+        m_quiet.restart();
+      else
+        pause(20);
+      listen();
+      if (m_channel->ended() || !m_answer.isEmpty()) return;  // it has given up: its words tell why
+    }
+  }
+  void closeInput() { m_channel->closeInput(); }
+
+  QString answer() {
+    while (m_answer.isEmpty() && !m_channel->ended()) {
+      pause(200);
+      listen();
+    }
+    if (m_answer.isEmpty())
+      throw SshError(SshFault::refused, fmt::format("the host's shell did not do as it should: {}",
+                                                    shownBytes(m_said.right(300).toStdString(), 300)));
+    return m_answer;
+  }
+  bool hasAnswer() const { return !m_answer.isEmpty(); }
+
+ private:
+  void pause(int milliseconds) {
+    if (m_quiet.elapsed() > kSilenceMs)
+      throw SshError(SshFault::unreachable, fmt::format("the host has not answered for {} s", kSilenceMs / 1000));
+    pollfd file{m_channel->descriptor(), POLLIN, 0};
+    ::poll(&file, 1, milliseconds);
+  }
+  void listen() {
+    const QByteArray bytes = m_channel->read();
+    if (bytes.isEmpty()) return;
+    m_quiet.restart();
+    m_said += bytes;
+    const auto marker = m_said.indexOf(kMarker);
+    const auto end = marker < 0 ? -1 : m_said.indexOf('\n', marker);
+    if (end >= 0 && m_answer.isEmpty()) {
+      const auto begin = marker + static_cast<qsizetype>(qstrlen(kMarker));
+      m_answer = QString::fromUtf8(m_said.mid(begin, end - begin)).trimmed();
+    }
+    if (m_said.size() > (1 << 18)) m_said = m_said.right(1 << 16);
+  }
+  std::unique_ptr<ByteChannel> m_channel;
+  QElapsedTimer m_quiet;
+  QByteArray m_said;
+  QString m_answer;
+};
+
+}  // namespace
+
+EngineBundle readBundle(const QString& path) {
+  QFile file(path);
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file))
+    throwError(ErrorCode::missingFile, "the engine's bundle {} cannot be read: {}", path.toStdString(),
+               file.errorString().toStdString());
+  return {path, QString::fromLatin1(hash.result().toHex()), file.size()};
+}
+
+QByteArray agentCommand(const QString& base, const EngineBundle& bundle) {
+  return "exec " + base.toUtf8() + "/engine/" + bundle.id().toUtf8() + "/bin/loom agent";
+}
+
+void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
+                   const InstallProgress& progress) {
+  qint64 have = 0;
+  {
+    Shell shell(transport);
+    shell.send(padded(prologue(base, bundle) +
+                      "if [ -e $id/.complete ]; then say complete; exit; fi; [ -e $part ] || : > $part || { say failed "
+                      "$base/engine may not be written; exit 1; }; "
+                      "have=$(wc -c < $part); [ $have -gt $size ] && { : > $part; have=0; }; say have $have"));
+    const QString answer = shell.answer();
+    if (answer == "complete") return;
+    if (!answer.startsWith("have "))
+      throw SshError(SshFault::refused, fmt::format("the engine cannot be installed: {}", answer.toStdString()));
+    have = answer.mid(5).trimmed().toLongLong();
+  }
+  QFile file(bundle.file);
+  if (!file.open(QIODevice::ReadOnly) || !file.seek(have))
+    throwError(ErrorCode::missingFile, "the engine's bundle {} cannot be read", bundle.file.toStdString());
+  Shell shell(transport);
+  shell.send(padded(
+      prologue(base, bundle) +
+      "cat >> $part || { say failed $base/engine is full or may not be written; exit 1; }; have=$(wc -c < $part); "
+      "[ $have -eq $size ] || { say partly $have; exit 1; }; "
+      "if command -v sha256sum >/dev/null; then got=$(sha256sum < $part); case $got in $sum*) ;; *) rm -f $part; say "
+      "failed it arrived damaged and was thrown away; exit 1;; esac; fi; "
+      "rm -rf $part.new; mkdir $part.new && tar -xzf $part -C $part.new || { rm -rf $part.new; say failed it cannot be "
+      "unpacked: $base/engine is full or there is no tar; exit 1; }; "
+      ": > $part.new/.complete; [ -e $id ] && [ ! -e $id/.complete ] && rm -rf $id; [ -e $id ] || mv $part.new $id; rm "
+      "-rf $part $part.new; say installed"));
+  while (have < bundle.size && !shell.hasAnswer()) {
+    const QByteArray piece = file.read(1 << 18);
+    if (piece.isEmpty())
+      throwError(ErrorCode::inputOutput, "the engine's bundle {} became shorter while it was sent",
+                 bundle.file.toStdString());
+    shell.send(piece);
+    have += piece.size();
+    if (!progress(have, bundle.size)) throw SshError(SshFault::unreachable, "it was called off");
+  }
+  shell.closeInput();
+  const QString answer = shell.answer();
+  if (answer != "installed")
+    throw SshError(SshFault::refused, fmt::format("the engine was not installed: {}", answer.toStdString()));
+}
+
+}  // namespace loom

@@ -1,0 +1,34 @@
+#pragma once
+// Brings the engine to a host that has none: one bundle, once a version, verified by its hash. Before the agent exists
+// only a shell is there; it sees one fixed command, which reads a script of fixed length from its input, and behind it
+// the bundle.
+#include <QString>
+#include <functional>
+
+#include "launcher/ssh/host_transport.h"
+
+namespace loom {
+
+// A bundle on this machine (installer/bundle.sh makes it).
+struct EngineBundle {
+  QString file;  // .tar.gz; empty = there is none
+  QString sha256;
+  qint64 size = 0;
+  // BASE/engine/ID: one folder a version, side by side.
+  QString id() const { return sha256.left(16); }
+};
+// Reads and hashes it. Throws Error.
+EngineBundle readBundle(const QString& file);
+
+// The command that starts the agent of this bundle below `base` ("~/.cache/gradloom").
+QByteArray agentCommand(const QString& base, const EngineBundle& bundle);
+
+// Called with bytes sent so far (those of an earlier try counted in); false calls it off.
+using InstallProgress = std::function<bool(qint64 sent, qint64 total)>;
+
+// Blocks its thread until the engine is there; nothing is sent when it is. Goes on where an earlier try broke off.
+// Throws SshError or Error with what the host's shell said.
+void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
+                   const InstallProgress& progress);
+
+}  // namespace loom

@@ -1,0 +1,94 @@
+#pragma once
+// The line to one host: signed in once, kept up, and taken up again by itself when it breaks. Jobs on the host outlive
+// it. Everything here is asked on the window's thread and answered by signals; the work is done on a thread of the
+// line.
+//
+//   offline -> connecting -> [asking] -> [installing] -> online -> waiting (until the next try) -> connecting ...
+//                   \-> needsPerson: a host key that changed, an answer that nobody was asked for; connectNow() goes on
+#include <QHash>
+#include <QThread>
+#include <memory>
+#include <optional>
+
+#include "launcher/executor.h"
+#include "launcher/hosts/host.h"
+#include "launcher/remote/agent_client.h"
+#include "launcher/remote/host_check.h"
+#include "launcher/ssh/ssh_connection.h"
+
+namespace loom {
+
+enum class LineState { offline, connecting, asking, installing, online, waiting, needsPerson };
+
+struct LineOptions {
+  QString bundle;     // of the engine, sent to hosts that lack it; empty = none
+  QString program;    // instead of a bundle: `loom` that is on the host already, a plain path
+  QString sshConfig;  // empty = ~/.ssh/config
+  // Instead of SSH, for this machine and for tests; gets what the person is asked by.
+  std::function<std::unique_ptr<HostTransport>(const SshAsk&)> transport;
+  AgentTimes times;
+  int firstWaitMs = 1000, longestWaitMs = 60000;  // until the next try; doubled each time
+};
+
+struct LineFacts {
+  QString fingerprint, method, jumps, engine;  // engine: "loom 0.1.0"
+  QString base, user, warning;
+  double connectMs = 0, clockAhead = 0;
+};
+
+class LineWorker;
+
+class HostLine : public Executor {
+  Q_OBJECT
+
+ public:
+  HostLine(const Host& host, LineOptions options, QObject* parent = nullptr);
+  ~HostLine() override;
+
+  void setHost(const Host& host);  // holds from the next connection on
+  LineState state() const { return m_state; }
+  QString sentence() const { return m_sentence; }  // why it waits or needs a person
+  qint64 nextTry() const { return m_nextTry; }     // ms since 1970; 0 = none is planned
+  const LineFacts& facts() const { return m_facts; }
+
+  void connectNow();     // a person wants it: questions may be asked
+  void disconnectNow();  // no more tries; jobs there go on
+  // To a question(); nothing = declined.
+  void answer(int question, const std::optional<QString>& text);
+  // Connects where it must and tells checkLine() after checkLine(), then checkDone().
+  void check(qint64 bytesNeeded);
+  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed().
+  void fetch(const QString& run, const QString& file, const QString& to);
+
+  void start(const JobOrder& order) override;
+  bool follow(const JobOrder& order) override;
+  void forget(const QString& id) override;
+  void command(const JobOrder& order, const Json& command) override;
+  void interrupt(const QString& id) override;
+  void kill(const QString& id) override;
+  int atOnce() const override;
+
+ Q_SIGNALS:
+  void stateChanged();
+  void question(int id, const loom::SshQuestion& question);
+  void questionGone(int id);  // the line broke while it was asked
+  void checkLine(const loom::CheckLine& line);
+  void checkDone();
+  void fetched(const QString& run, const QString& file, const QString& to);
+  void fetchProgress(const QString& run, const QString& file, double share);
+  void fetchFailed(const QString& run, const QString& file, const QString& sentence);
+
+ private:
+  friend class LineWorker;
+  void setState(LineState state, const QString& sentence, qint64 nextTry);
+
+  Host m_host;
+  QThread m_thread;
+  LineWorker* m_worker;
+  LineState m_state = LineState::offline;
+  QString m_sentence;
+  qint64 m_nextTry = 0;
+  LineFacts m_facts;
+};
+
+}  // namespace loom

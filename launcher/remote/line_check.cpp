@@ -1,0 +1,119 @@
+// The check of a host, over its line: connection, programs, limits and room, and a real start of all ranks.
+#include <QDateTime>
+#include <QRandomGenerator>
+
+#include "engine/base/json.h"
+#include "launcher/remote/launch_order.h"
+#include "launcher/remote/line_worker.h"
+
+namespace loom {
+
+void LineWorker::say(const CheckLine& line) {
+  toLine([line](HostLine& there) { Q_EMIT there.checkLine(line); });
+}
+
+CheckWish LineWorker::wish() const {
+  return {.host = m_host,
+          .bytesNeeded = m_bytesNeeded,
+          .program = m_program,
+          .base = m_facts.base,
+          .clockAhead = m_facts.clockAhead};
+}
+
+void LineWorker::check(qint64 bytesNeeded) {
+  m_bytesNeeded = bytesNeeded;
+  m_checking = true;
+  if (!m_agent) return open(Questions::Mode::mayAsk);
+  checkConnection();
+  if (!m_facts.engine.isEmpty()) checkMachine();  // else it greets just now, and goes on from there
+}
+
+void LineWorker::checkConnection() {
+  say({.group = "Connection",
+       .name = "SSH",
+       .finding = QStringLiteral("connected ") + m_facts.method,
+       .milliseconds = m_facts.connectMs});
+  if (!m_facts.fingerprint.isEmpty())
+    say({.group = "Connection",
+         .name = "Host key",
+         .finding = QStringLiteral("matches known_hosts, ") + m_facts.fingerprint});
+  if (!m_facts.jumps.isEmpty())
+    say({.group = "Connection", .name = "Jump host", .finding = m_facts.jumps + QStringLiteral(" answers")});
+  if (!m_facts.warning.isEmpty())
+    say({.group = "Connection",
+         .name = "Configuration",
+         .status = CheckLine::Status::doubtful,
+         .finding = m_facts.warning,
+         .why = QStringLiteral("The connection may go another way than with ssh itself."),
+         .remedy = QStringLiteral("ssh -G ") + m_host.address});
+}
+
+void LineWorker::checkMachine() {
+  CheckLine engine{.group = "Programs", .name = "Engine", .finding = m_facts.engine};
+  engine.finding += m_options.program.isEmpty() ? QStringLiteral(", bundle verified by hash, in %1").arg(m_facts.base)
+                                                : QStringLiteral(", ") + m_program;
+  say(engine);
+  m_agent->ask({{"verb", "facts"}, {"need", m_bytesNeeded}}, [this](const Json& facts, const QByteArray&) {
+    if (!facts.value("ok", false)) {
+      say({.group = "Programs",
+           .name = "Engine",
+           .status = CheckLine::Status::failed,
+           .finding = QString::fromStdString(facts.value("message", std::string()))});
+      return finishCheck();
+    }
+    bool possible = true;
+    for (const CheckLine& each : judgeFacts(facts, wish())) {
+      say(each);
+      possible &= each.status != CheckLine::Status::failed || each.group != "Programs";
+    }
+    if (possible)
+      probe();
+    else
+      finishCheck();
+  });
+}
+
+void LineWorker::probe() {
+  m_probe = std::make_unique<Probe>();
+  m_probe->id =
+      fmt::format("check-{}-{:04x}", QDateTime::currentSecsSinceEpoch(), QRandomGenerator::global()->bounded(0x10000));
+  m_probe->clock.start();
+  const QString id = QString::fromStdString(m_probe->id);
+  JobFile job;
+  job.start = 1;
+  Json launch = launchOrder(m_host, job);
+  launch["probe"] = true;
+  Json request = {{"verb", "start"}, {"job", m_probe->id}, {"launch", launch}};
+  if (m_host.kind == HostKind::slurm)
+    request["script"] = slurmScript(m_host, id, job, m_program, m_facts.base + "/runs/" + id).toStdString();
+  m_agent->ask(request, [this, id = m_probe->id](const Json& header, const QByteArray&) {
+    if (!m_probe || m_probe->id != id) return;
+    if (!header.value("ok", false)) {
+      m_probe->output = QByteArray::fromStdString(header.value("message", std::string()));
+      takeProbe({{"job", id}, {"end", true}, {"state", {{"code", -1}}}}, {});
+      return;
+    }
+    m_agent->ask({{"verb", "tail"}, {"job", id}, {"events", 0}, {"log", 0}}, [](const Json&, const QByteArray&) {});
+  });
+}
+
+bool LineWorker::takeProbe(const Json& header, const QByteArray& bytes) {
+  if (!m_probe || header.value("job", std::string()) != m_probe->id) return false;
+  if (header.contains("log")) m_probe->output += bytes;
+  if (!header.value("end", false)) return true;
+  const int code = header["state"].value("code", -1);
+  for (const CheckLine& each :
+       judgeProbe(QString::fromUtf8(m_probe->output), code, static_cast<double>(m_probe->clock.elapsed()), wish()))
+    say(each);
+  m_probe.reset();
+  finishCheck();
+  return true;
+}
+
+void LineWorker::finishCheck() {
+  m_probe.reset();
+  if (!std::exchange(m_checking, false)) return;
+  toLine([](HostLine& there) { Q_EMIT there.checkDone(); });
+}
+
+}  // namespace loom

@@ -1,0 +1,290 @@
+#include "launcher/remote/line_worker.h"
+
+#include <QDateTime>
+#include <QElapsedTimer>
+
+#include "engine/agent/agent.h"
+#include "engine/agent/job_folder.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "launcher/hosts/ssh_config.h"
+
+namespace loom {
+namespace {
+
+double secondsNow() {
+  return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
+}
+
+RemoteJobs::Listener listenerOf(HostLine& line) {
+  // The line lives on the window's thread: a queued call is how anything gets there.
+  const auto queue = [&line](auto say) { QMetaObject::invokeMethod(&line, say, Qt::QueuedConnection); };
+  return {.stage =
+              [=, &line](const QString& id, const QString& sentence, double share) {
+                queue([&line, id, sentence, share] { Q_EMIT line.stage(id, sentence, share); });
+              },
+          .started = [=, &line](const QString& id,
+                                const JobFile& file) { queue([&line, id, file] { Q_EMIT line.started(id, file); }); },
+          .ended = [=, &line](const QString& id,
+                              const JobEnd& end) { queue([&line, id, end] { Q_EMIT line.ended(id, end); }); },
+          .refused =
+              [=, &line](const QString& id, const QString& sentence) {
+                queue([&line, id, sentence] { Q_EMIT line.refused(id, sentence); });
+              }};
+}
+
+}  // namespace
+
+LineWorker::LineWorker(HostLine& line, const Host& host, LineOptions options)
+    : m_line(line),
+      m_host(host),
+      m_options(std::move(options)),
+      m_questions(
+          [this](int id, const SshQuestion& question) {
+            tell(LineState::asking, question.text);
+            toLine([id, question](HostLine& there) { Q_EMIT there.question(id, question); });
+          },
+          [this](int id) { toLine([id](HostLine& there) { Q_EMIT there.questionGone(id); }); }),
+      m_jobs(host, listenerOf(line)),
+      m_retry(this),
+      m_waitMs(m_options.firstWaitMs) {
+  m_jobs.setParent(this);
+  m_retry.setSingleShot(true);
+  connect(&m_retry, &QTimer::timeout, this, [this] { open(Questions::Mode::mustNotAsk); });
+}
+
+LineWorker::~LineWorker() {
+  m_jobs.offline();
+  m_agent.reset();
+}
+
+void LineWorker::toLine(std::function<void(HostLine&)> say) {
+  QMetaObject::invokeMethod(
+      &m_line, [line = &m_line, say = std::move(say)] { say(*line); }, Qt::QueuedConnection);
+}
+
+void LineWorker::tell(LineState state, const QString& sentence, qint64 nextTry) {
+  toLine([=](HostLine& line) { line.setState(state, sentence, nextTry); });
+}
+
+void LineWorker::callOff() {
+  m_calledOff = true;
+  m_questions.giveUp();
+  const QMutexLocker lock(&m_mutex);
+  if (m_transport) m_transport->abort();
+}
+
+void LineWorker::setHost(const Host& host) {
+  m_host = host;
+  m_jobs.setHost(host);
+}
+
+std::unique_ptr<HostTransport> LineWorker::makeTransport() {
+  const SshAsk ask = [this](const SshQuestion& question) { return m_questions.ask(question); };
+  if (m_options.transport) return m_options.transport(ask);
+  const SshConfig config = m_options.sshConfig.isEmpty() ? SshConfig::standard() : SshConfig(m_options.sshConfig);
+  SshTarget target = config.resolve(m_host.address, m_host.user, m_host.port);
+  m_facts.user = target.user;
+  m_facts.warning = target.warning;
+  return std::make_unique<SshConnection>(std::move(target), ask);
+}
+
+QByteArray LineWorker::command() const {
+  return m_options.program.isEmpty() ? agentCommand(m_host.folder, m_bundle)
+                                     : "exec " + m_options.program.toUtf8() + " agent";
+}
+
+void LineWorker::open(Questions::Mode mode) {
+  if (m_agent) return;
+  m_retry.stop();
+  m_wanted = true;
+  m_calledOff = false;
+  m_facts = {};
+  tell(LineState::connecting);
+  QElapsedTimer clock;
+  clock.start();
+  try {
+    if (const QStringList faults = problems(m_host); !faults.isEmpty() && !m_options.transport)
+      throw SshError(SshFault::refused, faults.join("; ").toStdString());
+    if (!m_options.program.isEmpty() && !isPlainPath(m_options.program.toStdString()))
+      throw SshError(SshFault::refused,
+                     fmt::format("the program's path '{}' may hold only letters, digits and ._-/~+@%=,",
+                                 m_options.program.toStdString()));
+    if (m_options.program.isEmpty() && m_bundle.file != m_options.bundle) m_bundle = readBundle(m_options.bundle);
+    if (m_options.program.isEmpty() && m_bundle.file.isEmpty())
+      throw SshError(
+          SshFault::refused,
+          "this build of Gradloom has no bundle of the engine to bring to a host: make it with installer/bundle.sh");
+    m_questions.begin(mode);
+    auto transport = makeTransport();
+    {
+      const QMutexLocker lock(&m_mutex);
+      m_transport = std::move(transport);
+    }
+    if (m_calledOff) throw SshError(SshFault::unreachable, "it was called off");
+    m_transport->open();
+    m_questions.accepted();
+    m_facts.connectMs = static_cast<double>(clock.elapsed());
+    m_facts.fingerprint = m_transport->fingerprint();
+    m_facts.method = m_transport->method();
+    m_facts.jumps = m_transport->jumps();
+    if (m_checking) checkConnection();
+    greet();
+  } catch (const SshError& error) {
+    if (error.fault() == SshFault::signIn) m_questions.refused();
+    fail(error.fault(), QString::fromStdString(error.what()));
+  } catch (const Error& error) {
+    fail(SshFault::refused, QString::fromStdString(error.what()));
+  }
+}
+
+void LineWorker::greet() {
+  m_agent = std::make_unique<AgentClient>(m_transport->execute(command()), m_options.times);
+  AgentClient* const agent = m_agent.get();
+  m_agent->lost = [this, agent](const AgentClient::Loss& loss) {
+    QMetaObject::invokeMethod(
+        this,
+        [this, agent, loss] {
+          if (m_agent.get() == agent) broken(loss);
+        },
+        Qt::QueuedConnection);
+  };
+  m_agent->told = [this](const Json& header, const QByteArray& bytes) {
+    if (!takeProbe(header, bytes)) m_jobs.told(header, bytes);
+  };
+  const double asked = secondsNow();
+  m_agent->ask({{"verb", "hello"}, {"protocol", kAgentProtocol}, {"base", m_host.folder.toStdString()}},
+               [this, asked](const Json& header, const QByteArray&) { greeted(header, asked); });
+}
+
+void LineWorker::greeted(const Json& hello, double asked) {
+  if (!hello.value("ok", false)) {
+    QMetaObject::invokeMethod(
+        this,
+        [this, text = QString::fromStdString(hello.value("message", std::string()))] { fail(SshFault::refused, text); },
+        Qt::QueuedConnection);
+    return;
+  }
+  m_facts.engine = QString::fromStdString(hello.value("version", std::string()));
+  m_facts.base = QString::fromStdString(hello.value("base", std::string()));
+  m_facts.clockAhead = hello.value("time", asked) - (asked + secondsNow()) / 2;
+  m_program = QString::fromStdString(hello.value("program", std::string()));
+  if (!m_options.program.isEmpty()) m_program = m_options.program;
+  m_waitMs = m_options.firstWaitMs;
+  toLine([facts = m_facts](HostLine& line) { line.m_facts = facts; });
+  tell(LineState::online);
+  m_jobs.online(*m_agent, m_program, m_facts.base);
+  if (m_checking) checkMachine();
+}
+
+// The engine is not there, or not in this version.
+void LineWorker::install() {
+  m_installed = true;
+  tell(LineState::installing, QStringLiteral("Installing the engine"));
+  qint64 told = 0;
+  try {
+    installEngine(*m_transport, m_host.folder, m_bundle, [this, &told](qint64 sent, qint64 total) {
+      if (const qint64 now = QDateTime::currentMSecsSinceEpoch(); now - told > 200) {
+        told = now;
+        tell(LineState::installing,
+             QStringLiteral("Installing the engine: %1 of %2 MiB").arg(sent >> 20).arg(total >> 20));
+      }
+      return !m_calledOff;
+    });
+    greet();
+  } catch (const SshError& error) {
+    fail(error.fault(), QString::fromStdString(error.what()));
+  } catch (const Error& error) {
+    fail(SshFault::refused, QString::fromStdString(error.what()));
+  }
+}
+
+void LineWorker::broken(const AgentClient::Loss& loss) {
+  m_jobs.offline();
+  m_agent.reset();
+  // A shell that ended at once has no such program; one that never ended is another matter.
+  if (loss.neverSpoke && loss.exitCode && m_options.program.isEmpty() && !m_installed) return install();
+  if (loss.neverSpoke && loss.exitCode)
+    return fail(SshFault::refused, QStringLiteral("the engine does not start there: %1").arg(loss.sentence));
+  fail(SshFault::unreachable, loss.sentence);
+}
+
+void LineWorker::fail(SshFault fault, const QString& sentence) {
+  m_jobs.offline();
+  m_agent.reset();
+  {
+    const QMutexLocker lock(&m_mutex);
+    m_transport.reset();
+  }
+  m_installed = false;
+  for (const auto& [to, failed] : std::exchange(m_fetches, {})) failed(sentence);
+  if (m_checking) {
+    CheckLine line{.group = "Connection",
+                   .name = fault == SshFault::hostKey   ? "Host key"
+                           : fault == SshFault::refused ? "Engine"
+                                                        : "SSH",
+                   .status = CheckLine::Status::failed,
+                   .finding = sentence};
+    line.why = QStringLiteral("Nothing else can be checked before this is mended.");
+    line.remedy = QStringLiteral("ssh -v %1%2 true")
+                      .arg(m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString(),
+                           (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address);
+    say(line);
+    finishCheck();
+  }
+  if (!m_wanted || m_calledOff) return tell(LineState::offline, sentence);
+  if (fault != SshFault::unreachable) return tell(LineState::needsPerson, sentence);
+  // A line that nobody needs any more need not be kept up; one with jobs is.
+  tell(LineState::waiting, sentence, QDateTime::currentMSecsSinceEpoch() + m_waitMs);
+  m_retry.start(m_waitMs);
+  m_waitMs = std::min(m_waitMs * 2, m_options.longestWaitMs);
+}
+
+void LineWorker::close() {
+  m_wanted = false;
+  m_retry.stop();
+  m_jobs.offline();
+  m_agent.reset();
+  {
+    const QMutexLocker lock(&m_mutex);
+    m_transport.reset();
+  }
+  tell(LineState::offline);
+}
+
+void LineWorker::fetch(const QString& run, const QString& file, const QString& to) {
+  if (!m_agent) {
+    return toLine(
+        [=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, QStringLiteral("there is no connection now")); });
+  }
+  // Beside its place, under a name that tells what is missing: a fetch that broke off goes on there.
+  auto part = std::make_shared<QFile>(to + ".part");
+  const auto failed = [this, run, file, to](const QString& sentence) {
+    m_fetches.erase(to);
+    toLine([=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, sentence); });
+  };
+  m_fetches[to] = failed;
+  if (!part->open(QIODevice::WriteOnly | QIODevice::Append))
+    return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
+  auto next = std::make_shared<std::function<void()>>();
+  *next = [=, this, weak = std::weak_ptr<std::function<void()>>(next)] {
+    const auto again = weak.lock();
+    m_agent->ask(
+        {{"verb", "get"}, {"job", run.toStdString()}, {"file", file.toStdString()}, {"offset", part->size()}},
+        [=, this](const Json& header, const QByteArray& bytes) {
+          if (!header.value("ok", false)) return failed(QString::fromStdString(header.value("message", std::string())));
+          if (part->write(bytes) != bytes.size() || !part->flush())
+            return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
+          const double share = static_cast<double>(part->size()) / std::max(1.0, header.value("size", 1.0));
+          toLine([=](HostLine& line) { Q_EMIT line.fetchProgress(run, file, share); });
+          if (!header.value("end", false)) return (*again)();
+          QFile::remove(to);
+          if (!part->rename(to)) return failed(QStringLiteral("%1 cannot be written: %2").arg(to, part->errorString()));
+          m_fetches.erase(to);
+          toLine([=](HostLine& line) { Q_EMIT line.fetched(run, file, to); });
+        });
+  };
+  (*next)();
+}
+
+}  // namespace loom

@@ -1,0 +1,81 @@
+#pragma once
+// A line's own thread: connects, installs, keeps the agent, hands it to the jobs, and begins again when it broke. Only
+// HostLine uses it.
+#include <QElapsedTimer>
+#include <QMutex>
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "launcher/remote/engine_installer.h"
+#include "launcher/remote/host_line.h"
+#include "launcher/remote/questions.h"
+#include "launcher/remote/remote_jobs.h"
+
+namespace loom {
+
+class LineWorker : public QObject {
+ public:
+  LineWorker(HostLine& line, const Host& host, LineOptions options);
+  ~LineWorker() override;
+
+  // On the line's thread.
+  void open(Questions::Mode mode);
+  void close();
+  void setHost(const Host& host);
+  void check(qint64 bytesNeeded);
+  void fetch(const QString& run, const QString& file, const QString& to);
+  RemoteJobs& jobs() { return m_jobs; }
+
+  // From the window's thread, while open() may be at work.
+  Questions& questions() { return m_questions; }
+  void callOff();
+
+ private:
+  // A job like any other, but for its ranks, which only say who they are.
+  struct Probe {
+    std::string id;
+    QByteArray output;
+    QElapsedTimer clock;
+  };
+  void tell(LineState state, const QString& sentence = {}, qint64 nextTry = 0);
+  void toLine(std::function<void(HostLine&)> say);
+  std::unique_ptr<HostTransport> makeTransport();
+  QByteArray command() const;
+  void greet();
+  void greeted(const Json& hello, double asked);
+  void install();
+  void broken(const AgentClient::Loss& loss);
+  void fail(SshFault fault, const QString& sentence);
+  void checkConnection();
+  void checkMachine();
+  void probe();
+  bool takeProbe(const Json& header, const QByteArray& bytes);  // true: it was the check's own job
+  void finishCheck();
+  void say(const CheckLine& line);
+  CheckWish wish() const;
+
+  HostLine& m_line;
+  Host m_host;
+  LineOptions m_options;
+  EngineBundle m_bundle;
+  Questions m_questions;
+  QMutex m_mutex;  // guards m_transport against callOff()
+  std::unique_ptr<HostTransport> m_transport;
+  std::unique_ptr<AgentClient> m_agent;
+  RemoteJobs m_jobs;
+  QTimer m_retry;
+  int m_waitMs;
+  bool m_wanted = false, m_installed = false, m_checking = false;
+  std::atomic<bool> m_calledOff{false};
+  qint64 m_bytesNeeded = 0;
+  LineFacts m_facts;
+  QString m_program;
+  std::unique_ptr<Probe> m_probe;
+  std::map<QString, std::function<void(const QString& sentence)>> m_fetches;  // by where they go
+};
+
+}  // namespace loom

@@ -1,0 +1,24 @@
+#pragma once
+// The run's folder on this machine as a mirror of the host's: bytes stand at the offsets where they stand there, so
+// that writing them twice, by one launcher or by two, changes nothing, and a file's length is where to go on.
+#include <QByteArray>
+#include <QString>
+
+namespace loom {
+
+class Mirror {
+ public:
+  explicit Mirror(QString folder) : m_folder(std::move(folder)) {}
+  qint64 eventBytes() const;
+  qint64 logBytes() const;
+  // All throw Error(diskFull, inputOutput).
+  void putEvents(qint64 offset, const QByteArray& bytes) const;
+  void putLog(qint64 offset, const QByteArray& bytes) const;
+  void putRunFile(const QByteArray& text) const;
+
+ private:
+  void put(const char* name, qint64 offset, const QByteArray& bytes) const;
+  QString m_folder;
+};
+
+}  // namespace loom

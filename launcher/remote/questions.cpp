@@ -1,0 +1,71 @@
+#include "launcher/remote/questions.h"
+
+namespace loom {
+
+Questions::~Questions() {
+  for (QHash<QString, QString>* each : {&m_known, &m_fresh})
+    for (QString& secret : *each) secret.fill(QChar(0));
+}
+
+void Questions::begin(Mode mode) {
+  const QMutexLocker lock(&m_mutex);
+  m_mode = mode;
+  m_gaveUp = false;
+  m_fresh.clear();
+  m_used.clear();
+}
+
+std::optional<QString> Questions::ask(const SshQuestion& question) {
+  QMutexLocker lock(&m_mutex);
+  const QString key = keyOf(question);
+  // A code is good once; a second question with the same words means that the first answer was wrong.
+  const bool lasting = question.kind == SshQuestion::Kind::password || question.kind == SshQuestion::Kind::passphrase;
+  if (lasting && m_known.contains(key) && !m_used.contains(key)) {
+    m_used.insert(key);
+    return m_known.value(key);
+  }
+  if (m_mode == Mode::mustNotAsk || m_gaveUp) return {};
+  const int id = m_open = ++m_last;
+  m_given = false;
+  lock.unlock();
+  m_show(id, question);
+  lock.relock();
+  while (!m_given && !m_gaveUp) m_answered.wait(&m_mutex);
+  m_open = 0;
+  if (!m_given) {
+    lock.unlock();
+    m_withdraw(id);
+    return {};
+  }
+  const auto text = std::exchange(m_text, std::nullopt);
+  if (text && lasting) m_fresh.insert(key, *text);
+  return text;
+}
+
+void Questions::accepted() {
+  const QMutexLocker lock(&m_mutex);
+  for (auto each = m_fresh.begin(); each != m_fresh.end(); ++each) m_known.insert(each.key(), each.value());
+  m_fresh.clear();
+}
+
+void Questions::refused() {
+  const QMutexLocker lock(&m_mutex);
+  for (const QString& each : m_used) m_known.remove(each);
+  m_fresh.clear();
+}
+
+void Questions::answer(int id, const std::optional<QString>& text) {
+  const QMutexLocker lock(&m_mutex);
+  if (id != m_open || m_given) return;
+  m_text = text;
+  m_given = true;
+  m_answered.wakeAll();
+}
+
+void Questions::giveUp() {
+  const QMutexLocker lock(&m_mutex);
+  m_gaveUp = true;
+  m_answered.wakeAll();
+}
+
+}  // namespace loom

@@ -1,0 +1,12 @@
+#pragma once
+// Who is at the other end: the host's key against known_hosts.
+#include "launcher/ssh/ssh_connection.h"
+
+namespace loom {
+
+// Answers the fingerprint, "ED25519 SHA256:...". A key that is not known is asked about, and entered when the answer is
+// "yes"; one that is not the known one throws SshError(hostKey) with both fingerprints and how to mend it. Nothing
+// skips this.
+QString checkHostKey(ssh_session_struct* session, const SshTarget& target, const SshAsk& ask);
+
+}  // namespace loom

@@ -1,0 +1,285 @@
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "launcher/hosts/host_store.h"
+#include "launcher/hosts/ssh_config.h"
+#include "launcher/remote/host_check.h"
+#include "launcher/remote/launch_order.h"
+#include "launcher/remote/packed_data.h"
+#include "launcher/remote/questions.h"
+
+using namespace loom;
+
+// What is known of hosts before anything is connected.
+class HostsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir m_folder;
+  QString write(const QString& name, const QByteArray& text) {
+    QFile file(m_folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly)) qFatal("cannot write");
+    file.write(text);
+    return file.fileName();
+  }
+  static Host slurmHost() {
+    Host host;
+    host.id = host.name = host.address = "hpc";
+    host.kind = HostKind::slurm;
+    host.slurm = {.account = "ab12",
+                  .partition = "gpu",
+                  .gres = "gpu:a100:4",
+                  .time = "08:00:00",
+                  .nodes = 4,
+                  .ranksPerNode = 4,
+                  .continuations = 2,
+                  .lines = {"#SBATCH --exclusive"}};
+    host.modules = {"module load openmpi/4.1"};
+    host.containerPrefix = {"apptainer", "exec", "a b.sif"};
+    return host;
+  }
+
+ private Q_SLOTS:
+  void aHostComesBackAsItWas() {
+    Host host = slurmHost();
+    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar";
+    host.mpirun = {"/opt/mpirun", "--mca", "btl", "tcp,self"};
+    host.places = {{"a01", 4}, {"a02", 2}};
+    const Json json = toJson(host);
+    QCOMPARE(QString::fromStdString(toJson(hostFromJson(json)).dump()), QString::fromStdString(json.dump()));
+    QVERIFY(problems(host).isEmpty());
+    QCOMPARE(host.totalRanks(), 16);
+    Json wrong = json;
+    wrong["pasword"] = "x";
+    QVERIFY_EXCEPTION_THROWN(hostFromJson(wrong), Error);
+    wrong = json;
+    wrong["port"] = "22";
+    QVERIFY_EXCEPTION_THROWN(hostFromJson(wrong), Error);
+  }
+
+  void whatCannotStandInACommandIsAProblem() {
+    for (const char* bad : {"a b", "-oProxyCommand=x", "a;b", "$(x)", "a\nb"}) {
+      Host host = hostFromText("x");
+      host.address = bad;
+      QVERIFY2(!problems(host).isEmpty(), bad);
+      host = hostFromText("x");
+      host.folder = QString("/tmp/") + bad;
+      if (QByteArray(bad)[0] != '-') QVERIFY2(!problems(host).isEmpty(), bad);
+      host = slurmHost();
+      host.slurm.partition = QString("gpu\n") + bad;
+      QVERIFY2(!problems(host).isEmpty(), bad);
+    }
+    Host host = slurmHost();
+    host.slurm.lines = {"rm -rf /"};
+    QCOMPARE(problems(host).size(), 1);
+  }
+
+  void oneFieldMakesAHost() {
+    const Host host = hostFromText(" mara@Head.atlas.example:2222 ");
+    QCOMPARE(host.user, "mara");
+    QCOMPARE(host.address, "Head.atlas.example");
+    QCOMPARE(host.port, 2222);
+    QCOMPARE(host.id, "head-atlas-example");
+    QCOMPARE(hostFromText("[fe80::1]:22").address, "fe80::1");
+    QCOMPARE(hostFromText("fe80::1").address, "fe80::1");
+    QCOMPARE(hostFromText("vega").user, "");
+  }
+
+  void theStoreKeepsThemAndNothingSecret() {
+    const QString folder = m_folder.filePath("store");
+    {
+      HostStore store(folder);
+      QSignalSpy added(&store, &HostStore::hostAdded);
+      QCOMPARE(store.add(hostFromText("mara@vega")), "vega");
+      QCOMPARE(store.add(hostFromText("tom@vega")), "vega-2");
+      QCOMPARE(added.size(), 2);
+      Host host = *store.find("vega");
+      host.ranks = 8;
+      store.change(host);
+      QVERIFY_EXCEPTION_THROWN(store.change(hostFromText("nobody")), Error);
+    }
+    HostStore again(folder);
+    QCOMPARE(again.hosts().size(), 2);
+    QCOMPARE(again.find("vega")->ranks, 8);
+    again.remove("vega");
+    QCOMPARE(HostStore(folder).hosts().size(), 1);
+    write("store/hosts.json", "{\"hosts\": [{\"id\": ");
+    HostStore damaged(folder);
+    QVERIFY2(damaged.notice().contains("kept as"), qPrintable(damaged.notice()));
+    QVERIFY(damaged.hosts().isEmpty());
+    QCOMPARE(QDir(folder).entryList({"hosts.json.damaged-*"}).size(), 1);
+  }
+
+  void theConfigurationIsReadAsSshReadsIt() {
+    write("more", "Host deep\n  Port 2200\n");
+    const SshConfig config(write("config", R"(
+# a comment
+Include more
+Host atlas gate* !gate9 !gate1
+    HostName head.%h.example
+    User mara
+    IdentityFile ~/.ssh/atlas
+    IdentityFile "~/.ssh/second key"
+    ProxyJump tom@gate1:2022,inner
+Host=gate1
+  Hostname = gate.lab.example
+  IdentitiesOnly yes
+Host inner
+  User in
+Match exec "touch /tmp/never"
+  User evil
+Match all
+  ConnectTimeout 7
+Host *
+  User everyone
+  UserKnownHostsFile /tmp/kh1 /tmp/kh2
+)"));
+    const SshTarget atlas = config.resolve("atlas");
+    QCOMPARE(atlas.host, "head.atlas.example");
+    QCOMPARE(atlas.user, "mara");
+    QCOMPARE(atlas.port, 22);
+    QCOMPARE(atlas.identities, QStringList({QDir::homePath() + "/.ssh/atlas", QDir::homePath() + "/.ssh/second key"}));
+    QCOMPARE(atlas.connectTimeout, 7);
+    QCOMPARE(atlas.knownHosts, QStringList({"/tmp/kh1", "/tmp/kh2"}));
+    QVERIFY(atlas.warning.contains("Match exec"));
+    QCOMPARE(atlas.jumps.size(), 2);
+    QCOMPARE(atlas.jumps[0].shown(), "tom@gate.lab.example:2022");
+    QCOMPARE(atlas.jumps[1].shown(), "in@inner");
+    QCOMPARE(config.resolve("gate9").user, "everyone");
+    QCOMPARE(config.resolve("GATE5", "me", 99).shown(), "me@head.GATE5.example:99");
+    QCOMPARE(config.resolve("deep").port, 2200);
+    QCOMPARE(config.names(), QStringList({"deep", "atlas", "gate1", "inner"}));
+    QCOMPARE(SshConfig(m_folder.filePath("none")).resolve("a.b").host, "a.b");
+  }
+
+  void jumpsInACircleAreAnError() {
+    const SshConfig config(write("circle", "Host a\nProxyJump b\nHost b\nProxyJump a\n"));
+    QVERIFY_EXCEPTION_THROWN(config.resolve("a"), Error);
+    QVERIFY_EXCEPTION_THROWN(SshConfig(write("bad", "Host a\nPort 99999\n")).resolve("a"), Error);
+    QVERIFY(SshConfig(write("proxy", "Host a\nProxyCommand nc %h 22\n")).resolve("a").warning.contains("ProxyJump"));
+  }
+
+  void ranksAreSpreadOverThePlaces() {
+    Host host = hostFromText("head");
+    JobFile job;
+    job.start = 3, job.overrides = QStringList{"seed=1"};
+    QVERIFY(!launchOrder(host, job).contains("hosts"));
+    host.ranks = 4;
+    QCOMPARE(launchOrder(host, job)["hosts"].dump(), R"([{"name":"localhost","ranks":4}])");
+    host.places = {{"a01", 4}, {"a02", 4}};
+    job.ranks = 6;
+    const Json launch = launchOrder(host, job);
+    QCOMPARE(launch["ranks"].get<int>(), 6);
+    QCOMPARE(launch["start"].get<int>(), 3);
+    QCOMPARE(launch["hosts"].dump(), R"([{"name":"a01","ranks":4},{"name":"a02","ranks":2}])");
+    job.ranks = 9;
+    QVERIFY_EXCEPTION_THROWN(launchOrder(host, job), Error);
+  }
+
+  void theSlurmScriptSaysEverything() {
+    JobFile job;
+    job.ranks = 8;
+    const QString script = slurmScript(slurmHost(), "lars-1", job, "/e/bin/loom", "/r/lars-1");
+    for (const char* line : {"#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=4\n",
+                             "#SBATCH --account=ab12\n", "#SBATCH --partition=gpu\n", "#SBATCH --gres=gpu:a100:4\n",
+                             "#SBATCH --time=08:00:00\n", "#SBATCH --exclusive\n", "#SBATCH --signal=B:USR1@120\n",
+                             "\nmodule load openmpi/4.1\n", "\nexec /e/bin/loom agent --job /r/lars-1\n"})
+      QVERIFY2(script.contains(line), line);
+    QVERIFY(!script.contains('{'));
+  }
+
+  void factsBecomeLinesWithRemedies() {
+    const Json facts = {{"cores", 4},
+                        {"open_files", {{"soft", 300}}},
+                        {"disk", {{"free", 1e9}, {"size", 2e11}, {"folder", "/c"}, {"why", ""}}},
+                        {"quota", "/dev/sda 900* 800"},
+                        {"shared_memory", {{"free", 64 << 20}}},
+                        {"gpus", {{{"fault", "driver mismatch"}}}}};
+    Host host = hostFromText("head");
+    host.ranks = 8;
+    int failed = 0, doubtful = 0;
+    for (const CheckLine& line : judgeFacts(facts, {.host = host, .clockAhead = -7})) {
+      failed += line.status == CheckLine::Status::failed;
+      doubtful += line.status == CheckLine::Status::doubtful;
+      QVERIFY2((line.status == CheckLine::Status::well) == line.remedy.isEmpty(), qPrintable(line.name));
+      QVERIFY2(!line.finding.isEmpty(), qPrintable(line.name));
+    }
+    QCOMPARE(failed, 3);    // no mpirun, open files, quota
+    QCOMPARE(doubtful, 4);  // the GPU, disk, shared memory, clocks
+  }
+
+  void aRealStartIsCountedByRanks() {
+    Host host = hostFromText("head");
+    host.places = {{"a01", 1}, {"a02", 1}};
+    const QString line = R"({"probe":1,"machine":"%1","version":"%2","open_files":4096})";
+    const auto statusOf = [&](const QString& output, int code) {
+      return judgeProbe(output, code, 10, {.host = host}).front();
+    };
+    QCOMPARE(statusOf("banner\n" + line.arg("a01", "v") + "\n" + line.arg("a02", "v"), 0).status,
+             CheckLine::Status::well);
+    QVERIFY(
+        statusOf(line.arg("a01", "v") + "\nPermission denied (publickey).\n", 255).why.contains("Permission denied"));
+    QVERIFY(statusOf(line.arg("a01", "v") + "\n" + line.arg("a02", "w"), 0).why.contains("not shared"));
+    QCOMPARE(judgeProbe(line.arg("a01", "v").replace("4096", "64") + "\n" + line.arg("a02", "v"), 0, 1, {.host = host})
+                 .last()
+                 .name,
+             "Open files");
+  }
+
+  void dataIsPackedOnceAndNamedByItsBytes() {
+    const QString csv = write("t w;o.csv", "x,y\n1,0\n2,1\n");
+    const QByteArray project = QByteArray::fromStdString(
+        Json{{"datasets", {{"training", {{"csv", csv.toStdString()}}}, {"validation", {{"csv", csv.toStdString()}}}}}}
+            .dump());
+    const auto yes = [](const QString&) { return true; };
+    const QList<PackedData> data = packData(project, yes);
+    QCOMPARE(data.size(), 2);
+    QCOMPARE(data[0].sha256, data[1].sha256);
+    QCOMPARE(data[0].sha256.size(), 64);
+    QVERIFY(data[0].size > 0);
+    QCOMPARE(packData(project, yes)[0].sha256, data[0].sha256);
+    const QByteArray there = withDataAt(project, {{"training", "/h/data/1.pack"}});
+    QVERIFY(there.contains("/h/data/1.pack") && there.contains("t w;o.csv"));
+    QVERIFY(withDataMoved(project, m_folder.path(), "/data/own").contains("/data/own/t w;o.csv"));
+    QVERIFY_EXCEPTION_THROWN(withDataMoved(project, m_folder.filePath("elsewhere"), "/d"), Error);
+    QVERIFY_EXCEPTION_THROWN(packData(R"({"datasets":{"training":{"csv":"/no/such.csv"}}})", yes), Error);
+  }
+
+  void questionsAreAskedOnceAndNeverByAReconnect() {
+    int asked = 0;
+    Questions* self = nullptr;
+    Questions questions(
+        [&](int id, const SshQuestion& question) {
+          ++asked;
+          self->answer(id, question.kind == SshQuestion::Kind::password ? "geheim" : "123456");
+        },
+        [](int) {});
+    self = &questions;
+    const SshQuestion password{.kind = SshQuestion::Kind::password, .host = "a", .text = "Password"},
+        code{.kind = SshQuestion::Kind::code, .host = "a", .text = "Code"};
+    questions.begin(Questions::Mode::mustNotAsk);
+    QVERIFY(!questions.ask(password));
+    questions.begin(Questions::Mode::mayAsk);
+    QCOMPARE(questions.ask(password).value_or(""), "geheim");
+    QCOMPARE(questions.ask(code).value_or(""), "123456");
+    questions.accepted();
+    QCOMPARE(asked, 2);
+    questions.begin(Questions::Mode::mustNotAsk);
+    QCOMPARE(questions.ask(password).value_or(""), "geheim");  // from memory
+    QVERIFY(!questions.ask(password));                         // it was wrong
+    QVERIFY(!questions.ask(code));                             // good once
+    questions.refused();
+    questions.begin(Questions::Mode::mustNotAsk);
+    QVERIFY(!questions.ask(password));
+    QCOMPARE(asked, 2);
+  }
+};
+
+QTEST_GUILESS_MAIN(HostsTest)
+#include "hosts_test.moc"

@@ -1,0 +1,458 @@
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <csignal>
+#include <set>
+
+#include "engine/agent/job_folder.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "launcher/launcher.h"
+#include "launcher/remote/engine_installer.h"
+#include "launcher/remote/host_lines.h"
+#include "launcher/ssh/local_transport.h"
+
+using namespace loom;
+
+namespace {
+
+// Lets the test cut the line, hold it still, or spoil what comes over it.
+struct Line {
+  std::atomic<bool> cut{false}, dead{false}, silent{false}, garbage{false};
+  std::atomic<int> opened{0};
+  QByteArray before;  // put before every command: what a login shell says
+};
+
+class SpoiledChannel : public ByteChannel {
+ public:
+  SpoiledChannel(std::unique_ptr<ByteChannel> inner, Line& line) : m_inner(std::move(inner)), m_line(line) {}
+  int descriptor() const override { return m_inner->descriptor(); }
+  QByteArray read() override {
+    check();
+    if (m_line.silent) return {};
+    QByteArray bytes = m_inner->read();
+    if (!bytes.isEmpty() && m_line.garbage.exchange(false)) bytes += "slurmstepd: error: what is this";
+    return bytes;
+  }
+  qint64 write(const char* data, qint64 size) override {
+    check();
+    return m_line.silent ? 0 : m_inner->write(data, size);
+  }
+  void closeInput() override { m_inner->closeInput(); }
+  bool ended() const override { return !m_line.silent && m_inner->ended(); }
+  std::optional<int> exitCode() const override { return m_inner->exitCode(); }
+  QByteArray complaint() const override { return m_inner->complaint(); }
+
+ private:
+  void check() {
+    if (m_line.cut.exchange(false)) throw SshError(SshFault::unreachable, "the cable was cut");
+  }
+  std::unique_ptr<ByteChannel> m_inner;
+  Line& m_line;
+};
+
+class SpoiledTransport : public LocalTransport {
+ public:
+  explicit SpoiledTransport(Line& line) : m_line(line) {}
+  void open() override {
+    ++m_line.opened;
+    if (m_line.dead) throw SshError(SshFault::unreachable, "no route to host");
+  }
+  std::unique_ptr<ByteChannel> execute(const QByteArray& command) override {
+    return std::make_unique<SpoiledChannel>(LocalTransport::execute(m_line.before + command), m_line);
+  }
+
+ private:
+  Line& m_line;
+};
+
+}  // namespace
+
+// The launcher and a host behind a line: this machine's shell in the place of SSH, fake_loom in the place of loom.
+class RemoteTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  Line m_line;
+  Host m_host;
+  LineOptions m_options;
+  std::unique_ptr<RunStore> m_store;
+  std::unique_ptr<HostStore> m_hosts;
+  std::unique_ptr<HostLines> m_lines;
+  std::unique_ptr<Launcher> m_launcher;
+
+  void open() {
+    m_store = std::make_unique<RunStore>(m_folder->filePath("store"));
+    m_hosts = std::make_unique<HostStore>(m_folder->filePath("store"));
+    if (!m_hosts->find("there")) m_hosts->add(m_host);
+    m_lines = std::make_unique<HostLines>(*m_hosts, m_options);
+    m_launcher = std::make_unique<Launcher>(*m_store, LauncherOptions{.program = FAKE_LOOM, .hosts = m_lines.get()});
+  }
+  void close() {
+    m_launcher.reset();
+    m_lines.reset();
+    m_hosts.reset();
+    m_store.reset();
+  }
+  Job job(const QString& id, const QStringList& overrides) {
+    return {.id = id,
+            .name = id,
+            .project = m_folder->filePath("p.loom"),
+            .snapshot = R"({"loom":1,"datasets":{"training":{"csv":"t w;o.csv"}}})",
+            .dataFolder = m_folder->path(),
+            .overrides = overrides,
+            .host = "there"};
+  }
+  RunState state(const QString& id) { return m_store->find(id)->state; }
+  QString message(const QString& id) { return m_store->find(id)->message; }
+  QString runThere(const QString& id) { return m_folder->filePath("there/runs/" + id); }
+  HostLine& line() { return *m_lines->line("there"); }
+  // Every step once, none missing, and the mirror the same bytes as the host's.
+  void isWhole(const QString& id, int steps) {
+    const auto points = m_store->points(id, series::kLoss);
+    QCOMPARE(points.size(), static_cast<std::size_t>(steps));
+    for (std::size_t i = 0; i < points.size(); ++i) QCOMPARE(points[i].step, static_cast<std::int64_t>(i + 1));
+    QFile here(m_store->find(id)->folder + "/events.jsonl"), there(runThere(id) + "/events.jsonl");
+    QVERIFY(here.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly));
+    QCOMPARE(here.readAll(), there.readAll());
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    QFile csv(m_folder->filePath("t w;o.csv"));
+    QVERIFY(csv.open(QIODevice::WriteOnly));
+    csv.write("x,y\n1,0\n2,1\n");
+    csv.close();
+    m_line.cut = m_line.dead = m_line.silent = m_line.garbage = false;
+    m_line.opened = 0;
+    m_line.before.clear();
+    m_host = hostFromText("there");
+    m_host.folder = m_folder->filePath("there");
+    m_options = {.program = FAKE_LOOM,
+                 .transport = [this](const SshAsk&) { return std::make_unique<SpoiledTransport>(m_line); },
+                 .times = {.pingMs = 200, .silenceMs = 1500, .startMs = 20000},
+                 .firstWaitMs = 50,
+                 .longestWaitMs = 200};
+    open();
+  }
+  void cleanup() {
+    m_line.silent = false;
+    for (const RunRecord& run : m_store->runs()) {
+      const qint64 process = JobFolder(runThere(run.id).toStdString()).process().value("process", std::int64_t{0});
+      if (process > 0) ::kill(static_cast<pid_t>(process), SIGKILL);
+    }
+    close();
+    m_folder.reset();
+  }
+
+  void trainsOnTheHost() {
+    QSignalSpy points(m_store.get(), &RunStore::pointsAdded), stages(m_launcher.get(), &Launcher::stageChanged);
+    m_launcher->submit(job("a", {"steps=60", "ms=5"}));
+    QCOMPARE(state("a"), RunState::starting);
+    QTRY_COMPARE(state("a"), RunState::running);
+    QTRY_VERIFY(!points.isEmpty());
+    QVERIFY(m_store->find("a")->step < 60);
+    QTRY_COMPARE(state("a"), RunState::finished);
+    QTRY_COMPARE(m_launcher->running(), 0);
+    isWhole("a", 60);
+    QVERIFY(!stages.isEmpty());
+    QCOMPARE(line().facts().engine, "fake loom");
+    // The data went as one file under its hash, and the project names it there.
+    const QStringList packs = QDir(m_folder->filePath("there/data")).entryList({"*.pack"});
+    QCOMPARE(packs.size(), 1);
+    QFile project(runThere("a") + "/project.loom");
+    QVERIFY(project.open(QIODevice::ReadOnly));
+    QVERIFY(project.readAll().contains((m_folder->filePath("there/data/") + packs[0]).toUtf8()));
+    QFile log(m_store->find("a")->folder + "/log.txt");
+    QVERIFY(log.open(QIODevice::ReadOnly));
+    QCOMPARE(log.readAll(), "fake loom, attempt 1\n");
+  }
+
+  void aCutLineLosesNoPointAndDoublesNone() {
+    m_launcher->submit(job("a", {"steps=300", "ms=8"}));
+    for (const int at : {20, 60, 100}) {
+      QTRY_VERIFY(m_store->find("a")->step > at);
+      m_line.cut = true;
+      QTRY_VERIFY(!m_line.cut);
+    }
+    QTRY_VERIFY(m_store->find("a")->step > 140);  // the line stands: what came before its marker would be passed over
+    m_line.garbage = true;
+    QTRY_VERIFY(!m_line.garbage);
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    isWhole("a", 300);
+    QVERIFY(m_line.opened >= 5);
+  }
+
+  void aHostThatStopsAnsweringIsTriedAgain() {
+    m_launcher->submit(job("a", {"steps=150", "ms=10"}));
+    QTRY_VERIFY(m_store->find("a")->step > 10);
+    m_line.dead = true;
+    m_line.silent = true;
+    QTRY_COMPARE_WITH_TIMEOUT(line().state(), LineState::waiting, 15000);
+    QVERIFY2(line().sentence().contains("no route") || line().sentence().contains("not answered"),
+             qPrintable(line().sentence()));
+    QVERIFY(line().nextTry() > 0);
+    QCOMPARE(state("a"), RunState::running);  // as far as anybody knows
+    m_line.silent = false;
+    QTRY_VERIFY(m_line.opened > 3);
+    m_line.dead = false;
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    isWhole("a", 150);
+  }
+
+  void aBannerAndAModuleSystemDoNoHarm() {
+    m_line.before = "echo 'Welcome to there; LMF1 \"quota\": 91 %'; echo warning >&2; printf 'no newline'; ";
+    m_launcher->submit(job("a", {"steps=20"}));
+    QTRY_COMPARE(state("a"), RunState::finished);
+    isWhole("a", 20);
+  }
+
+  void submittingTwiceIsOnceAlsoAfterTheAnswerWasLost() {
+    m_launcher->submit(job("a", {"steps=60", "ms=10"}));
+    m_launcher->submit(job("a", {"steps=60", "ms=10"}));
+    QTRY_VERIFY(QFile::exists(runThere("a") + "/launch.json"));
+    m_line.cut = true;  // perhaps before the answer came
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QCOMPARE(m_store->find("a")->attempt, std::int64_t{1});
+    isWhole("a", 60);
+  }
+
+  void stopsChangesTheRateAndResumes() {
+    m_launcher->submit(job("a", {"steps=120", "ms=6"}));
+    QTRY_VERIFY(m_store->find("a")->step > 15);
+    m_launcher->setLearningRate("a", 0.025);
+    QTRY_COMPARE(m_store->lastValue("a", series::kRate).value_or(0), 0.025);
+    m_launcher->stop("a");
+    QTRY_COMPARE(state("a"), RunState::stopped);
+    QTRY_COMPARE(m_launcher->running(), 0);
+    m_launcher->resume("a");
+    QTRY_VERIFY_WITH_TIMEOUT(!m_launcher->running() && state("a") != RunState::queued, 20000);
+    QVERIFY2(state("a") == RunState::finished, qPrintable(message("a")));
+    QCOMPARE(m_store->find("a")->attempt, std::int64_t{2});
+    isWhole("a", 120);
+  }
+
+  void killEndsEverythingThere() {
+    m_launcher->submit(job("a", {"hang=1"}));
+    QTRY_COMPARE(state("a"), RunState::running);
+    const int process = m_store->events("a").front().body["pid"].get<int>();
+    m_launcher->kill("a");
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::stopped, 20000);
+    QTRY_VERIFY(::kill(process, 0) != 0);
+  }
+
+  void aRunThatFallsOverSaysSo() {
+    m_launcher->submit(job("a", {"die=12"}));
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::failed, 15000);
+    QVERIFY2(message("a").contains("signal 6") && message("a").contains("about to fall over"),
+             qPrintable(message("a")));
+    isWhole("a", 11);
+  }
+
+  void closingTheWindowEndsNothingThere() {
+    m_launcher->submit(job("a", {"steps=200", "ms=8"}));
+    m_launcher->submit(job("b", {"steps=10"}));
+    QCOMPARE(m_launcher->waiting(), 1);
+    QTRY_VERIFY(m_store->find("a")->step > 10);
+    close();
+    QTest::qWait(100);
+    open();
+    QCOMPARE(state("a"), RunState::running);
+    m_launcher->attach();
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    isWhole("a", 200);
+    QTRY_COMPARE(state("b"), RunState::finished);
+    // What ended while nobody looked gets its last word.
+    m_launcher->submit(job("c", {"steps=30", "ms=5"}));
+    QTRY_VERIFY(m_store->find("c")->step > 3);
+    close();
+    QTRY_VERIFY(QFile::exists(runThere("c") + "/exit"));
+    open();
+    m_launcher->attach();
+    QTRY_COMPARE_WITH_TIMEOUT(state("c"), RunState::finished, 15000);
+    isWhole("c", 30);
+  }
+
+  void twoLaunchersFollowOneRun() {
+    m_launcher->submit(job("a", {"steps=150", "ms=8"}));
+    QTRY_VERIFY(m_store->find("a")->step > 10);
+    HostLines lines(*m_hosts, m_options);
+    RunStore store(m_folder->filePath("store2"));
+    Launcher other(store, {.hosts = &lines});
+    RunRecord run = *m_store->find("a");
+    store.add(run);
+    other.attach();
+    QTRY_COMPARE_WITH_TIMEOUT(store.find("a")->state, RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
+    QCOMPARE(store.points("a", series::kLoss).size(), std::size_t{150});
+    isWhole("a", 150);
+  }
+
+  void whatTheHostRefusesIsOneSentence() {
+    QVERIFY_EXCEPTION_THROWN(m_launcher->submit([&] {
+      Job lost = job("x", {});
+      lost.host = "nowhere";
+      return lost;
+    }()),
+                             Error);
+    QFile::remove(m_folder->filePath("t w;o.csv"));
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(state("a"), RunState::failed);
+    QVERIFY2(message("a").contains("t w;o.csv"), qPrintable(message("a")));
+    QTRY_COMPARE(m_launcher->running(), 0);
+  }
+
+  void aFolderWithoutPermissionIsOneSentence() {
+    // A file in the place of the folder: what root, too, cannot go round.
+    QFile there(m_folder->filePath("there"));
+    QVERIFY(there.open(QIODevice::WriteOnly));
+    there.close();
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::failed, 15000);
+    QVERIFY2(message("a").contains("there"), qPrintable(message("a")));
+  }
+
+  void noEngineThereNeedsAPerson() {
+    m_options.program = "/no/such/loom";
+    close();
+    open();
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(line().state(), LineState::needsPerson);
+    QVERIFY2(line().sentence().contains("engine does not start"), qPrintable(line().sentence()));
+    m_launcher->kill("a");
+  }
+
+  void theEngineIsInstalledOnceAndVerified() {
+    // A bundle as installer/bundle.sh makes it: bin/loom and what it needs.
+    QDir().mkpath(m_folder->filePath("b/bin"));
+    QVERIFY(QFile::copy(FAKE_LOOM, m_folder->filePath("b/bin/loom")));
+    QCOMPARE(
+        QProcess::execute("tar", {"-czf", m_folder->filePath("engine.tar.gz"), "-C", m_folder->filePath("b"), "bin"}),
+        0);
+    m_options.program.clear();
+    m_options.bundle = m_folder->filePath("engine.tar.gz");
+    m_line.before = "echo banner; ";
+    const EngineBundle bundle = readBundle(m_options.bundle);
+    // Half of it lies there from a try that broke off, and is damaged: it is thrown away, and sent again.
+    LocalTransport transport;
+    bool calledOff = false;
+    try {
+      installEngine(transport, m_host.folder, bundle, [&](qint64, qint64) { return !(calledOff = true); });
+    } catch (const SshError&) {
+    }
+    QVERIFY(calledOff);
+    const QDir engines(m_folder->filePath("there/engine"));
+    QTRY_COMPARE(engines.entryList({"*.part"}).size(), 1);
+    close();
+    open();
+    QSignalSpy changes(&line(), &HostLine::stateChanged);
+    m_launcher->submit(job("a", {"steps=20"}));
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QVERIFY(QFile::exists(engines.filePath(bundle.id() + "/bin/loom")));
+    QVERIFY(engines.entryList({"*.part"}).isEmpty());
+    const auto before = QFileInfo(engines.filePath(bundle.id())).lastModified();
+    int progress = 0;
+    installEngine(transport, m_host.folder, bundle, [&](qint64, qint64) { return ++progress; });
+    QCOMPARE(progress, 0);
+    QCOMPARE(QFileInfo(engines.filePath(bundle.id())).lastModified(), before);
+  }
+
+  void aDamagedBundleIsThrownAway() {
+    QFile file(m_folder->filePath("engine.tar.gz"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(300000, 'x'));
+    file.close();
+    EngineBundle bundle = readBundle(file.fileName());
+    LocalTransport transport;
+    const auto fault = [&] {
+      try {
+        installEngine(transport, m_host.folder, bundle, [](qint64, qint64) { return true; });
+      } catch (const SshError& error) {
+        return QString(error.what());
+      }
+      return QString();
+    };
+    QVERIFY2(fault().contains("unpacked"), qPrintable(fault()));
+    bundle.sha256 = QString(64, 'a');
+    QVERIFY2(fault().contains("damaged"), qPrintable(fault()));
+    m_host.folder = "/tmp/a b";
+    QVERIFY_EXCEPTION_THROWN(installEngine(transport, m_host.folder, bundle, [](qint64, qint64) { return true; }),
+                             Error);
+  }
+
+  void checkTellsLineByLine() {
+    QSignalSpy lines(&line(), &HostLine::checkLine), done(&line(), &HostLine::checkDone);
+    line().check(1 << 20);
+    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QStringList names;
+    for (const auto& each : lines) {
+      const auto found = each[0].value<CheckLine>();
+      names << found.name;
+      QVERIFY2(found.status == CheckLine::Status::well || !found.remedy.isEmpty(), qPrintable(found.name));
+    }
+    for (const char* name :
+         {"SSH", "Engine", "Open MPI", "Accelerators", "Open files", "Disk", "Shared memory", "Clocks", "Real start"})
+      QVERIFY2(names.contains(name), name);
+    lines.clear();
+    line().disconnectNow();
+    QTRY_COMPARE(line().state(), LineState::offline);
+    m_line.dead = true;
+    line().check(0);
+    QTRY_COMPARE(done.size(), 2);
+    QCOMPARE(lines.last()[0].value<CheckLine>().status, CheckLine::Status::failed);
+    QVERIFY(lines.last()[0].value<CheckLine>().finding.contains("no route"));
+  }
+
+  void aHostTakenFromTheListEndsNothingThere() {
+    m_launcher->submit(job("a", {"steps=200", "ms=8"}));
+    m_launcher->submit(job("b", {"steps=5"}));  // waits
+    QTRY_VERIFY(m_store->find("a")->step > 10);
+    m_hosts->remove("there");
+    QCOMPARE(m_launcher->running(), 0);
+    QCOMPARE(state("a"), RunState::running);
+    QVERIFY2(message("a").contains("taken from the list"), qPrintable(message("a")));
+    QVERIFY_EXCEPTION_THROWN(m_launcher->kill("a"), Error);
+    QVERIFY_EXCEPTION_THROWN(m_launcher->stop("a"), Error);
+    QCOMPARE(state("b"), RunState::failed);
+    QVERIFY2(message("b").contains("not in the list"), qPrintable(message("b")));
+    QTest::qWait(50);  // the line is gone
+    m_hosts->add(m_host);
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    isWhole("a", 200);
+  }
+
+  void aProgramThatEndedTakesWhatIsWritten() {
+    LocalTransport transport;
+    const auto channel = transport.execute("exec sh -c 'exec 0<&-; echo over'");
+    QTRY_VERIFY((channel->read(), channel->ended()));
+    // Without care for it the signal of the broken pipe would end this program.
+    for (int i = 0; i < 3; ++i) QCOMPARE(channel->write("abc", 3), qint64{3});
+  }
+
+  void bringsAFileOfTheRun() {
+    m_launcher->submit(job("a", {"steps=20"}));
+    QTRY_COMPARE(state("a"), RunState::finished);
+    QSignalSpy fetched(&line(), &HostLine::fetched), failed(&line(), &HostLine::fetchFailed);
+    QFile big(runThere("a") + "/big file;");
+    QVERIFY(big.open(QIODevice::WriteOnly));
+    const QByteArray bytes = QByteArray("0123456789abcdef").repeated(200000);
+    big.write(bytes);
+    big.close();
+    const QString to = m_folder->filePath("fetched");
+    line().fetch("a", "big file;", to);
+    QTRY_COMPARE(fetched.size(), 1);
+    QFile copy(to);
+    QVERIFY(copy.open(QIODevice::ReadOnly));
+    QCOMPARE(copy.readAll(), bytes);
+    line().fetch("a", "../../secret", m_folder->filePath("no"));
+    QTRY_COMPARE(failed.size(), 1);
+  }
+};
+
+QTEST_GUILESS_MAIN(RemoteTest)
+#include "remote_test.moc"
