@@ -80,6 +80,8 @@ void answerInTheTerminal(int argc, char** argv, QCommandLineParser& parser) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A program or a host that is gone is an error to be told, not the end of the window.
+  std::signal(SIGPIPE, SIG_IGN);
   CommandLine line;
   answerInTheTerminal(argc, argv, line.parser);
   QApplication application(argc, argv);

@@ -10,9 +10,12 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "app/host_checks.h"
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "app/shell/actions.h"
+#include "app/shell/host_button.h"
+#include "app/shell/host_questions.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/rail.h"
 #include "app/shell/search_panel.h"
@@ -51,10 +54,10 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
   });
   buildTrainMenu();
   buildProjectMenu();
-  buildHostMenu();
   connectWorkspace();
   if (!workspace.store().notice().isEmpty())
     m_messages->show("store", MessageBars::Kind::information, workspace.store().notice());
+  if (!workspace.hosts().notice().isEmpty()) m_messages->show("hosts", MessageBars::Kind::warning, workspace.hosts().notice());
   const QByteArray geometry = workspace.preferences().windowGeometry();
   if (geometry.isEmpty() || !restoreGeometry(geometry)) resize(1440, 900);
   m_rail->setEnabledPages(false);
@@ -124,6 +127,7 @@ void MainWindow::buildLayout() {
     if (const RunRecord* live = m_workspace.liveRun()) m_workspace.setCurrentRun(live->id);
     showPage("training");
   });
+  connect(&m_topBar->hostButton(), &HostButton::clicked, this, &MainWindow::openHostCard);
   connect(m_topBar, &TopBar::saveElsewhereWanted, this, &MainWindow::saveAsDialog);
   connect(m_status, &StatusStrip::problemsWanted, this, &MainWindow::toggleProblems);
   connect(m_status, &StatusStrip::jobsWanted, this, [this] { showPage(m_workspace.document() ? "runs" : "start"); });
@@ -136,6 +140,13 @@ void MainWindow::connectWorkspace() {
   connect(&m_workspace, &Workspace::projectOpened, this, &MainWindow::projectOpened);
   connect(&m_workspace, &Workspace::projectClosing, this, &MainWindow::projectClosing);
   connect(&m_workspace, &Workspace::submitted, this, [this] { showPage("training"); });
+  new HostQuestions(m_workspace.lines(), *this);
+  connect(&m_workspace, &Workspace::hostChosen, this, &MainWindow::refreshHost);
+  connect(&m_workspace.checks(), &HostChecks::changed, this, [this](const QString& host) {
+    if (host == m_workspace.host()) refreshHost();
+    refreshHostMessage(host);
+  });
+  refreshHost();
   RunStore& store = m_workspace.store();
   m_runsSoon.setSingleShot(true);
   m_runsSoon.setInterval(kRunsMs);
@@ -236,6 +247,7 @@ void MainWindow::showPage(const QString& id) {
   m_stack->setCurrentWidget(now);
   addActions(now->pageActions());
   m_rail->setCurrent(id);
+  for (const Host& host : m_workspace.hosts().hosts()) refreshHostMessage(host.id);
   m_status->setPageWords(now->property("statusWords").toString());
   now->activated();
   if (m_workspace.document() && entry->needsProject) m_workspace.preferences().setLastPageOf(m_workspace.document()->path(), id);

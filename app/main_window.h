@@ -16,6 +16,7 @@ class QStackedWidget;
 namespace loom {
 
 class Actions;
+class HostQuestions;
 class Popover;
 class NoticeArea;
 class ProblemsPanel;
@@ -93,7 +94,9 @@ class MainWindow : public QMainWindow {
   QList<SearchHit> find(const QString& query) const;
   void buildTrainMenu();
   void buildProjectMenu();
-  void buildHostMenu();
+  void openHostCard();
+  void refreshHost();
+  void refreshHostMessage(const QString& host);
   void closeTopmost();
 
   Workspace& m_workspace;

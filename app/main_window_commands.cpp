@@ -3,19 +3,22 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
-#include <QThread>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/host_checks.h"
 #include "app/main_window.h"
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "app/shell/actions.h"
+#include "app/shell/host_button.h"
+#include "app/shell/host_card.h"
 #include "app/shell/preferences_card.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/rail.h"
 #include "app/shell/search_panel.h"
 #include "app/shell/shortcuts_card.h"
+#include "app/shell/status_strip.h"
 #include "app/shell/top_bar.h"
 #include "app/shell/train_card.h"
 #include "engine/base/error.h"
@@ -205,6 +208,13 @@ QList<SearchHit> MainWindow::find(const QString& query) const {
   for (const RecentProject& recent : m_workspace.preferences().recentProjects())
     consider({tr("Projects"), QFileInfo(recent.path).completeBaseName(), QFileInfo(recent.path).absolutePath(), icon("file"),
               [this, path = recent.path] { const_cast<MainWindow*>(this)->openProject(path); }});
+  for (const Host& host : m_workspace.hosts().hosts())
+    consider({tr("Hosts"), host.name, m_workspace.checks().sign(host.id).words, icon("host"), [this, id = host.id] {
+                Place place;
+                place.page = "hosts";
+                place.host = id;
+                const_cast<MainWindow*>(this)->go(place);
+              }});
   // Pages know their own things; one that was never shown is made when something is searched in earnest.
   if (query.size() >= 2 && m_workspace.document())
     for (Page* each : m_pages)
@@ -268,17 +278,50 @@ void MainWindow::buildProjectMenu() {
   });
 }
 
-void MainWindow::buildHostMenu() {
-  auto* menu = new QMenu(this);
-  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
-    menu->clear();
-    QAction* const here = menu->addAction(icon("host"), tr("This machine, %1 cores").arg(QThread::idealThreadCount()));
-    here->setCheckable(true);
-    here->setChecked(true);
-    menu->addSeparator();
-    menu->addAction(tr("%1 running, %2 queued").arg(m_workspace.launcher().running()).arg(m_workspace.launcher().waiting()))->setEnabled(false);
-  });
-  m_topBar->hostButton().setMenu(menu);
+void MainWindow::openHostCard() {
+  delete m_card;
+  auto* card = new HostCard(m_workspace, this);
+  const auto show = [this](const QString& host, const QString& field) {
+    Place place;
+    place.page = "hosts";
+    place.host = host;
+    place.field = field;
+    go(place);
+  };
+  connect(card, &HostCard::addWanted, this, [show] { show({}, "add"); });
+  connect(card, &HostCard::hostWanted, this, [show](const QString& host) { show(host, {}); });
+  m_card = card;
+  card->openAt(&m_topBar->hostButton());
+}
+
+// "lab-cluster, ready": what the chooser shows in full.
+void MainWindow::refreshHost() {
+  m_topBar->refreshHost();
+  const QString host = m_workspace.host();
+  const HostSign sign = m_workspace.checks().sign(host);
+  QString text = m_workspace.hostName(host);
+  if (!host.isEmpty()) text += ", " + sign.words.left(1).toLower() + sign.words.mid(1);
+  const QString sentence = m_workspace.checks().sentence(host);
+  m_status->setHost(text, sentence.isEmpty() ? tr("Runs start on %1").arg(m_workspace.hostName(host)) : sentence);
+}
+
+// A line that only a person can take up again is said on every page but its own, where it stands beside the host.
+void MainWindow::refreshHostMessage(const QString& host) {
+  const QString key = "host-" + host;
+  const bool needed = m_workspace.checks().sign(host).status == Status::failed && !m_workspace.checks().sentence(host).isEmpty();
+  if (!needed || m_current == "hosts") return m_messages->hide(key);
+  const QString sentence = tr("%1: %2").arg(m_workspace.hostName(host), m_workspace.checks().sentence(host));
+  if (m_messages->text(key) == sentence) return;
+  m_messages->show(key, MessageBars::Kind::error, sentence,
+                   {{tr("Connect now"), [this, host] {
+                       if (HostLine* const line = m_workspace.lines().line(host)) line->connectNow();
+                     }},
+                    {tr("Show host"), [this, host] {
+                       Place place;
+                       place.page = "hosts";
+                       place.host = host;
+                       go(place);
+                     }}});
 }
 
 }  // namespace loom

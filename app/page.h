@@ -16,18 +16,20 @@
 
 namespace loom {
 
-class KnownColumnsKeeper;
+class HostChecks;
+class HostLines;
 class KnownColumnsKeeper;
 class Launcher;
 class Preferences;
 class ProjectDocument;
+class RunHosts;
 class RunStore;
 class Theme;
 class Workspace;
 
 // Where a thing stands, so that a click on a problem, a search hit or a notice can lead there. Empty fields say nothing.
 struct Place {
-  QString page;      // id in the page table: "network", "data", "settings", "training", "runs", "start"
+  QString page;      // id in the page table: "network", "data", "settings", "training", "runs", "hosts", "start"
   QString network;   // of a node
   QString node;
   QString field;     // key of a field of the node, or a path such as "training.optimizer.learning_rate"
@@ -35,6 +37,7 @@ struct Place {
   qint64 row = -1;   // of the dataset, from 1
   QString column;    // of the dataset
   QString run;       // id in the run store
+  QString host;      // id in the list of hosts
 };
 
 // Bottom right, one at a time, 8 s, for finished things; never for errors.
@@ -67,6 +70,9 @@ struct AppContext {
   ProjectDocument* document = nullptr;  // never null for a page whose entry says needsProject
   RunStore* store = nullptr;
   Launcher* launcher = nullptr;
+  HostLines* hosts = nullptr;      // the list of hosts and the lines to them
+  HostChecks* checks = nullptr;
+  RunHosts* runHosts = nullptr;
   Theme* theme = nullptr;
   Preferences* preferences = nullptr;
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document

@@ -90,6 +90,21 @@ void Preferences::setLayoutOf(const QString& project, const QString& page, const
 void Preferences::resetLayout(const QString& project) { m_settings.remove(groupOf(project)); }
 
 QString Preferences::lastPageOf(const QString& project) const { return m_settings.value(groupOf(project) + "/page").toString(); }
+QString Preferences::hostOf(const QString& project) const { return m_settings.value(groupOf(project) + "/host").toString(); }
+int Preferences::ranksOf(const QString& project) const { return m_settings.value(groupOf(project) + "/ranks").toInt(); }
+void Preferences::setHostOf(const QString& project, const QString& host, int ranks) {
+  m_settings.setValue(groupOf(project) + "/host", host);
+  m_settings.setValue(groupOf(project) + "/ranks", ranks);
+}
+
+// A name of its own for this machine, whose id is empty.
+QJsonObject Preferences::checkOf(const QString& host) const {
+  return QJsonDocument::fromJson(m_settings.value("checks/host_" + host).toByteArray()).object();
+}
+void Preferences::setCheckOf(const QString& host, const QJsonObject& check) {
+  m_settings.setValue("checks/host_" + host, QJsonDocument(check).toJson(QJsonDocument::Compact));
+}
+
 void Preferences::setLastPageOf(const QString& project, const QString& page) { m_settings.setValue(groupOf(project) + "/page", page); }
 
 }  // namespace loom

@@ -44,6 +44,14 @@ class Preferences : public QObject {
   void resetLayout(const QString& project);
   QString lastPageOf(const QString& project) const;
   void setLastPageOf(const QString& project, const QString& page);
+  // Where Train sends runs of a project: id of a host (empty = this machine), and ranks (0 = all it offers).
+  QString hostOf(const QString& project) const;
+  int ranksOf(const QString& project) const;
+  void setHostOf(const QString& project, const QString& host, int ranks);
+
+  // The last check of a host, as HostChecks writes it.
+  QJsonObject checkOf(const QString& host) const;
+  void setCheckOf(const QString& host, const QJsonObject& check);
 
  Q_SIGNALS:
   void changed();         // the look

@@ -4,21 +4,62 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/host_checks.h"
 #include "app/pages/data/known_columns.h"
 #include "app/preferences.h"
+#include "app/run_hosts.h"
 #include "app/samples.h"
 #include "engine/base/error.h"
+#include "launcher/local_process.h"
+#include "launcher/ssh/local_transport.h"
 
 namespace loom {
+namespace {
+
+constexpr const char* kBundle = "gradloom-engine.tar.gz";
+
+// The engine's bundle that hosts are sent: named by LOOM_BUNDLE, beside `loom`, or where packages put it.
+QString findBundle(const QString& program) {
+  if (const QString named = qEnvironmentVariable("LOOM_BUNDLE"); !named.isEmpty()) return named;
+  const QString beside = QFileInfo(program).absolutePath();
+  for (const QString& folder : {beside, beside + "/../share/gradloom"})
+    if (QFileInfo::exists(folder + '/' + kBundle)) return QFileInfo(folder + '/' + kBundle).canonicalFilePath();
+  return {};
+}
+
+LineOptions lineOptions(const WorkspaceOptions& options) {
+  LineOptions line = options.line;
+  if (line.bundle.isEmpty() && line.program.isEmpty()) line.bundle = findBundle(options.program.isEmpty() ? findLoom() : options.program);
+  return line;
+}
+
+// This machine is asked what a host is asked, by its own shell.
+LineOptions hereOptions(const WorkspaceOptions& options) {
+  return {.program = options.program.isEmpty() ? findLoom() : options.program,
+          .transport = [](const SshAsk&) { return std::make_unique<LocalTransport>(); }};
+}
+
+}  // namespace
 
 Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& preferences, QObject* parent)
     : QObject(parent), m_store(std::make_unique<RunStore>(options.dataFolder)),
-      m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program})) {
+      m_hosts(std::make_unique<HostStore>(options.dataFolder)),
+      m_lines(std::make_unique<HostLines>(*m_hosts, lineOptions(options))),
+      m_runHosts(std::make_unique<RunHosts>(*m_store)),
+      m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
+      m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
   m_context.store = m_store.get();
   m_context.launcher = m_launcher.get();
+  m_context.hosts = m_lines.get();
+  m_context.checks = m_checks.get();
+  m_context.runHosts = m_runHosts.get();
   m_context.theme = &theme;
   m_context.preferences = &preferences;
   m_context.workspace = this;
+  m_sshConfig = options.line.sshConfig;
+  connect(m_hosts.get(), &HostStore::hostChanged, this, &Workspace::hostChosen);
+  connect(m_hosts.get(), &HostStore::hostAdded, this, &Workspace::hostChosen);
+  connect(m_hosts.get(), &HostStore::hostRemoved, this, &Workspace::hostChosen);
 }
 
 Workspace::~Workspace() = default;
@@ -63,7 +104,36 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
     m_context.preferences->addRecentProject(m_document->path());
     m_launcher->scan(m_document->folder() + "/runs", m_document->path());
   }
+  m_host = m_context.preferences->hostOf(m_document->path());
+  m_ranks = m_context.preferences->ranksOf(m_document->path());
   Q_EMIT projectOpened();
+  Q_EMIT hostChosen();
+}
+
+// One that was removed is not forgotten at once: it may come back by Undo.
+QString Workspace::host() const { return m_hosts->find(m_host) ? m_host : QString(); }
+
+int Workspace::mostRanks(const QString& host) const {
+  const Host* const found = m_hosts->find(host);
+  return found ? std::max(1, found->totalRanks()) : 1;
+}
+
+int Workspace::ranks() const {
+  const int most = mostRanks(host());
+  return m_ranks > 0 ? std::min(m_ranks, most) : most;
+}
+
+void Workspace::chooseHost(const QString& host, int ranks) {
+  m_host = host;
+  m_ranks = ranks;
+  if (m_document && !m_document->path().isEmpty()) m_context.preferences->setHostOf(m_document->path(), host, ranks);
+  Q_EMIT hostChosen();
+}
+
+QString Workspace::hostName(const QString& host) const {
+  if (host.isEmpty()) return tr("This machine");
+  const Host* const found = m_hosts->find(host);
+  return found ? found->name : host;
 }
 
 Outcome Workspace::openProject(const QString& given) {
@@ -104,7 +174,10 @@ Outcome Workspace::save() {
 
 Outcome Workspace::saveAs(const QString& path) {
   const Outcome saved = m_document->saveAs(path);
-  if (saved) m_context.preferences->addRecentProject(m_document->path());
+  if (saved) {
+    m_context.preferences->addRecentProject(m_document->path());
+    m_context.preferences->setHostOf(m_document->path(), m_host, m_ranks);
+  }
   return saved;
 }
 
@@ -134,7 +207,9 @@ Outcome Workspace::train(const TrainOptions& options) {
           .project = m_document->path(),
           .snapshot = QByteArray::fromStdString(m_document->text()),
           .dataFolder = m_document->folder(),
-          .overrides = options.overrides};
+          .overrides = options.overrides,
+          .host = host(),
+          .ranks = host().isEmpty() ? 0 : ranks()};
   try {
     m_launcher->submit(job);
   } catch (const Error& error) {

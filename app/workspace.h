@@ -5,16 +5,22 @@
 
 #include "app/page.h"
 #include "launcher/launcher.h"
+#include "launcher/remote/host_line.h"
 #include "launcher/run_store.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {
 
+class HostChecks;
+class HostLines;
+class HostStore;
 class KnownColumnsKeeper;
+class RunHosts;
 
 struct WorkspaceOptions {
   QString dataFolder;      // of the store
   QString program;         // `loom`; empty = looked for
+  LineOptions line;        // how hosts are reached; a bundle that is not named is looked for
 };
 
 class Workspace : public QObject {
@@ -27,6 +33,9 @@ class Workspace : public QObject {
   AppContext& context() { return m_context; }
   RunStore& store() { return *m_store; }
   Launcher& launcher() { return *m_launcher; }
+  HostStore& hosts() { return *m_hosts; }
+  HostLines& lines() { return *m_lines; }
+  HostChecks& checks() { return *m_checks; }
   Preferences& preferences() { return *m_context.preferences; }
   ProjectDocument* document() { return m_document.get(); }
 
@@ -51,6 +60,14 @@ class Workspace : public QObject {
   Outcome trainSeeds(int count);
   int errors() const;
 
+  // Where Train sends a run of the open project: id of a host, empty = this machine; remembered with the project.
+  QString host() const;
+  int ranks() const;        // never more than the host offers
+  int mostRanks(const QString& host) const;
+  void chooseHost(const QString& host, int ranks = 0);  // 0 = all it offers
+  QString sshConfig() const { return m_sshConfig; }  // empty = this person's
+  QString hostName(const QString& host) const;  // "This machine"; the id of one that is gone
+
   // Runs of the open project, and the newest that is live.
   QList<RunRecord> runs() const;
   const RunRecord* liveRun() const;
@@ -63,6 +80,7 @@ class Workspace : public QObject {
   void projectOpened();
   void currentRunChanged(const QString& id);
   void submitted(const QString& id);
+  void hostChosen();          // or what it offers changed
 
  private:
   Outcome leave();
@@ -70,11 +88,18 @@ class Workspace : public QObject {
   QString freeRunName(const QString& wanted) const;
 
   std::unique_ptr<RunStore> m_store;
+  std::unique_ptr<HostStore> m_hosts;
+  std::unique_ptr<HostLines> m_lines;  // before the launcher: it outlives it
+  std::unique_ptr<RunHosts> m_runHosts;
+  std::unique_ptr<HostChecks> m_checks;
   std::unique_ptr<Launcher> m_launcher;
   std::unique_ptr<ProjectDocument> m_document;
   std::unique_ptr<KnownColumnsKeeper> m_columns;
   AppContext m_context;
   QString m_currentRun;
+  QString m_sshConfig;
+  QString m_host;    // chosen for the open project
+  int m_ranks = 0;   // 0 = all that the host offers
 };
 
 }  // namespace loom

@@ -1,6 +1,7 @@
 #include "app/pages/page_table.h"
 
 #include "app/pages/data/data_page.h"
+#include "app/pages/hosts/hosts_page.h"
 #include "app/pages/network/network_page.h"
 #include "app/pages/runs/runs_page.h"
 #include "app/pages/settings/settings_page.h"
@@ -22,6 +23,7 @@ constexpr PageEntry kPages[] = {
     {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, &make<SettingsPage>},
     {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, &make<TrainingPage>},
     {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, &make<RunsPage>},
+    {"hosts", QT_TRANSLATE_NOOP("pages", "Hosts"), "hosts", "Ctrl+6", false, true, &make<HostsPage>},
 };
 
 }  // namespace

@@ -108,7 +108,8 @@ void Rail::setMark(const QString& page, RailButton::Mark mark) {
 }
 
 void Rail::setEnabledPages(bool projectOpen) {
-  for (RailButton* each : m_buttons) each->setEnabled(projectOpen);
+  for (const PageEntry& page : pageTable())
+    if (RailButton* const found = button(QString::fromLatin1(page.id))) found->setEnabled(projectOpen || !page.needsProject);
 }
 
 void Rail::setNarrow(bool narrow) {

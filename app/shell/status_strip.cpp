@@ -3,7 +3,6 @@
 #include <QFile>
 #include <QHBoxLayout>
 #include <QPainter>
-#include <QThread>
 #include <unistd.h>
 
 #include "app/workspace.h"
@@ -46,7 +45,7 @@ StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
   m_words->setObjectName("status-words");
   m_memory = part({}, tr("Memory of this window"));
   m_version = part(tr("Gradloom %1").arg(GRADLOOM_VERSION), tr("Version"));
-  m_host->setToolTip(tr("Runs start on this machine, %n processor core(s)", nullptr, QThread::idealThreadCount()));
+  m_host->setObjectName("status-host");
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(6, 1, 6, 0);
   row->setSpacing(4);
@@ -93,6 +92,11 @@ void StatusStrip::setJobs(int running, int waiting) {
   QString text = running ? tr("%1 running").arg(running) : tr("No run");
   if (waiting) text += tr(", %1 queued").arg(waiting);
   m_jobs->setText(text);
+}
+
+void StatusStrip::setHost(const QString& text, const QString& explanation) {
+  m_host->setText(text);
+  m_host->setToolTip(explanation);
 }
 
 void StatusStrip::refreshMemory() {

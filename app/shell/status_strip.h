@@ -16,6 +16,7 @@ class StatusStrip : public QFrame {
   void setProblems(int errors, int warnings);
   void setPageWords(const QString& words);
   void setJobs(int running, int waiting);
+  void setHost(const QString& text, const QString& explanation);
   QString pageWords() const;
 
  Q_SIGNALS:

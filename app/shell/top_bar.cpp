@@ -5,6 +5,9 @@
 #include <QMenu>
 #include <QPainter>
 
+#include "app/host_checks.h"
+#include "app/pages/hosts/host_texts.h"
+#include "app/shell/host_button.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
@@ -101,9 +104,8 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
   m_search->setProperty("kind", "well");
   m_pill = new LivePill(this);
   m_pill->hide();
-  m_host = new Button("host", tr("This machine"), ButtonKind::outlined, this);
+  m_host = new HostButton(this);
   m_host->setObjectName("host-chooser");
-  m_host->setToolTip(tr("Where Train starts a run"));
   m_train = new SplitButton("play", tr("Train"), ButtonKind::filled, this);
   m_train->mainPart()->setObjectName("train");
   m_train->mainPart()->setToolTip(tr("Train (Ctrl+Enter)"));
@@ -126,7 +128,16 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
   });
   connect(m_pill, &LivePill::clicked, this, &TopBar::liveRunWanted);
   connect(m_saveElsewhere, &Button::clicked, this, &TopBar::saveElsewhereWanted);
+  refreshHost();
   refreshProject();
+}
+
+void TopBar::refreshHost() {
+  const QString host = m_workspace.host();
+  const HostSign sign = m_workspace.checks().sign(host);
+  const bool usable = sign.status != Status::failed && sign.status != Status::reconnecting;
+  m_host->setHost(m_workspace.hostName(host), host.isEmpty() ? QString() : ranksText(m_workspace.ranks()), usable ? QString() : sign.words);
+  resizeEvent(nullptr);
 }
 
 // The search stands in the middle of the window where there is room, and gives way where there is none.
@@ -186,7 +197,7 @@ void TopBar::refreshTrain() {
 
 void TopBar::setNarrow(bool narrow) {
   m_mark->setFixedWidth(Theme::of(this).size(narrow ? Size::railNarrow : Size::rail));
-  m_host->setText(narrow ? QString() : tr("This machine"));
+  m_host->setNarrow(narrow);
   resizeEvent(nullptr);
 }
 

@@ -9,6 +9,7 @@ class QMenu;
 namespace loom {
 
 class Button;
+class HostButton;
 class SearchField;
 class SplitButton;
 class Workspace;
@@ -41,11 +42,12 @@ class TopBar : public QFrame {
   // What Train shows: filled, outlined while a run is live, red with faults.
   void setErrors(int errors);
   void setNarrow(bool narrow);
+  void refreshHost();
   SearchField& search() const { return *m_search; }
   QMenu& projectMenu() const { return *m_projectMenu; }
   SplitButton& trainButton() const { return *m_train; }
   LivePill& pill() const { return *m_pill; }
-  Button& hostButton() const { return *m_host; }
+  HostButton& hostButton() const { return *m_host; }
   Button& markButton() const { return *m_mark; }
 
  Q_SIGNALS:
@@ -61,7 +63,8 @@ class TopBar : public QFrame {
   void refreshTrain();
   Workspace& m_workspace;
   QMenu* m_projectMenu;
-  Button *m_mark, *m_project, *m_host, *m_saveElsewhere;
+  Button *m_mark, *m_project, *m_saveElsewhere;
+  HostButton* m_host;
   QLabel* m_state;
   SearchField* m_search;
   LivePill* m_pill;

@@ -18,6 +18,7 @@
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
+#include "app/workspace.h"
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
 #include "engine/optimizers/optimizer.h"
@@ -62,6 +63,7 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
     if (change.training || change.datasets) refresh();
   });
   connect(document, &ProjectDocument::opened, this, &SettingsPage::refresh);
+  connect(context.workspace, &Workspace::hostChosen, this, &SettingsPage::refresh);
   connect(document, &ProjectDocument::analysisChanged, this, &SettingsPage::refreshProblems);
   connect(m_equation, &BatchEquation::edited, this, [document](qint64 batch, qint64 accumulation) {
     // One gesture: typing a digit is one undo step with what it solves.
@@ -106,7 +108,7 @@ void SettingsPage::makeActions() {
   action(QStringLiteral("Only what differs from the default"), QKeySequence(QStringLiteral("Ctrl+D")), [this] { m_differs->toggle(); });
 }
 
-std::int64_t SettingsPage::hostRanks() const { return 1; }
+std::int64_t SettingsPage::hostRanks() const { return context().workspace->ranks(); }
 
 std::int64_t SettingsPage::ranks() const {
   try {
@@ -118,12 +120,14 @@ std::int64_t SettingsPage::ranks() const {
 
 // More than the host has are virtual ones. Samples of a rank stay, so the global batch grows with the ranks.
 void SettingsPage::chooseRanks(qint64 ranks, qint64 globalBatch) {
-  const std::int64_t real = hostRanks();
+  Workspace& workspace = *context().workspace;
+  const int most = workspace.mostRanks(workspace.host());
+  workspace.chooseHost(workspace.host(), static_cast<int>(std::min<qint64>(ranks, most)));
   context().document->edit(QStringLiteral("change ranks"),
-                           [ranks, globalBatch, real](Project& project) {
+                           [ranks, globalBatch, most](Project& project) {
                              Json& settings = project.training.settings;
                              if (!settings.is_object()) settings = Json::object();
-                             settings["virtual_ranks"] = ranks > real ? ranks : 0;
+                             settings["virtual_ranks"] = ranks > most ? ranks : 0;
                              settings["batch"] = globalBatch;
                              settings = withoutDefaults(settingsEntry(), settings);
                            },
@@ -157,7 +161,8 @@ void SettingsPage::refresh() {
   try {
     const Values settings = settingsOf(project);
     m_equation->setValues(settings.integer("batch"), settings.integer("accumulate"), ranks());
-    m_equation->setRanksNote(ranks() > hostRanks() ? QStringLiteral("virtual, on this machine") : QStringLiteral("this machine"));
+    const QString where = context().workspace->hostName(context().workspace->host());
+    m_equation->setRanksNote(ranks() > hostRanks() ? QStringLiteral("virtual, on %1").arg(hostRanks()) : QStringLiteral("of ") + where);
   } catch (const Error&) {
     // Not numbers: the problems list names the place; the equation keeps what it had.
   }

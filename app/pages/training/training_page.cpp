@@ -16,6 +16,7 @@
 #include "app/pages/training/run_facts.h"
 #include "app/pages/training/run_texts.h"
 #include "app/run_display.h"
+#include "app/run_hosts.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "widgets/chart/chart_stack.h"
@@ -102,6 +103,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
     soon(id);
   });
   connect(&store, &RunStore::runChanged, this, soon);
+  connect(context.launcher, &Launcher::stageChanged, this, soon);
   connect(&store, &RunStore::runRemoved, this, [this] { showRun(this->context().workspace->currentRun()); });
   connect(context.workspace, &Workspace::currentRunChanged, this, &TrainingPage::showRun);
   connect(context.workspace, &Workspace::submitted, this, &TrainingPage::showRun);
@@ -305,12 +307,15 @@ void TrainingPage::refresh() {
     QString words = toText(run->state);
     if (run->state == RunState::running && run->step == 0) words = tr("Preparing");
     if (run->state == RunState::queued && context().launcher->waiting() > 0) words = tr("Queued");
+    // What a host does before the first point: "Uploading training: 12 of 61 MiB".
+    if (const JobStage stage = context().launcher->stage(m_run); run->step == 0 && isLive(run->state) && !stage.sentence.isEmpty()) words = stage.sentence;
     m_state->setStatus(statusOf(run->state), words);
     const QList<RunRecord> all = context().workspace->runs();
     qsizetype number = 1;
     for (qsizetype i = 0; i < all.size(); ++i)
       if (all[i].id == m_run) number = i + 1;
-    QStringList parts{tr("Run %1").arg(number) + (run->host.isEmpty() ? tr(" on this machine") : tr(" on %1").arg(run->host))};
+    const QString host = context().runHosts->hostOf(*run);
+    QStringList parts{tr("Run %1").arg(number) + (host.isEmpty() ? tr(" on this machine") : tr(" on %1").arg(context().workspace->hostName(host)))};
     if (const auto seed = run->settings.find("seed"); seed != run->settings.end()) parts << tr("seed %1").arg(QString::fromStdString(seed->dump()));
     if (run->attempt > 1) parts << tr("attempt %1").arg(run->attempt);
     if (run->started > 0) parts << tr("started %1").arg(formatClock(run->started));

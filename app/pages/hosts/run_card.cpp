@@ -1,0 +1,118 @@
+#include "app/pages/hosts/run_card.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "app/run_display.h"
+#include "app/run_hosts.h"
+#include "app/workspace.h"
+#include "engine/base/error.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/status_label.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+QLabel* words(const char* kind) {
+  auto* label = new QLabel;
+  label->setProperty("kind", kind);
+  label->setTextFormat(Qt::PlainText);
+  return label;
+}
+
+}  // namespace
+
+void showCurvesOf(AppContext& context, const QString& id) {
+  const RunRecord* const run = context.store->find(id);
+  if (!run) return;
+  if ((!context.document || context.document->path() != run->project) && QFileInfo::exists(run->project)) context.openProject(run->project);
+  Place place;
+  place.page = "training";
+  place.run = id;
+  context.go(place);
+}
+
+RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* parent)
+    : QFrame(parent), m_context(context), m_run(run), m_place(place), m_state(new StatusLabel(place ? Status::queued : Status::running)), m_name(words("heading")),
+      m_host(words("field")), m_words(words("field")), m_left(words("number")), m_fault(words("error")), m_bar(new QProgressBar),
+      m_curves(new Button(tr("Show curves"), ButtonKind::outlined)), m_stop(new Button(place ? tr("Take out") : tr("Stop"), place ? ButtonKind::outlined : ButtonKind::danger)) {
+  setProperty("kind", "card");
+  setObjectName("run-" + run);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(14, 11, 13, 12);
+  column->setSpacing(6);
+  auto* top = new QHBoxLayout;
+  top->setSpacing(8);
+  top->addWidget(m_name, 1);
+  top->addWidget(m_state);
+  column->addLayout(top);
+  m_words->setWordWrap(true);
+  column->addWidget(m_words);
+  m_bar->setRange(0, 1000);
+  m_bar->setTextVisible(false);
+  m_bar->setVisible(!place);
+  column->addWidget(m_bar);
+  m_fault->setWordWrap(true);
+  m_fault->hide();
+  column->addWidget(m_fault);
+  auto* foot = new QHBoxLayout;
+  foot->setSpacing(8);
+  m_left->setFont(Theme::of(this).numberFont(FontRole::label));
+  foot->addWidget(place ? m_host : m_left, 1);
+  m_curves->setObjectName("show-curves");
+  m_stop->setObjectName("stop-run");
+  m_curves->setVisible(!place);
+  foot->addWidget(m_curves);
+  foot->addWidget(m_stop);
+  column->addLayout(foot);
+  (place ? m_left : m_host)->setParent(this);
+  (place ? m_left : m_host)->hide();
+  connect(m_curves, &Button::clicked, this, [this] { showCurvesOf(m_context, m_run); });
+  connect(m_stop, &Button::clicked, this, &RunCard::stop);
+}
+
+void RunCard::stop() {
+  try {
+    m_context.launcher->stop(m_run);
+    m_fault->hide();
+  } catch (const Error& error) {
+    m_fault->setText(QString::fromStdString(error.what()));
+    m_fault->show();
+  }
+}
+
+void RunCard::refresh(const RunRecord& run) {
+  const QString host = m_context.workspace->hostName(m_context.runHosts->hostOf(run));
+  m_name->setText(m_place ? QStringLiteral("%1  %2").arg(m_place).arg(run.name) : run.name);
+  setAccessibleName(run.name + ", " + toText(run.state));
+  m_stop->setEnabled(Launcher::may(run.state, RunAction::stop));
+  if (m_place) {
+    m_state->setStatus(Status::queued, tr("Queued"));
+    m_words->setText(host);
+    m_host->setText(tr("Since %1").arg(formatMoment(run.created)));
+    m_host->setVisible(true);
+    setStyleProperty(m_host, "kind", "hint");
+    return;
+  }
+  const JobStage stage = m_context.launcher->stage(run.id);
+  const bool before = !stage.sentence.isEmpty() && run.step == 0;
+  m_state->setStatus(Status::running, run.stepsTotal > 0 && run.step > 0 ? tr("%1%2%").arg(static_cast<int>(run.progress() * 100)).arg(kNarrowSpace) : toText(run.state));
+  QStringList parts{host};
+  if (before) parts << stage.sentence;
+  else if (run.step == 0) parts << tr("preparing");
+  else if (run.epochs > 0) parts << tr("epoch %1 of %2").arg(formatFixed(run.epoch, 1), QString::number(run.epochs, 'g', 6));
+  else parts << tr("step %1 of %2").arg(formatCount(static_cast<double>(run.step)), formatCount(static_cast<double>(run.stepsTotal)));
+  if (run.bestStep >= 0) parts << tr("best %1").arg(formatMetric(run.metric, run.best));
+  m_words->setText(parts.join(", "));
+  const double share = before ? stage.share : run.progress();
+  m_bar->setValue(static_cast<int>(std::clamp(share, 0.0, 1.0) * 1000));
+  const double left = secondsLeft(run);
+  m_left->setText(std::isnan(left) ? QString() : tr("%1 left").arg(formatDuration(left, true)));
+}
+
+}  // namespace loom

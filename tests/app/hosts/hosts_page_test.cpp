@@ -1,0 +1,437 @@
+// A person at the Hosts page and the host chooser: hosts are added, checked, changed, removed, asked for; runs are sent to one.
+#include <QClipboard>
+#include <QDialog>
+#include <QDirIterator>
+#include <QLabel>
+#include <QListWidget>
+#include <QPlainTextEdit>
+#include <QSignalSpy>
+#include <QTabBar>
+#include <atomic>
+#include <mutex>
+
+#include "app/host_checks.h"
+#include "app/pages/hosts/check_row.h"
+#include "app/pages/hosts/host_list.h"
+#include "app/pages/hosts/host_view.h"
+#include "app/pages/hosts/hosts_page.h"
+#include "app/pages/hosts/queue_panel.h"
+#include "app/pages/training/training_page.h"
+#include "app/shell/host_button.h"
+#include "app/shell/message_bar.h"
+#include "app/shell/top_bar.h"
+#include "launcher/job.h"
+#include "launcher/ssh/local_transport.h"
+#include "launcher/ssh/ssh_connection.h"
+#include "tests/app/opened_window.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/segmented_control.h"
+
+namespace loom {
+namespace {
+
+constexpr int kPatience = 60000;  // ms: a machine may be busy; a quiet one needs a second
+
+const char* const kProject = R"({
+  "loom": 1,
+  "networks": { "main": {
+    "nodes": [ {"id": "x", "layer": "Input", "shape": [2], "at": [0, 0]},
+               {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [260, 120]},
+               {"id": "out", "layer": "Linear", "outputs": 2, "at": [0, 60]},
+               {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 120]} ],
+    "edges": [ ["x", "out"], ["out", "loss"], ["y", "loss.target"] ] } },
+  "datasets": { "training": {"csv": "train.csv"} },
+  "training": { "network": "main", "dataset": "training", "epochs": 2, "batch": 2,
+                "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
+
+// What the far side does, set by the test and read on the line's thread.
+struct FarSide {
+  std::mutex mutex;
+  QString fault;                 // open() fails with it
+  SshFault kind = SshFault::unreachable;
+  std::vector<SshQuestion> questions;
+  std::vector<std::optional<QString>> answers;
+};
+
+class FarTransport : public LocalTransport {
+ public:
+  FarTransport(FarSide& side, SshAsk ask) : m_side(side), m_ask(std::move(ask)) {}
+  void open() override {
+    std::vector<SshQuestion> questions;
+    {
+      const std::lock_guard lock(m_side.mutex);
+      if (!m_side.fault.isEmpty()) throw SshError(m_side.kind, m_side.fault.toStdString());
+      questions = m_side.questions;
+    }
+    for (const SshQuestion& each : questions) {
+      const auto answer = m_ask(each);
+      {
+        const std::lock_guard lock(m_side.mutex);
+        m_side.answers.push_back(answer);
+      }
+      if (!answer) throw SshError(SshFault::signIn, "nobody answered");
+    }
+  }
+  QString fingerprint() const override { return QStringLiteral("ED25519 SHA256:9kQ2"); }
+
+ private:
+  FarSide& m_side;
+  SshAsk m_ask;
+};
+
+}  // namespace
+
+class HostsPageTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<FarSide> m_side;
+  std::unique_ptr<QTemporaryDir> m_home;
+  std::unique_ptr<OpenedWindow> m_open;
+
+  HostsPage& page() { return *static_cast<HostsPage*>(m_open->window().page("hosts")); }
+  HostStore& hosts() { return m_open->workspace().hosts(); }
+  const HostReport& report(const QString& host) { return m_open->workspace().checks().report(host); }
+  void fail(const QString& sentence, SshFault kind) {
+    const std::lock_guard lock(m_side->mutex);
+    m_side->fault = sentence;
+    m_side->kind = kind;
+  }
+  void addHost(const QString& text) {
+    m_open->click("add-host");
+    QTRY_COMPARE(QApplication::focusWidget(), static_cast<QWidget*>(m_open->part<QLineEdit>("new-host")));
+    m_open->type(text);
+  }
+  CheckRow* row(const QString& name) {
+    for (CheckRow* each : page().view().findChildren<CheckRow*>())
+      if (each->line().name == name && each->isVisible()) return each;
+    return nullptr;
+  }
+  void fill(const char* name, const QString& text) {
+    auto* field = m_open->part<QLineEdit>(name);
+    QVERIFY2(field && field->isVisible(), name);
+    field->setFocus();
+    field->selectAll();
+    QTest::keyClicks(field, text);
+  }
+  // By its words, as a person presses it; of hidden cards none.
+  Button* button(QWidget* in, const char* name) {
+    for (Button* each : in->findChildren<Button*>(name))
+      if (each->isVisible()) return each;
+    return nullptr;
+  }
+  void openProject() {
+    m_open->write("p/train.csv", "x__0,x__1,y:label\n1,0,0\n0,1,1\n1,1,1\n0,0,0\n");
+    m_open->window().openProject(m_open->write("p/project.loom", kProject));
+    QTRY_VERIFY(m_open->workspace().document());
+    QTRY_COMPARE(m_open->workspace().errors(), 0);
+  }
+  void takeDown() {
+    if (m_open) {
+      for (const RunRecord& each : m_open->workspace().store().runs())
+        if (isLive(each.state)) m_open->workspace().launcher().kill(each.id);
+      QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().launcher().running(), 0, kPatience);
+    }
+    m_open.reset();
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_side = std::make_unique<FarSide>();
+    m_home = std::make_unique<QTemporaryDir>();
+    qputenv("HOME", m_home->path().toUtf8());
+    QFile config(m_home->filePath("config"));
+    QVERIFY(config.open(QIODevice::WriteOnly));
+    config.write("Host vega\n  HostName vega.lab.example\n  User mara\nHost *\n  Port 22\n");
+    config.close();
+    m_open = std::make_unique<OpenedWindow>(LineOptions{.program = QStringLiteral(LOOM_PROGRAM), .sshConfig = config.fileName(),
+                                                        .transport = [side = m_side.get()](const SshAsk& ask) { return std::make_unique<FarTransport>(*side, ask); },
+                                                        .firstWaitMs = 50, .longestWaitMs = 200});
+    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    QTRY_COMPARE(m_open->window().currentPage(), QString("hosts"));
+  }
+  void cleanup() {
+    takeDown();
+    m_home.reset();
+  }
+
+  void addingAHostChecksItAtOnce() {
+    QVERIFY(hosts().hosts().isEmpty());
+    addHost("mara@head.atlas.example:2222");
+    QCOMPARE(hosts().hosts().size(), 1);
+    const Host host = hosts().hosts().first();
+    QCOMPARE(host.user, QString("mara"));
+    QCOMPARE(host.port, 2222);
+    QCOMPARE(page().list().current(), host.id);
+    // Names stand there before anything is known of them.
+    QVERIFY(row("Host key"));
+    QTRY_VERIFY_WITH_TIMEOUT(report(host.id).at > 0, kPatience);
+    QVERIFY(report(host.id).reached());
+    QVERIFY(row("Host key")->line().finding.contains("SHA256:9kQ2"));
+    QVERIFY(row("Real start")->line().finding.startsWith("1 of 1 ranks"));
+    QVERIFY(m_open->part<QLabel>("host-checked")->text().contains("fake loom"));
+    QVERIFY(m_open->part<QLabel>("host-place")->text().startsWith("mara@head.atlas.example:2222"));
+    QVERIFY(!m_open->workspace().checks().sign(host.id).words.isEmpty());
+    // It is remembered: another window knows what this one found out.
+    const HostChecks other(m_open->workspace().lines(), {}, m_open->workspace().preferences());
+    QCOMPARE(other.report(host.id).lines.size(), report(host.id).lines.size());
+  }
+
+  void whatIsNoAddressIsSaidAtTheField() {
+    addHost("two words");
+    QVERIFY(hosts().hosts().isEmpty());
+    auto* fault = m_open->part<QLabel>("new-host-fault");
+    QVERIFY(fault->isVisible());
+    QVERIFY(fault->text().contains("two words"));
+    QTest::keyClick(m_open->part<QLineEdit>("new-host"), Qt::Key_Escape);
+    QVERIFY(!m_open->part<QLineEdit>("new-host")->isVisible());
+  }
+
+  void hostsOfTheConfigurationAreOffered() {
+    m_open->click("add-vega");
+    QCOMPARE(hosts().hosts().size(), 1);
+    QCOMPARE(hosts().hosts().first().address, QString("vega"));
+    QTRY_VERIFY_WITH_TIMEOUT(report("vega").at > 0, kPatience);
+    // What is in the list is not offered again.
+    QTRY_VERIFY(!m_open->part<QAbstractButton>("add-vega"));
+  }
+
+  void thisMachineIsCheckedToo() {
+    QVERIFY(page().list().current().isEmpty());
+    QVERIFY(!m_open->part<QAbstractButton>("edit-host")->isVisible());
+    m_open->click("check-host");
+    QTRY_VERIFY_WITH_TIMEOUT(report({}).at > 0, kPatience);
+    QVERIFY(row("Real start"));
+    QVERIFY(!row("SSH"));
+  }
+
+  void aFailedLineStandsOpenWithItsRemedy() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    const auto passed = report("there").lines.size();
+    m_open->workspace().lines().line("there")->disconnectNow();
+    QTRY_COMPARE(m_open->workspace().lines().line("there")->state(), LineState::offline);
+    fail("the key of there has changed: it shows ED25519 SHA256:aaaa, but known_hosts has ED25519 SHA256:9kQ2", SshFault::hostKey);
+    m_open->click("check-host");
+    QTRY_VERIFY(row("Host key") && row("Host key")->line().status == CheckLine::Status::failed);
+    CheckRow* const failed = row("Host key");
+    QTRY_VERIFY(failed->copyButton()->isVisible());
+    QTest::mouseClick(failed->copyButton(), Qt::LeftButton);
+    QCOMPARE(QApplication::clipboard()->text(), failed->line().remedy);
+    // Both fingerprints stand there, and on the other pages in a bar.
+    QTRY_VERIFY(m_open->part<QLabel>("host-fault-text")->isVisible());
+    for (const char* each : {"SHA256:aaaa", "SHA256:9kQ2"}) QVERIFY(m_open->part<QLabel>("host-fault-text")->text().contains(each));
+    QTest::keyClick(&m_open->window(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY(m_open->window().messages().text("host-there").contains("SHA256:aaaa"));
+    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    QVERIFY(m_open->window().messages().text("host-there").isEmpty());
+    // What was known stays, with its age.
+    QVERIFY(report("there").before.size() == passed);
+    QTRY_VERIFY(row("Disk"));
+    fail({}, SshFault::unreachable);
+    m_open->click("check-host");
+    QTRY_VERIFY_WITH_TIMEOUT(!report("there").checking && report("there").reached(), kPatience);
+    QTRY_VERIFY(!m_open->part<QLabel>("host-fault-text")->isVisible());
+  }
+
+  void anUnknownKeyIsAcceptedByHandAlone() {
+    m_side->questions = {{.kind = SshQuestion::Kind::newHostKey, .host = "there", .text = "there is not known yet.", .fingerprint = "ED25519 SHA256:9kQ2"}};
+    addHost("there");
+    QTRY_VERIFY(m_open->part<QDialog>("host-question"));
+    auto* dialog = m_open->part<QDialog>("host-question");
+    QVERIFY(dialog->isModal());
+    QCOMPARE(dialog->findChild<QLabel*>("fingerprint")->text(), QString("ED25519 SHA256:9kQ2"));
+    QTest::keyClick(dialog, Qt::Key_Return);  // a careless Enter declines
+    QTRY_VERIFY(!m_open->part<QDialog>("host-question"));
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    QVERIFY(m_side->answers.size() == 1 && !m_side->answers[0]);
+    m_open->click("check-host");
+    QTRY_VERIFY(m_open->part<QDialog>("host-question"));
+    m_open->click("accept");
+    QTRY_VERIFY_WITH_TIMEOUT(!report("there").checking && report("there").reached(), kPatience);
+    QCOMPARE(m_side->answers.back(), std::optional<QString>("yes"));
+  }
+
+  void passwordAndCodeAreAskedInTheirOrder() {
+    m_side->questions = {{.kind = SshQuestion::Kind::password, .host = "there", .text = "Password:"},
+                         {.kind = SshQuestion::Kind::code, .host = "there", .text = "Verification code:", .visible = true}};
+    addHost("there");
+    QTRY_VERIFY(m_open->part<QLineEdit>("answer"));
+    QCOMPARE(m_open->part<QLineEdit>("answer")->echoMode(), QLineEdit::Password);
+    QTest::keyClicks(m_open->part<QLineEdit>("answer"), "hunter2");
+    m_open->click("accept");
+    QTRY_VERIFY(m_open->part<QLineEdit>("answer") && m_open->part<QLineEdit>("answer")->echoMode() == QLineEdit::Normal);
+    QTest::keyClicks(m_open->part<QLineEdit>("answer"), "123456");
+    m_open->click("accept");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    const std::vector<std::optional<QString>> wanted{"hunter2", "123456"};
+    QVERIFY(m_side->answers == wanted);
+    // Nothing that was typed is on the disk.
+    QDirIterator files(m_open->path("."), QDir::Files, QDirIterator::Subdirectories);
+    while (files.hasNext()) {
+      QFile file(files.next());
+      QVERIFY(file.open(QIODevice::ReadOnly));
+      QVERIFY2(!file.readAll().contains("hunter2"), qPrintable(file.fileName()));
+    }
+  }
+
+  void whatIsTypedInTheFormHoldsUnlessItIsWrong() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    m_open->click("edit-host");
+    fill("host-form-port", "70000");
+    auto* fault = m_open->part<QLabel>("fault-host-form-port");
+    QVERIFY(fault->isVisible());
+    QVERIFY2(fault->text().contains("70000"), qPrintable(fault->text()));
+    QCOMPARE(hosts().find("there")->port, 7000);  // the last good one, as typed so far
+    fill("host-form-port", "2200");
+    QVERIFY(!fault->isVisible());
+    QCOMPARE(hosts().find("there")->port, 2200);
+    fill("host-form-folder", "/data/two words");
+    QVERIFY(m_open->part<QLabel>("fault-host-form-folder")->isVisible());
+    QVERIFY(!m_open->part<QLabel>("fault-host-form-port")->isVisible());
+    fill("host-form-folder", "/data/loom");
+    auto* places = m_open->part<QPlainTextEdit>("host-form-places");
+    QTest::keyClicks(places, "a01 8");
+    QTest::keyClick(places, Qt::Key_Return);
+    QTest::keyClicks(places, "a02 8");
+    QCOMPARE(hosts().find("there")->totalRanks(), 16);
+    fill("host-form-mpirun", "/opt/mpi/bin/mpirun --mca \"btl tcp\"");
+    QCOMPARE(hosts().find("there")->mpirun, (QStringList{"/opt/mpi/bin/mpirun", "--mca", "btl tcp"}));
+    // Slurm: its fields, and the script as it will be submitted.
+    QTest::mouseClick(m_open->part<SegmentedControl>("host-kind"), Qt::LeftButton, {}, m_open->part<SegmentedControl>("host-kind")->segment(1).center());
+    QCOMPARE(hosts().find("there")->kind, HostKind::slurm);
+    fill("host-form-partition", "cpu");
+    fill("host-form-nodes", "4");
+    auto* script = m_open->part<QLabel>("job-script");
+    QVERIFY(script->isVisible());
+    QVERIFY(script->text().contains("#SBATCH --partition=cpu"));
+    QVERIFY(script->text().contains("#SBATCH --nodes=4"));
+    fill("host-form-partition", "c p u");
+    QVERIFY(m_open->part<QLabel>("fault-host-form-partition")->isVisible());
+    QCOMPARE(hosts().find("there")->slurm.partition, QString("c"));
+  }
+
+  void removingIsTakenBackByUndo() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    auto* list = m_open->part<QListWidget>("host-list");
+    list->setFocus();
+    QTest::keyClick(list, Qt::Key_Delete);
+    QVERIFY(hosts().hosts().isEmpty());
+    m_open->undo();
+    QCOMPARE(hosts().hosts().size(), 1);
+    QCOMPARE(page().list().current(), QString("there"));
+    m_open->click("edit-host");
+    m_open->click("remove-host");
+    QVERIFY(hosts().hosts().isEmpty());
+  }
+
+  void trainSendsTheRunToTheChosenHost() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    Host wide = *hosts().find("there");
+    wide.name = "lab cluster";
+    wide.ranks = 4;
+    hosts().change(wide);
+    openProject();
+    m_open->click("host-chooser");
+    QTRY_VERIFY(m_open->part<QAbstractButton>("choose-there"));
+    m_open->click("choose-there");
+    QCOMPARE(m_open->workspace().host(), QString("there"));
+    QCOMPARE(m_open->workspace().ranks(), 4);
+    auto* ranks = m_open->part<QLineEdit>("ranks");
+    QVERIFY(ranks->isVisible());
+    ranks->selectAll();
+    QTest::keyClicks(ranks, "9");
+    QVERIFY(m_open->part<QLabel>("ranks-fault")->isVisible());
+    QCOMPARE(m_open->workspace().ranks(), 4);
+    ranks->selectAll();
+    QTest::keyClicks(ranks, "1");
+    QTest::keyClick(ranks, Qt::Key_Return);
+    QCOMPARE(m_open->workspace().ranks(), 1);
+    QVERIFY(m_open->window().topBar().hostButton().accessibleName().contains("lab cluster 1 rank"));
+    QVERIFY(m_open->part<QAbstractButton>("status-host")->text().startsWith("lab cluster"));
+
+    m_open->window().train({.overrides = {"steps=4000", "ms=5"}});
+    QTRY_COMPARE(m_open->workspace().runs().size(), 1);
+    const QString id = m_open->workspace().runs().first().id;
+    RunRecord read;
+    JobFile job;
+    QVERIFY(readJobFile(m_open->workspace().store().find(id)->folder, read, job));
+    QCOMPARE(job.host, QString("there"));
+    QCOMPARE(job.ranks, 1);
+    QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().store().find(id)->state, RunState::running, kPatience);
+    QCOMPARE(m_open->window().currentPage(), QString("training"));
+
+    // The queue: progress, curves, what waits, stop.
+    m_open->window().train({.overrides = {"steps=20"}});
+    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    QTRY_COMPARE(page().queue().length(), 2);
+    auto* card = page().queue().findChild<QWidget*>("run-" + id);
+    QVERIFY(card);
+    QTest::mouseClick(button(card, "show-curves"), Qt::LeftButton);
+    QCOMPARE(m_open->window().currentPage(), QString("training"));
+    QCOMPARE(static_cast<TrainingPage*>(m_open->window().page("training"))->run(), id);
+    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    // A host that carries a run stays.
+    page().list().setCurrent("there");
+    auto* list = m_open->part<QListWidget>("host-list");
+    list->setFocus();
+    QTest::keyClick(list, Qt::Key_Delete);
+    QVERIFY(hosts().find("there"));
+    QVERIFY(m_open->part<QLabel>("new-host-fault")->text().contains("stop them first"));
+    for (const RunRecord& each : m_open->workspace().runs()) {
+      if (each.state != RunState::queued) continue;
+      auto* waiting = page().queue().findChild<QWidget*>("run-" + each.id);
+      QVERIFY(waiting);
+      QTest::mouseClick(button(waiting, "stop-run"), Qt::LeftButton);
+      QCOMPARE(m_open->workspace().store().find(each.id)->state, RunState::stopped);
+    }
+    QTRY_COMPARE(page().queue().length(), 1);
+    card = page().queue().findChild<QWidget*>("run-" + id);
+    QTest::mouseClick(button(card, "stop-run"), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().store().find(id)->state, RunState::stopped, kPatience);
+    QTRY_COMPARE(page().queue().length(), 0);
+
+    // The choice belongs to the project.
+    QVERIFY(m_open->workspace().closeProject());
+    openProject();
+    QCOMPARE(m_open->workspace().host(), QString("there"));
+    QCOMPARE(m_open->workspace().ranks(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().launcher().running(), 0, kPatience);
+  }
+
+  void aRunThatWaitsForItsHostSaysSo() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    openProject();
+    m_open->workspace().chooseHost("there");
+    m_open->window().train({.overrides = {"steps=20"}});
+    const QString id = m_open->workspace().runs().first().id;
+    QSignalSpy stages(&m_open->workspace().launcher(), &Launcher::stageChanged);
+    QTRY_VERIFY_WITH_TIMEOUT(!stages.isEmpty() || m_open->workspace().store().find(id)->state == RunState::finished, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().store().find(id)->state, RunState::finished, kPatience);
+    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    QTRY_VERIFY(page().queue().findChild<QWidget*>("show-in-runs"));
+  }
+
+  void inASmallWindowTheQueueIsATab() {
+    auto* tabs = m_open->part<QTabBar>("hosts-tabs");
+    QVERIFY(!tabs->isVisible());
+    QVERIFY(page().queue().isVisible());
+    m_open->window().resize(1024, 700);
+    QTRY_VERIFY(tabs->isVisible());
+    QVERIFY(!page().queue().isVisible());
+    QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(1).center());
+    QVERIFY(page().queue().isVisible());
+    m_open->window().resize(1440, 900);
+    QTRY_VERIFY(!tabs->isVisible());
+    QVERIFY(page().queue().isVisible() && page().view().isVisible());
+  }
+};
+
+}  // namespace loom
+
+QTEST_MAIN(loom::HostsPageTest)
+#include "hosts_page_test.moc"
