@@ -177,10 +177,11 @@ void TopBar::refreshRuns() {
     if (isLive(each.state)) ++live, newest = &each;
   m_live = live > 0;
   const bool shown = m_pill->isVisibleTo(this);
+  const int before = m_pill->sizeHint().width();
   if (live == 1) m_pill->setRun(newest->name, newest->stepsTotal ? static_cast<int>(newest->progress() * 100) : -1, false);
   if (live > 1) m_pill->setRun(tr("%1 running").arg(live), -1, false);
   m_pill->setVisible(live > 0);
-  if (shown != (live > 0)) resizeEvent(nullptr);
+  if (shown != (live > 0) || before != m_pill->sizeHint().width()) resizeEvent(nullptr);
   refreshTrain();
 }
 

@@ -139,7 +139,14 @@ void HostForm::addLines(const char* name, const QString& label, const QString& h
   text->setFixedSize(kField, kLines);
   text->setTabChangesFocus(true);
   text->setFont(Theme::of(this).numberFont());
-  Field& field = add(label, hint, text, kind);
+  text->setAccessibleName(label);
+  auto* frame = new QFrame;
+  frame->setProperty("kind", "card");
+  frame->setObjectName(QLatin1String(name) + QStringLiteral("-frame"));
+  auto* inside = new QVBoxLayout(frame);
+  inside->setContentsMargins(1, 1, 1, 1);
+  inside->addWidget(text);
+  Field& field = add(label, hint, frame, kind);
   field.show = [text, show](const Host& host) { text->setPlainText(show(host)); };
   field.read = [text, read](Host& host) { read(host, text->toPlainText()); return QString(); };
   field.copy = std::move(copy);

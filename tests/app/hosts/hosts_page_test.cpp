@@ -120,6 +120,17 @@ class HostsPageTest : public QObject {
       if (each->isVisible()) return each;
     return nullptr;
   }
+  // On the card of a run, as soon as it stands there.
+  void press(const QString& run, const char* name) {
+    Button* found = nullptr;
+    const auto there = [&] {
+      for (QWidget* card : page().queue().findChildren<QWidget*>("run-" + run))
+        if (card->isVisible() && (found = button(card, name))) return true;
+      return false;
+    };
+    QTRY_VERIFY2(there(), name);
+    QTest::mouseClick(found, Qt::LeftButton);
+  }
   void openProject() {
     m_open->write("p/train.csv", "x__0,x__1,y:label\n1,0,0\n0,1,1\n1,1,1\n0,0,0\n");
     m_open->window().openProject(m_open->write("p/project.loom", kProject));
@@ -368,9 +379,7 @@ class HostsPageTest : public QObject {
     m_open->window().train({.overrides = {"steps=20"}});
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
     QTRY_COMPARE(page().queue().length(), 2);
-    auto* card = page().queue().findChild<QWidget*>("run-" + id);
-    QVERIFY(card);
-    QTest::mouseClick(button(card, "show-curves"), Qt::LeftButton);
+    press(id, "show-curves");
     QCOMPARE(m_open->window().currentPage(), QString("training"));
     QCOMPARE(static_cast<TrainingPage*>(m_open->window().page("training"))->run(), id);
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
@@ -383,14 +392,11 @@ class HostsPageTest : public QObject {
     QVERIFY(m_open->part<QLabel>("new-host-fault")->text().contains("stop them first"));
     for (const RunRecord& each : m_open->workspace().runs()) {
       if (each.state != RunState::queued) continue;
-      auto* waiting = page().queue().findChild<QWidget*>("run-" + each.id);
-      QVERIFY(waiting);
-      QTest::mouseClick(button(waiting, "stop-run"), Qt::LeftButton);
+      press(each.id, "stop-run");
       QCOMPARE(m_open->workspace().store().find(each.id)->state, RunState::stopped);
     }
     QTRY_COMPARE(page().queue().length(), 1);
-    card = page().queue().findChild<QWidget*>("run-" + id);
-    QTest::mouseClick(button(card, "stop-run"), Qt::LeftButton);
+    press(id, "stop-run");
     QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().store().find(id)->state, RunState::stopped, kPatience);
     QTRY_COMPARE(page().queue().length(), 0);
 
