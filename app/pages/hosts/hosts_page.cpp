@@ -198,8 +198,7 @@ void HostsPage::resizeEvent(QResizeEvent* event) {
   if (narrow == m_narrow) return;
   m_narrow = narrow;
   if (narrow) m_centre->addWidget(m_queue);
-  else m_right->layout()->addWidget(m_queue);
-  m_queue->show();
+  else m_right->layout()->addWidget(m_queue), m_queue->show();
   m_right->setVisible(!narrow);
   m_tabs->setVisible(narrow);
   m_tabs->setCurrentIndex(0);

@@ -377,12 +377,12 @@ class HostsPageTest : public QObject {
 
     // The queue: progress, curves, what waits, stop.
     m_open->window().train({.overrides = {"steps=20"}});
-    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    m_open->click("rail-hosts");
     QTRY_COMPARE(page().queue().length(), 2);
     press(id, "show-curves");
     QCOMPARE(m_open->window().currentPage(), QString("training"));
     QCOMPARE(static_cast<TrainingPage*>(m_open->window().page("training"))->run(), id);
-    QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
+    m_open->click("rail-hosts");
     // A host that carries a run stays.
     page().list().setCurrent("there");
     auto* list = m_open->part<QListWidget>("host-list");
