@@ -51,6 +51,7 @@ TrainerOptions fromShared(const Json& shared) {
   options.run.path = shared["run"].get<std::string>();
   options.folder = shared["folder"].get<std::string>();
   options.projectFile = shared["file"].get<std::string>();
+  options.versions = {{"gradloom", versionText()}};  // this rank's own: the ranks compare them
   options.project =
       checkedProject(parseJson(shared["project"].get<std::string>(), "rank 0's project"), "rank 0's project", {})
           .project;
