@@ -7,10 +7,10 @@
 
 namespace loom {
 
-// {"machine", "user", "time", "system", "libc", "cores", "memory_free", "open_files": {"soft", "hard"}, "stack",
-// "locked_memory",
-//  "shared_memory": {"free", "size"}, "disk": {"folder", "free", "size", "writable", "why"}, "quota": text of quota(1)
-//  when it speaks, "mpi": {"program", "version"}, "slurm": {"version"}, "gpus": [{"name", "memory", "driver"}]}
+// {"machine", "user", "time", "system", "libc", "cores", "memory_free", "stack", "locked_memory",
+//  "open_files": {"soft", "hard"}, "shared_memory": {"free", "size"},
+//  "disk": {"folder", "free", "size", "writable", "why"}, "quota": text of quota(1) when it speaks,
+//  "mpi": {"program", "version"}, "slurm": {"version"}, "gpus": [{"name", "memory", "driver"}]}
 // `need`: bytes that a run will want on the disk; they are really taken and given back, so that a quota speaks too.
 Json machineFacts(const std::filesystem::path& folder, std::int64_t need);
 

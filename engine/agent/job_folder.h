@@ -1,9 +1,9 @@
 #pragma once
 // A job is a run folder with three files more, so that it outlives every connection and whoever started it:
 //   launch.json   how it is started: {"id", "start", "resume", "overrides", "ranks", "hosts": [{"name", "ranks"}],
-//   "mpirun": [words],
-//                 "prefix": [words], "modules": [lines], "slurm": {"continue": n}}; "start" counts the starts of this
-//                 run, chosen by the client: the same start asked for twice is started once
+//                 "mpirun": [words], "prefix": [words], "modules": [lines], "stalled_after": s,
+//                 "slurm": {"continue": n}}; "start" counts the starts of this run, chosen by the client: the same
+//                 start asked for twice is started once
 //   process.json  who runs it: {"start", "process", "started", "boot", "machine"} or {"start", "slurm": "1234"}
 //   exit          how it ended: a number as a shell gives it (128 + signal); gone while it runs
 // The supervisor (supervisor.h) writes the last two.

@@ -173,7 +173,12 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
   const int ranks = launch.value("ranks", 1);
   const std::vector<std::string> mpirun = wordsOf(launch, "mpirun");
   const auto hosts = launch.find("hosts");
-  if (isWatched(launch)) add(words, {program, "supervise", "--run", job.path().string(), "--"});
+  if (isWatched(launch)) {
+    add(words, {program, "supervise", "--run", job.path().string()});
+    if (const int seconds = launch.value("stalled_after", 0); seconds > 0)
+      add(words, {"--stalled-after", std::to_string(seconds)});
+    words.push_back("--");
+  }
   if (needsMpi(launch)) {
     words.insert(words.end(), mpirun.begin(), mpirun.end());
     if (mpirun.empty()) words.push_back("mpirun");

@@ -1,9 +1,8 @@
 #pragma once
 // The process beside a job: it starts `loom train` or mpirun around it, outlives every connection, and notes the end.
 // Under Slurm it is the batch script's own process. Signals to it:
-//   SIGINT, SIGUSR1   the run is to write a checkpoint and end; SIGUSR1 comes from Slurm shortly before the time limit,
-//   and
-//                     then the continuation is submitted where launch.json asks for it
+//   SIGINT, SIGUSR1   the run is to write a checkpoint and end; SIGUSR1 comes from Slurm shortly before the time
+//                     limit, and then the continuation is submitted where launch.json asks for it
 //   SIGTERM           every rank ends now
 #include <string>
 #include <vector>

@@ -107,6 +107,7 @@ Json toJson(const Host& host) {
                      {"continuations", slurm.continuations},
                      {"lines", toJson(slurm.lines)}};
   }
+  if (host.stalledAfter) json["stalled_after"] = host.stalledAfter;
   if (host.folder != plain.folder) text("folder", host.folder);
   text("data_folder", host.dataFolder);
   return json;
@@ -154,6 +155,7 @@ Host hostFromJson(const Json& json) {
     host.slurm.lines = inner.list("lines");
     inner.finish();
   }
+  host.stalledAfter = named.integer("stalled_after", 0);
   host.folder = named.text("folder", host.folder);
   host.dataFolder = named.text("data_folder");
   named.finish();
@@ -182,6 +184,9 @@ QStringList problems(const Host& host) {
       say(QStringLiteral("'%1' with %2 ranks is no place for ranks: give a host name and at least 1")
               .arg(each.name)
               .arg(each.ranks));
+  if (host.stalledAfter != 0 && host.stalledAfter < 3)
+    say(QStringLiteral("a rank cannot count as stalled after %1 s: give at least 3, or 0 for the usual 40")
+            .arg(host.stalledAfter));
   if (host.kind == HostKind::slurm) {
     // Values that stand in the script's #SBATCH lines: one word each.
     static const QRegularExpression word("^[A-Za-z0-9._:,=@+*/\\[\\]-]*$");

@@ -39,6 +39,7 @@ struct Host {
   QStringList modules;          // lines that a shell reads before a job: "module load openmpi"
   QStringList containerPrefix;  // words before loom: "apptainer", "exec", "image.sif"
   SlurmSettings slurm;
+  int stalledAfter = 0;  // seconds after which a rank that the others wait for ends the job; 0 = the engine's own 40
   QString folder = QStringLiteral("~/.cache/gradloom");  // engine, runs and data there; plain characters only
   QString dataFolder;  // where the data already lies, laid out as beside the project; empty = it is sent
 

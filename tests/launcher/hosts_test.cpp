@@ -48,7 +48,7 @@ class HostsTest : public QObject {
  private Q_SLOTS:
   void aHostComesBackAsItWas() {
     Host host = slurmHost();
-    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar";
+    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar", host.stalledAfter = 90;
     host.mpirun = {"/opt/mpirun", "--mca", "btl", "tcp,self"};
     host.places = {{"a01", 4}, {"a02", 2}};
     const Json json = toJson(host);

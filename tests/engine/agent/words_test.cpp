@@ -41,6 +41,11 @@ TEST(LaunchWords, RanksGoThroughMpirun) {
   EXPECT_EQ(words.find("--allow-run-as-root") != std::string::npos, ::geteuid() == 0);
 }
 
+TEST(LaunchWords, HowLongARankMayStandStillIsTold) {
+  EXPECT_THAT(joined(wordsFor({{"ranks", 2}, {"stalled_after", 300}})),
+              testing::StartsWith("/e/loom supervise --run /r/a --stalled-after 300 -- mpirun "));
+}
+
 TEST(LaunchWords, TheRanksOfACheckNeedNoWatcher) {
   const auto words = joined(wordsFor({{"ranks", 2}, {"probe", true}}));
   EXPECT_THAT(words, testing::StartsWith("mpirun "));
