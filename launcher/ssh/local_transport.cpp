@@ -84,7 +84,7 @@ class ProcessChannel : public ByteChannel {
   void closeInput() override {
     if (m_in >= 0) ::close(std::exchange(m_in, -1));
   }
-  bool ended() const override { return m_over; }
+  bool ended() const override { return m_over && m_code; }
   std::optional<int> exitCode() const override { return m_code; }
   QByteArray complaint() const override { return m_complaint; }
 

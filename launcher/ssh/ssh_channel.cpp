@@ -57,8 +57,10 @@ void SshChannel::closeInput() {
   ssh_channel_send_eof(m_channel);
 }
 
+// The far side tells the exit code between the end of the output and the end of the channel.
 bool SshChannel::ended() const {
-  return ssh_channel_is_eof(m_channel) && ssh_channel_poll(m_channel, 0) <= 0;
+  return ssh_channel_is_eof(m_channel) && ssh_channel_poll(m_channel, 0) <= 0 &&
+         (ssh_channel_is_closed(m_channel) || exitCode());
 }
 
 std::optional<int> SshChannel::exitCode() const {
