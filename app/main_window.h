@@ -45,7 +45,7 @@ class MainWindow : public QMainWindow {
   void newProject();
   void save();
   void saveAsDialog();
-  void train(const Workspace::TrainOptions& options = {});
+  void train(const TrainOptions& options = {});
   void resumeLast();
   void trainSeeds();
   void stopAfterEpoch();

@@ -63,7 +63,7 @@ void MainWindow::saveAsDialog() {
   else m_messages->hide("save");
 }
 
-void MainWindow::train(const Workspace::TrainOptions& options) {
+void MainWindow::train(const TrainOptions& options) {
   if (!m_workspace.document()) return;
   const Outcome started = m_workspace.train(options);
   m_problems->refresh();
@@ -244,6 +244,9 @@ void MainWindow::buildTrainMenu() {
     m_card = card;
     card->openAt(&m_topBar->trainButton());
   });
+  QAction* const idle = menu.addAction(icon("clock"), tr("Train when the host is idle"));
+  idle->setToolTip(tr("Waits for exclusive runs, gives way to them and goes on from its checkpoint."));
+  connect(idle, &QAction::triggered, this, [this] { train({.priority = Priority::shared}); });
   menu.addAction(m_actions->find("resume"));
   menu.addAction(m_actions->find("seeds"));
   menu.addSeparator();

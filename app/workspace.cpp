@@ -209,7 +209,8 @@ Outcome Workspace::train(const TrainOptions& options) {
           .dataFolder = m_document->folder(),
           .overrides = options.overrides,
           .host = host(),
-          .ranks = host().isEmpty() ? 0 : ranks()};
+          .ranks = host().isEmpty() ? 0 : ranks(),
+          .priority = options.priority};
   try {
     m_launcher->submit(job);
   } catch (const Error& error) {

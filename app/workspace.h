@@ -23,6 +23,12 @@ struct WorkspaceOptions {
   LineOptions line;        // how hosts are reached; a bundle that is not named is looked for
 };
 
+struct TrainOptions {
+  QString name;            // empty = made from the project's name
+  QStringList overrides;
+  Priority priority = Priority::exclusive;
+};
+
 class Workspace : public QObject {
   Q_OBJECT
 
@@ -50,10 +56,6 @@ class Workspace : public QObject {
   void closeWithoutSaving();
 
   // Saves, checks, submits. Refused with a sentence; errors of the project stand in the document's problems.
-  struct TrainOptions {
-    QString name;            // empty = made from the project's name
-    QStringList overrides;
-  };
   Outcome train(const TrainOptions& options = {});
   Outcome resumeLast();
   // As train(), `count` times with the seeds that follow the project's.

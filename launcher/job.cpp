@@ -87,6 +87,9 @@ void writeJobFile(const RunRecord& record, const JobFile& job) {
                      {"start", job.start}};
   if (!job.host.isEmpty()) file["host"] = job.host.toStdString();
   if (job.ranks > 0) file["ranks"] = job.ranks;
+  if (job.priority == Priority::shared) file["priority"] = "shared";
+  if (job.gaveWay) file["gave_way"] = true;
+  if (job.queued) file["place"] = job.place;
   writeFileAtomically((job.folder + "/job.json").toStdString(), formatJson(file) + "\n");
 }
 
@@ -108,6 +111,9 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job.bootId = textOf(file, "boot");
   job.host = textOf(file, "host");
   job.ranks = static_cast<int>(integerOf(file, "ranks"));
+  job.priority = textOf(file, "priority") == "shared" ? Priority::shared : Priority::exclusive;
+  job.gaveWay = file.value("gave_way", Json()) == Json(true);
+  job.place = static_cast<int>(integerOf(file, "place"));
   job.start = static_cast<int>(integerOf(file, "start"));
   return true;
 }

@@ -8,6 +8,10 @@
 
 namespace loom {
 
+// Who goes first on a host that cannot run all: one that is shared goes when nobody else wants the host, and gives way (with a
+// checkpoint, from which it goes on later) when an exclusive one comes.
+enum class Priority { exclusive, shared };
+
 struct Job {
   QString id;          // chosen by the client; submitting an id twice equals once
   QString name;        // "lars-4096"; need not be unique
@@ -18,6 +22,7 @@ struct Job {
   QString host;        // id of a host; empty = this machine
   int ranks = 0;       // 0 = as many as the host offers
   QString runsFolder;  // where the run's folder is made; empty = `runs` beside the project
+  Priority priority = Priority::exclusive;
 };
 
 // A new id: readable, in order of time, unique. "digits-20261121-101502-7f3a"
@@ -37,6 +42,9 @@ struct JobFile {
   bool resume = false;       // the queued or running start is a resume
   QString host;              // id; empty = this machine
   int ranks = 0;
+  Priority priority = Priority::exclusive;
+  bool gaveWay = false;      // it was asked to stop for another run: it goes on by itself
+  int place = 0;             // in the queue
   int start = 0;             // number of the newest start: a host is told it, and starts each number once
 };
 

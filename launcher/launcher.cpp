@@ -173,39 +173,17 @@ void Launcher::submit(const Job& job) {
   const QByteArray snapshot = withAbsolutePaths(job.snapshot, job.dataFolder);
   writeFileAtomically((run.folder + "/project.loom").toStdString(), std::string_view(snapshot.data(), snapshot.size()));
   run.created = static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
-  writeJobFile(run, {.folder = run.folder, .overrides = job.overrides, .queued = true, .host = job.host, .ranks = job.ranks});
+  writeJobFile(run, {.folder = run.folder, .overrides = job.overrides, .queued = true, .host = job.host, .ranks = job.ranks, .priority = job.priority});
   m_store.add(run);
-  m_queue << job.id;
+  enqueue(job.id);
   startNext();
   Q_EMIT countsChanged();
-}
-
-void Launcher::startNext() {
-  for (qsizetype i = 0; i < m_queue.size();) {
-    const QString id = m_queue[i];
-    const RunRecord* const run = m_store.find(id);
-    try {
-      Executor& executor = executorOf(run ? orderOf(*run).file.host : QString());
-      // One that was resumed before its last attempt was quite gone waits as well.
-      if (m_active.contains(id) || activeOn(executor) >= executor.atOnce()) {
-        ++i;
-        continue;
-      }
-      m_queue.removeAt(i);
-      start(id, executor);
-    } catch (const Error& error) {
-      m_queue.removeAll(id);
-      m_active.remove(id);
-      m_store.setState(id, RunState::failed, QString::fromStdString(error.what()));
-      saveJob(id, [](JobFile& job) { job.queued = false; });
-    }
-  }
 }
 
 void Launcher::start(const QString& id, Executor& executor) {
   // The start's number is on file before anybody hears it: asked for again after a crash, it is known to be the same one.
   saveJob(id, [](JobFile& job) {
-    job.queued = false;
+    job.queued = job.gaveWay = false;
     ++job.start;
   });
   m_active.insert(id, {.executor = &executor});
@@ -262,7 +240,7 @@ void Launcher::settle(const QString& id) {
       if (killed) m_store.setState(id, RunState::stopped, tr("Killed %1; what came after the last checkpoint is not kept.").arg(place));
       else m_store.setState(id, RunState::failed, sentence);
     }
-  } else {
+  } else if (!goesOnLater(id)) {
     m_store.flush();
   }
   startNext();
@@ -283,7 +261,7 @@ void Launcher::stop(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::stop);
   if (run.state == RunState::queued) {
     m_queue.removeAll(id);
-    saveJob(id, [](JobFile& job) { job.queued = false; });
+    saveJob(id, [](JobFile& job) { job.queued = job.gaveWay = false; });
     m_store.setState(id, RunState::stopped, tr("Taken from the queue before it began."));
     Q_EMIT countsChanged();
     return;
@@ -311,7 +289,7 @@ void Launcher::resume(const QString& id) {
   wanted(id, RunAction::resume);
   saveJob(id, [](JobFile& job) { job.queued = job.resume = true; });
   m_store.setState(id, RunState::queued);
-  if (!m_queue.contains(id)) m_queue << id;
+  enqueue(id);
   startNext();
   Q_EMIT countsChanged();
 }

@@ -56,6 +56,12 @@ class Launcher : public QObject {
   void keep(const QString& id);
   bool stopsAfterEpoch(const QString& id) const { return m_stopsAfterEpoch.contains(id); }
 
+  // Runs that wait, in the order in which they will begin: exclusive ones before shared ones.
+  const QStringList& queue() const { return m_queue; }
+  Priority priority(const QString& id) const;
+  void setPriority(const QString& id, Priority priority);   // of a run that waits or goes
+  void moveInQueue(const QString& id, int by);              // among those of its priority
+
   // At start: runs that still go are followed again, those that ended meanwhile get their last word, waiting ones go on waiting,
   // and a store that was lost is read again.
   void attach();
@@ -90,6 +96,11 @@ class Launcher : public QObject {
   void refuse(const QString& id, const QString& sentence);
   void start(const QString& id, Executor& executor);
   void startNext();
+  void enqueue(const QString& id);
+  void sortQueue();
+  void keepPlaces();
+  void giveWay(const Executor& executor, const QString& to);
+  bool goesOnLater(const QString& id);  // it gave way and waits now
   void take(const QString& id, const std::shared_ptr<EventBatch>& batch);
   void settle(const QString& id);
   void follow(const QString& id);
@@ -105,6 +116,7 @@ class Launcher : public QObject {
   QHash<QString, Active> m_active;
   QHash<QString, JobStage> m_stages;
   QStringList m_queue;
+  mutable QHash<QString, Priority> m_priorities;  // as the folders have them
   QSet<QString> m_reading, m_stopsAfterEpoch;
 };
 

@@ -20,7 +20,7 @@ void Launcher::attach() {
     if ((!isLive(run.state) && run.state != RunState::queued) || m_active.contains(run.id) || m_reading.contains(run.id)) continue;
     const JobOrder order = orderOf(run);
     if (run.state == RunState::queued && order.file.queued) {
-      if (!m_queue.contains(run.id)) m_queue << run.id;
+      enqueue(run.id);
       continue;
     }
     Executor* executor = nullptr;

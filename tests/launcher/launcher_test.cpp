@@ -108,6 +108,58 @@ class LauncherTest : public QObject {
     QVERIFY(!QFile::exists(m_store->find("c")->folder + "/events.jsonl"));
   }
 
+  void aSharedRunGivesWayAndGoesOnLater() {
+    Job shared = job("shared", {"steps=120", "ms=4"}), other = job("other", {"steps=10"});
+    shared.priority = other.priority = Priority::shared;
+    m_launcher->submit(shared);
+    m_launcher->submit(other);
+    QTRY_VERIFY(m_store->find("shared")->step > 20);
+    m_launcher->submit(job("urgent", {"steps=30", "ms=4"}));
+    QCOMPARE(m_launcher->queue(), QStringList({"urgent", "other"}));
+    QCOMPARE(state("shared"), RunState::stopping);
+    QTRY_COMPARE(state("urgent"), RunState::running);
+    QCOMPARE(state("shared"), RunState::queued);
+    QVERIFY(message("shared").contains("Gave way at step"));
+    QCOMPARE(m_launcher->queue(), QStringList({"shared", "other"}));
+    close();  // the window closes meanwhile; who waits goes on waiting
+    open();
+    m_launcher->attach();
+    QTRY_COMPARE(state("urgent"), RunState::finished);
+    QTRY_COMPARE(state("shared"), RunState::finished);
+    QTRY_COMPARE(state("other"), RunState::finished);
+    QCOMPARE(m_store->find("shared")->attempt, std::int64_t{2});
+    QVERIFY(m_store->find("other")->started >= m_store->find("shared")->ended);
+    const auto points = m_store->points("shared", series::kLoss);
+    QCOMPARE(points.size(), std::size_t{120});
+    for (std::size_t i = 0; i < points.size(); ++i) QCOMPARE(points[i].step, static_cast<std::int64_t>(i) + 1);
+  }
+
+  void waitingRunsChangePlaces() {
+    m_launcher->submit(job("a", {"steps=4000", "ms=5"}));
+    for (const char* id : {"b", "c", "d"}) m_launcher->submit(job(id, {"steps=10"}));
+    m_launcher->moveInQueue("d", -1);
+    QCOMPARE(m_launcher->queue(), QStringList({"b", "d", "c"}));
+    m_launcher->setPriority("b", Priority::shared);
+    QCOMPARE(m_launcher->queue(), QStringList({"d", "c", "b"}));
+    m_launcher->moveInQueue("b", -2);  // not before those that are exclusive
+    QCOMPARE(m_launcher->queue(), QStringList({"d", "c", "b"}));
+    m_launcher->moveInQueue("c", -1);
+    const QStringList order = m_launcher->queue();
+    QCOMPARE(order, QStringList({"c", "d", "b"}));
+    close();
+    open();
+    m_launcher->attach();
+    QCOMPARE(m_launcher->queue(), order);
+    QCOMPARE(m_launcher->priority("b"), Priority::shared);
+    QTRY_COMPARE(m_launcher->running(), 1);
+    m_launcher->setPriority("a", Priority::shared);  // the run that goes: it gives way to those that wait
+    QTRY_COMPARE(state("c"), RunState::finished);
+    QTRY_COMPARE(state("d"), RunState::finished);
+    QTRY_COMPARE(state("a"), RunState::running);
+    m_launcher->kill("a");
+    QTRY_COMPARE(state("b"), RunState::finished);
+  }
+
   void stopsAndResumesAsANewAttempt() {
     m_launcher->submit(job("a", {"steps=90", "ms=4"}));
     QTRY_VERIFY(m_store->find("a")->step > 25);

@@ -163,6 +163,9 @@ void HostsPage::refreshEmpty() { m_empty->setVisible(context().hosts->store().ho
 void HostsPage::refreshTabs() { m_tabs->setTabText(1, m_queue->length() ? tr("Queue %1").arg(m_queue->length()) : tr("Queue")); }
 
 void HostsPage::activated() {
+  // This machine is at hand: it is checked when it is looked at for the first time, without being asked.
+  const HostReport& here = context().checks->report({});
+  if (m_view->host().isEmpty() && here.at == 0 && !here.checking) m_view->check();
   m_view->refresh();
   Q_EMIT statusChanged(property("statusWords").toString());
 }

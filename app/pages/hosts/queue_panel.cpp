@@ -91,11 +91,12 @@ QList<RunRecord> QueuePanel::shown() const {
 void QueuePanel::refresh() {
   m_soon.stop();
   const double today = startOfToday();
-  QString wanted;
+  QString wanted = QStringLiteral("built ");  // an empty queue has its words too
   int length = 0;
   for (const RunRecord& each : shown()) {
     const bool busy = isLive(each.state) || each.state == RunState::queued;
     if (busy) ++length;
+    if (each.state == RunState::queued) wanted += QString::number(m_context.launcher->queue().indexOf(each.id)) + '/';
     if (busy || each.ended >= today) wanted += each.id + QString::number(busy ? isLive(each.state) : 2 + static_cast<int>(each.state)) + each.name + each.message;
   }
   m_count->setText(QString::number(length));
@@ -120,7 +121,8 @@ void QueuePanel::rebuild() {
     else if (each.state == RunState::queued) waiting << each;
     else if (each.ended >= startOfToday()) done << each;
   }
-  std::stable_sort(waiting.begin(), waiting.end(), [](const RunRecord& one, const RunRecord& other) { return one.created < other.created; });
+  const QStringList& order = m_context.launcher->queue();
+  std::stable_sort(waiting.begin(), waiting.end(), [&](const RunRecord& one, const RunRecord& other) { return order.indexOf(one.id) < order.indexOf(other.id); });
   std::stable_sort(done.begin(), done.end(), [](const RunRecord& one, const RunRecord& other) { return one.ended > other.ended; });
   const auto hairline = [this] {
     auto* line = new QFrame;
@@ -132,6 +134,13 @@ void QueuePanel::rebuild() {
   int number = 0;
   const auto card = [&](const RunRecord& run, int place) {
     auto* made = new RunCard(m_context, run.id, place);
+    connect(made, &RunCard::moved, this, [this, id = run.id] {
+      refresh();
+      RunCard* const card = m_cards.value(id);
+      if (!card) return;
+      card->show();  // a hidden one takes no focus, and the layout shows it later
+      card->setFocus(Qt::OtherFocusReason);  // the keys go on with the run
+    });
     m_cards.insert(run.id, made);
     m_rows->addWidget(made);
   };
@@ -140,7 +149,12 @@ void QueuePanel::rebuild() {
   if (running.isEmpty()) m_rows->addWidget(words("hint", waiting.isEmpty() ? tr("Nothing runs. Train starts a run on the host that the top bar names.") : tr("Nothing runs."), true));
   if (!waiting.isEmpty()) {
     m_rows->addSpacing(6);
-    m_rows->addWidget(words("label", tr("Waiting")));
+    auto* head = new QWidget;
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(words("label", tr("Waiting")), 1);
+    if (waiting.size() > 1) row->addWidget(words("hint", tr("Alt+Up and Alt+Down move a run")));
+    m_rows->addWidget(head);
     for (const RunRecord& each : std::as_const(waiting)) card(each, ++number);
   }
   if (!done.isEmpty()) {

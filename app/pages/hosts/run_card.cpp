@@ -2,7 +2,10 @@
 
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMenu>
+#include <QPainter>
 #include <QProgressBar>
 #include <QVBoxLayout>
 #include <cmath>
@@ -40,7 +43,8 @@ void showCurvesOf(AppContext& context, const QString& id) {
 RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* parent)
     : QFrame(parent), m_context(context), m_run(run), m_place(place), m_state(new StatusLabel(place ? Status::queued : Status::running)), m_name(words("heading")),
       m_host(words("field")), m_words(words("field")), m_left(words("number")), m_fault(words("error")), m_bar(new QProgressBar),
-      m_curves(new Button(tr("Show curves"), ButtonKind::outlined)), m_stop(new Button(place ? tr("Take out") : tr("Stop"), place ? ButtonKind::outlined : ButtonKind::danger)) {
+      m_curves(new Button(tr("Show curves"), ButtonKind::outlined)), m_stop(new Button(place ? tr("Take out") : tr("Stop"), place ? ButtonKind::outlined : ButtonKind::danger)),
+      m_priority(new Button(QString(), ButtonKind::link)) {
   setProperty("kind", "card");
   setObjectName("run-" + run);
   auto* column = new QVBoxLayout(this);
@@ -49,6 +53,10 @@ RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* pa
   auto* top = new QHBoxLayout;
   top->setSpacing(8);
   top->addWidget(m_name, 1);
+  m_priority->setObjectName("priority");
+  m_priority->setToolTip(tr("Exclusive: goes before shared runs, which give way to it.\nShared when idle: goes when nobody else wants the host, "
+                            "gives way with a checkpoint and goes on later."));
+  top->addWidget(m_priority);
   top->addWidget(m_state);
   column->addLayout(top);
   m_words->setWordWrap(true);
@@ -64,6 +72,17 @@ RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* pa
   foot->setSpacing(8);
   m_left->setFont(Theme::of(this).numberFont(FontRole::label));
   foot->addWidget(place ? m_host : m_left, 1);
+  if (place) {
+    setFocusPolicy(Qt::TabFocus);
+    m_up = iconButton("chevron-up", tr("Earlier (Alt+Up)"));
+    m_down = iconButton("chevron-down", tr("Later (Alt+Down)"));
+    m_up->setObjectName("earlier");
+    m_down->setObjectName("later");
+    for (QPushButton* const each : {m_up, m_down}) foot->addWidget(each);
+    connect(m_up, &QPushButton::clicked, this, [this] { move(-1); });
+    connect(m_down, &QPushButton::clicked, this, [this] { move(1); });
+  }
+  connect(m_priority, &Button::clicked, this, &RunCard::choosePriority);
   m_curves->setObjectName("show-curves");
   m_stop->setObjectName("stop-run");
   m_curves->setVisible(!place);
@@ -86,15 +105,61 @@ void RunCard::stop() {
   }
 }
 
+void RunCard::move(int by) {
+  m_context.launcher->moveInQueue(m_run, by);
+  Q_EMIT moved();  // nothing of this card may be touched any more
+}
+
+void RunCard::keyPressEvent(QKeyEvent* event) {
+  const bool up = event->key() == Qt::Key_Up, down = event->key() == Qt::Key_Down;
+  if (m_place && event->modifiers() == Qt::AltModifier && (up || down)) return move(up ? -1 : 1);
+  QFrame::keyPressEvent(event);
+}
+
+void RunCard::paintEvent(QPaintEvent* event) {
+  QFrame::paintEvent(event);
+  if (!hasFocus()) return;
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(Theme::of(this).colour(Colour::focus), 2));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 7, 7);
+}
+
+void RunCard::choosePriority() {
+  QMenu menu(this);
+  const Priority now = m_context.launcher->priority(m_run);
+  for (const auto& [priority, text] : {std::pair{Priority::exclusive, tr("Exclusive")}, std::pair{Priority::shared, tr("Shared when idle")}}) {
+    QAction* const action = menu.addAction(text);
+    action->setCheckable(true);
+    action->setChecked(priority == now);
+    connect(action, &QAction::triggered, this, [this, priority = priority] {
+      try {
+        m_context.launcher->setPriority(m_run, priority);
+      } catch (const Error& error) {
+        m_fault->setText(QString::fromStdString(error.what()));
+        m_fault->show();
+      }
+    });
+  }
+  menu.exec(m_priority->mapToGlobal(QPoint(0, m_priority->height())));
+}
+
 void RunCard::refresh(const RunRecord& run) {
   const QString host = m_context.workspace->hostName(m_context.runHosts->hostOf(run));
   m_name->setText(m_place ? QStringLiteral("%1  %2").arg(m_place).arg(run.name) : run.name);
   setAccessibleName(run.name + ", " + toText(run.state));
   m_stop->setEnabled(Launcher::may(run.state, RunAction::stop));
+  const bool shared = m_context.launcher->priority(run.id) == Priority::shared;
+  m_priority->setText(shared ? tr("shared when idle") : tr("exclusive"));
+  m_priority->setAccessibleName(tr("Priority of %1: %2").arg(run.name, m_priority->text()));
   if (m_place) {
     m_state->setStatus(Status::queued, tr("Queued"));
-    m_words->setText(host);
+    m_words->setText(run.message.isEmpty() ? host : host + ". " + run.message);
     m_host->setText(tr("Since %1").arg(formatMoment(run.created)));
+    const QStringList& queue = m_context.launcher->queue();
+    const qsizetype at = queue.indexOf(run.id);
+    m_up->setEnabled(at > 0 && m_context.launcher->priority(queue[at - 1]) == m_context.launcher->priority(run.id));
+    m_down->setEnabled(at >= 0 && at + 1 < queue.size() && m_context.launcher->priority(queue[at + 1]) == m_context.launcher->priority(run.id));
     m_host->setVisible(true);
     setStyleProperty(m_host, "kind", "hint");
     return;

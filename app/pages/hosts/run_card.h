@@ -7,6 +7,7 @@
 
 class QLabel;
 class QProgressBar;
+class QPushButton;
 
 namespace loom {
 
@@ -21,15 +22,25 @@ class RunCard : public QFrame {
   RunCard(AppContext& context, const QString& run, int place, QWidget* parent = nullptr);
   void refresh(const RunRecord& run);
 
+ Q_SIGNALS:
+  void moved();  // in the queue; the card is made anew
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+
  private:
   void stop();
+  void move(int by);
+  void choosePriority();
   AppContext& m_context;
   QString m_run;
   int m_place;
   StatusLabel* m_state;
   QLabel *m_name, *m_host, *m_words, *m_left, *m_fault;
   QProgressBar* m_bar;
-  Button *m_curves, *m_stop;
+  Button *m_curves, *m_stop, *m_priority;
+  QPushButton *m_up = nullptr, *m_down = nullptr;  // of one that waits
 };
 
 // Opens the run's project where it is not open, and leads to its curves.

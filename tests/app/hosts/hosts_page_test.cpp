@@ -210,8 +210,10 @@ class HostsPageTest : public QObject {
   void thisMachineIsCheckedToo() {
     QVERIFY(page().list().current().isEmpty());
     QVERIFY(!m_open->part<QAbstractButton>("edit-host")->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(report({}).at > 0, kPatience);  // at the first look, by itself
+    const double first = report({}).at;
     m_open->click("check-host");
-    QTRY_VERIFY_WITH_TIMEOUT(report({}).at > 0, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(report({}).at > first, kPatience);
     QVERIFY(row("Real start"));
     QVERIFY(!row("SSH"));
   }
@@ -406,6 +408,48 @@ class HostsPageTest : public QObject {
     QCOMPARE(m_open->workspace().host(), QString("there"));
     QCOMPARE(m_open->workspace().ranks(), 1);
     QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().launcher().running(), 0, kPatience);
+  }
+
+  void waitingRunsMoveByKeysAndButtonsAndSharedOnesGiveWay() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    openProject();
+    m_open->workspace().chooseHost("there");
+    const auto train = [&](const QString& name, const QStringList& overrides, Priority priority = Priority::exclusive) {
+      m_open->window().train({.name = name, .overrides = overrides, .priority = priority});
+      return m_open->workspace().runs().last().id;
+    };
+    const Launcher& launcher = m_open->workspace().launcher();
+    const auto state = [&](const QString& id) { return m_open->workspace().store().find(id)->state; };
+    const QString idle = train("idle", {"steps=4000", "ms=5"}, Priority::shared);
+    QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().store().find(idle)->step > 2, kPatience);
+    const QString first = train("first", {"steps=4000", "ms=5"}), second = train("second", {"steps=20"}), third = train("third", {"steps=20"});
+    QTRY_COMPARE_WITH_TIMEOUT(state(first), RunState::running, kPatience);
+    QCOMPARE(state(idle), RunState::queued);
+    QCOMPARE(launcher.queue(), QStringList({second, third, idle}));
+    m_open->click("rail-hosts");
+    const auto card = [&](const QString& id) -> QWidget* {
+      for (QWidget* each : page().queue().findChildren<QWidget*>("run-" + id))
+        if (each->isVisible() && button(each, "earlier")) return each;
+      return nullptr;
+    };
+    QTRY_VERIFY(card(third) && card(idle));
+    QCOMPARE(button(card(idle), "priority")->text(), QString("shared when idle"));
+    QCOMPARE(button(card(third), "priority")->text(), QString("exclusive"));
+    m_open->window().activateWindow();  // the popover of the chooser had taken it
+    QVERIFY(QTest::qWaitForWindowActive(&m_open->window()));
+    card(third)->setFocus();
+    QTest::keyClick(card(third), Qt::Key_Up, Qt::AltModifier);
+    QCOMPARE(launcher.queue(), QStringList({third, second, idle}));
+    QTRY_VERIFY(card(third) && card(third)->hasFocus());
+    QTRY_VERIFY(card(second));
+    QVERIFY(!button(card(second), "later")->isEnabled());  // behind it are shared ones
+    press(second, "earlier");
+    QCOMPARE(launcher.queue(), QStringList({second, third, idle}));
+    press(first, "stop-run");
+    QTRY_COMPARE_WITH_TIMEOUT(state(third), RunState::finished, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(state(idle), RunState::running, kPatience);
+    QCOMPARE(m_open->workspace().store().find(idle)->attempt, std::int64_t{2});
   }
 
   void aRunThatWaitsForItsHostSaysSo() {
