@@ -50,9 +50,10 @@ bool RankWatch::hear(std::string_view line, Time now) {
   static const std::regex exited(R"(Process name: \[\[\d+,\d+\],(\d+)\])");
   std::match_results<std::string_view::const_iterator> match;
   if (std::regex_search(line.begin(), line.end(), match, killed)) {
-    m_killedRank = std::stoi(match[1].str());
-    m_killed = fmt::format("rank {} on {} (process {}) was ended by {}", match[1].str(), match[3].str(), match[2].str(),
-                           causeOf(std::stoi(match[4].str())));
+    m_killed = {.rank = std::stoi(match[1].str()),
+                .process = std::stol(match[2].str()),
+                .host = match[3].str(),
+                .signal = std::stoi(match[4].str())};
   } else if (std::regex_search(line.begin(), line.end(), match, lost)) {
     m_lostHost = match[1].str();
   } else if (std::regex_search(line.begin(), line.end(), match, exited)) {
@@ -105,8 +106,10 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
         numbers.push_back(rank->sign.rank);
         list += (list.empty() ? "" : ", ") + std::to_string(rank->sign.rank);
       }
-      return fmt::format("host {} with rank {} has been cut off: nothing was heard for {} s, last {}{}", host, list,
-                         seconds(silent), place(last.sign), waiting(numbers));
+      // One rank alone that is silent may as well have been stopped itself.
+      return fmt::format("host {} with rank {} has been cut off{}: nothing was heard for {} s, last {}{}", host, list,
+                         ranks.size() == 1 ? ", or the rank's process stopped" : "", seconds(silent), place(last.sign),
+                         waiting(numbers));
     }
   }
   for (const auto& [number, rank] : m_ranks) {
@@ -125,10 +128,18 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
 }
 
 std::string RankWatch::postMortem(int exitCode, int signal) const {
-  if (!m_killed.empty()) {
-    const auto found = m_ranks.find(m_killedRank);
-    return m_killed + (found == m_ranks.end() ? std::string() : ", " + place(found->second.sign)) +
-           waiting({m_killedRank});
+  if (m_killed) {
+    // mpirun calls a host as it was told, and does not know the process of a rank beside it: the rank itself does.
+    Killed killed = *m_killed;
+    std::string stood;
+    if (const auto found = m_ranks.find(killed.rank); found != m_ranks.end()) {
+      const RankSign& sign = found->second.sign;
+      killed.host = sign.host;
+      if (killed.process == 0) killed.process = sign.pid;
+      stood = ", " + place(sign);
+    }
+    return fmt::format("rank {} on {} (process {}) was ended by {}{}{}", killed.rank, killed.host, killed.process,
+                       causeOf(killed.signal), stood, waiting({killed.rank}));
   }
   if (m_failed) return *m_failed;
   if (!m_lostHost.empty()) {

@@ -42,9 +42,16 @@ class RankWatch {
 
   WatchLimits m_limits;
   std::map<int, Rank> m_ranks;
-  std::optional<std::string> m_failed;         // the first that said why
-  std::string m_killed, m_lostHost, m_exited;  // as mpirun told
-  int m_killedRank = -1;
+  std::optional<std::string> m_failed;  // the first that said why
+  struct Killed {
+    int rank = 0;
+    long process = 0;
+    std::string host;
+    int signal = 0;
+  };
+  // As mpirun told.
+  std::optional<Killed> m_killed;
+  std::string m_lostHost, m_exited;
 };
 
 }  // namespace loom

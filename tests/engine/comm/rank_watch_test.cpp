@@ -1,6 +1,7 @@
 // What the supervisor says in each case, from signs of life at given times.
 #include "engine/comm/rank_watch.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,6 +119,14 @@ TEST(RankWatch, ReadsWhatMpirunSays) {
   EXPECT_THAT(watch.postMortem(137, 0),
               AllOf(HasSubstr("rank 0 on a (process 4711) was ended by signal 9"), HasSubstr("memory ran out"),
                     HasSubstr("rank 1 waited in all-reduce of gradients of conv4/weight")));
+
+  // Of a rank beside it mpirun tells no number, and of another host the name that it was given.
+  RankWatch near;
+  hear(near, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);
+  near.hear("mpirun noticed that process rank 1 with PID 0 on node 10.0.0.2 exited on signal 11 (Segmentation fault).",
+            kBegin);
+  EXPECT_THAT(near.postMortem(139, 0),
+              HasSubstr(fmt::format("rank 1 on b (process {}) was ended by signal 11", sign(1, "b", 6, 5).pid)));
 
   RankWatch lost;
   hear(lost, {sign(0, "a", 6, 5), sign(1, "b", 5, 5)}, 0, 5);
