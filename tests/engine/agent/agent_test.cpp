@@ -43,7 +43,8 @@ class AgentTest : public testing::Test {
   }
   std::filesystem::path run(const std::string& id) { return m_folder.path() / "runs" / id; }
   void TearDown() override {
-    for (const Json& each : m_agent->ask({{"verb", "jobs"}}).header["jobs"])
+    const Json jobs = m_agent->ask({{"verb", "jobs"}}).header["jobs"];
+    for (const Json& each : jobs)
       if (each["phase"] == "running") m_agent->ask({{"verb", "cancel"}, {"job", each["job"]}, {"how", "kill"}});
   }
 };
