@@ -16,10 +16,10 @@ guard() {
 up() {
   local count=$1 i
   mkdir -p "$folder" /run/sshd
-  echo "$count" >"$folder/count"
   ssh-keygen -q -t ed25519 -N '' -f "$folder/id"
   cp "$folder/id.pub" "$folder/authorized"
   ip link add glbr type bridge
+  echo "$count" >"$folder/count"  # from here on they are ours to take away; another test's that stand already are not
   ip addr add 10.77.0.254/24 dev glbr
   ip link set glbr up
   printf 'Host *\n  User root\n  IdentityFile %s\n  IdentityAgent none\n  UserKnownHostsFile %s\n  BatchMode yes\n' "$folder/id" "$folder/known_hosts" >"$folder/ssh_config"
