@@ -195,6 +195,10 @@ QVector<CheckLine> HostChecks::expected(const Host* host) {
   if (slurm) add("Programs", "Slurm");
   for (const char* name : {"Accelerators", slurm ? "Compute nodes" : "Real start"}) add("Programs", name);
   for (const char* name : {"Open files", "Disk", "Quota", "Shared memory", "Clocks"}) add("Limits and room", name);
+  if (host && host->totalRanks() > 1) {
+    add("Network, measured", host->places.size() > 1 || slurm ? "Between hosts" : "Between ranks");
+    add("Network, measured", "All-reduce");
+  }
   return lines;
 }
 

@@ -8,7 +8,10 @@
 
 #include "engine/agent/facts.h"
 #include "engine/agent/supervisor.h"
+#include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/comm/network_probe.h"
+#include "engine/loom/job.h"
 #include "engine/loom/verbs.h"
 #include "engine/run/exit_code.h"
 
@@ -27,6 +30,30 @@ int serve() {
   return serveAgent({.in = STDIN_FILENO, .out = out, .version = versionText()});
 }
 
+// A rank of a check: a line about its machine; then the ranks measure what lies between them, which also shows whether
+// they can train together at all.
+int probe() {
+  // One write: lines of many ranks share a stream.
+  const auto print = [](const Json& json) {
+    const std::string line = json.dump() + "\n";
+    if (::write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+      throwError(ErrorCode::inputOutput, "a line of the check cannot be written");
+  };
+  const Json facts = probeFacts(versionText());
+  print(facts);
+  Job job;
+  if (job.ranks() == 1) return kExitDone;
+  const NetworkFigures network = measureNetwork(job.communicator(), facts.value("machine", std::string()));
+  if (job.first())
+    print({{"network", job.ranks()},
+           {"across", network.acrossMachines},
+           {"delay", network.delay},
+           {"bandwidth", network.bandwidth},
+           {"all_reduce", network.allReduce},
+           {"all_reduce_bytes", network.allReduceBytes}});
+  return kExitDone;
+}
+
 }  // namespace
 
 void addAgent(CLI::App& app, Session& session) {
@@ -37,12 +64,7 @@ void addAgent(CLI::App& app, Session& session) {
   verb->callback([&session, given] {
     session.chosen = [given] {
       if (!given->job.empty()) return superviseJob(JobFolder(std::filesystem::absolute(given->job)));
-      if (!given->probe) return serve();
-      // One write: lines of many ranks share a stream.
-      const std::string line = probeFacts(versionText()).dump() + "\n";
-      return ::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size())
-                 ? kExitDone
-                 : exitCode(ErrorCode::inputOutput);
+      return given->probe ? probe() : serve();
     };
   });
 }

@@ -110,6 +110,31 @@ CheckLine clocks(double ahead) {
   return line;
 }
 
+// Lines from what the ranks measured between themselves; none where there is one rank, or an older engine.
+QVector<CheckLine> networkLines(const Json& network) {
+  const double bandwidth = numberOf(network, "bandwidth"), delay = numberOf(network, "delay"),
+               sum = numberOf(network, "all_reduce");
+  if (!(bandwidth > 0) || !(sum > 0)) return {};
+  const bool across = network.value("across", Json()) == Json(true);
+  CheckLine way{.group = "Network, measured", .name = across ? "Between hosts" : "Between ranks"};
+  way.finding = QStringLiteral("%1 GB/s, delay %2 µs").arg(bandwidth / 1e9, 0, 'g', 3).arg(delay * 1e6, 0, 'f', 0);
+  constexpr double kSlow = 60e6;  // a link of 1 Gbit/s carries 118 MB/s
+  if (across && bandwidth < kSlow) {
+    way.status = Status::doubtful;
+    way.why = QStringLiteral(
+                  "The 102 MB of ResNet-50's gradients would take %1 s a step. Open MPI may have taken a slow way out "
+                  "of several.")
+                  .arg(2 * 102e6 / bandwidth, 0, 'f', 1);
+    way.remedy = QStringLiteral("ip -br addr    # then name the fast one under mpirun: --mca btl_tcp_if_include NAME");
+  }
+  CheckLine reduce{.group = "Network, measured", .name = "All-reduce"};
+  reduce.finding = QStringLiteral("%1 MiB over %2 ranks in %3 ms")
+                       .arg(numberOf(network, "all_reduce_bytes") / 1048576, 0, 'g', 3)
+                       .arg(static_cast<int>(numberOf(network, "network")))
+                       .arg(sum * 1e3, 0, 'g', 3);
+  return {way, reduce};
+}
+
 }  // namespace
 
 int openFilesFor(int ranks) {
@@ -177,7 +202,13 @@ QVector<CheckLine> judgeProbe(const QString& output, int code, double millisecon
   QString version, otherVersion, otherMachine, tight;
   double least = -1;
   int ranks = 0;
+  Json network;
   for (const QString& each : output.split('\n')) {
+    if (const auto measured = each.indexOf("{\"network\""); measured >= 0) {
+      const QByteArray text = each.mid(measured).toUtf8();
+      network = Json::parse(text.begin(), text.end(), nullptr, false);
+      continue;
+    }
     const auto begin = each.indexOf("{\"probe\"");
     if (begin < 0) continue;
     const QByteArray text = each.mid(begin).toUtf8();
@@ -205,7 +236,8 @@ QVector<CheckLine> judgeProbe(const QString& output, int code, double millisecon
     start.status = Status::failed;
     QStringList words = output.trimmed().split('\n');
     words.removeIf([](const QString& each) {
-      return each.contains("{\"probe\"") || each.trimmed().isEmpty() || each.startsWith("---");
+      return each.contains("{\"probe\"") || each.contains("{\"network\"") || each.trimmed().isEmpty() ||
+             each.startsWith("---");
     });
     start.why = words.isEmpty() ? QStringLiteral("The start ended with code %1 and said nothing.").arg(code)
                                 : words.mid(0, 4).join(' ').left(400);
@@ -222,6 +254,7 @@ QVector<CheckLine> judgeProbe(const QString& output, int code, double millisecon
         QStringLiteral("df %1    # on each machine; then choose a folder on a shared file system").arg(wish.base);
   }
   lines << start;
+  if (network.is_object()) lines += networkLines(network);
   if (least >= 0 && least < openFilesFor(wanted))
     lines << openFiles(least, false, openFilesFor(wanted), QStringLiteral(" on ") + tight);
   return lines;

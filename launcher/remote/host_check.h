@@ -11,7 +11,7 @@ namespace loom {
 
 struct CheckLine {
   enum class Status { well, doubtful, failed };
-  QString group;  // "Connection", "Programs", "Limits and room"
+  QString group;  // "Connection", "Programs", "Limits and room", "Network, measured"
   QString name;   // "Open files"
   Status status = Status::well;
   QString finding;  // with both numbers

@@ -226,6 +226,16 @@ Host *
     QVERIFY(
         statusOf(line.arg("a01", "v") + "\nPermission denied (publickey).\n", 255).why.contains("Permission denied"));
     QVERIFY(statusOf(line.arg("a01", "v") + "\n" + line.arg("a02", "w"), 0).why.contains("not shared"));
+    const QString both = line.arg("a01", "v") + "\n" + line.arg("a02", "v") + "\n";
+    const auto network = [&](const char* bandwidth) {
+      return judgeProbe(both + QString(R"({"network":2,"across":true,"delay":1.8e-5,"bandwidth":%1,"all_reduce":0.0052,"all_reduce_bytes":1048576})").arg(bandwidth), 0, 1, {.host = host});
+    };
+    QCOMPARE(network("1.16e9").size(), 3);
+    QCOMPARE(network("1.16e9")[1].finding, "1.16 GB/s, delay 18 µs");
+    QCOMPARE(network("1.16e9")[2].finding, "1 MiB over 2 ranks in 5.2 ms");
+    QCOMPARE(network("2e7")[1].status, CheckLine::Status::doubtful);
+    QVERIFY(network("2e7")[1].why.contains("10.2 s a step"));
+    QCOMPARE(network("-1").size(), 1);
     QCOMPARE(judgeProbe(line.arg("a01", "v").replace("4096", "64") + "\n" + line.arg("a02", "v"), 0, 1, {.host = host})
                  .last()
                  .name,

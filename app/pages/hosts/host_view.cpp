@@ -274,7 +274,7 @@ void HostView::refreshChecks() {
       if (each.group != "Connection") shown.append({tr("%1, as of %2").arg(each.group, formatMoment(report.beforeAt)), each, CheckRow::Form::aged});
 
   QHash<QString, QStringList> order;
-  for (const QString& group : {QStringLiteral("Connection"), QStringLiteral("Programs"), QStringLiteral("Limits and room")})
+  for (const QString& group : {QStringLiteral("Connection"), QStringLiteral("Programs"), QStringLiteral("Limits and room"), QStringLiteral("Network, measured")})
     if (std::any_of(shown.begin(), shown.end(), [&](const Shown& each) { return each.group == group; })) card(group);
   for (const Shown& each : std::as_const(shown)) {
     Card& there = card(each.group);

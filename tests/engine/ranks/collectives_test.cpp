@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/comm/gradient_exchange.h"
+#include "engine/comm/network_probe.h"
 #include "engine/comm/wire.h"
 #include "tests/engine/ranks/ranks.h"
 
@@ -84,6 +85,23 @@ TEST(Collectives, LargeSumsAreThoseOfAllRanks) {
     }
   }
   EXPECT_EQ(world().activity().entered, world().activity().left);
+}
+
+TEST(Network, FiguresAreThoseOfTheWayAndTheSameOnEveryRank) {
+  const NetworkFigures one = measureNetwork(world(), "here"),
+                       split = measureNetwork(world(), "machine " + std::to_string(rank() / 2));
+  if (size() == 1) return;
+  EXPECT_FALSE(one.acrossMachines);
+  EXPECT_EQ(one.to, size() - 1);
+  EXPECT_EQ(split.acrossMachines, size() > 2);
+  EXPECT_EQ(split.to, size() > 2 ? 2 : 1);
+  EXPECT_GT(one.bandwidth, 1e6);
+  EXPECT_GT(one.delay, 0);
+  EXPECT_LT(one.delay, 1);
+  EXPECT_GT(one.allReduce, 0);
+  std::vector<float> mine{static_cast<float>(one.bandwidth)}, first = mine;
+  world().broadcast(std::as_writable_bytes(std::span(first)), 0);
+  EXPECT_EQ(first, mine);
 }
 
 // The same bits on every rank, near the true sum, for sizes that do not divide and for fewer numbers than ranks.
