@@ -7,10 +7,10 @@ namespace loom {
 
 GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace)
     : m_communicator(communicator),
-      m_inside(communicator.split(0, communicator.rank())),
       m_buckets(std::move(buckets)),
       m_trace(trace),
       m_posted(std::make_unique<std::atomic<std::uint32_t>[]>(m_buckets.size())) {
+  addGroup("data", communicator.split(0, communicator.rank()));
   std::size_t joined = 0;
   for (std::size_t i = 0; i < m_buckets.size(); ++i) {
     std::size_t floats = 0;
@@ -28,6 +28,7 @@ GradientExchange::~GradientExchange() {
   m_signal.fetch_add(1, std::memory_order_release);
   m_signal.notify_all();
   if (m_thread.joinable()) m_thread.join();
+  m_communicator.activity().subject.store("", std::memory_order_relaxed);  // the labels end here
 }
 
 void GradientExchange::post(int bucket) {
@@ -43,10 +44,22 @@ void GradientExchange::postAll() {
 
 void GradientExchange::gather(std::span<const double> mine, std::span<double> all) {
   const auto begin = Trace::Clock::now();
-  m_inside->allGather(std::as_bytes(mine), std::as_writable_bytes(all));
+  m_groups.front()->communicator->allGather(std::as_bytes(mine), std::as_writable_bytes(all));
   if (m_trace)
     m_trace->add(Trace::Lane::communication, "all-gather", "batch statistics", begin, Trace::Clock::now(),
                  static_cast<std::int64_t>(mine.size_bytes()));
+}
+
+RankGroup* GradientExchange::group(std::string_view name) {
+  for (const auto& group : m_groups)
+    if (group->ranks.name() == name) return &group->ranks;
+  return nullptr;
+}
+
+void GradientExchange::addGroup(std::string name, std::unique_ptr<Communicator> communicator) {
+  Communicator& ranks = *communicator;
+  m_groups.push_back(
+      std::make_unique<Group>(Group{std::move(communicator), CommunicatorGroup(ranks, std::move(name), m_trace)}));
 }
 
 void GradientExchange::wait() {

@@ -1,7 +1,8 @@
 #pragma once
 // Gradients between ranks while the backward part still runs. One thread of its own takes buckets in their fixed order
 // as soon as they are posted, joins small tensors, and alone talks to the communicator during a step; statistics inside
-// the program use a second group on the thread that computes. A step allocates nothing.
+// the program, and its other operations between ranks, use groups of their own on the thread that computes. A step
+// allocates nothing.
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -10,10 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/comm/communicator.h"
+#include "engine/comm/rank_group.h"
 #include "engine/comm/wire.h"
-#include "engine/program/collectives.h"
-#include "engine/program/trace.h"
 
 namespace loom {
 
@@ -31,7 +30,10 @@ class GradientExchange final : public Collectives {
   int ranks() const override { return m_communicator.size(); }
   void post(int bucket) override;
   void gather(std::span<const double> mine, std::span<double> all) override;
+  RankGroup* group(std::string_view name) override;
 
+  // Another group that programs may name, of some of the ranks; before they are compiled.
+  void addGroup(std::string name, std::unique_ptr<Communicator> communicator);
   void postAll();  // what was not posted yet in this step: by a rank that has nothing to compute
   // All buckets of the step have been exchanged; the next step may post. Throws what the thread met.
   void wait();
@@ -42,7 +44,11 @@ class GradientExchange final : public Collectives {
   void exchange(std::size_t bucket);
 
   Communicator& m_communicator;
-  std::unique_ptr<Communicator> m_inside;  // for gather()
+  struct Group {
+    std::unique_ptr<Communicator> communicator;
+    CommunicatorGroup ranks;
+  };
+  std::vector<std::unique_ptr<Group>> m_groups;  // for gather() and the program's own operations; the first is "data"
   std::vector<Bucket> m_buckets;
   std::vector<float> m_joined;
   std::vector<std::unique_ptr<WireReduction>> m_reductions;  // by bucket

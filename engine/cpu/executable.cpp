@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -33,6 +34,11 @@ class OneOpenMpThread {
 };
 
 }  // namespace
+
+void Worker::fail() const {
+  step->report = [fault = std::current_exception()] { std::rethrow_exception(fault); };
+  step->failed.store(true, std::memory_order_release);
+}
 
 CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool,
                              const CompileOptions& options)

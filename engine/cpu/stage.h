@@ -51,6 +51,8 @@ struct Worker {
   }
   // All threads of this stage meet. A stage that calls it must do so on every thread, and must not throw.
   void meet() const { barrier->wait(); }
+  // In a catch, by one thread: the step ends with this exception once the stage is over.
+  void fail() const;
 };
 
 struct Stage {

@@ -1,7 +1,7 @@
 // all_reduce: the sum of each x over the ranks of a group takes x's place. Only gradients of parameters are exchanged
 // like this: x is the store's memory, and nothing else reads it. `done` is 1 and shows where in the program the
-// exchange may begin; it ends before the step does. By itself a process is a group of one, and nothing changes. (Of the
-// x the first is named as updated: that alone keeps the operation alive and in its place.)
+// exchange may begin; it ends before the step does. By itself a process is a group of one, and nothing changes. Nothing
+// flows back: what a step does with its gradients is over when they are summed.
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -20,7 +20,7 @@ void reference(ops::References, ops::Outputs outputs, const Attributes&) {
 
 const OpDefinition& defineAllReduceOp() {
   static const OpDefinition op{
-      .name = "all_reduce", .infer = infer, .reference = reference, .signature = "x... -> done", .updates = {0}};
+      .name = "all_reduce", .infer = infer, .reference = reference, .signature = "x... -> done", .communicates = true};
   return op;
 }
 

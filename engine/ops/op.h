@@ -59,6 +59,8 @@ struct OpDefinition {
   std::vector<int> updates;
   // The output is the first input's bytes under another shape.
   bool isView = false;
+  // Other ranks take part (communication.h): never dead and never merged with its like, whatever this rank reads of it.
+  bool communicates = false;
 };
 
 // `signature`, taken apart.

@@ -6,7 +6,8 @@
 
 namespace loom {
 
-// Removes operations that lead to no result, no parameter gradient, no change of a state and nothing of `alsoKept`.
+// Removes operations that lead to no result, no parameter gradient, no change of a state, no other rank and nothing of
+// `alsoKept`.
 void eliminateDeadCode(Program& program, std::span<const TensorId> alsoKept = {});
 
 // Evaluates operations on nothing but constants where the outcome is one number everywhere, drops factors of 1 and

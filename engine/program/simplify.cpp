@@ -40,9 +40,10 @@ class Simplification {
                        [&](const NamedResult& result) { return result.tensor == id; });
   }
 
-  // Parameter gradients must be written by an operation, results must live in the program, states must change.
+  // Parameter gradients must be written by an operation, results must live in the program, states must change, and
+  // other ranks wait for what is exchanged.
   bool isFixed(const Operation& operation) const {
-    if (!operation.op->updates.empty()) return true;
+    if (!operation.op->updates.empty() || operation.op->communicates) return true;
     return std::any_of(operation.outputs.begin(), operation.outputs.end(), [&](TensorId id) {
       return m_program.tensor(id).role != TensorRole::intermediate || isResult(id);
     });

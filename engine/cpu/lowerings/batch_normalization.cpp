@@ -36,8 +36,7 @@ struct Ranks {
       collectives->gather({mine.get(), static_cast<std::size_t>(words)},
                           {all.get(), static_cast<std::size_t>(words * collectives->ranks())});
     } catch (...) {
-      worker.step->report = [fault = std::current_exception()] { std::rethrow_exception(fault); };
-      worker.step->failed.store(true, std::memory_order_release);
+      worker.fail();
     }
   }
   const double* of(int rank) const { return all.get() + rank * words; }

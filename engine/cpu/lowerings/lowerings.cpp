@@ -64,6 +64,12 @@ constexpr Row kTable[] = {
     {"attention", lowerAttention},
     {"attention_gradient", lowerAttentionGradient},
     {"all_reduce", lowerAllReduce},
+    {"all_gather", lowerAllGather},
+    {"reduce_scatter", lowerReduceScatter},
+    {"broadcast_from", lowerBroadcastFrom},
+    {"reduce_to", lowerReduceTo},
+    {"send", lowerSend},
+    {"receive", lowerReceive},
 };
 
 }  // namespace

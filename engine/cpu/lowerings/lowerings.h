@@ -70,6 +70,12 @@ LOOM_LOWERING(lowerTopKAccuracy);
 LOOM_LOWERING(lowerBinaryAccuracy);
 // exchange.cpp
 LOOM_LOWERING(lowerAllReduce);
+LOOM_LOWERING(lowerAllGather);
+LOOM_LOWERING(lowerReduceScatter);
+LOOM_LOWERING(lowerBroadcastFrom);
+LOOM_LOWERING(lowerReduceTo);
+LOOM_LOWERING(lowerSend);
+LOOM_LOWERING(lowerReceive);
 #undef LOOM_LOWERING
 
 // Rows x channels of a tensor whose `axis` is made innermost: how everything per channel is computed.

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "engine/base/error.h"
 #include "engine/cpu/cpu_backend.h"
 #include "tests/engine/ops/op_cases.h"
 
@@ -36,6 +37,21 @@ TEST_P(CpuOp, equalsTheReferenceOnOneThread) {
 // More threads than samples, than rows, than panels.
 TEST_P(CpuOp, equalsTheReferenceOnFiveThreads) {
   compare(GetParam(), 5);
+}
+
+TEST(CpuOps, RefuseAGroupThatIsNotThere) {
+  const auto cpu = makeCpuBackend(1);
+  for (const cases::OpCase& opCase : cases::partnerCases()) {
+    try {
+      cases::runCase(opCase, *cpu);
+      FAIL() << opCase.name << " ran by itself";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), ("in layer '" + opCase.name + "': " + opCase.op +
+                                  " is for a group 'data' of 2 ranks, but here it has 1: lower the program for that "
+                                  "number, or start as many ranks")
+                                     .c_str());
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, CpuOp, testing::ValuesIn(cases::opCases()),

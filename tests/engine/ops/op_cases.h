@@ -34,6 +34,9 @@ struct OpCase {
   Attributes attributes;
 };
 
+// Programs of one of two ranks: no process runs them by itself (tests/engine/ranks does, with others).
+std::vector<OpCase> partnerCases();
+
 inline constexpr std::int64_t kStep = 3, kFirstSample = 5;
 
 // Every op of the table stands in the program of at least one of these (gradient ops through the op that emits them).

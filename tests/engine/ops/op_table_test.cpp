@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/program/builder.h"
+#include "engine/program/passes.h"
 #include "tests/engine/ops/case_families.h"
 
 namespace loom::cases {
@@ -29,7 +30,7 @@ TEST(OpTable, EveryOpHasItsContract) {
     EXPECT_TRUE(op->infer) << op->name;
     EXPECT_TRUE(op->reference) << op->name;
     const OpSignature signature = signatureOf(*op);
-    EXPECT_FALSE(signature.inputs.empty()) << op->name;
+    EXPECT_TRUE(!signature.inputs.empty() || op->communicates) << op->name;
     EXPECT_FALSE(signature.outputs.empty()) << op->name;
     for (int input : op->reusable) EXPECT_LT(input, static_cast<int>(signature.inputs.size())) << op->name;
     for (int input : op->updates) EXPECT_LT(input, static_cast<int>(signature.inputs.size())) << op->name;
@@ -55,6 +56,7 @@ TEST(OpTable, EveryOpStandsInTheProgramOfACase) {
     EXPECT_TRUE(names.insert(opCase.name).second) << "two cases named " << opCase.name;
     for (const Operation& operation : programOf(opCase, true).operations) exercised.insert(operation.op->name);
   }
+  for (const OpCase& opCase : partnerCases()) exercised.insert(opCase.op);
   for (const OpDefinition* op : opTable()) EXPECT_TRUE(exercised.contains(op->name)) << op->name << " lacks a case";
 }
 
@@ -109,6 +111,34 @@ TEST(OpTable, ReusableInputsAreReadElementByElement) {
 TEST(OpTable, ReferencesAreRepeatable) {
   const std::unique_ptr<Backend> backend = makeReferenceBackend();
   for (const OpCase& opCase : opCases()) EXPECT_EQ(runCase(opCase, *backend), runCase(opCase, *backend)) << opCase.name;
+}
+
+// What other ranks wait for stays in the program whether anything here reads it or not, and as often as it was written.
+TEST(OpTable, OpsBetweenRanksAreNeverDeadAndNeverMerged) {
+  for (const OpCase& opCase : partnerCases()) {
+    ProgramBuilder builder(1, 1, false);
+    std::vector<TensorId> inputs;
+    for (const InputCase& input : opCase.inputs) inputs.push_back(builder.input("in", input.shape, DataType::f32));
+    for (int i = 0; i < 2; ++i) builder.add(opCase.op, inputs, opCase.attributes);
+    builder.result("x", "output", builder.input("x", Shape{3, 4}, DataType::f32));
+    Program program = builder.take();
+    simplify(program);
+    EXPECT_EQ(program.operations.size(), 2u) << opCase.op;
+  }
+}
+
+TEST(OpTable, OneProcessHasNoReferenceForSeveralRanks) {
+  const std::unique_ptr<Backend> backend = makeReferenceBackend();
+  for (const OpCase& opCase : partnerCases()) {
+    try {
+      runCase(opCase, *backend, {}, false);
+      FAIL() << opCase.name << " ran in one process";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::badArgument);
+      EXPECT_THAT(error.what(),
+                  testing::HasSubstr("in layer '" + opCase.name + "': " + opCase.op + " between 2 ranks"));
+    }
+  }
 }
 
 struct Refusal {
@@ -189,6 +219,14 @@ std::vector<Refusal> refusals() {
       {"softmax_cross_entropy", {values({5, 7}), labels({5}, 7)}, {{"smoothing", 1.0}}, {"is 1", "less than 1"}},
       {"mean_squared_error", {values({5, 3}), values({5, 2})}, {}, {"5×3", "5×2"}},
       {"huber", {values({5}), values({5})}, {{"delta", 0.0}}, {"delta is 0"}},
+      {"all_gather", {values({})}, {{"ranks", 2}}, {"1 to 8 axes", "has 0"}},
+      {"all_gather", {values({3})}, {{"ranks", 0}}, {"0 ranks", "at least 1"}},
+      {"reduce_scatter", {values({7, 3})}, {{"ranks", 3}}, {"7×3 has 7", "3 ranks", "6 or 9"}},
+      {"broadcast_from", {values({3})}, {{"root", 2}, {"ranks", 2}}, {"'root' is rank 2", "has 2: 0 to 1"}},
+      {"reduce_to", {values({3})}, {{"root", -1}, {"ranks", 2}}, {"'root' is rank -1"}},
+      {"send", {values({3})}, {{"to", 0}}, {"send in a group of 1 rank", "needs 2"}},
+      {"send", {values({3})}, {{"to", 4}, {"ranks", 4}}, {"'to' is rank 4", "0 to 3"}},
+      {"receive", {}, {{"from", 0}, {"shape", Integers{3}}}, {"receive in a group of 1 rank"}},
       {"top_k_accuracy", {values({5, 3}), labels({5}, 3)}, {{"k", 4}}, {"top-4", "1 to 3"}},
   };
 }
