@@ -44,6 +44,8 @@ class Communicator {
   // Ends the job on every rank; this process too, where there are others.
   virtual void abort(int exitCode) = 0;
   CollectiveActivity& activity() const { return *m_activity; }
+  // For another communicator of this process, so that one watch sees them all.
+  std::shared_ptr<CollectiveActivity> sharedActivity() const { return m_activity; }
 
  protected:
   explicit Communicator(std::shared_ptr<CollectiveActivity> activity) : m_activity(std::move(activity)) {}

@@ -1,27 +1,20 @@
 #include "engine/comm/open_mpi.h"
 
 #include <dlfcn.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <mutex>
-#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/comm/host_reduction.h"
+#include "engine/comm/module.h"
 #include "engine/comm/mpi_functions.h"
+#include "engine/comm/waiting.h"
 
 namespace loom {
 namespace {
-
-// Waits for a request: progress happens only in test(), so it is asked again and again, soon with sleeps between: a
-// rank that waits leaves its core to one that computes.
-constexpr auto kSpin = std::chrono::microseconds(30);
-constexpr auto kShortSleep = std::chrono::microseconds(20), kLongSleep = std::chrono::microseconds(200);
-constexpr int kShortSleeps = 200;
 
 // MPI for as long as any group lives. MPI allows one thread in it at a time.
 class Library {
@@ -177,20 +170,12 @@ class MpiCommunicator final : public Communicator {
   }
 
   void finish(LoomMpiRequest& request, const char* what) {
-    thread_local const bool slack =
-        ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL) == 0;  // sleeps as short as asked for
-    (void)slack;
-    const auto spinning = std::chrono::steady_clock::now() + kSpin;
-    for (int sleeps = 0;;) {
+    waitFor([&] {  // progress happens only in test()
       int done = 0;
-      {
-        const std::lock_guard lock(m_library->mutex);
-        m_library->check(calls().test(&request, &done), what);
-      }
-      if (done) return;
-      if (std::chrono::steady_clock::now() < spinning) continue;
-      std::this_thread::sleep_for(sleeps++ < kShortSleeps ? kShortSleep : kLongSleep);
-    }
+      const std::lock_guard lock(m_library->mutex);
+      m_library->check(calls().test(&request, &done), what);
+      return done != 0;
+    });
   }
 
   std::shared_ptr<Library> m_library;
@@ -229,12 +214,7 @@ Launch launchOfEnvironment() {
 }
 
 std::filesystem::path mpiModule() {
-  if (const char* given = std::getenv("GRADLOOM_MPI_MODULE")) return given;
-  std::error_code none;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-  for (const auto& candidate : {program / "loom_mpi.so", program / "../lib/gradloom/loom_mpi.so"})
-    if (std::filesystem::exists(candidate, none)) return candidate.lexically_normal();
-  return program / "loom_mpi.so";
+  return moduleNamed("loom_mpi.so", "GRADLOOM_MPI_MODULE");
 }
 
 std::unique_ptr<Communicator> openMpi(const Launch& launch) {
