@@ -16,8 +16,8 @@ class CpuBackend final : public Backend {
   std::string name() const override { return "cpu"; }
 
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
-    if (options.precision != DataType::f32) {
-      throwError(ErrorCode::device, "the CPU backend computes in f32; {} is not there yet: set precision to f32",
+    if (options.precision != DataType::f32 && options.precision != DataType::bf16) {
+      throwError(ErrorCode::device, "processors compute in f32 and bf16, but precision is {}: set it to one of those",
                  toString(options.precision));
     }
     auto pool = m_pool;

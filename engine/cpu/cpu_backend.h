@@ -7,7 +7,8 @@
 
 namespace loom {
 
-// `threads` = 0: as many as the affinity mask allows. f32 only.
+// `threads` = 0: as many as the affinity mask allows. f32, or bf16: convolutions and matrix products of rounded
+// numbers, summed in f32; weights and everything else stay f32.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);
 
 }  // namespace loom

@@ -22,7 +22,7 @@ dnnl::primitive_attr dnnlAttributes(bool relu) {
 
 DnnlTask::DnnlTask(dnnl::primitive primitive) : m_primitive(std::move(primitive)), m_stream(dnnlEngine()) {}
 
-DnnlTask& DnnlTask::argument(int name, const dnnl::memory::desc& description, Ref<float> at) {
+DnnlTask& DnnlTask::place(int name, const dnnl::memory::desc& description, Ref<std::byte> at) {
   m_arguments.push_back({name, dnnl::memory(description, dnnlEngine(), nullptr), at});
   return *this;
 }

@@ -32,7 +32,10 @@ class DnnlTask {
  public:
   explicit DnnlTask(dnnl::primitive primitive);
   // `memory` of this description will lie at `at`.
-  DnnlTask& argument(int name, const dnnl::memory::desc& description, Ref<float> at);
+  template <class T>
+  DnnlTask& argument(int name, const dnnl::memory::desc& description, Ref<T> at) {
+    return place(name, description, {at.slot, at.offset * static_cast<std::int64_t>(sizeof(T))});
+  }
   void bind();
   void run();
 
@@ -42,8 +45,10 @@ class DnnlTask {
   struct Argument {
     int name;
     dnnl::memory memory;
-    Ref<float> at;
+    Ref<std::byte> at;
   };
+  DnnlTask& place(int name, const dnnl::memory::desc& description, Ref<std::byte> at);
+
   std::vector<Argument> m_arguments;
   std::vector<dnnl_exec_arg_t> m_list;
 };

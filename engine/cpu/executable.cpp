@@ -49,7 +49,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
   const OneOpenMpThread scope;
   simplify(m_program);
   store.ensure(m_program.parameters);
-  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options.collectives);
+  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options);
   m_plan->lowerAll();
   m_inputs.resize(m_program.tensors.size());
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
@@ -167,6 +167,7 @@ Json CpuExecutable::describe() const {
   }
   Json answer = {{"backend", "cpu"},
                  {"isa", toString(isa())},
+                 {"precision", m_plan->bf16() ? "bf16" : "f32"},
                  {"threads", m_pool->size()},
                  {"arena_bytes", m_compiled.arenaBytes},
                  {"reorders", m_compiled.reorders},

@@ -4,17 +4,19 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/kernels/permute.h"
 #include "engine/program/memory_plan.h"
 
 namespace loom::cpu {
 
-Plan::Plan(const Program& program, ParameterStore& store, int threads, Collectives* collectives)
+Plan::Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options)
     : m_program(program),
       m_store(store),
       m_threads(threads),
-      m_collectives(collectives),
+      m_collectives(options.collectives),
+      m_bf16(options.precision == DataType::bf16),
       m_fusion(planFusion(program)) {
   prepareTensors();
 }
@@ -90,7 +92,7 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
   const Layout from = layoutOf(id);
   auto& versions = m_versions[static_cast<std::size_t>(id)];
   for (const Version& version : versions) {
-    if (sameMemory(shape(id), version.layout, layout)) return use(version.buffer);
+    if (!version.bf16 && sameMemory(shape(id), version.layout, layout)) return use(version.buffer);
   }
   const Ref<float> source = use(versions.front().buffer);
   const int copy = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(tensor(id).type));
@@ -105,6 +107,22 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
           permutation.run(source.get(), target.get(), first, last);
         });
   ++m_reorders;
+  return target;
+}
+
+Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
+  auto& versions = m_versions[static_cast<std::size_t>(id)];
+  for (const Version& version : versions)
+    if (version.bf16 && sameMemory(shape(id), version.layout, layout)) return use(version.buffer).as<std::uint16_t>();
+  const Ref<float> source = read(id, layout);
+  const std::int64_t count = shape(id).elements();
+  const int copy = newBuffer(static_cast<std::size_t>(count) * bytesOf(DataType::bf16));
+  versions.push_back({layout, copy, true});
+  const Ref<std::uint16_t> target = use(copy).as<std::uint16_t>();
+  stage("round to bf16", {}, layoutName(shape(id), layout), [source, target, count](const Worker& worker) {
+    const auto [first, last] = worker.share(count, 64);
+    roundToBf16(source.get() + first, target.get() + first, last - first);
+  });
   return target;
 }
 
@@ -144,7 +162,7 @@ void Plan::deliver(TensorId id) {
 void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
   read(from, fromLayout);
   for (const Version& version : m_versions[static_cast<std::size_t>(from)]) {
-    if (!sameMemory(shape(from), version.layout, fromLayout)) continue;
+    if (version.bf16 || !sameMemory(shape(from), version.layout, fromLayout)) continue;
     m_versions[static_cast<std::size_t>(to)].assign(1, {layout, version.buffer});
     break;
   }
@@ -155,7 +173,7 @@ void Plan::mayOverwrite(TensorId output, TensorId input) {
   const auto& out = m_versions[static_cast<std::size_t>(output)];
   if (out.empty() || out.front().buffer < 0) return;
   for (const Version& version : m_versions[static_cast<std::size_t>(input)]) {
-    if (sameMemory(shape(input), version.layout, out.front().layout))
+    if (!version.bf16 && sameMemory(shape(input), version.layout, out.front().layout))
       m_overwrites.emplace_back(out.front().buffer, version.buffer);
   }
 }

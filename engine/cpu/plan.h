@@ -17,12 +17,14 @@ namespace loom::cpu {
 
 class Plan {
  public:
-  Plan(const Program& program, ParameterStore& store, int threads, Collectives* collectives = nullptr);
+  Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options = {});
 
   const Program& program() const { return m_program; }
   const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
   const Shape& shape(TensorId id) const { return tensor(id).shape; }
   int threads() const { return m_threads; }
+  // Factors of products and convolutions are rounded to bf16 and summed in f32; everything else stays f32.
+  bool bf16() const { return m_bf16; }
   Collectives* collectives() const { return m_collectives; }  // null: a group of one
   const std::string& origin() const { return m_program.operations[static_cast<std::size_t>(m_now)].origin; }
   const FusedOutput& fused() const { return m_fusion.outputs[static_cast<std::size_t>(m_now)]; }
@@ -33,6 +35,8 @@ class Plan {
   // Its numbers in this layout, plain when none is named; appends a reorder (once) where it stands in another.
   Ref<float> read(TensorId id, const Layout& layout);
   Ref<float> read(TensorId id) { return read(id, plainLayout(shape(id).rank())); }
+  // The same rounded to bf16; appends the rounding once, whoever reads it.
+  Ref<std::uint16_t> readBf16(TensorId id, const Layout& layout);
   IntRef readInts(TensorId id) { return read(id).as<std::int32_t>(); }
   // kNoTensor answers an empty Ref.
   Ref<float> readOptional(TensorId id) { return id == kNoTensor ? Ref<float>{} : read(id); }
@@ -108,6 +112,7 @@ class Plan {
   struct Version {
     Layout layout;
     int buffer = -1;
+    bool bf16 = false;
   };
   int newBuffer(std::size_t bytes, std::byte* external = nullptr);
   int root(int buffer) const;
@@ -119,6 +124,7 @@ class Plan {
   ParameterStore& m_store;
   int m_threads;
   Collectives* m_collectives;
+  bool m_bf16;
   Fusion m_fusion;
   int m_now = 0;
   std::deque<Buffer> m_buffers;

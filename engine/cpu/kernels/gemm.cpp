@@ -12,27 +12,9 @@ constexpr std::int64_t kStepBlock =
     512;  // of K: one panel block (128 KiB) and the block of A stay in the level-2 cache
 constexpr std::int64_t kRowBlock = 96;
 
-struct TilePlace {
-  float* c;
-  std::int64_t ldc;
-  std::int64_t columns;  // valid ones
-  const float* bias;     // null, or at the tile's first column
-  bool add, last;
-  Activation activation;
-  float scale;
-};
-
-template <class V>
-LOOM_INLINE V activate(V value, Activation activation) {
-  if (activation == Activation::relu) return value < 0.0f ? V{} : value;  // a NaN stays one
-  return value;
-}
-
 template <class V, int kRows, int kVectors>
 LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
                              std::int64_t panel, std::int64_t steps, const TilePlace& place) {
-  typedef typename UnalignedOf<V>::type U;
-  constexpr int kWidth = kVectors * lanesOf<V>();
   V sums[kRows][kVectors];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -40,43 +22,7 @@ LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_
     for (int v = 0; v < kVectors; ++v) sums[r][v] = V{};
   }
   multiplyTile<V, kRows, kVectors>(sums, a, rowStride, stepStride, b, panel, steps);
-  if (place.scale != 1) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) sums[r][v] *= place.scale;
-    }
-  }
-  if (place.columns == kWidth) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        U* to = reinterpret_cast<U*>(place.c + r * place.ldc + v * lanesOf<V>());
-        V value = sums[r][v];
-        if (place.add) value += *to;
-        if (place.last && place.bias != nullptr) value += *reinterpret_cast<const U*>(place.bias + v * lanesOf<V>());
-        if (place.last) value = activate(value, place.activation);
-        *to = value;
-      }
-    }
-    return;
-  }
-  alignas(64) float buffer[kRows * kWidth];
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) *reinterpret_cast<U*>(buffer + r * kWidth + v * lanesOf<V>()) = sums[r][v];
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (std::int64_t i = 0; i < place.columns; ++i) {
-      float value = buffer[r * kWidth + i];
-      if (place.add) value += place.c[r * place.ldc + i];
-      if (place.last && place.bias != nullptr) value += place.bias[i];
-      if (place.last && place.activation == Activation::relu && value < 0) value = 0;
-      place.c[r * place.ldc + i] = value;
-    }
-  }
+  storeTile<V, kRows, kVectors>(sums, place);
 }
 
 template <class T, int kVectors>

@@ -2,6 +2,7 @@
 // The inner loop of every matrix product: a few rows of A times one panel of packed B, sums in registers.
 #include <cstdint>
 
+#include "engine/cpu/kernels/gemm.h"
 #include "engine/cpu/kernels/simd.h"
 
 namespace loom::cpu {
@@ -50,6 +51,66 @@ LOOM_INLINE void multiplyTile(V (&sums)[kRows][kVectors], const float* a, std::i
     }
     a += stepStride;
     b += panel;
+  }
+}
+
+// Where a tile of C stands, and what is done to its sums on their way there.
+struct TilePlace {
+  float* c;
+  std::int64_t ldc;
+  std::int64_t columns;  // valid ones
+  const float* bias;     // null, or at the tile's first column
+  bool add, last;
+  Activation activation;
+  float scale;
+};
+
+template <class V>
+LOOM_INLINE V activate(V value, Activation activation) {
+  if (activation == Activation::relu) return value < 0.0f ? V{} : value;  // a NaN stays one
+  return value;
+}
+
+template <class V, int kRows, int kVectors>
+LOOM_INLINE void storeTile(V (&sums)[kRows][kVectors], const TilePlace& place) {
+  typedef typename UnalignedOf<V>::type U;
+  constexpr int kWidth = kVectors * lanesOf<V>();
+  if (place.scale != 1) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sums[r][v] *= place.scale;
+    }
+  }
+  if (place.columns == kWidth) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        U* to = reinterpret_cast<U*>(place.c + r * place.ldc + v * lanesOf<V>());
+        V value = sums[r][v];
+        if (place.add) value += *to;
+        if (place.last && place.bias != nullptr) value += *reinterpret_cast<const U*>(place.bias + v * lanesOf<V>());
+        if (place.last) value = activate(value, place.activation);
+        *to = value;
+      }
+    }
+    return;
+  }
+  alignas(64) float buffer[kRows * kWidth];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) *reinterpret_cast<U*>(buffer + r * kWidth + v * lanesOf<V>()) = sums[r][v];
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (std::int64_t i = 0; i < place.columns; ++i) {
+      float value = buffer[r * kWidth + i];
+      if (place.add) value += place.c[r * place.ldc + i];
+      if (place.last && place.bias != nullptr) value += place.bias[i];
+      if (place.last && place.activation == Activation::relu && value < 0) value = 0;
+      place.c[r * place.ldc + i] = value;
+    }
   }
 }
 

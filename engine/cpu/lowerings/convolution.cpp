@@ -12,20 +12,50 @@ using dnnl::convolution_backward_weights;
 using dnnl::convolution_forward;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
+using Type = ConvolutionDescription::Type;
+
+// `type` is that of the input and the weights.
 convolution_forward::primitive_desc forwardOf(const ConvolutionDescription& g, std::int64_t samples,
-                                              const dnnl::memory::desc& weights, bool bias, bool relu) {
+                                              const dnnl::memory::desc& weights, Type type, bool bias, bool relu) {
   return withDnnl(g.toString(), [&] {
-    const dnnl::memory::desc b({g.output[1]}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::x);
+    const dnnl::memory::desc b({g.output[1]}, Type::f32, dnnl::memory::format_tag::x), x = g.inputOf(samples, type);
     const convolution_forward::desc description =
-        bias ? convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.inputOf(samples), weights, b,
-                                         g.outputOf(samples), g.strides, g.dilation, g.before, g.after)
-             : convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.inputOf(samples), weights,
-                                         g.outputOf(samples), g.strides, g.dilation, g.before, g.after);
+        bias ? convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, x, weights, b, g.outputOf(samples),
+                                         g.strides, g.dilation, g.before, g.after)
+             : convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, x, weights, g.outputOf(samples),
+                                         g.strides, g.dilation, g.before, g.after);
     return convolution_forward::primitive_desc(description, dnnlAttributes(relu), dnnlEngine());
   });
 }
 
-// The weight in `wanted` layout: a parameter's once a step, another tensor's now.
+// What is asked for in bf16 where oneDNN has a kernel for it on this processor, else in f32: its reference loops, and
+// the f32 of processors without AVX-512, serve nobody better. `make(type)` answers a description.
+template <class Make>
+Type typeOf(const Plan& plan, const Make& make) {
+  if (!plan.bf16()) return Type::f32;
+  try {
+    const std::string_view kernel = make(Type::bf16).impl_info_str();
+    return kernel.find("ref") == kernel.npos ? Type::bf16 : Type::f32;
+  } catch (const Error&) {
+    return Type::f32;
+  }
+}
+
+// A tensor that is read, in the type that is computed in, and where a sample begins.
+struct Source {
+  Ref<std::byte> at;
+  std::int64_t bytes;  // of one number
+  Ref<std::byte> from(std::int64_t number) const { return at.at(number * bytes); }
+};
+Source sourceOf(Plan& plan, TensorId id, const Layout& layout, Type type) {
+  if (type == Type::bf16) return {plan.readBf16(id, layout).as<std::byte>(), 2};
+  return {plan.read(id, layout).as<std::byte>(), 4};
+}
+const char* suffix(Type type) {
+  return type == Type::bf16 ? " in bf16" : "";
+}
+
+// The weight in `wanted` layout and type: a parameter's once a step, another tensor's now.
 Ref<float> weightIn(Plan& plan, TensorId id, const ConvolutionDescription& g, const dnnl::memory::desc& wanted) {
   const Ref<float> plain = plan.read(id);
   if (wanted == g.weights(false)) return plain;
@@ -73,25 +103,30 @@ void lowerConvolution(Plan& plan, const Operation& operation) {
   const TensorId b = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
   const auto g = describeConvolution(operation.attributes, plan.shape(x), plan.shape(w), plan.shape(y));
   const Layout layout = channelsLast(plan.shape(x).rank());
-  const auto input = plan.read(x, layout), bias = plan.readOptional(b), output = plan.write(y, layout);
   const int threads = activeThreads(plan, g.batch);
   const bool relu = plan.fused().relu;
-  const auto any = forwardOf(g, samplesOf(g.batch, 0, threads).second, g.weights(true), b != kNoTensor, relu);
+  const auto made = [&](Type type) {
+    return forwardOf(g, samplesOf(g.batch, 0, threads).second, g.weights(true, type), type, b != kNoTensor, relu);
+  };
+  const Type type = typeOf(plan, made);
+  const auto any = made(type);
+  const Source input = sourceOf(plan, x, layout, type);
+  const auto bias = plan.readOptional(b), output = plan.write(y, layout);
   const dnnl::memory::desc weights = any.weights_desc();
   const auto packed = weightIn(plan, w, g, weights);
   auto tasks = std::make_shared<std::vector<DnnlTask>>();
   for (int t = 0; t < threads; ++t) {
     const auto [first, last] = samplesOf(g.batch, t, threads);
-    const auto pd = forwardOf(g, last - first, weights, b != kNoTensor, relu);
+    const auto pd = forwardOf(g, last - first, weights, type, b != kNoTensor, relu);
     DnnlTask task{convolution_forward(pd)};
-    task.argument(DNNL_ARG_SRC, g.inputOf(last - first), input.at(first * g.inputFloats()))
+    task.argument(DNNL_ARG_SRC, g.inputOf(last - first, type), input.from(first * g.inputFloats()))
         .argument(DNNL_ARG_WEIGHTS, weights, packed)
         .argument(DNNL_ARG_DST, g.outputOf(last - first), output.at(first * g.outputFloats()))
         .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), plan.scratch(floatsOf(pd.scratchpad_desc())));
     if (b != kNoTensor) task.argument(DNNL_ARG_BIAS, pd.bias_desc(), bias);
     tasks->push_back(std::move(task));
   }
-  runTasks(plan, relu ? "convolution + relu" : "convolution", any.impl_info_str(), tasks);
+  runTasks(plan, std::string("convolution") + suffix(type) + (relu ? " + relu" : ""), any.impl_info_str(), tasks);
 }
 
 void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
@@ -99,31 +134,35 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
   const TensorId b = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
   const auto g = describeConvolution(operation.attributes, plan.shape(dx), plan.shape(w), plan.shape(dy));
   const Layout layout = channelsLast(plan.shape(dy).rank());
-  const auto gradient = plan.read(dy, layout), result = plan.write(dx, layout);
   const int threads = activeThreads(plan, g.batch);
-  const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights) {
+  const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights, Type type) {
     return withDnnl("the input gradient of " + g.toString(), [&] {
-      const convolution_backward_data::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples),
+      const convolution_backward_data::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples, type),
                                                         g.strides, g.dilation, g.before, g.after);
-      return convolution_backward_data::primitive_desc(description, dnnlAttributes(), dnnlEngine(),
-                                                       forwardOf(g, samples, g.weights(true), false, false));
+      return convolution_backward_data::primitive_desc(
+          description, dnnlAttributes(), dnnlEngine(),
+          forwardOf(g, samples, g.weights(true, type), type, false, false));
     });
   };
-  const auto any = make(samplesOf(g.batch, 0, threads).second, g.weights(true));
+  const auto made = [&](Type type) { return make(samplesOf(g.batch, 0, threads).second, g.weights(true, type), type); };
+  const Type type = typeOf(plan, made);
+  const auto any = made(type);
+  const Source gradient = sourceOf(plan, dy, layout, type);
+  const auto result = plan.write(dx, layout);
   const dnnl::memory::desc weights = any.weights_desc();
   const auto packed = weightIn(plan, w, g, weights);
   auto tasks = std::make_shared<std::vector<DnnlTask>>();
   for (int t = 0; t < threads; ++t) {
     const auto [first, last] = samplesOf(g.batch, t, threads);
-    const auto pd = make(last - first, weights);
+    const auto pd = make(last - first, weights, type);
     DnnlTask task{convolution_backward_data(pd)};
-    task.argument(DNNL_ARG_DIFF_DST, g.outputOf(last - first), gradient.at(first * g.outputFloats()))
+    task.argument(DNNL_ARG_DIFF_DST, g.outputOf(last - first, type), gradient.from(first * g.outputFloats()))
         .argument(DNNL_ARG_WEIGHTS, weights, packed)
         .argument(DNNL_ARG_DIFF_SRC, g.inputOf(last - first), result.at(first * g.inputFloats()))
         .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), plan.scratch(floatsOf(pd.scratchpad_desc())));
     tasks->push_back(std::move(task));
   }
-  runTasks(plan, "convolution_input_gradient", any.impl_info_str(), tasks);
+  runTasks(plan, std::string("convolution_input_gradient") + suffix(type), any.impl_info_str(), tasks);
   if (b == kNoTensor) return;
   const auto bias = plan.read(b);
   const std::int64_t channels = plan.shape(dx)[1], rows = plan.shape(dx).elements() / channels;
@@ -140,33 +179,37 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dw = operation.outputs[0];
   const auto g = describeConvolution(operation.attributes, plan.shape(x), plan.shape(dw), plan.shape(dy));
   const Layout layout = channelsLast(plan.shape(x).rank());
-  const auto input = plan.read(x, layout), gradient = plan.read(dy, layout);
   const auto target = plan.writeGradient(dw);
   const int threads = activeThreads(plan, g.batch);
-  const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights) {
+  const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights, Type type) {
     return withDnnl("the weight gradient of " + g.toString(), [&] {
-      const convolution_backward_weights::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples),
-                                                           g.strides, g.dilation, g.before, g.after);
-      return convolution_backward_weights::primitive_desc(description, dnnlAttributes(), dnnlEngine(),
-                                                          forwardOf(g, samples, g.weights(true), false, false));
+      const convolution_backward_weights::desc description(kDirect, g.inputOf(samples, type), weights,
+                                                           g.outputOf(samples, type), g.strides, g.dilation, g.before,
+                                                           g.after);
+      return convolution_backward_weights::primitive_desc(
+          description, dnnlAttributes(), dnnlEngine(),
+          forwardOf(g, samples, g.weights(true, type), type, false, false));
     });
   };
-  const auto any = make(samplesOf(g.batch, 0, threads).second, g.weights(true));
+  const auto made = [&](Type type) { return make(samplesOf(g.batch, 0, threads).second, g.weights(true), type); };
+  const Type type = typeOf(plan, made);
+  const auto any = made(type);
+  const Source input = sourceOf(plan, x, layout, type), gradient = sourceOf(plan, dy, layout, type);
   const dnnl::memory::desc weights = any.diff_weights_desc();
   const std::int64_t floats = floatsOf(weights);
   const auto partial = plan.scratch(floats * threads);
   auto tasks = std::make_shared<std::vector<DnnlTask>>();
   for (int t = 0; t < threads; ++t) {
     const auto [first, last] = samplesOf(g.batch, t, threads);
-    const auto pd = make(last - first, weights);
+    const auto pd = make(last - first, weights, type);
     DnnlTask task{convolution_backward_weights(pd)};
-    task.argument(DNNL_ARG_SRC, g.inputOf(last - first), input.at(first * g.inputFloats()))
-        .argument(DNNL_ARG_DIFF_DST, g.outputOf(last - first), gradient.at(first * g.outputFloats()))
+    task.argument(DNNL_ARG_SRC, g.inputOf(last - first, type), input.from(first * g.inputFloats()))
+        .argument(DNNL_ARG_DIFF_DST, g.outputOf(last - first, type), gradient.from(first * g.outputFloats()))
         .argument(DNNL_ARG_DIFF_WEIGHTS, weights, partial.at(t * floats))
         .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), plan.scratch(floatsOf(pd.scratchpad_desc())));
     tasks->push_back(std::move(task));
   }
-  runTasks(plan, "convolution_weight_gradient", any.impl_info_str(), tasks);
+  runTasks(plan, std::string("convolution_weight_gradient") + suffix(type), any.impl_info_str(), tasks);
 
   // Sum over the threads, then into row-major order: overwriting, or adding (two reorders, one of which runs).
   const auto deliver = [&](bool adds) {

@@ -11,10 +11,12 @@ struct ConvolutionDescription {
   dnnl::memory::format_tag activations, plainWeight;
   std::int64_t batch = 0, groups = 1;
 
-  dnnl::memory::desc inputOf(std::int64_t samples) const { return part(input, samples); }
-  dnnl::memory::desc outputOf(std::int64_t samples) const { return part(output, samples); }
-  dnnl::memory::desc weights(bool any) const {
-    return {weight, dnnl::memory::data_type::f32, any ? dnnl::memory::format_tag::any : plainWeight};
+  using Type = dnnl::memory::data_type;
+  static constexpr Type kF32 = Type::f32, kBf16 = Type::bf16;
+  dnnl::memory::desc inputOf(std::int64_t samples, Type type = kF32) const { return part(input, samples, type); }
+  dnnl::memory::desc outputOf(std::int64_t samples, Type type = kF32) const { return part(output, samples, type); }
+  dnnl::memory::desc weights(bool any, Type type = kF32) const {
+    return {weight, type, any ? dnnl::memory::format_tag::any : plainWeight};
   }
   std::int64_t inputFloats() const { return product(input) / input[0]; }  // of one sample
   std::int64_t outputFloats() const { return product(output) / output[0]; }
@@ -22,9 +24,9 @@ struct ConvolutionDescription {
 
  private:
   static std::int64_t product(const dnnl::memory::dims& dims);
-  dnnl::memory::desc part(dnnl::memory::dims dims, std::int64_t samples) const {
+  dnnl::memory::desc part(dnnl::memory::dims dims, std::int64_t samples, Type type) const {
     dims[0] = samples;
-    return {dims, dnnl::memory::data_type::f32, activations};
+    return {dims, type, activations};
   }
 };
 

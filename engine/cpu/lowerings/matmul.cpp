@@ -32,7 +32,9 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
   const Activation activation = plan.fused().relu ? Activation::relu : Activation::none;
   const std::int64_t rowA = transposeA ? 1 : k, columnA = transposeA ? m : 1, rowB = transposeB ? 1 : n,
                      columnB = transposeB ? k : 1;
-  const std::string kernel = fmt::format("matmul {}×{}×{}{}", m, n, k, plan.fused().relu ? " + relu" : "");
+  const bool bf16 = plan.bf16();
+  const std::string kernel =
+      fmt::format("matmul {}×{}×{}{}{}", m, n, k, bf16 ? " in bf16" : "", plan.fused().relu ? " + relu" : "");
   if (matrices == 1) {
     emitProduct(plan,
                 {.name = kernel,
@@ -47,30 +49,31 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
                  .columnB = columnB,
                  .weight = b,
                  .bias = offsets,
-                 .activation = activation},
+                 .activation = activation,
+                 .bf16 = bf16},
                 target);
     return;
   }
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  const std::int64_t packedSize = packedFloats(k, n);
-  const auto packed = plan.scratch(packedSize * plan.threads());
+  const std::int64_t size = packedSize(k, n, bf16);
+  const auto packed = plan.scratch(size * plan.threads());
   plan.stage(fmt::format("{} × {}", matrices, kernel), [=](const Worker& worker) {
     const auto [first, last] = worker.share(matrices);
-    float* mine = packed.get() + worker.index * packedSize;
+    float* mine = packed.get() + worker.index * size;
     for (std::int64_t i = first; i < last; ++i) {
       if (i == first || !shared)
-        packPanels(mine, {right.get() + (shared ? 0 : i * k * n), rowB, columnB}, k, n, 0, panelsOf(n));
-      gemm({.m = m,
-            .n = n,
-            .k = k,
-            .a = {left.get() + i * m * k, rowA, columnA},
-            .packed = mine,
-            .c = target.to.get() + i * m * n,
-            .ldc = n,
-            .bias = offsets.get(),
-            .activation = activation,
-            .accumulate = target.adds(worker)},
-           0, m, 0, panelsOf(n), scratch.get() + worker.index * gemmScratch());
+        packB(mine, {right.get() + (shared ? 0 : i * k * n), rowB, columnB}, k, n, 0, panelsOf(n), bf16);
+      multiply({.m = m,
+                .n = n,
+                .k = k,
+                .a = {left.get() + i * m * k, rowA, columnA},
+                .packed = mine,
+                .c = target.to.get() + i * m * n,
+                .ldc = n,
+                .bias = offsets.get(),
+                .activation = activation,
+                .accumulate = target.adds(worker)},
+               {0, m, 0, panelsOf(n)}, scratch.get() + worker.index * gemmScratch(), bf16);
     }
   });
 }

@@ -2,52 +2,65 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/gemm_bf16.h"
+
 namespace loom::cpu {
 namespace {
 constexpr std::int64_t kPackGrain = 1 << 15;  // floats of one packing task
 }
 
+std::int64_t packedSize(std::int64_t k, std::int64_t n, bool bf16) {
+  return bf16 ? packedFloatsBf16(k, n) : packedFloats(k, n);
+}
+
+void packB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last,
+           bool bf16) {
+  (bf16 ? packPanelsBf16 : packPanels)(packed, b, k, n, first, last);
+}
+
+void multiply(const GemmProblem& problem, const GemmShare& share, float* scratch, bool bf16) {
+  (bf16 ? gemmBf16 : gemm)(problem, share.firstRow, share.lastRow, share.firstPanel, share.lastPanel, scratch);
+}
+
 Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride,
-                   std::int64_t k, std::int64_t n) {
+                   std::int64_t k, std::int64_t n, bool bf16) {
   if (weight != kNoTensor && plan.tensor(weight).role == TensorRole::parameter) {
-    std::string key = "product";
+    std::string key = bf16 ? "product in bf16" : "product";
     for (std::int64_t part : {static_cast<std::int64_t>(weight), b.offset, rowStride, columnStride, k, n})
       key += " " + std::to_string(part);
-    return plan.packedWeight(key, packedFloats(k, n), [&](const Ref<float>& packed) {
+    return plan.packedWeight(key, packedSize(k, n, bf16), [&](const Ref<float>& packed) {
       const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
       for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {
         const std::int64_t end = std::min(panelsOf(n), panel + step);
         plan.prologue([=](const Worker&) {
-          packPanels(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end);
+          packB(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end, bf16);
         });
       }
     });
   }
-  const Ref<float> packed = plan.scratch(packedFloats(k, n));
+  const Ref<float> packed = plan.scratch(packedSize(k, n, bf16));
   plan.stage("pack", [=](const Worker& worker) {
     const auto [first, last] = worker.share(panelsOf(n));
-    packPanels(packed.get(), {b.get(), rowStride, columnStride}, k, n, first, last);
+    packB(packed.get(), {b.get(), rowStride, columnStride}, k, n, first, last, bf16);
   });
   return packed;
 }
 
 void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
-  const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.k, p.n);
+  const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.k, p.n, p.bf16);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(p.name, [=](const Worker& worker) {
-    const GemmShare share = shareOf(worker, p.m, p.n);
-    gemm({.m = p.m,
-          .n = p.n,
-          .k = p.k,
-          .a = {p.a.get(), p.rowA, p.columnA},
-          .packed = packed.get(),
-          .c = target.to.get(),
-          .ldc = p.ldc > 0 ? p.ldc : p.n,
-          .bias = p.bias.get(),
-          .activation = p.activation,
-          .accumulate = target.adds(worker)},
-         share.firstRow, share.lastRow, share.firstPanel, share.lastPanel,
-         scratch.get() + worker.index * gemmScratch());
+    multiply({.m = p.m,
+              .n = p.n,
+              .k = p.k,
+              .a = {p.a.get(), p.rowA, p.columnA},
+              .packed = packed.get(),
+              .c = target.to.get(),
+              .ldc = p.ldc > 0 ? p.ldc : p.n,
+              .bias = p.bias.get(),
+              .activation = p.activation,
+              .accumulate = target.adds(worker)},
+             shareOf(worker, p.m, p.n), scratch.get() + worker.index * gemmScratch(), p.bf16);
   });
 }
 

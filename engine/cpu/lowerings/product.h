@@ -19,12 +19,19 @@ struct Product {
   Ref<float> bias = {};
   Activation activation = Activation::none;
   std::int64_t ldc = 0;  // 0 = n
+  bool bf16 = false;     // of factors rounded to it
 };
 
 void emitProduct(Plan& plan, const Product& product, const Plan::Target& target);
 
 // b (k x n) in panels, from the prologue on where `weight` is a parameter, else from this place of the program on.
 Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride,
-                   std::int64_t k, std::int64_t n);
+                   std::int64_t k, std::int64_t n, bool bf16 = false);
+
+// kernels/gemm.h or gemm_bf16.h.
+std::int64_t packedSize(std::int64_t k, std::int64_t n, bool bf16);
+void packB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last,
+           bool bf16);
+void multiply(const GemmProblem& problem, const GemmShare& share, float* scratch, bool bf16);
 
 }  // namespace loom::cpu

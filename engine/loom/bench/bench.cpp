@@ -94,7 +94,9 @@ class Stepper {
     differentiate(builder);
     program = builder.take();
     m_store.ensure(program.parameters);
-    CompileOptions options{.precision = DataType::f32, .threads = arguments.threads, .trace = trace};
+    CompileOptions options{.precision = arguments.precision == "bf16" ? DataType::bf16 : DataType::f32,
+                           .threads = arguments.threads,
+                           .trace = trace};
     if (communicator.size() > 1 && !arguments.apart) {
       std::vector<std::string> states;
       for (const Parameter& parameter : program.parameters)
@@ -190,8 +192,8 @@ int runBench(const BenchArguments& arguments, Communicator& communicator) {
   if (arguments.device != "cpu") {
     throwError(ErrorCode::device, "bench runs on --device cpu so far, not on '{}'", arguments.device);
   }
-  if (arguments.precision != "f32") {
-    throwError(ErrorCode::device, "bench computes in f32 so far; --precision {} is not there yet", arguments.precision);
+  if (arguments.precision != "f32" && arguments.precision != "bf16") {
+    throwError(ErrorCode::badArgument, "--precision is f32 or bf16 on a processor, not '{}'", arguments.precision);
   }
   std::vector<Workload> workloads;
   for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names) {

@@ -22,7 +22,8 @@ void* counted(std::size_t bytes, std::size_t alignment = 0) {
     while (before < static_cast<long>(bytes) && !largest.compare_exchange_weak(before, static_cast<long>(bytes))) {
     }
   }
-  const std::size_t rounded = alignment == 0 ? std::max<std::size_t>(bytes, 1) : (bytes + alignment) / alignment * alignment;
+  const std::size_t rounded =
+      alignment == 0 ? std::max<std::size_t>(bytes, 1) : (bytes + alignment) / alignment * alignment;
   if (void* memory = alignment == 0 ? std::malloc(rounded) : std::aligned_alloc(alignment, rounded)) return memory;
   throw std::bad_alloc();
 }

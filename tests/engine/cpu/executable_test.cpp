@@ -175,12 +175,52 @@ TEST(CpuExecutable, otherPrecisionsAreRefused) {
   const auto cpu = makeCpuBackend(1);
   ParameterStore store(1);
   try {
-    cpu->compile(networks::perceptron(2), store, {.precision = DataType::bf16});
+    cpu->compile(networks::perceptron(2), store, {.precision = DataType::f16});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::device);
-    EXPECT_THAT(error.what(), testing::HasSubstr("f32"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("f32 and bf16, but precision is f16"));
   }
+}
+
+// All gradients behind each other.
+std::vector<float> joined(const networks::Outcome& outcome) {
+  std::vector<float> all;
+  for (const auto& [name, values] : outcome)
+    if (name.starts_with("gradient")) all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
+// Rounding moves each factor by up to 2^-9 of itself; what it does to a gradient adds up over the layers, most where a
+// normalisation over six samples takes out the greater part of it.
+TEST_P(CpuNetwork, inBf16StaysNearTheReference) {
+  const Program program = GetParam().make(6);
+  const auto cpu = makeCpuBackend(), reference = makeReferenceBackend();
+  const auto expected = networks::step(*reference, program);
+  const auto one = networks::step(*cpu, program, {.precision = DataType::bf16, .threads = 1});
+  EXPECT_LT(cases::relativeDistance(joined(one), joined(expected)), 0.15);
+  expectNear({{"loss", one.at("loss")}}, {{"loss", expected.at("loss")}}, 1e-2);
+  EXPECT_NE(one, networks::step(*cpu, program, {.threads = 1})) << "nothing was rounded";
+  EXPECT_EQ(one, networks::step(*cpu, program, {.precision = DataType::bf16, .threads = 1}));
+}
+
+// An activation and a gradient are rounded once, whoever reads them, and where oneDNN has kernels all three
+// convolutions compute in bf16.
+TEST(CpuExecutable, convolutionsShareWhatTheyRound) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const Json facts = cpu->compile(networks::residualNetwork(4), store, {.precision = DataType::bf16})->describe();
+  EXPECT_EQ(facts["precision"], "bf16");
+  if (facts["isa"] != "avx512") GTEST_SKIP() << "oneDNN multiplies no bf16 on this processor";
+  int inBf16 = 0, roundings = 0;
+  for (const Json& operation : facts["operations"]) {
+    const std::string kernel = operation["kernel"];
+    inBf16 += kernel.starts_with("convolution") && kernel.find("in bf16") != kernel.npos;
+    roundings += kernel == "round to bf16";
+    EXPECT_THAT(operation["implementation"].get<std::string>(), testing::Not(testing::HasSubstr("ref")));
+  }
+  EXPECT_GE(inBf16, 12);             // of 17
+  EXPECT_LE(roundings, inBf16 - 4);  // two readers each, but for the ends
 }
 
 TEST(CpuExecutable, unknownNamesAreNamed) {

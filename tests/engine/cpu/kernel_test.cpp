@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "engine/base/philox.h"
+#include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gemm.h"
+#include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/kernels/permute.h"
@@ -30,13 +33,15 @@ struct GemmCase {
   bool transposedA, transposedB;
 };
 
-void checkGemm(const GemmCase& c, bool accumulate) {
-  const auto a = numbers(c.m * c.k, "a"), b = numbers(c.k * c.n, "b"), bias = numbers(c.n, "bias");
+// In bf16, against the products of the rounded numbers: what is left is the order of sums.
+void checkGemm(const GemmCase& c, bool accumulate, bool bf16) {
+  auto a = numbers(c.m * c.k, "a"), b = numbers(c.k * c.n, "b");
+  const auto bias = numbers(c.n, "bias");
   const MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1},
       viewB{b.data(), c.transposedB ? 1 : c.n, c.transposedB ? c.k : 1};
-  std::vector<float> packed(static_cast<std::size_t>(packedFloats(c.k, c.n))),
+  std::vector<float> packed(static_cast<std::size_t>(bf16 ? packedFloatsBf16(c.k, c.n) : packedFloats(c.k, c.n))),
       scratch(static_cast<std::size_t>(gemmScratch()));
-  packPanels(packed.data(), viewB, c.k, c.n, 0, panelsOf(c.n));
+  (bf16 ? packPanelsBf16 : packPanels)(packed.data(), viewB, c.k, c.n, 0, panelsOf(c.n));
   const std::int64_t ldc = c.n + 3;
   auto found = numbers(c.m * ldc, "c");
   const auto before = found;
@@ -52,8 +57,13 @@ void checkGemm(const GemmCase& c, bool accumulate) {
                             .accumulate = accumulate};
   // In two parts, as two threads would.
   const std::int64_t middle = c.m / 2;
-  gemm(problem, 0, middle, 0, panelsOf(c.n), scratch.data());
-  gemm(problem, middle, c.m, 0, panelsOf(c.n), scratch.data());
+  const auto multiply = bf16 ? gemmBf16 : gemm;
+  multiply(problem, 0, middle, 0, panelsOf(c.n), scratch.data());
+  multiply(problem, middle, c.m, 0, panelsOf(c.n), scratch.data());
+  if (bf16) {
+    roundThroughBf16(a.data(), a.data(), c.m * c.k);
+    roundThroughBf16(b.data(), b.data(), c.k * c.n);
+  }
   double distance = 0, size = 0;
   for (std::int64_t i = 0; i < c.m; ++i) {
     for (std::int64_t j = 0; j < ldc; ++j) {
@@ -73,7 +83,40 @@ void checkGemm(const GemmCase& c, bool accumulate) {
     }
   }
   EXPECT_LE(std::sqrt(distance), 2e-6 * std::sqrt(size))
-      << c.m << "×" << c.n << "×" << c.k << (c.transposedA ? " A'" : "") << (c.transposedB ? " B'" : "");
+      << c.m << "×" << c.n << "×" << c.k << (c.transposedA ? " A'" : "") << (c.transposedB ? " B'" : "")
+      << (bf16 ? " in bf16" : "");
+}
+
+TEST(CpuKernels, roundToBf16ToTheNearestAndKeepNan) {
+  const float inf = std::numeric_limits<float>::infinity(), step = 1.0f / 128;  // between two bf16 at 1
+  const std::vector<std::pair<float, float>> pairs = {
+      {1.0f, 1.0f},
+      {-0.0f, -0.0f},
+      {1 + step / 2, 1.0f},  // a tie, to the even one
+      {1 + step * 3 / 2, 1 + 2 * step},
+      {1 + step * 0.51f, 1 + step},
+      {-1 - step * 0.49f, -1.0f},
+      {1e-40f, 9.1835496e-41f},  // below the normal numbers, in steps of 2^-133
+      {3.4e38f, inf},
+      {-inf, -inf}};
+  for (const auto& [from, to] : pairs) {
+    float found = 0;
+    roundThroughBf16(&from, &found, 1);
+    if (std::isinf(to) || std::abs(to) >= 1 || to == 0)
+      EXPECT_EQ(found, to) << from;
+    else
+      EXPECT_NEAR(found, to, 1e-43f) << from;
+    std::uint16_t half = 0;
+    roundToBf16(&from, &half, 1);
+    std::uint32_t bits;
+    std::memcpy(&bits, &found, sizeof bits);
+    EXPECT_EQ(half, bits >> 16) << from;
+  }
+  const std::uint32_t quiet = 0x7f800001;  // a NaN whose upper half alone would be infinite
+  float nan, found = 0;
+  std::memcpy(&nan, &quiet, sizeof nan);
+  roundThroughBf16(&nan, &found, 1);
+  EXPECT_TRUE(std::isnan(found));
 }
 
 TEST(CpuKernels, productsOfManySizes) {
@@ -86,8 +129,10 @@ TEST(CpuKernels, productsOfManySizes) {
                                 {24, 63, 512}}) {
     for (bool transposedA : {false, true}) {
       for (bool transposedB : {false, true}) {
-        checkGemm({m, n, k, transposedA, transposedB}, false);
-        checkGemm({m, n, k, transposedA, transposedB}, true);
+        for (bool bf16 : {false, true}) {
+          checkGemm({m, n, k, transposedA, transposedB}, false, bf16);
+          checkGemm({m, n, k, transposedA, transposedB}, true, bf16);
+        }
       }
     }
   }

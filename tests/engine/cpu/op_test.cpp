@@ -19,15 +19,16 @@ namespace {
 
 class CpuOp : public testing::TestWithParam<cases::OpCase> {};
 
-void compare(const cases::OpCase& opCase, int threads) {
+void compare(const cases::OpCase& opCase, int threads, DataType precision = DataType::f32, double tolerance = 1e-5) {
   static const auto cpu = makeCpuBackend();
   static const auto reference = makeReferenceBackend();
   const auto expected = cases::runCase(opCase, *reference);
-  const auto found = cases::runCase(opCase, *cpu, {.threads = threads});
+  const auto found = cases::runCase(opCase, *cpu, {.precision = precision, .threads = threads});
   ASSERT_EQ(expected.size(), found.size());
   for (const auto& [name, values] : expected) {
     ASSERT_TRUE(found.contains(name)) << name;
-    EXPECT_LT(cases::relativeDistance(found.at(name), values), 1e-5) << name << " on " << threads << " threads";
+    EXPECT_LT(cases::relativeDistance(found.at(name), values), name == "loss" ? 5 * tolerance : tolerance)
+        << name << " on " << threads << " threads";
   }
 }
 
@@ -37,6 +38,15 @@ TEST_P(CpuOp, equalsTheReferenceOnOneThread) {
 // More threads than samples, than rows, than panels.
 TEST_P(CpuOp, equalsTheReferenceOnFiveThreads) {
   compare(GetParam(), 5);
+}
+
+// bf16 has eight bits: factors are off by up to 2^-9 each, sums of them by less (the loss by more of itself: numbers of
+// either sign cancel in it). Every op that does not multiply stays
+// as exact as ever.
+TEST_P(CpuOp, inBf16StaysNearTheReference) {
+  const std::string& op = GetParam().op;
+  const bool multiplies = op == "matmul" || op.starts_with("convolution");
+  for (int threads : {1, 3}) compare(GetParam(), threads, DataType::bf16, multiplies ? 1e-2 : 1e-5);
 }
 
 TEST(CpuOps, RefuseAGroupThatIsNotThere) {

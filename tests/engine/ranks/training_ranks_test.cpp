@@ -160,6 +160,19 @@ TEST_P(Networks, DeterministicRunsHaveTheSameBits) {
   EXPECT_EQ(one.losses.size(), 6u);
 }
 
+// Rounded to bf16, too: what a shard computes does not depend on who computes it.
+TEST(Precision, DeterministicRunsInBf16HaveTheSameBits) {
+  for (const Net& net : {kNets[0], kNets[1]}) {
+    const Shared shared(std::string("bf16-") + net.name);
+    const Json project = projectOf(net, {{"deterministic", true}, {"precision", "bf16"}, {"epochs", 1}});
+    const Outcome together = onAll(shared, project, "together");
+    if (rank() != 0) continue;
+    const Outcome one = alone(shared, project, "alone");
+    EXPECT_EQ(together.tensors, one.tensors) << net.name;
+    EXPECT_EQ(together.losses, one.losses) << net.name;
+  }
+}
+
 // One step of plain descent moves the weights by the gradient (times 100, so that the weights' own rounding is not
 // seen): what is left differs by the order of sums, and by the wire.
 TEST_P(Networks, TheGradientOfAStepIsThatOfOneRank) {

@@ -214,5 +214,19 @@ TEST(Trainer, RunJsonDefinesTheRun) {
   EXPECT_EQ(readRunDescription(run.folder).project.networks.size(), 1u);
 }
 
+// In bf16 the same training goes the same way; weights and optimizer state stay f32, so a checkpoint goes on in either.
+TEST(Trainer, InBf16LearnsAlike) {
+  const Workshop workshop("trainer-bf16", 120);
+  Json project = perceptron();
+  project["training"]["epochs"] = 12;
+  const auto exact = workshop.train(project, "f32");
+  project["training"]["precision"] = "bf16";
+  const auto rounded = workshop.train(project, "bf16");
+  EXPECT_NE(rounded.series("step", "loss"), exact.series("step", "loss"));
+  EXPECT_NEAR(rounded.series("validation", "loss").back(), exact.series("validation", "loss").back(), 0.02);
+  EXPECT_LT(rounded.series("validation", "loss").back(), 0.7 * rounded.series("validation", "loss").front());
+  EXPECT_EQ(rounded.of("started")[0].body["precision"], "bf16");
+}
+
 }  // namespace
 }  // namespace loom
