@@ -47,7 +47,11 @@ LOOM_INLINE void multiplyPairs(typename T::V (&sums)[kRows][kVectors], const Wor
         const Words both = a[r * rowStride] + Words{};
         // In assembler, because the intrinsic cannot be inlined into a body that is compiled for several targets.
 #pragma GCC unroll 8
-        for (int v = 0; v < kVectors; ++v) asm("vdpbf16ps %2, %1, %0" : "+v"(sums[r][v]) : "v"(row[v]), "v"(both));
+        for (int v = 0; v < kVectors; ++v) {
+          V sum = sums[r][v];  // an element of an array as the operand would pin the array to memory
+          asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(row[v]), "v"(both));
+          sums[r][v] = sum;
+        }
       }
     } else {
 #pragma GCC unroll 8
