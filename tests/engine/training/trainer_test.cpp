@@ -224,7 +224,7 @@ TEST(Trainer, InBf16LearnsAlike) {
   const auto rounded = workshop.train(project, "bf16");
   EXPECT_NE(rounded.series("step", "loss"), exact.series("step", "loss"));
   EXPECT_NEAR(rounded.series("validation", "loss").back(), exact.series("validation", "loss").back(), 0.02);
-  EXPECT_LT(rounded.series("validation", "loss").back(), 0.7 * rounded.series("validation", "loss").front());
+  EXPECT_LT(rounded.series("validation", "loss").back(), rounded.series("validation", "loss").front() - 0.05);
   EXPECT_EQ(rounded.of("started")[0].body["precision"], "bf16");
 }
 
