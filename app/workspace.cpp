@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/host_checks.h"
+#include "app/keep_awake.h"
 #include "app/pages/data/known_columns.h"
 #include "app/preferences.h"
 #include "app/run_hosts.h"
@@ -48,6 +49,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_runHosts(std::make_unique<RunHosts>(*m_store)),
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
+  m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
   m_context.store = m_store.get();
   m_context.launcher = m_launcher.get();
   m_context.hosts = m_lines.get();

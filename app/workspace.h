@@ -14,6 +14,7 @@ namespace loom {
 class HostChecks;
 class HostLines;
 class HostStore;
+class KeepAwake;
 class KnownColumnsKeeper;
 class RunHosts;
 
@@ -95,6 +96,7 @@ class Workspace : public QObject {
   std::unique_ptr<RunHosts> m_runHosts;
   std::unique_ptr<HostChecks> m_checks;
   std::unique_ptr<Launcher> m_launcher;
+  std::unique_ptr<KeepAwake> m_keepAwake;
   std::unique_ptr<ProjectDocument> m_document;
   std::unique_ptr<KnownColumnsKeeper> m_columns;
   AppContext m_context;

@@ -17,7 +17,7 @@ packages=(
   qt6-base-dev qt6-charts-dev libqt6opengl6-dev qt6-declarative-dev qt6-svg-dev libgl-dev libvulkan-dev qt6-wayland
   qt6-qpa-plugins libsqlite3-dev libssh-dev fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core fontconfig
   # tests
-  libgtest-dev libgmock-dev xvfb xauth xdotool openssh-server openssh-client iproute2 slurm-wlm munge tcsh
+  libgtest-dev libgmock-dev xvfb xauth xdotool dbus-daemon openssh-server openssh-client iproute2 slurm-wlm munge tcsh
 )
 
 missing() {

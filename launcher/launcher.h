@@ -74,6 +74,7 @@ class Launcher : public QObject {
   JobStage stage(const QString& id) const { return m_stages.value(id); }
 
   int running() const { return static_cast<int>(m_active.size()); }
+  int runningHere() const { return activeOn(*m_local); }  // of those, on this machine
   int waiting() const { return static_cast<int>(m_queue.size()); }
   bool isReading(const QString& id) const { return m_reading.contains(id); }  // an older log is still being read
 
