@@ -21,6 +21,7 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_option("--batch", given->batch, "Samples that a rank computes at once; 0 = as the workload says")
       ->check(CLI::Range(0, 1 << 20));
   verb->add_flag("--apart", given->apart, "Ranks compute at the same time and exchange nothing");
+  verb->add_flag("--in-step", given->inStep, "As --apart, but each step begins when all ranks have ended theirs");
   verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")
       ->type_name("FILE");
   verb->callback([&session, given] {

@@ -97,7 +97,7 @@ class Stepper {
     CompileOptions options{.precision = arguments.precision == "bf16" ? DataType::bf16 : DataType::f32,
                            .threads = arguments.threads,
                            .trace = trace};
-    if (communicator.size() > 1 && !arguments.apart) {
+    if (communicator.size() > 1 && !arguments.apart && !arguments.inStep) {
       std::vector<std::string> states;
       for (const Parameter& parameter : program.parameters)
         if (parameter.isState) states.push_back(parameter.name);
@@ -162,6 +162,7 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
     const double before = waited();
     const Clock::time_point began = Clock::now();
     stepper.run();
+    if (arguments.inStep) goOn(communicator, true);
     times.push_back(secondsSince(began));
     if (waited() - before <= 0.02 * times.back()) clean.push_back(times.back());
   } while (arguments.apart || communicator.size() == 1 ? wanted() : goOn(communicator, wanted()));
@@ -182,7 +183,8 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
                {"steps", times.size()},
                {"contended", rounded(1 - static_cast<double>(clean.size()) / static_cast<double>(times.size()), 1000)},
                {"loss", numberToJson(stepper.executable().scalarResult("loss"))}};
-  if (communicator.size() > 1) line.update({{"ranks", communicator.size()}, {"exchange", !arguments.apart}});
+  if (communicator.size() > 1)
+    line.update({{"ranks", communicator.size()}, {"exchange", !arguments.apart && !arguments.inStep}});
   return line;
 }
 

@@ -14,6 +14,7 @@ struct BenchArguments {
   int threads = 0;         // 0 = all that this process may use
   std::int64_t batch = 0;  // of a rank; 0 = the workload's
   bool apart = false;      // ranks compute at the same time without exchanging anything: the ceiling of those that do
+  bool inStep = false;     // apart, but each step begins when all ranks have ended theirs: what unlike cores cost alone
   std::string trace;       // a file for a browser's trace viewer, of the last workload
 };
 
