@@ -87,13 +87,13 @@ Entry settings() {
       // Numbers.
       {.key = "precision",
        .label = "Precision",
-       .help = "Of activations and gradients; weights and sums stay in 32 bits.",
+       .help = "Of what is multiplied in layers; weights and sums stay in 32 bits.",
        .type = FieldType::choice,
        .defaultValue = "f32",
        .choices = {{"f32", "32 bits", "Exact and everywhere fast enough."},
                    {"bf16", "16 bits, bfloat",
-                    "Half the memory and the range of 32 bits; fast where the machine has it."},
-                   {"f16", "16 bits, half", "Half the memory and a small range: the loss is scaled."}}},
+                    "The range of 32 bits and three digits in products; about twice as fast where the machine has it."},
+                   {"f16", "16 bits, half", "A small range: the loss is scaled. For GPUs."}}},
       {.key = "clip_norm",
        .label = "Clip norm",
        .help = "Scales the gradient of a step down to this norm where it is longer, over all weights together. Absent: "
