@@ -154,7 +154,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.setPen(dashed);
     painter.drawPath(base);
     painter.setFont(theme.font(FontRole::caption));
-    const double at = 0.3 * static_cast<double>(m_span.steps - 1);
+    const double at = static_cast<double>(m_warmupSteps) + 0.01 * static_cast<double>(m_span.steps);  // far below the curve itself
     painter.drawText(QPointF(xOf(at) + 6, std::max(area.top() + 12, yOf(unscaledAt(at)) - 6)), QStringLiteral("as typed, for the base batch"));
   }
   QPainterPath ground = curve;

@@ -162,7 +162,7 @@ void SettingsPage::refresh() {
     const Values settings = settingsOf(project);
     m_equation->setValues(settings.integer("batch"), settings.integer("accumulate"), ranks());
     const QString where = context().workspace->hostName(context().workspace->host());
-    m_equation->setRanksNote(ranks() > hostRanks() ? QStringLiteral("virtual, on %1").arg(hostRanks()) : QStringLiteral("of ") + where);
+    m_equation->setRanksNote(ranks() > hostRanks() ? QStringLiteral("virtual, on %1").arg(hostRanks() == 1 ? QStringLiteral("one rank") : QStringLiteral("%1 ranks").arg(hostRanks())) : QStringLiteral("of ") + where);
   } catch (const Error&) {
     // Not numbers: the problems list names the place; the equation keeps what it had.
   }
