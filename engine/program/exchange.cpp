@@ -24,6 +24,14 @@ std::vector<std::vector<std::string>> planBuckets(const Program& program, std::s
   std::vector<std::pair<std::size_t, std::string>> order;
   for (const auto& [name, at] : completions(program)) order.emplace_back(at, name);
   std::sort(order.begin(), order.end());
+  // A network that would fit into one bucket would be exchanged only behind its whole backward part.
+  constexpr std::size_t kShares = 4, kSmall = 64 << 10;
+  std::size_t all = 0;
+  for (const auto& [at, name] : order)
+    all += static_cast<std::size_t>(
+               program.tensor(program.findTensor(name, TensorRole::parameterGradient)).shape.elements()) *
+           sizeof(float);
+  threshold = std::min(threshold, std::max(all / kShares, kSmall));
   std::vector<std::vector<std::string>> buckets;
   std::size_t open = 0;  // bytes in the last bucket
   for (const auto& [at, name] : order) {

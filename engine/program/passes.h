@@ -15,8 +15,8 @@ void eliminateDeadCode(Program& program, std::span<const TensorId> alsoKept = {}
 void simplify(Program& program);
 
 // Gradients that travel together, by parameter name, in the order in which the backward part completes them: a bucket
-// is closed when the next gradient would make it larger than `threshold` bytes; 0 gives every gradient a bucket of its
-// own.
+// is closed when the next gradient would make it larger than `threshold` bytes, or than a quarter of all (but not below
+// 64 KiB), so that the exchange begins while the backward part runs; 0 gives every gradient a bucket of its own.
 std::vector<std::vector<std::string>> planBuckets(const Program& program, std::size_t threshold);
 // Puts an all_reduce behind the operation that completes each bucket. A bucket is exchanged after those before it.
 void exchangeGradients(Program& program, const std::vector<std::vector<std::string>>& buckets);

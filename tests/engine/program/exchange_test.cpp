@@ -12,12 +12,12 @@ namespace {
 using testing::ElementsAre;
 using Names = std::vector<std::string>;
 
-// Four layers of 100 weights, 400 bytes, in a row.
-Program chain() {
+// Four layers in a row; by default of 100 weights, 400 bytes, each.
+Program chain(std::int64_t width = 10) {
   ProgramBuilder builder(2, 1, true);
-  TensorId x = builder.input("x", Shape{2, 10}, DataType::f32);
+  TensorId x = builder.input("x", Shape{2, width}, DataType::f32);
   for (int i = 1; i <= 4; ++i) {
-    const TensorId w = builder.parameter({.name = "l" + std::to_string(i) + "/weight", .shape = Shape{10, 10}});
+    const TensorId w = builder.parameter({.name = "l" + std::to_string(i) + "/weight", .shape = Shape{width, width}});
     builder.setOrigin("l" + std::to_string(i));
     x = builder.add("matmul", {x, w});
   }
@@ -33,6 +33,12 @@ TEST(Buckets, FollowTheBackwardPartAndTheThreshold) {
   EXPECT_THAT(planBuckets(program, 800), ElementsAre(Names{"l4/weight", "l3/weight"}, Names{"l2/weight", "l1/weight"}));
   EXPECT_THAT(planBuckets(program, 799), testing::SizeIs(4));
   EXPECT_THAT(planBuckets(program, 1 << 20), ElementsAre(Names{"l4/weight", "l3/weight", "l2/weight", "l1/weight"}));
+}
+
+// 1 MiB of gradients under a threshold of 2: the exchange begins within the backward part all the same.
+TEST(Buckets, HoldAQuarterOfAllAtMost) {
+  EXPECT_THAT(planBuckets(chain(256), 2 << 20),
+              ElementsAre(Names{"l4/weight"}, Names{"l3/weight"}, Names{"l2/weight"}, Names{"l1/weight"}));
 }
 
 TEST(Exchange, StandsBehindTheLastGradientOfItsBucketAndSurvivesThePasses) {
