@@ -2,7 +2,7 @@
 // How runs are written: states as shapes and words, metrics by their kind, dates.
 #include <QString>
 
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 #include "widgets/chart/format.h"
 #include "widgets/chart/chart_line.h"
 #include "widgets/theme/status.h"

@@ -3,7 +3,7 @@
 #include <QHash>
 #include <QList>
 
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 

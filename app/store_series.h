@@ -3,7 +3,7 @@
 #include <QString>
 #include <string>
 
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 #include "widgets/chart/series_source.h"
 
 namespace loom {

@@ -6,7 +6,7 @@
 #include "app/page.h"
 #include "launcher/launcher.h"
 #include "launcher/remote/host_line.h"
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {

@@ -8,7 +8,7 @@
 #include <QThread>
 #include <memory>
 
-#include "launcher/event_batch.h"
+#include "launcher/store/event_batch.h"
 
 namespace loom {
 

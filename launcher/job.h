@@ -4,7 +4,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 
 namespace loom {
 

@@ -14,7 +14,7 @@
 #include "launcher/event_pump.h"
 #include "launcher/executor.h"
 #include "launcher/job.h"
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 

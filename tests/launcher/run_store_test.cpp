@@ -1,4 +1,4 @@
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 #include <QCoreApplication>
 #include <QDir>

@@ -1,12 +1,12 @@
-#include "launcher/series.h"
+#include "launcher/store/series.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
 
-#include "launcher/column_codec.h"
-#include "launcher/number_set.h"
+#include "launcher/store/column_codec.h"
+#include "launcher/store/number_set.h"
 
 namespace loom {
 namespace {

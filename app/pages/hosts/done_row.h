@@ -2,7 +2,7 @@
 // A run that ended today, in one line: sign, name, what it reached or why it ended, when. A click leads to its curves.
 #include <QAbstractButton>
 
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 
 namespace loom {
 

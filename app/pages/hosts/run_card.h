@@ -3,7 +3,7 @@
 #include <QFrame>
 
 #include "app/page.h"
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 
 class QLabel;
 class QProgressBar;

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "app/run_display.h"
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 namespace {

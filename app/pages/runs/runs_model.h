@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <QSet>
 
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 #include "widgets/table/table_roles.h"
 #include "widgets/table/table_sort_model.h"
 

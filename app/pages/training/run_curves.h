@@ -3,7 +3,7 @@
 #include <QWidget>
 
 #include "app/page.h"
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 #include "widgets/chart/series_source.h"
 
 namespace loom {

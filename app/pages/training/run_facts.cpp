@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/run_display.h"
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/theme/theme.h"
 

@@ -4,7 +4,7 @@
 #include <QFrame>
 
 #include "app/page.h"
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 
 class QGridLayout;
 class QLabel;

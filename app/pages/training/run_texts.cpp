@@ -4,7 +4,7 @@
 #include <QHeaderView>
 #include <QScrollBar>
 
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 #include "widgets/document/project_document.h"
 #include "widgets/theme/theme.h"
 

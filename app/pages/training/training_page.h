@@ -5,7 +5,7 @@
 #include <QTimer>
 
 #include "app/page.h"
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 
 class QLabel;
 class QLineEdit;

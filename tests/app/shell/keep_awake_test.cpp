@@ -12,7 +12,7 @@
 
 #include "app/keep_awake.h"
 #include "launcher/launcher.h"
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 // Hands out one end of a pipe, as logind does: whoever holds it open inhibits.
 class Logind : public QObject {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "launcher/event_batch.h"
-#include "launcher/number_set.h"
-#include "launcher/series.h"
+#include "launcher/store/event_batch.h"
+#include "launcher/store/number_set.h"
+#include "launcher/store/series.h"
 
 namespace loom {
 

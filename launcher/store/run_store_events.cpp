@@ -1,7 +1,7 @@
 // What events say about a run's record.
 #include <algorithm>
 
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/event_batch.h"
+#include "launcher/store/event_batch.h"
 
 #include <cmath>
 #include <limits>

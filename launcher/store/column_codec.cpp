@@ -1,4 +1,4 @@
-#include "launcher/column_codec.h"
+#include "launcher/store/column_codec.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "launcher/number_set.h"
+#include "launcher/store/number_set.h"
 
 #include <QStringList>
 #include <algorithm>

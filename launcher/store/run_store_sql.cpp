@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "launcher/database.h"
-#include "launcher/run_store.h"
+#include "launcher/store/database.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/run_store.h"
+#include "launcher/store/run_store.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "launcher/database.h"
+#include "launcher/store/database.h"
 
 namespace loom {
 namespace {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
-#include "launcher/run_data.h"
-#include "launcher/run_record.h"
+#include "launcher/store/run_data.h"
+#include "launcher/store/run_record.h"
 
 namespace loom {
 

@@ -1,10 +1,10 @@
-#include "launcher/series.h"
+#include "launcher/store/series.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "launcher/column_codec.h"
+#include "launcher/store/column_codec.h"
 
 namespace loom {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/run_data.h"
+#include "launcher/store/run_data.h"
 
 #include <algorithm>
 #include <cmath>

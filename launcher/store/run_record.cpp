@@ -1,4 +1,4 @@
-#include "launcher/run_record.h"
+#include "launcher/store/run_record.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "launcher/database.h"
+#include "launcher/store/database.h"
 
 #include <cmath>
 #include <sqlite3.h>
