@@ -404,8 +404,6 @@ class RemoteTest : public RemoteFixture {
     big.write(bytes);
     big.close();
     const QString to = m_folder->filePath("fetched");
-    line().disconnectNow();  // it connects where it must
-    QTRY_COMPARE(line().state(), LineState::offline);
     line().fetch("a", "big file;", to);
     QTRY_COMPARE(fetched.size(), 1);
     QFile copy(to);

@@ -13,6 +13,7 @@ class RemoteTroubleTest : public RemoteFixture {
   // Slurm, so that several go at once.
   void openScripted(const std::function<QByteArray(const Json&)>& script) {
     close();
+    m_there.forget();
     m_there.script = script;
     m_options.transport = [this](const SshAsk&) { return m_there.transport(); };
     m_store = std::make_unique<RunStore>(m_folder->filePath("store"));

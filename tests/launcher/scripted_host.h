@@ -34,6 +34,10 @@ class ScriptedHost {
     if (verb == "chunk") return answer(request, {{"have", 1}, {"done", true}, {"path", "/there/data/x.pack"}});
     return answer(request, Json::object());
   }
+  void forget() {
+    const QMutexLocker lock(&m_mutex);
+    m_asked.clear();
+  }
   int count(const char* verb) {
     const QMutexLocker lock(&m_mutex);
     return static_cast<int>(std::count_if(m_asked.begin(), m_asked.end(), [&](const Json& each) { return each["verb"] == verb; }));
