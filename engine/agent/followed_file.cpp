@@ -12,7 +12,9 @@ namespace {
 constexpr std::chrono::seconds kOpenAgain{1};
 }
 
-FollowedFile::FollowedFile(FollowedFile&& other) noexcept { *this = std::move(other); }
+FollowedFile::FollowedFile(FollowedFile&& other) noexcept {
+  *this = std::move(other);
+}
 
 FollowedFile& FollowedFile::operator=(FollowedFile&& other) noexcept {
   std::swap(m_path, other.m_path);
@@ -35,9 +37,11 @@ void FollowedFile::reopen() {
 
 std::string FollowedFile::read(std::int64_t offset, std::size_t most) {
   struct stat status {};
+  const std::int64_t before = m_size;
   const auto look = [&] { m_size = m_file >= 0 && ::fstat(m_file, &status) == 0 ? status.st_size : -1; };
   look();
-  if (m_size <= offset && (Clock::now() >= m_openAgain || (m_file >= 0 && status.st_nlink == 0))) {
+  const bool replaced = m_file >= 0 && status.st_nlink == 0, silent = m_size <= offset || m_size == before;
+  if (replaced || (silent && Clock::now() >= m_openAgain)) {
     reopen();
     look();
   }
