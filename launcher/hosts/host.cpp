@@ -126,6 +126,7 @@ Json toJson(const Host& host) {
                      {"time", slurm.time.toStdString()},
                      {"nodes", slurm.nodes},
                      {"ranks_per_node", slurm.ranksPerNode},
+                     {"cores_per_rank", slurm.coresPerRank},
                      {"signal_seconds", slurm.signalSeconds},
                      {"continuations", slurm.continuations},
                      {"lines", toJson(slurm.lines)}};
@@ -176,6 +177,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
     host.slurm.time = inner.text("time");
     host.slurm.nodes = inner.integer("nodes", 1);
     host.slurm.ranksPerNode = inner.integer("ranks_per_node", 1);
+    host.slurm.coresPerRank = inner.integer("cores_per_rank", 0);
     host.slurm.signalSeconds = inner.integer("signal_seconds", host.slurm.signalSeconds);
     host.slurm.continuations = inner.integer("continuations", 0);
     host.slurm.lines = inner.list("lines");

@@ -22,6 +22,7 @@ struct SlurmSettings {
   QString time;  // "08:00:00"; empty = the partition's own
   int nodes = 1;
   int ranksPerNode = 1;
+  int coresPerRank = 0;     // 0 = the partition's own
   int signalSeconds = 120;  // before the time limit a checkpoint is asked for
   int continuations = 0;    // how often a run whose time was over is submitted again
   QStringList lines;        // further "#SBATCH ..." lines
