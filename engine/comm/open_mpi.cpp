@@ -185,6 +185,32 @@ class MpiCommunicator final : public Communicator {
   std::unique_ptr<HostReduction> m_onHost;
 };
 
+std::string textIn(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+// Slurm's "2,4(x3)": tasks of each node, in their order; 1 where the text does not say.
+int tasksOfNode(const std::string& text, int node) {
+  const char* at = text.c_str();
+  while (*at) {
+    char* end = nullptr;
+    const long tasks = std::strtol(at, &end, 10);
+    long nodes = 1;
+    if (end == at || tasks < 1 || tasks > INT_MAX) return 1;
+    if (end[0] == '(' && end[1] == 'x') {
+      nodes = std::strtol(end + 2, &end, 10);
+      if (*end != ')') return 1;
+      ++end;
+    }
+    if (node < nodes) return static_cast<int>(tasks);
+    node -= static_cast<int>(nodes);
+    if (*end != ',') return 1;
+    at = end + 1;
+  }
+  return 1;
+}
+
 int numberIn(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   if (!text || !*text) return otherwise;
@@ -208,7 +234,7 @@ Launch launchOfEnvironment() {
               .rank = numberIn("SLURM_PROCID", 0),
               .size = numberIn("SLURM_NTASKS", 1),
               .localRank = numberIn("SLURM_LOCALID", 0),
-              .localSize = numberIn("SLURM_TASKS_PER_NODE", 1)};
+              .localSize = tasksOfNode(textIn("SLURM_TASKS_PER_NODE"), numberIn("SLURM_NODEID", 0))};
   }
   return launch;
 }
