@@ -10,18 +10,13 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/host.h"
 
 namespace loom {
 namespace {
 
 // held() takes a shared lock for an instant; a process that starts meanwhile tries again this often, 10 ms apart.
 constexpr int kTries = 30;
-
-std::string hostName() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 }  // namespace
 
