@@ -237,8 +237,8 @@ TEST(CpuExecutable, unknownNamesAreNamed) {
 TEST(CpuExecutable, aNotANumberIsNeverRight) {
   const auto cpu = makeCpuBackend(2);
   ParameterStore store(1);
-  ProgramBuilder builder;
-  const TensorId p = builder.input("p", {4}), target = builder.input("target", {4});
+  ProgramBuilder builder(4, 1, false);
+  const TensorId p = builder.input("p", {4}, DataType::f32), target = builder.input("target", {4}, DataType::f32);
   builder.result("share", "metric", builder.add("binary_accuracy", {p, target}));
   const auto executable = cpu->compile(builder.take(), store, {});
   const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {0.9f, 0.1f, nan, nan}, targets[] = {1, 0, 0, 1};

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
              "training.optimizer.name", "LARC is LARS whose ratio is clipped"},
         Case{"NullRate", [](Project& p) { p.training.updates[0].optimizer["learning_rate"] = nullptr; },
              "training.optimizer.learning_rate", "'learning_rate' is null, but a number is wanted; without the key it is",
-             "Set learning_rate to 0.001"},
+             "Set learning_rate to 0.01"},
         Case{"OptimizerField", [](Project& p) { p.training.updates[0].optimizer["learning_rat"] = 1; },
              "training.optimizer.learning_rat", "unknown key 'learning_rat': did you mean 'learning_rate'?",
              "Remove learning_rat"},
