@@ -38,7 +38,7 @@ void awaitProcess(const JobFolder& job, int start) {
 bool isSupervised(const JobFolder& job) {
   const int file = ::open(job.supervisorLock().c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  const bool held = takeLock(file, LockKind::shared) == FileLock::elsewhere;
+  const bool held = takeLock(file, LockKind::shared) == LockOutcome::elsewhere;
   ::close(file);
   return held;
 }

@@ -159,7 +159,7 @@ int superviseJob(const JobFolder& job) {
   ::umask(077);
   const int lock = ::open(job.supervisorLock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) throwErrno(errno, "lock", job.supervisorLock());
-  if (takeLock(lock, LockKind::exclusive) == FileLock::elsewhere)
+  if (takeLock(lock, LockKind::exclusive) == LockOutcome::elsewhere)
     throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
   Json launch = job.launch();
   if (!launch.contains("loom_launch"))
