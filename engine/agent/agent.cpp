@@ -124,6 +124,8 @@ class Agent {
     if (verb == "cancel") return m_jobs->cancel(job, textOf(request, "how")), Json::object();
     if (verb == "files") return {{"files", m_jobs->files(job)}};
     if (verb == "get") return m_jobs->get(job, textOf(request, "file"), integerOf(request, "offset"), more);
+    if (verb == "hash")
+      return m_jobs->hash(job, textOf(request, "file"), [this] { tell({{"busy", true}}, {}); });
     if (verb == "tail") {
       m_tails.insert_or_assign(job,
                                JobTail(m_jobs->folder(job), integerOf(request, "events"), integerOf(request, "log")));

@@ -18,6 +18,7 @@
 //   cancel   {"job", "how": "stop" | "kill"}
 //   files    {"job"} -> [{"path", "size"}]
 //   get      {"job", "file", "offset"} -> size, end + at most 1 MiB
+//   hash     {"job", "file"} -> size, sha256
 //   tail     {"job", "events", "log"}
 //   untail   {"job"}
 //

@@ -4,9 +4,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
-#include "engine/loom/console.h"
+#include "engine/run/console.h"
 #include "engine/loom/job.h"
-#include "engine/loom/project_arguments.h"
+#include "engine/network/project_arguments.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/trace.h"
 #include "engine/run/exit_code.h"

@@ -35,6 +35,12 @@ class Keys {
     if (!value->is_number_integer()) wrong(key, "a whole number");
     return value->get<int>();
   }
+  bool flag(const char* key, bool otherwise) {
+    const Json* const value = find(key);
+    if (!value) return otherwise;
+    if (!value->is_boolean()) wrong(key, "true or false");
+    return value->get<bool>();
+  }
   QStringList list(const char* key) {
     QStringList texts;
     const Json* const value = find(key);
@@ -110,6 +116,7 @@ Json toJson(const Host& host) {
   if (host.stalledAfter) json["stalled_after"] = host.stalledAfter;
   if (host.folder != plain.folder) text("folder", host.folder);
   text("data_folder", host.dataFolder);
+  if (host.bringBest) json["bring_best"] = true;
   return json;
 }
 
@@ -158,6 +165,7 @@ Host hostFromJson(const Json& json) {
   host.stalledAfter = named.integer("stalled_after", 0);
   host.folder = named.text("folder", host.folder);
   host.dataFolder = named.text("data_folder");
+  host.bringBest = named.flag("bring_best", false);
   named.finish();
   return host;
 }

@@ -57,7 +57,8 @@ class HostLine : public Executor {
   void answer(int question, const std::optional<QString>& text);
   // Connects where it must and tells checkLine() after checkLine(), then checkDone().
   void check(qint64 bytesNeeded);
-  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed().
+  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed(). It comes under a name of
+  // its own, is verified by its hash and takes its place then; a fetch that broke off goes on where it stood.
   void fetch(const QString& run, const QString& file, const QString& to);
 
   void start(const JobOrder& order) override;

@@ -205,6 +205,7 @@ void RemoteJobs::start(const QString& id) {
     Remote* const job = find(id);
     if (!job) return;
     if (!header.value("ok", false)) return refuse(id, sentenceOf(header));
+    job->order.file.accepted = job->order.file.start;
     m_listener.started(id, job->order.file);
     follow(id);
   });

@@ -53,14 +53,29 @@ QWidget* RunsPage::makeBar() {
   row->addStretch();
   row->addWidget(folder);
   row->addWidget(m_compare);
-  connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const QString fault = m_filter->setExpression(text);
-    setStyleProperty(m_search, "problem", fault.isEmpty() ? QVariant() : QVariant("error"));
-    m_search->setToolTip(fault);
+  // Under the field, so that what is wrong stands where it was typed.
+  auto* fault = new QLabel;
+  fault->setProperty("kind", "error");
+  fault->setObjectName("runs-filter-fault");
+  fault->setTextFormat(Qt::PlainText);
+  fault->setWordWrap(true);
+  fault->hide();
+  connect(m_search, &QLineEdit::textChanged, this, [this, fault](const QString& text) {
+    const QString sentence = m_filter->setExpression(text);
+    setStyleProperty(m_search, "problem", sentence.isEmpty() ? QVariant() : QVariant("error"));
+    fault->setText(sentence);
+    fault->setContentsMargins(m_search->x(), 0, 20, 8);
+    fault->setVisible(!sentence.isEmpty());
     refreshWords();
   });
   connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
-  return bar;
+  auto* whole = new QWidget;
+  auto* column = new QVBoxLayout(whole);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(bar);
+  column->addWidget(fault);
+  return whole;
 }
 
 QWidget* RunsPage::makeCharts() {
