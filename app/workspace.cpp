@@ -68,10 +68,14 @@ Workspace::~Workspace() = default;
 // carried out here.
 void Workspace::keepFolder(const QString& folder) {
   m_lock = std::make_unique<FolderLock>(folder);
-  if (!m_lock->take()) {
-    OrderSlip slip(folder, {{"order", "yield"}});
-    QElapsedTimer clock;
-    for (clock.start(); !m_lock->take() && clock.elapsed() < kYieldMs;) QThread::msleep(20);
+  try {
+    if (!m_lock->take()) {
+      OrderSlip slip(folder, {{"order", "yield"}});
+      QElapsedTimer clock;
+      for (clock.start(); !m_lock->take() && clock.elapsed() < kYieldMs; slip.answer()) QThread::msleep(20);
+    }
+  } catch (const Error&) {
+    // Another window keeps it, and does so on; this one looks on beside it.
   }
   if (m_lock->held()) m_orders = std::make_unique<OrderDesk>(folder, *m_launcher, *m_store, *m_hosts, *m_lines, *m_models);
 }

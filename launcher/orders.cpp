@@ -135,7 +135,7 @@ Json OrderDesk::state(const RunRecord& run) const {
           {"online", !line || line->state() == LineState::online},
           {"reading", m_launcher.isReading(run.id)},
           {"accepted", file.host.isEmpty() ? file.process > 0 : file.accepted == file.start && file.start > 0},
-          {"model", m_models.sentence(run.id).toStdString()},
+          {"model", isLive(run.state) ? std::string() : m_models.sentence(run.id).toStdString()},
           {"comes_by_itself", m_models.comesByItself(run.id)},
           {"fetching", m_models.isFetching(run.id)},
           {"share", m_models.share(run.id)},

@@ -13,7 +13,7 @@
 namespace loom {
 namespace {
 
-constexpr int kAskMs = 300, kNeedsPersonMs = 2500;
+constexpr int kAskMs = 600, kNeedsPersonMs = 2500;
 
 std::string textOf(const Json& object, const char* key) {
   const auto found = object.find(key);

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSlider>
+#include <QTimer>
 #include <cmath>
 
 #include "app/pages/runs/runs_model.h"
@@ -21,6 +22,7 @@
 namespace loom {
 namespace {
 
+constexpr int kTypingMs = 400;
 constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::time, XUnit::relative};
 double weightOf(int slider) { return slider == 0 ? 0 : std::min(0.99, 1 - std::pow(10, -slider / 50.0)); }
 
@@ -60,12 +62,18 @@ QWidget* RunsPage::makeBar() {
   fault->setTextFormat(Qt::PlainText);
   fault->setWordWrap(true);
   fault->hide();
-  connect(m_search, &QLineEdit::textChanged, this, [this, fault](const QString& text) {
+  // Said when the typing rests: half a word is no fault.
+  auto* rest = new QTimer(fault);
+  rest->setSingleShot(true);
+  rest->setInterval(kTypingMs);
+  connect(rest, &QTimer::timeout, fault, [fault] { fault->setVisible(!fault->text().isEmpty()); });
+  connect(m_search, &QLineEdit::textChanged, this, [this, fault, rest](const QString& text) {
     const QString sentence = m_filter->setExpression(text);
     setStyleProperty(m_search, "problem", sentence.isEmpty() ? QVariant() : QVariant("error"));
     fault->setText(sentence);
     fault->setContentsMargins(m_search->x(), 0, 20, 8);
-    fault->setVisible(!sentence.isEmpty());
+    if (sentence.isEmpty()) fault->hide();
+    rest->start();
     refreshWords();
   });
   connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
