@@ -11,6 +11,9 @@
 
 #include "engine/base/error.h"
 #include "engine/catalogue/entry.h"
+#include "engine/network/project.h"
+#include "engine/optimizers/optimizer.h"
+#include "engine/schedules/schedule.h"
 
 namespace loom {
 namespace {
@@ -62,6 +65,21 @@ bool shortens(const QString& key, const QString& name) {
   return initials == key || (key.size() > 2 && name.startsWith(key));
 }
 
+// What a run may have been given, though none of these wrote it down: a default is not written.
+const std::set<QString>& settings() {
+  static const std::set<QString> all = [] {
+    std::set<QString> names{QStringLiteral("optimizer"), QStringLiteral("schedule"), QStringLiteral("warmup")};
+    const auto take = [&names](const Entry& entry) {
+      for (const Field& field : entry.fields) names.insert(QString::fromStdString(field.key));
+    };
+    take(settingsEntry());
+    for (const OptimizerDefinition* each : optimizerTable()) take(each->entry);
+    for (const ScheduleDefinition* each : scheduleTable()) take(each->entry);
+    return names;
+  }();
+  return all;
+}
+
 void checkName(const QString& given, const QList<RunRecord>& runs) {
   const QString key = given.toLower();
   if (key == "tag") return;
@@ -78,17 +96,20 @@ void checkName(const QString& given, const QList<RunRecord>& runs) {
       told = true;
       shown.insert(shortName(setting));
     }
-  if (!told) return;
+  if (!told || settings().count(key)) return;
+  std::set<QString> all = shown;
+  all.insert(settings().begin(), settings().end());
   std::vector<std::string> known;
   QString meant;
-  for (const QString& each : shown) {
+  for (const QString& each : all) {
     known.push_back(each.toStdString());
     if (meant.isEmpty() && shortens(key, each)) meant = each;
   }
   if (meant.isEmpty()) meant = QString::fromStdString(nearest(key.toStdString(), known));
   if (!meant.isEmpty())
     throwError(ErrorCode::badArgument, "no run has '{}': did you mean '{}'?", given.toStdString(), meant.toStdString());
-  throwError(ErrorCode::badArgument, "no run has '{}'; there are {}", given.toStdString(), fmt::format("{}", fmt::join(known, ", ")));
+  QStringList list(shown.begin(), shown.end());
+  throwError(ErrorCode::badArgument, "no run has '{}'; there are {}", given.toStdString(), list.join(", ").toStdString());
 }
 
 void checkState(const QString& value) {

@@ -58,6 +58,8 @@ TEST(RunFilter, UnknownNamesAreAnErrorWithTheNearestKnownOne) {
   EXPECT_NE(fault("zzzzzz > 1").find("there are attempt, best"), std::string::npos) << fault("zzzzzz > 1");
   EXPECT_NE(fault("state == runing").find("queued, starting, running"), std::string::npos);
   EXPECT_EQ(fault("epochs >"), "\"epochs >\" is not finished: write key == value");
+  EXPECT_EQ(fault("momentun > 0"), "no run has 'momentun': did you mean 'momentum'?");
+  EXPECT_EQ(found("momentum > 0"), QStringList());  // a setting that none of them was given
   // Before any run has told its settings, nothing can be said of their names.
   RunRecord waiting;
   EXPECT_NO_THROW(RunFilter("learning_rate > 1", {waiting}));
