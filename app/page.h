@@ -20,6 +20,7 @@ class HostChecks;
 class HostLines;
 class KnownColumnsKeeper;
 class Launcher;
+class Models;
 class Preferences;
 class ProjectDocument;
 class RunHosts;
@@ -73,6 +74,7 @@ struct AppContext {
   HostLines* hosts = nullptr;      // the list of hosts and the lines to them
   HostChecks* checks = nullptr;
   RunHosts* runHosts = nullptr;
+  Models* models = nullptr;        // where the weights of a run are
   Theme* theme = nullptr;
   Preferences* preferences = nullptr;
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document

@@ -1,7 +1,9 @@
 #include "app/workspace.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFileInfo>
+#include <QThread>
 #include <algorithm>
 
 #include "app/host_checks.h"
@@ -12,21 +14,14 @@
 #include "app/samples.h"
 #include "engine/base/error.h"
 #include "launcher/local_process.h"
+#include "launcher/orders.h"
+#include "launcher/remote/engine_installer.h"
 #include "launcher/ssh/local_transport.h"
 
 namespace loom {
 namespace {
 
-constexpr const char* kBundle = "gradloom-engine.tar.gz";
-
-// The engine's bundle that hosts are sent: named by LOOM_BUNDLE, beside `loom`, or where packages put it.
-QString findBundle(const QString& program) {
-  if (const QString named = qEnvironmentVariable("LOOM_BUNDLE"); !named.isEmpty()) return named;
-  const QString beside = QFileInfo(program).absolutePath();
-  for (const QString& folder : {beside, beside + "/../share/gradloom"})
-    if (QFileInfo::exists(folder + '/' + kBundle)) return QFileInfo(folder + '/' + kBundle).canonicalFilePath();
-  return {};
-}
+constexpr int kYieldMs = 3000;  // a terminal lets go within a tenth of that
 
 LineOptions lineOptions(const WorkspaceOptions& options) {
   LineOptions line = options.line;
@@ -48,6 +43,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_lines(std::make_unique<HostLines>(*m_hosts, lineOptions(options))),
       m_runHosts(std::make_unique<RunHosts>(*m_store)),
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
+      m_models(std::make_unique<Models>(*m_store, m_lines.get())),
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
   m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
   m_context.store = m_store.get();
@@ -55,6 +51,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   m_context.hosts = m_lines.get();
   m_context.checks = m_checks.get();
   m_context.runHosts = m_runHosts.get();
+  m_context.models = m_models.get();
   m_context.theme = &theme;
   m_context.preferences = &preferences;
   m_context.workspace = this;
@@ -62,9 +59,26 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   connect(m_hosts.get(), &HostStore::hostChanged, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostAdded, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostRemoved, this, &Workspace::hostChosen);
+  keepFolder(options.dataFolder);
 }
 
 Workspace::~Workspace() = default;
+
+// A terminal that looks on at a run keeps the folder until it is asked for it; then it goes on looking on, and what it asks for is
+// carried out here.
+void Workspace::keepFolder(const QString& folder) {
+  m_lock = std::make_unique<FolderLock>(folder);
+  try {
+    if (!m_lock->take()) {
+      OrderSlip slip(folder, {{"order", "yield"}});
+      QElapsedTimer clock;
+      for (clock.start(); !m_lock->take() && clock.elapsed() < kYieldMs; slip.answer()) QThread::msleep(20);
+    }
+  } catch (const Error&) {
+    // Another window keeps it, and does so on; this one looks on beside it.
+  }
+  if (m_lock->held()) m_orders = std::make_unique<OrderDesk>(folder, *m_launcher, *m_store, *m_hosts, *m_lines, *m_models);
+}
 
 Outcome Workspace::leave() {
   if (!m_document) return Outcome::done();
@@ -189,14 +203,7 @@ int Workspace::errors() const {
   return static_cast<int>(std::count_if(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; }));
 }
 
-QString Workspace::freeRunName(const QString& wanted) const {
-  const QList<RunRecord> known = m_store->runs(m_document->path(), RunStore::Deleted::include);
-  const auto taken = [&](const QString& name) {
-    return std::any_of(known.begin(), known.end(), [&](const RunRecord& each) { return each.name == name; });
-  };
-  for (int number = 1;; ++number)
-    if (const QString name = wanted + '-' + QString::number(number); !taken(name)) return name;
-}
+QString Workspace::freeRunName(const QString& wanted) const { return m_store->freeName(m_document->path(), wanted); }
 
 Outcome Workspace::train(const TrainOptions& options) {
   if (!m_document) return Outcome::refused(tr("Open a project first."));

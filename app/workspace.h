@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/page.h"
+#include "launcher/folder_lock.h"
 #include "launcher/launcher.h"
 #include "launcher/remote/host_line.h"
 #include "launcher/store/run_store.h"
@@ -16,6 +17,8 @@ class HostLines;
 class HostStore;
 class KeepAwake;
 class KnownColumnsKeeper;
+class Models;
+class OrderDesk;
 class RunHosts;
 
 struct WorkspaceOptions {
@@ -88,6 +91,7 @@ class Workspace : public QObject {
  private:
   Outcome leave();
   void adopt(std::unique_ptr<ProjectDocument> document);
+  void keepFolder(const QString& folder);
   QString freeRunName(const QString& wanted) const;
 
   std::unique_ptr<RunStore> m_store;
@@ -95,7 +99,10 @@ class Workspace : public QObject {
   std::unique_ptr<HostLines> m_lines;  // before the launcher: it outlives it
   std::unique_ptr<RunHosts> m_runHosts;
   std::unique_ptr<HostChecks> m_checks;
+  std::unique_ptr<Models> m_models;  // before the launcher: it sees how runs end
   std::unique_ptr<Launcher> m_launcher;
+  std::unique_ptr<FolderLock> m_lock;
+  std::unique_ptr<OrderDesk> m_orders;
   std::unique_ptr<KeepAwake> m_keepAwake;
   std::unique_ptr<ProjectDocument> m_document;
   std::unique_ptr<KnownColumnsKeeper> m_columns;

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/loader.h"
-#include "engine/loom/project_arguments.h"
+#include "engine/network/project_arguments.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/analysis.h"
 #include "engine/optimizers/optimizer.h"

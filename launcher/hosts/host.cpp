@@ -134,6 +134,7 @@ Json toJson(const Host& host) {
   if (host.stalledAfter) json["stalled_after"] = host.stalledAfter;
   if (host.folder != plain.folder) text("folder", host.folder);
   text("data_folder", host.dataFolder);
+  if (host.bringBest) json["bring_best"] = true;
   if (!host.further.isEmpty()) addMissing(json, Json::parse(host.further.begin(), host.further.end()));
   return json;
 }
@@ -186,6 +187,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
   host.stalledAfter = named.integer("stalled_after", 0);
   host.folder = named.text("folder", host.folder);
   host.dataFolder = named.text("data_folder");
+  host.bringBest = named.flag("bring_best", false);
   further.update(named.rest(unknown));
   if (!further.empty()) host.further = QByteArray::fromStdString(further.dump());
   return host;

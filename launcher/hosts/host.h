@@ -44,6 +44,7 @@ struct Host {
   SlurmSettings slurm;
   int stalledAfter = 0;  // seconds after which a rank that the others wait for ends the job; 0 = the engine's own 40
   QString folder = QStringLiteral("~/.cache/gradloom");  // engine, runs and data there; plain characters only
+  bool bringBest = false;  // the best checkpoint is brought here when a run ends
   QString dataFolder;  // where the data already lies, laid out as beside the project; empty = it is sent
 
   QByteArray further;  // JSON: keys of the file that this version does not know; written back as they were

@@ -233,7 +233,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     m_transport.reset();
   }
   m_installed = false;
-  for (const auto& [to, failed] : std::exchange(m_fetches, {})) failed(sentence);
+  endFetches(sentence);
   if (m_checking) {
     CheckLine line{.group = "Connection",
                    .name = fault == SshFault::hostKey   ? "Host key"
@@ -263,46 +263,12 @@ void LineWorker::close() {
   m_retry.stop();
   m_jobs.offline();
   m_agent.reset();
+  endFetches(QStringLiteral("the line was closed"));
   {
     const QMutexLocker lock(&m_mutex);
     m_transport.reset();
   }
   tell(LineState::offline);
-}
-
-void LineWorker::fetch(const QString& run, const QString& file, const QString& to) {
-  if (!m_agent) {
-    return toLine(
-        [=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, QStringLiteral("there is no connection now")); });
-  }
-  // Beside its place, under a name that tells what is missing: a fetch that broke off goes on there.
-  auto part = std::make_shared<QFile>(to + ".part");
-  const auto failed = [this, run, file, to](const QString& sentence) {
-    m_fetches.erase(to);
-    toLine([=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, sentence); });
-  };
-  m_fetches[to] = failed;
-  if (!part->open(QIODevice::WriteOnly | QIODevice::Append))
-    return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
-  auto next = std::make_shared<std::function<void()>>();
-  *next = [=, this, weak = std::weak_ptr<std::function<void()>>(next)] {
-    const auto again = weak.lock();
-    m_agent->ask(
-        {{"verb", "get"}, {"job", run.toStdString()}, {"file", file.toStdString()}, {"offset", part->size()}},
-        [=, this](const Json& header, const QByteArray& bytes) {
-          if (!header.value("ok", false)) return failed(QString::fromStdString(header.value("message", std::string())));
-          if (part->write(bytes) != bytes.size() || !part->flush())
-            return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
-          const double share = static_cast<double>(part->size()) / std::max(1.0, header.value("size", 1.0));
-          toLine([=](HostLine& line) { Q_EMIT line.fetchProgress(run, file, share); });
-          if (!header.value("end", false)) return (*again)();
-          QFile::remove(to);
-          if (!part->rename(to)) return failed(QStringLiteral("%1 cannot be written: %2").arg(to, part->errorString()));
-          m_fetches.erase(to);
-          toLine([=](HostLine& line) { Q_EMIT line.fetched(run, file, to); });
-        });
-  };
-  (*next)();
 }
 
 }  // namespace loom

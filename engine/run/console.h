@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/run/run_folder.h"
 
 namespace loom {
@@ -29,6 +30,10 @@ class Console {
   bool m_terminal = false, m_drawn = false;
   std::FILE* m_log = nullptr;
 };
+
+// How a program that ends by an error says so: one clear block on standard error, what kind of fault and what to do about it. Answers
+// the exit code.
+int tellError(const char* program, const Error& error);
 
 // Follows the events of a run and tells them through a console.
 class Progress {

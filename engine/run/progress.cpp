@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/loom/console.h"
+#include "engine/run/console.h"
 
 namespace loom {
 namespace {

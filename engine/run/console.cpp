@@ -1,4 +1,4 @@
-#include "engine/loom/console.h"
+#include "engine/run/console.h"
 
 #include <fmt/core.h>
 #include <sys/ioctl.h>
@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <ctime>
+
+#include "engine/run/exit_code.h"
 
 namespace loom {
 namespace {
@@ -34,6 +36,18 @@ std::string clippedTo(const std::string& text, std::size_t columns) {
 }
 
 }  // namespace
+
+int tellError(const char* program, const Error& error) {
+  const bool terminal = ::isatty(STDERR_FILENO);
+  const std::string kind(toString(error.code()));
+  std::fflush(stdout);
+  if (error.code() == ErrorCode::stopped)
+    fmt::print(stderr, "\n{}: {}\n", program, error.what());
+  else
+    fmt::print(stderr, "\n{}{}: {}:{} {}\n", terminal ? "\033[1;31m" : "", program, kind, terminal ? "\033[0m" : "",
+               error.what());
+  return exitCode(error.code());
+}
 
 Console::Console() {
   const char* kind = std::getenv("TERM");

@@ -1,4 +1,4 @@
-#include "engine/loom/project_arguments.h"
+#include "engine/network/project_arguments.h"
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
