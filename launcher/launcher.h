@@ -68,8 +68,6 @@ class Launcher : public QObject {
   // Adds a run that was made elsewhere (or comes again). Answers its id; curves follow. Throws Error(badData) for a folder that
   // is none.
   QString openFolder(const QString& folder, const QString& project = {});
-  // Opens every run folder below `folder` that is not known; answers how many were.
-  int scan(const QString& folder, const QString& project);
 
   JobStage stage(const QString& id) const { return m_stages.value(id); }
 

@@ -1,6 +1,5 @@
 // How the launcher finds runs again: those of the last session, those that were started elsewhere.
 #include <QCryptographicHash>
-#include <QDir>
 #include <QFileInfo>
 
 #include "engine/base/error.h"
@@ -71,16 +70,6 @@ QString Launcher::openFolder(const QString& folder, const QString& project) {
   follow(id);
   m_pump.drain(id);
   return id;
-}
-
-int Launcher::scan(const QString& folder, const QString& project) {
-  int found = 0;
-  for (const QFileInfo& each : QDir(folder).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-    if (m_store.findFolder(each.canonicalFilePath()) || !QFileInfo::exists(each.filePath() + "/events.jsonl")) continue;
-    openFolder(each.filePath(), project);
-    ++found;
-  }
-  return found;
 }
 
 }  // namespace loom
