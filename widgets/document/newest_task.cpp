@@ -8,6 +8,8 @@
 
 namespace loom {
 
+constexpr int kAtOnce = 8;
+
 NewestTask::~NewestTask() { forget(); }
 
 void NewestTask::ask(Work work) {
@@ -24,9 +26,12 @@ void NewestTask::forget() {
 // The answer travels by the application, which outlives its thread pool's work; whether the asker is still there is looked at on the
 // window's thread alone.
 void NewestTask::start(Work work) {
+  // Most of what is asked waits for a disk: more of it may go on at once than there are cores.
+  QThreadPool& pool = *QThreadPool::globalInstance();
+  if (pool.maxThreadCount() < kAtOnce) pool.setMaxThreadCount(kAtOnce);
   m_busy = true;
   m_outdated = std::make_shared<std::atomic<bool>>(false);
-  QThreadPool::globalInstance()->start([self = QPointer<NewestTask>(this), outdated = m_outdated, work = std::move(work)] {
+  pool.start([self = QPointer<NewestTask>(this), outdated = m_outdated, work = std::move(work)] {
     Answer answer = work(*outdated);
     QMetaObject::invokeMethod(QCoreApplication::instance(), [self, outdated, answer = std::move(answer)] {
       if (self) self->finished(answer, *outdated);
