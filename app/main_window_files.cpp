@@ -98,7 +98,7 @@ void MainWindow::tellCopy(const QString& original, bool made) {
   const QString folder = m_workspace.document()->folder(), name = QFileInfo(original).completeBaseName();
   if (made) {
     m_messages->show("copy", MessageBars::Kind::information,
-                     tr("This is a copy of %1 of your own, in %2. The original stays as it is.").arg(name, shortPath(folder)),
+                     tr("This is your own copy of %1, in %2. The original stays as it is.").arg(name, shortPath(folder)),
                      {{tr("Show folder"), [folder] { showFolder(folder); }}});
   } else {
     notify({tr("Your copy of %1, in %2").arg(name, shortPath(folder)), tr("Fresh copy"), [this, original] { openProject(original, Workspace::Copy::fresh); }});

@@ -306,7 +306,8 @@ bool SettingsPage::show(const Place& place) {
   m_search->clear();
   m_differs->setChecked(false);
   if (m_update->focusField(field)) {
-    if (QWidget* const focused = focusWidget()) m_scroll->ensureWidgetVisible(focused);
+    // A page that was just made is laid out when this event is over.
+    QMetaObject::invokeMethod(this, [this, focused = QPointer<QWidget>(focusWidget())] { if (focused) m_scroll->ensureWidgetVisible(focused); }, Qt::QueuedConnection);
     return true;
   }
   for (Section& section : m_sections)
