@@ -10,15 +10,10 @@
 #include "app/pages/network/inspector_parts.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/document/texts.h"
 #include "widgets/form/property_form.h"
 
 namespace loom {
-
-namespace {
-
-QString q(const std::string& text) { return QString::fromStdString(text); }
-
-}  // namespace
 
 void Inspector::showNode(const Node& node) {
   const LayerDefinition* layer = findLayer(node.layer);
