@@ -6,7 +6,6 @@
 
 #include "engine/base/error.h"
 #include "launcher/launcher.h"
-#include "launcher/store/run_store.h"
 
 namespace loom {
 namespace {
@@ -15,8 +14,7 @@ constexpr int kAtOnceMs = 8;  // half a frame
 
 }  // namespace
 
-RunScan::RunScan(Launcher& launcher, RunStore& store, const QString& folder, const QString& project)
-    : m_launcher(launcher), m_store(store), m_project(project) {
+RunScan::RunScan(Launcher& launcher, const QString& folder, const QString& project) : m_launcher(launcher), m_project(project) {
   m_soon.setInterval(0);
   connect(&m_soon, &QTimer::timeout, this, &RunScan::takeSome);
   m_look.ask([this, folder](const std::atomic<bool>& outdated) -> NewestTask::Answer {
@@ -36,10 +34,8 @@ void RunScan::takeSome() {
   QElapsedTimer clock;
   clock.start();
   while (!m_found.isEmpty() && clock.elapsed() < kAtOnceMs) {
-    const QString folder = m_found.takeFirst();
-    if (m_store.findFolder(folder)) continue;  // known, also one that was taken out of the list
     try {
-      m_launcher.openFolder(folder, m_project);
+      m_launcher.takeIn(m_found.takeFirst(), m_project);
     } catch (const Error&) {
       // The folder went meanwhile: nothing to show.
     }

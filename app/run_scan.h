@@ -10,19 +10,17 @@
 namespace loom {
 
 class Launcher;
-class RunStore;
 
 class RunScan : public QObject {
   Q_OBJECT
 
  public:
-  RunScan(Launcher& launcher, RunStore& store, const QString& folder, const QString& project);
+  RunScan(Launcher& launcher, const QString& folder, const QString& project);
 
  private:
   void takeSome();
 
   Launcher& m_launcher;
-  RunStore& m_store;
   QString m_project;
   QStringList m_found;
   QTimer m_soon;

@@ -104,7 +104,7 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
   m_context.knownColumns = m_columns.get();
   if (!m_document->path().isEmpty()) {
     m_context.preferences->addRecentProject(m_document->path());
-    m_scan = std::make_unique<RunScan>(*m_launcher, *m_store, m_document->folder() + "/runs", m_document->path());
+    m_scan = std::make_unique<RunScan>(*m_launcher, m_document->folder() + "/runs", m_document->path());
   }
   m_host = m_context.preferences->hostOf(m_document->path());
   m_ranks = m_context.preferences->ranksOf(m_document->path());

@@ -193,6 +193,40 @@ int numberIn(const char* name, int otherwise) {
   return *end == '\0' && value >= 0 && value < INT_MAX ? static_cast<int>(value) : otherwise;
 }
 
+std::string textIn(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? text : "";
+}
+
+// Of Slurm's "2(x3),1": two on each of the first three nodes, one on the fourth.
+int tasksOnNode(std::string_view text, int node) {
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const int tasks = std::atoi(std::string(part).c_str());
+    const auto times = part.find("(x");
+    node -= times == std::string_view::npos ? 1 : std::atoi(std::string(part.substr(times + 2)).c_str());
+    if (node < 0) return std::max(tasks, 1);
+  }
+  return 1;
+}
+
+// Ranks of a launcher that this MPI does not belong to would each take themselves for the only one.
+void refuseForeign() {
+  constexpr const char* kRemedy =
+      "so each rank would train by itself. Start them with Open MPI's mpirun, or under Slurm with srun --mpi=pmix (on "
+      "a host, the setting mpirun names the program)";
+  if (const int size = numberIn("PMI_SIZE", 1); size > 1)
+    throwError(ErrorCode::communication,
+               "this is rank {} of {} of an mpiexec of MPICH's family (MPICH, Intel MPI, Cray MPI), but this engine's "
+               "MPI module is linked with Open MPI, {}",
+               numberIn("PMI_RANK", 0), size, kRemedy);
+  if (const int size = numberIn("SLURM_STEP_NUM_TASKS", 1); size > 1 && std::getenv("SLURM_STEP_ID"))
+    throwError(ErrorCode::communication,
+               "this is task {} of {} of an srun that offers no PMIx, by which Open MPI's ranks find each other, {}",
+               numberIn("SLURM_PROCID", 0), size, kRemedy);
+}
+
 }  // namespace
 
 Launch launchOfEnvironment() {
@@ -208,7 +242,9 @@ Launch launchOfEnvironment() {
               .rank = numberIn("SLURM_PROCID", 0),
               .size = numberIn("SLURM_NTASKS", 1),
               .localRank = numberIn("SLURM_LOCALID", 0),
-              .localSize = numberIn("SLURM_TASKS_PER_NODE", 1)};
+              .localSize = tasksOnNode(textIn("SLURM_STEP_TASKS_PER_NODE"), numberIn("SLURM_NODEID", 0))};
+  } else {
+    refuseForeign();
   }
   return launch;
 }

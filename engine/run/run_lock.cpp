@@ -1,7 +1,6 @@
 #include "engine/run/run_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/run/file_lock.h"
 
 namespace loom {
 namespace {
@@ -32,17 +32,19 @@ RunLock::RunLock(const RunFolder& folder) {
   const std::filesystem::path path = folder.lockFile();
   m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (m_file < 0) throwErrno(errno, "lock", path);
-  for (int tries = 0; ::flock(m_file, LOCK_EX | LOCK_NB) != 0; ++tries) {
-    if (errno == EINTR) continue;
+  for (int tries = 0;; ++tries) {
+    const FileLock lock = takeLock(m_file, LockKind::exclusive);
     const int number = errno;
-    if (number == EWOULDBLOCK && tries < kTries) {
+    // Where there are no locks, nobody can be turned away; the run is not to fail for that.
+    if (lock == FileLock::taken || lock == FileLock::unsupported) break;
+    if (lock == FileLock::elsewhere && tries < kTries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       continue;
     }
     char holder[300] = "";
     if (::pread(m_file, holder, sizeof holder - 1, 0) < 0) holder[0] = '\0';
     ::close(m_file);
-    if (number != EWOULDBLOCK) throwErrno(number, "lock", path);
+    if (lock == FileLock::failed) throwErrno(number, "lock", path);
     throwError(ErrorCode::badArgument,
                "the run {} is being trained by another process ({}); wait for it, stop it, or choose another folder "
                "with --run",
@@ -60,7 +62,7 @@ RunLock::~RunLock() {
 bool RunLock::held(const RunFolder& folder) {
   const int file = ::open(folder.lockFile().c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  const bool busy = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool busy = takeLock(file, LockKind::shared) == FileLock::elsewhere;
   ::close(file);
   return busy;
 }
