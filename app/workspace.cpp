@@ -11,6 +11,7 @@
 #include "app/pages/data/known_columns.h"
 #include "app/preferences.h"
 #include "app/run_hosts.h"
+#include "app/run_scan.h"
 #include "app/samples.h"
 #include "engine/base/error.h"
 #include "launcher/local_process.h"
@@ -89,26 +90,25 @@ Outcome Workspace::leave() {
 }
 
 void Workspace::closeWithoutSaving() {
-  if (!m_document) return;
-  Q_EMIT projectClosing();
-  m_document->discardRecovery();
-  m_context.knownColumns = nullptr;
-  m_columns.reset();
-  m_context.document = nullptr;
-  m_document.reset();
-  m_currentRun.clear();
+  if (m_document) m_document->discardRecovery();
+  close();
 }
 
 Outcome Workspace::closeProject() {
   if (const Outcome left = leave(); !left) return left;
-  if (!m_document) return Outcome::done();
+  close();
+  return Outcome::done();
+}
+
+void Workspace::close() {
+  if (!m_document) return;
   Q_EMIT projectClosing();
+  m_scan.reset();
   m_context.knownColumns = nullptr;
   m_columns.reset();
   m_context.document = nullptr;
   m_document.reset();
   m_currentRun.clear();
-  return Outcome::done();
 }
 
 void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
@@ -118,7 +118,7 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
   m_context.knownColumns = m_columns.get();
   if (!m_document->path().isEmpty()) {
     m_context.preferences->addRecentProject(m_document->path());
-    m_launcher->scan(m_document->folder() + "/runs", m_document->path());
+    m_scan = std::make_unique<RunScan>(*m_launcher, m_document->folder() + "/runs", m_document->path());
   }
   m_host = m_context.preferences->hostOf(m_document->path());
   m_ranks = m_context.preferences->ranksOf(m_document->path());
@@ -152,7 +152,15 @@ QString Workspace::hostName(const QString& host) const {
   return found ? found->name : host;
 }
 
-Outcome Workspace::openProject(const QString& given) {
+QString Workspace::ownCopy(const QString& original, Copy copy, QString* reason) {
+  const QString known = m_context.preferences->copyOf(original);
+  if (copy == Copy::known && QFileInfo::exists(known)) return known;
+  const QString made = QFileInfo(copyProject(original, reason)).canonicalFilePath();
+  if (!made.isEmpty()) m_context.preferences->setCopyOf(original, made);
+  return made;
+}
+
+Outcome Workspace::openProject(const QString& given, Copy copy) {
   QString path = QFileInfo(given).canonicalFilePath();
   if (path.isEmpty()) return Outcome::refused(tr("%1 is not there.").arg(given));
   if (QFileInfo(path).isDir()) {
@@ -160,15 +168,28 @@ Outcome Workspace::openProject(const QString& given) {
     if (inside.isEmpty()) return Outcome::refused(tr("%1 holds no .loom file.").arg(path));
     path += '/' + inside.first();
   }
-  if (m_document && m_document->path() == path) return Outcome::done();
-  if (!QFileInfo(QFileInfo(path).absolutePath()).isWritable()) {
+  QString original, known;
+  if (isSample(path) || !QFileInfo(QFileInfo(path).absolutePath()).isWritable()) {
+    original = path;
+    known = m_context.preferences->copyOf(original);
     QString reason;
-    path = copyProject(path, &reason);
+    path = ownCopy(original, copy, &reason);
     if (path.isEmpty()) return Outcome::refused(reason);
   }
+  if (m_document && m_document->path() == path) return Outcome::done();
   auto document = std::make_unique<ProjectDocument>();
   if (const Outcome opened = document->open(path); !opened) return opened;
   if (const Outcome left = closeProject(); !left) return left;
+  adopt(std::move(document));
+  if (!original.isEmpty()) Q_EMIT copyOpened(original, path != known);
+  return Outcome::done();
+}
+
+Outcome Workspace::openUnsaved(const Orphan& orphan) {
+  if (const Outcome left = leave(); !left) return left;
+  auto document = std::make_unique<ProjectDocument>();
+  if (const Outcome recovered = document->recoverUnsaved(orphan); !recovered) return recovered;
+  close();
   adopt(std::move(document));
   return Outcome::done();
 }
@@ -181,11 +202,15 @@ Outcome Workspace::newProject() {
   return Outcome::done();
 }
 
-Outcome Workspace::save() {
+Outcome Workspace::save(ProjectDocument::Overwrite foreignChanges) {
   if (!m_document) return Outcome::done();
-  if (!m_document->path().isEmpty()) return m_document->save();
+  if (!m_document->path().isEmpty()) return m_document->save(foreignChanges);
   const QString name = m_document->name().isEmpty() ? QStringLiteral("untitled") : m_document->name().toLower().replace(' ', '-');
-  return saveAs(newProjectFolder(name) + '/' + name + ".loom");
+  // The file is called like its folder, which has a number where the name is taken: lists then tell one from another.
+  const QString folder = newProjectFolder(name), path = folder + '/' + QFileInfo(folder).fileName() + ".loom";
+  const Outcome saved = saveAs(path);
+  if (saved) Q_EMIT keptAs(path);
+  return saved;
 }
 
 Outcome Workspace::saveAs(const QString& path) {

@@ -7,6 +7,7 @@
 #include <QCursor>
 #include <QKeyEvent>
 #include <QMimeData>
+#include <QPointer>
 
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
@@ -240,9 +241,12 @@ void NetworkView::invertSelection() {
 }
 
 void NetworkView::arrange() {
-  m_scene.document().arrange(m_scene.networkName());
-  const QRectF seen = mapToScene(viewport()->rect()).boundingRect();
-  if (!seen.contains(m_scene.cardsRect())) fit();
+  // A large drawing takes its time beside the window: the view may be gone then.
+  m_scene.document().arrange(m_scene.networkName(), [view = QPointer<NetworkView>(this)] {
+    if (!view) return;
+    const QRectF seen = view->mapToScene(view->viewport()->rect()).boundingRect();
+    if (!seen.contains(view->m_scene.cardsRect())) view->fit();
+  });
 }
 
 void NetworkView::alignSelection(Qt::Edge edge) {

@@ -12,6 +12,8 @@ namespace loom {
 
 namespace {
 
+constexpr std::size_t kArrangedAtOnce = 300;  // some milliseconds
+
 // "conv1" or "3 nodes"
 QString named(const std::vector<std::string>& ids) {
   return ids.size() == 1 ? q(ids.front()) : ProjectDocument::tr("%1 nodes").arg(ids.size());
@@ -139,14 +141,25 @@ void ProjectDocument::moveNodes(const std::string& network, const std::map<std::
   }, key);
 }
 
-void ProjectDocument::arrange(const std::string& network) {
-  editNetwork(tr("Arrange"), network, [](Network& changed) {
-    const std::map<std::string, QPointF> places = arranged(changed);
-    for (Node& node : changed.nodes) {
-      node.x = places.at(node.id).x();
-      node.y = places.at(node.id).y();
-    }
-    freezePlaces(changed);
+void ProjectDocument::arrange(const std::string& name, const std::function<void()>& done) {
+  const Network* network = m_project.network(name);
+  if (network == nullptr) return;
+  const auto put = [this, name, done](const std::map<std::string, QPointF>& places) {
+    editNetwork(tr("Arrange"), name, [&](Network& changed) {
+      for (Node& node : changed.nodes) {
+        node.x = places.at(node.id).x();
+        node.y = places.at(node.id).y();
+      }
+      freezePlaces(changed);
+    });
+    if (done) done();
+  };
+  if (network->nodes.size() <= kArrangedAtOnce) return put(arranged(*network));
+  m_arranging.ask([this, put, name, done, drawn = *network, revision = m_revision](const std::atomic<bool>&) -> NewestTask::Answer {
+    return [this, put, name, done, revision, places = arranged(drawn)] {
+      if (revision == m_revision) put(places);
+      else arrange(name, done);  // it changed meanwhile: as it is now
+    };
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "widgets/canvas/network_scene.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -20,8 +21,7 @@ namespace loom {
 namespace {
 
 QFrame* separator(QWidget* parent) {
-  auto* line = new QFrame(parent);
-  setStyleProperty(line, "kind", QStringLiteral("hairlineVertical"));
+  QFrame* const line = hairline(Qt::Vertical, parent);
   line->setFixedSize(1, 20);
   return line;
 }

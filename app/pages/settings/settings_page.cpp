@@ -22,11 +22,13 @@
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
 #include "engine/optimizers/optimizer.h"
+#include "engine/schedules/schedule.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/document/project_document.h"
 #include "widgets/form/property_form.h"
+#include "widgets/theme/icon.h"
 
 namespace loom {
 namespace {
@@ -303,7 +305,11 @@ bool SettingsPage::show(const Place& place) {
   }
   m_search->clear();
   m_differs->setChecked(false);
-  if (m_update->focusField(field)) return true;
+  if (m_update->focusField(field)) {
+    // A page that was just made is laid out when this event is over.
+    QMetaObject::invokeMethod(this, [this, focused = QPointer<QWidget>(focusWidget())] { if (focused) m_scroll->ensureWidgetVisible(focused); }, Qt::QueuedConnection);
+    return true;
+  }
   for (Section& section : m_sections)
     if (section.form && section.form->focusField(field)) {
       m_scroll->ensureWidgetVisible(section.form->row(field));
@@ -314,10 +320,26 @@ bool SettingsPage::show(const Place& place) {
 
 QList<SearchHit> SettingsPage::search(const QString& query) {
   QList<SearchHit> hits;
-  for (const Field& field : settingsEntry().fields) {
-    const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
-    if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
-    hits += {QStringLiteral("Settings"), label, key, {}, [this, key] { context().go({.page = QStringLiteral("settings"), .field = QStringLiteral("training.") + key}); }};
+  const auto consider = [&](const Entry& entry, const Json& given, const QString& prefix) {
+    for (const Field& field : entry.fields) {
+      const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
+      if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
+      const Json value = given.is_object() && given.contains(field.key) ? given[field.key] : field.defaultValue;
+      const QString shown = value.is_string() ? QString::fromStdString(value.get<std::string>()) : value.is_null() ? QString() : QString::fromStdString(value.dump());
+      hits += {QStringLiteral("Settings"), label, shown, icon(QStringLiteral("settings")), [this, path = prefix + key] {
+                 context().go({.page = QStringLiteral("settings"), .field = path});
+               }};
+    }
+  };
+  const Project& project = context().document->project();
+  consider(settingsEntry(), project.training.settings, QStringLiteral("training."));
+  if (m_index < project.training.updates.size()) {
+    const UpdateSpec& update = project.training.updates[m_index];
+    const QString prefix = project.training.updates.size() > 1 ? QStringLiteral("training[%1].").arg(m_index) : QStringLiteral("training.");
+    const auto name = [](const Json& named) { return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : std::string(); };
+    if (const OptimizerDefinition* optimizer = findOptimizer(name(update.optimizer))) consider(optimizer->entry, update.optimizer, prefix + QStringLiteral("optimizer."));
+    if (const ScheduleDefinition* schedule = findSchedule(name(update.schedule))) consider(schedule->entry, update.schedule, prefix + QStringLiteral("schedule."));
+    consider(warmupEntry(), update.warmup, prefix + QStringLiteral("warmup."));
   }
   return hits;
 }

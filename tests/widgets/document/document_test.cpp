@@ -52,6 +52,7 @@ class DocumentTest : public QObject {
   void settingsGoByPath();
   void remediesMend();
   void networksAreRenamedWithWhatNamesThem();
+  void aLargeDrawingIsArrangedBesideTheWindow();
 
  private:
   ProjectDocument& document() { return *m_document; }
@@ -309,6 +310,31 @@ void DocumentTest::networksAreRenamedWithWhatNamesThem() {
   QCOMPARE(document().project().training.updates.front().network, std::string("classifier"));
   QVERIFY(!document().renameNetwork("classifier", "no name"));
   QVERIFY(!document().removeNetwork("classifier"));
+}
+
+void DocumentTest::aLargeDrawingIsArrangedBesideTheWindow() {
+  ProjectDocument& d = document();
+  d.edit("Draw", [](Project& project) {
+    Network& network = project.networks.front();
+    network = {network.name, {}, {}};
+    for (int i = 0; i < 400; ++i) {
+      network.nodes.push_back({.id = "n" + std::to_string(i), .layer = "ReLU", .placed = true});
+      if (i > 0) network.edges.push_back(wire("n" + std::to_string(i - 1), "n" + std::to_string(i)));
+    }
+  });
+  const int before = d.undoStack().index();
+  bool done = false;
+  d.arrange("main", [&] { done = true; });
+  QVERIFY(!done);
+  QCOMPARE(d.undoStack().index(), before);
+  // What is drawn meanwhile is arranged with the rest, not lost.
+  const std::string added = d.addNode({.layer = "Dropout", .at = {5000, 5000}});
+  QTRY_VERIFY_WITH_TIMEOUT(done, 30000);
+  QCOMPARE(d.undoStack().index(), before + 2);
+  QVERIFY(d.network("main")->find(added) != nullptr);
+  QVERIFY(d.network("main")->find("n1")->y > d.network("main")->find("n0")->y);
+  d.undoStack().undo();
+  QCOMPARE(d.network("main")->find("n1")->y, 0.0);
 }
 
 }  // namespace loom
