@@ -270,7 +270,37 @@ Entry dataset() {
                    .defaultValue = nullptr,
                    .hard = Range{1, 1e12},
                    .unit = "rows",
-                   .optional = true}};
+                   .optional = true},
+                  {.key = "hold_out",
+                   .label = "Held out",
+                   .help = "Share of these rows that is held out for validation; absent: none. Two datasets of one CSV with the "
+                           "same share, order, classes and seed, one of them the part held, are its two parts.",
+                   .type = FieldType::real,
+                   .defaultValue = nullptr,
+                   .hard = Range{1e-6, 1 - 1e-6},
+                   .optional = true},
+                  {.key = "part",
+                   .label = "Part",
+                   .help = "Which part this dataset is.",
+                   .type = FieldType::choice,
+                   .defaultValue = "rest",
+                   .choices = {{"rest", "The rest", "Rows that are not held out."}, {"held", "Held out", "Rows that are held out."}}},
+                  {.key = "hold_shuffled",
+                   .label = "Shuffled",
+                   .help = "Rows are held out here and there, as the seed says; otherwise the last ones are.",
+                   .type = FieldType::boolean,
+                   .defaultValue = true},
+                  {.key = "hold_by",
+                   .label = "Same share of each",
+                   .help = "Variable whose classes have the same share in both parts; empty: rows whatever their class.",
+                   .type = FieldType::text,
+                   .defaultValue = ""},
+                  {.key = "hold_seed",
+                   .label = "Seed of the split",
+                   .help = "Another seed holds out other rows.",
+                   .type = FieldType::integer,
+                   .defaultValue = 1,
+                   .hard = Range{0, 9007199254740991.0}}};
   return entry;
 }
 
