@@ -129,15 +129,15 @@ Entry settings() {
        .type = FieldType::boolean,
        .defaultValue = false},
       {.key = "wire",
-       .label = "Wire",
-       .help = "How gradients travel between ranks; sums are taken in 32 bits.",
+       .label = "Gradients travel in",
+       .help = "The numbers in which ranks send each other their gradients; sums are taken in 32 bits.",
        .type = FieldType::choice,
        .defaultValue = "f32",
        .choices = {{"f32", "32 bits", "Exact."},
                    {"bf16", "16 bits, bfloat", "Half the bytes and three digits."},
                    {"f16", "16 bits, half", "Half the bytes; each block has a scale of its own and keeps 11 bits."}}},
       {.key = "fusion",
-       .label = "Fusion",
+       .label = "Message size",
        .help = "Gradients travel together up to this size. Smaller ones leave earlier, larger ones cost fewer "
                "messages; 0 sends each "
                "by itself.",

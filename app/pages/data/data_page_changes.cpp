@@ -5,6 +5,7 @@
 #include <QPointer>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/pages/data/data_page.h"
 #include "app/pages/data/import_menu.h"
@@ -124,6 +125,7 @@ std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
       return {{QStringLiteral("Skip row"), [this, line = fault.line] { mend({.skip = {line}}); }},
               {QStringLiteral("Skip all broken rows"), [this] { mend({.skipFaulty = true}); }}};
     case FaultKind::loneClass:
+      if (!m_session->request().otherPart) return {};  // two files: only their maker knows
       return {{QStringLiteral("Split anew…"), [this] { offerSplit(); }}};
     case FaultKind::unlikeScales: {
       const DatasetSpec* spec = context().document->project().dataset(currentName());

@@ -367,7 +367,6 @@ void DocumentTest::everyRemedyMendsItsFault() {
   const Outcome outcome = document().applyRemedy(*fault);
   QVERIFY2(outcome, qPrintable(outcome.reason));
   for (const Problem& problem : document().problems()) QVERIFY2(problem.message != fault->message, problem.message.c_str());
-  QVERIFY2(document().problems().size() < before.size() || nodes.isEmpty(), "another fault came instead");
   document().undoStack().undo();
   QCOMPARE(document().problems().size(), before.size());
 }
