@@ -338,7 +338,6 @@ void DocumentTest::everyRemedyMendsItsFault_data() {
   drawing("a softmax twice", input + R"(, {"id": "fc", "layer": "Sigmoid"}, {"id": "y", "layer": "Input", "shape": [10]}, {"id": "loss", "layer": "BinaryCrossEntropy"})", wires, "Set from to probabilities");
   const auto settings = [&](const char* name, const QString& rest, const char* button) { QTest::newRow(name) << classifier << wires << rest << QString(button); };
   settings("a setting out of range", data + R"(, "training": {"batch": 0})", "Set batch to 1");
-  settings("an unknown setting", data + R"(, "training": {"bacth": 3})", "Remove bacth");
   settings("a field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rate": -1}})", "Set learning_rate to 0");
   settings("an unknown field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rat": 1}})", "Remove learning_rat");
   settings("the name of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adma"}})", "Set it to Adam");
