@@ -7,6 +7,8 @@
 
 #include <QFrame>
 
+#include "engine/base/shape.h"
+
 class QListWidget;
 
 namespace loom {
