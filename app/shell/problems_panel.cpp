@@ -53,7 +53,7 @@ PageProblem ProblemsPanel::fromDocument(const Problem& problem, Workspace& works
   } else if (field.startsWith("datasets")) {
     shown.place.page = "data";
     shown.place.dataset = field.section('.', 1, 1);
-    shown.placeText = tr("dataset %1").arg(shown.place.dataset);
+    shown.placeText = shown.place.dataset.isEmpty() ? tr("data") : tr("dataset %1").arg(shown.place.dataset);
   } else if (field.startsWith("training")) {
     shown.place.page = "settings";
     shown.placeText = tr("settings");

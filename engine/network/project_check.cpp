@@ -11,6 +11,7 @@
 #include "engine/network/node_analysis.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
+#include "engine/network/remedies.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 
@@ -168,6 +169,10 @@ class ProjectChecker {
 
   const DatasetSpec* checkDatasetName(const std::string& path, const std::string& name) {
     const DatasetSpec* dataset = m_project.dataset(name);
+    if (m_project.datasets.empty()) {
+      m_problems.push_back({.field = "datasets", .message = "the project has no data yet: attach a CSV, or import images"});
+      return nullptr;
+    }
     std::vector<std::string> names;
     for (const DatasetSpec& known : m_project.datasets) names.push_back(known.name);
     if (!dataset) reportUnknown(path, "dataset", name, names);
@@ -218,10 +223,15 @@ class ProjectChecker {
     if (hasLoss)
       checkPatterns(update, path, *network);
     else
-      report(path + ".network",
-             fmt::format(
-                 "network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError",
-                 clipped(network->name)));
+      // Where the loss goes is drawn on the canvas; the settings have no say in it.
+      m_problems.push_back(
+          {.network = network->name,
+           .message = network->nodes.empty()
+                          ? fmt::format("network '{}' is empty: add an Input, a layer and a loss", clipped(network->name))
+                          : fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or "
+                                        "MeanSquaredError",
+                                        clipped(network->name)),
+           .remedy = addLoss(*network, analysis)});
     if (datasetInputs(*network).empty()) return;  // noise alone needs no dataset
     if (checkDatasetName(path + ".dataset", update.dataset))
       checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);

@@ -98,13 +98,13 @@ const OptimizerDefinition& defineLARSOptimizer() {
                 .help =
                     "λ = coefficient · ‖w‖ / (‖g‖ + weight_decay · ‖w‖), for each tensor; 1 where ‖w‖ < ε or ‖g‖ = 0\n"
                     "v ← momentum · v + learning_rate · λ · (g + weight_decay · w)\nw ← w − v\n"
-                    "You, Gitman, Ginsburg, arXiv 1708.03888; arithmetic and defaults of nnabla (a denominator below ε "
+                    "You, Gitman, Ginsburg, arXiv 1708.03888; arithmetic of nnabla (a denominator below ε "
                     "gains ε). "
-                    "g is the averaged gradient of the whole batch before the decay is added. Learning rates are "
-                    "large: 2 to 30 with a "
+                    "g is the averaged gradient of the whole batch before the decay is added. The coefficient makes steps "
+                    "small, so learning rates are large: 1 for usual batches, 2 to 30 for those of thousands, with a "
                     "polynomial schedule of power 2 and a warm-up. timm keeps the learning rate outside of the buffer.",
                 .fields =
-                    {learningRateField(0.001),
+                    {learningRateField(1, {0.05, 100}),
                      shareField("momentum", "Momentum", "The share of the buffer that is kept from step to step.", 0.9),
                      {.key = "coefficient",
                       .label = "Trust coefficient",
@@ -122,7 +122,7 @@ const OptimizerDefinition& defineLARSOptimizer() {
                       .type = FieldType::boolean,
                       .defaultValue = false},
                      {.key = "rate_placement",
-                      .label = "Learning rate",
+                      .label = "Place of the rate",
                       .help = "Where the learning rate stands; it matters when it changes.",
                       .type = FieldType::choice,
                       .defaultValue = "inside",

@@ -5,14 +5,15 @@
 
 namespace loom {
 
-inline Field learningRateField(double defaultValue) {
+// `usual`: outside of it the rule hardly learns, or hardly stays finite; a warning says so.
+inline Field learningRateField(double defaultValue, Range usual = {1e-6, 10}) {
   return {.key = "learning_rate",
           .label = "Learning rate",
           .help = "How far a step goes. The schedule multiplies it.",
           .type = FieldType::real,
           .defaultValue = defaultValue,
           .hard = Range{0, 1000},
-          .comfortable = Range{1e-6, 10},
+          .comfortable = usual,
           .important = true};
 }
 

@@ -291,7 +291,7 @@ void NetworkView::openAddMenu() {
   }
   const QPointF scene = mapToScene(at);
   // With a node selected the layer follows it; without, it lands where the pointer is.
-  offerLayers(at, [](const LayerDefinition&) { return true; }, [this, scene](const std::string& layer) {
+  offerLayers(at, picked.size() == 1 ? picked.front() : std::string(), [](const LayerDefinition&) { return true; }, [this, scene](const std::string& layer) {
     if (m_scene.picked().nodes.size() == 1) {
       addLayer(layer);
       return;
@@ -301,13 +301,12 @@ void NetworkView::openAddMenu() {
   });
 }
 
-void NetworkView::offerLayers(QPoint at, const std::function<bool(const LayerDefinition&)>& fits,
+void NetworkView::offerLayers(QPoint at, const std::string& after, const std::function<bool(const LayerDefinition&)>& fits,
                               const std::function<void(const std::string&)>& chosen) {
   std::vector<const LayerDefinition*> layers;
   for (const LayerDefinition* layer : layerTable())
     if (fits(*layer)) layers.push_back(layer);
-  const std::vector<std::string> picked = m_scene.pickedNodes();
-  const CardItem* card = picked.size() == 1 ? m_scene.card(picked.front()) : nullptr;
+  const CardItem* card = after.empty() ? nullptr : m_scene.card(after);
   m_addMenu->popup(at, std::move(layers), likelyAfter(card == nullptr ? std::string() : card->content().category.toStdString()), chosen);
 }
 

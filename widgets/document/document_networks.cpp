@@ -90,12 +90,32 @@ std::string ProjectDocument::addNode(const AddRequest& request) {
     }
     const bool inserted = network.edges.size() == wires + 1 && !downstream(network, node.id).empty() && !request.to;
     if (inserted) {
+      if (request.into) seatBelow(network, node.id, request.into->from.node);
       moveDownBehind(network, node.id);
     } else {
       placeFree(network, added);
     }
   });
   return node.id;
+}
+
+void ProjectDocument::addNodes(const QString& text, const std::string& network, const Remedy& remedy) {
+  editNetwork(text, network, [&](Network& changed) {
+    freezePlaces(changed);
+    for (const Node& node : remedy.nodes) {
+      changed.nodes.push_back(node);
+      Node& added = changed.nodes.back();
+      added.placed = true;
+      for (const Edge& edge : remedy.edges) {
+        const Node* above = edge.to.node == node.id ? changed.find(edge.from.node) : nullptr;
+        const Node* reader = edge.from.node == node.id ? changed.find(edge.to.node) : nullptr;
+        if (above != nullptr) added.x = above->x, added.y = above->y + kPitch;
+        else if (reader != nullptr) added.x = reader->x + kCardWidth + 4 * kGrid, added.y = reader->y - kPitch;
+      }
+      placeFree(changed, added);
+    }
+    for (const Edge& edge : remedy.edges) loom::connect(changed, edge);
+  });
 }
 
 Outcome ProjectDocument::insertInto(const std::string& network, const std::string& id, const Edge& edge, QPointF at) {
@@ -113,6 +133,7 @@ Outcome ProjectDocument::insertInto(const std::string& network, const std::strin
     moved->x = place.x();
     moved->y = place.y();
     loom::insertInto(changed, id, edge);
+    seatBelow(changed, id, edge.from.node);
     moveDownBehind(changed, id);
   });
   return Outcome::done();
@@ -121,7 +142,11 @@ Outcome ProjectDocument::insertInto(const std::string& network, const std::strin
 void ProjectDocument::removeNodes(const std::string& network, const std::vector<std::string>& ids, bool heal) {
   if (ids.empty()) return;
   edit((heal ? tr("Remove %1 and heal") : tr("Remove %1")).arg(named(ids)), [&](Project& project) {
-    if (Network* changed = project.network(network)) loom::removeNodes(*changed, ids, heal);
+    if (Network* changed = project.network(network)) {
+      const Network before = *changed;
+      loom::removeNodes(*changed, ids, heal);
+      if (heal) moveUpBehind(*changed, before, ids);
+    }
     passOnShares(project, ids);
   });
 }

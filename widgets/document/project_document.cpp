@@ -311,11 +311,11 @@ void ProjectDocument::writeRecovery() {
   });
 }
 
-void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey) {
+void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside) {
   Project after = m_project;
   change(after);
   ProjectDelta delta = ProjectDelta::between(m_project, after);
-  if (!delta.empty()) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey));
+  if (!delta.empty() || beside.redo) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey, std::move(beside)));
 }
 
 void ProjectDocument::editNetwork(const QString& text, const std::string& name,

@@ -139,7 +139,12 @@ class ProjectDocument : public QObject {
   Outcome applyRemedy(const Problem& problem);
 
   // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one.
-  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {});
+  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {}) { edit(text, change, mergeKey, {}); }
+  // What stands outside of the project and belongs to the same step (the ranks of a host): done with it, and undone with it.
+  struct Beside {
+    std::function<void()> redo, undo;
+  };
+  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside);
 
  Q_SIGNALS:
   void changed(const loom::ProjectChange& change);
@@ -160,6 +165,8 @@ class ProjectDocument : public QObject {
   void watchFile();
   void editNetwork(const QString& text, const std::string& network, const std::function<void(Network&)>& change,
                    const QString& mergeKey = {});
+  // What a remedy adds: each below what it reads, or beside what reads it.
+  void addNodes(const QString& text, const std::string& network, const Remedy& remedy);
   void editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
                   const QString& mergeKey = {});
 

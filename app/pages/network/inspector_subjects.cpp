@@ -90,7 +90,8 @@ void Inspector::refreshForm() {
       const auto found = [&](const FieldProblem& each) { return each.key == problem.field && each.severity == severity; };
       if (std::any_of(own.begin(), own.end(), found)) continue;
       FieldProblem shown{severity, problem.field, problem.message, std::nullopt};
-      if (problem.remedy.kind == Remedy::Kind::setField && problem.remedy.field == problem.field) shown.remedy = problem.remedy.value;
+      if (problem.remedy.kind == Remedy::Kind::setField && problem.remedy.field == problem.field &&
+          (problem.remedy.node.empty() || problem.remedy.node == problem.node)) shown.remedy = problem.remedy.value;
       // The form cannot carry this remedy out: it is offered on top.
       else if (problem.remedy.kind != Remedy::Kind::none) others.push_back(problem);
       fields.push_back(std::move(shown));
