@@ -23,6 +23,7 @@ class Launcher;
 class Preferences;
 class ProjectDocument;
 class RunHosts;
+class RunMetrics;
 class RunStore;
 class Theme;
 class Workspace;
@@ -73,6 +74,7 @@ struct AppContext {
   HostLines* hosts = nullptr;      // the list of hosts and the lines to them
   HostChecks* checks = nullptr;
   RunHosts* runHosts = nullptr;
+  RunMetrics* runMetrics = nullptr;
   Theme* theme = nullptr;
   Preferences* preferences = nullptr;
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
@@ -100,6 +102,8 @@ class Page : public QWidget {
   virtual QList<SearchHit> search(const QString& /*query*/) { return {}; }
   // Files dropped anywhere on the window that are no project and no run folder; true = taken.
   virtual bool filesDropped(const QList<QUrl>&) { return false; }
+  // The one run that is chosen here, which commands about a run then mean; empty = none.
+  virtual QString chosenRun() const { return {}; }
   // Ctrl+B and Ctrl+I.
   virtual void toggleLeftPanel() {}
   virtual void toggleInspector() {}

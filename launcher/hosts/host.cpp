@@ -89,6 +89,7 @@ Json toJson(const Host& host) {
   };
   text("user", host.user);
   if (host.port) json["port"] = host.port;
+  text("key", host.key);
   if (host.ranks != plain.ranks) json["ranks"] = host.ranks;
   for (const RankPlace& each : host.places)
     json["places"].push_back({{"name", each.name.toStdString()}, {"ranks", each.ranks}});
@@ -124,6 +125,7 @@ Host hostFromJson(const Json& json) {
   host.address = named.text("address");
   host.user = named.text("user");
   host.port = named.integer("port", 0);
+  host.key = named.text("key");
   const QString kind = named.text("kind", "mpirun");
   if (kind != "mpirun" && kind != "slurm")
     throwError(ErrorCode::badData, "host '{}': the kind is '{}', but must be 'mpirun' or 'slurm'",

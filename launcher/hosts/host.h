@@ -32,6 +32,7 @@ struct Host {
   QString address;  // a name of ~/.ssh/config, a host name or an address
   QString user;     // empty = the configuration's, or this person's
   int port = 0;     // 0 = the configuration's, or 22
+  QString key;      // file of a private key here, "~/.ssh/cluster"; empty = the configuration's, or the usual ones
   HostKind kind = HostKind::mpirun;
   QVector<RankPlace> places;  // mpirun: empty = the host itself, with `ranks`
   int ranks = 1;

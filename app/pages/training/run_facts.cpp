@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/run_display.h"
+#include "app/run_metrics.h"
 #include "launcher/store/run_store.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/theme/theme.h"
@@ -22,7 +23,7 @@ QLabel* words(const QString& text, const char* kind) {
   return label;
 }
 
-QFrame* hairline() {
+QFrame* divider() {
   auto* line = new QFrame;
   line->setProperty("kind", "hairline");
   return line;
@@ -43,7 +44,7 @@ double numberOf(const Json& body, const char* key) {
   return found != body.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
-EventWords wordsOf(const Event& event, const RunRecord& run) {
+EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& metrics) {
   const Json& body = event.body;
   const QString step = formatCount(numberOf(body, "step"));
   if (event.kind == "checkpoint")
@@ -53,7 +54,7 @@ EventWords wordsOf(const Event& event, const RunRecord& run) {
     QString value;
     if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object()) {
       const auto own = metrics->find(run.metric.toStdString());
-      if (own != metrics->end() && own->is_number()) value = formatMetric(run.metric, own->get<double>());
+      if (own != metrics->end() && own->is_number()) value = metrics.text(run, own->get<double>());
     }
     if (value.isEmpty()) value = QObject::tr("loss %1").arg(formatLoss(numberOf(body, "loss")));
     return {QObject::tr("Validation %1: %2").arg(std::round(numberOf(body, "epoch") * 10) / 10).arg(value), "status-ok", Colour::ok};
@@ -106,7 +107,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   row->addStretch();
   row->addWidget(m_bestWhen = words({}, "hint"), 0, Qt::AlignBottom);
   best->addLayout(row);
-  column->addWidget(hairline());
+  column->addWidget(divider());
 
   auto* state = section();
   auto* grid = new QGridLayout;
@@ -126,7 +127,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   m_parameters = fact(grid, 7, tr("Parameters"));
   m_device = fact(grid, 8, tr("Device"));
   state->addLayout(grid);
-  column->addWidget(hairline());
+  column->addWidget(divider());
 
   auto* events = section();
   events->addWidget(words(tr("Events"), "section"));
@@ -169,11 +170,11 @@ void RunFacts::setForm(Form form) {
 
 void RunFacts::refresh(const RunRecord* run) {
   const QString none = QStringLiteral("–");
-  const bool fraction = run && kindOfMetric(run->metric) == ValueKind::accuracy;
+  const bool fraction = run && m_context.runMetrics->kind(*run) == ValueKind::accuracy;
   const bool measured = run && run->bestStep >= 0;
   const QString metric = run && !run->metric.isEmpty() ? titleOfMetric(run->metric).toLower() : tr("accuracy");
   const QString bestName = run && !run->metricOfValidation && measured ? tr("Best training %1").arg(metric) : tr("Best validation %1").arg(metric);
-  const QString bestValue = !measured ? none : fraction ? formatFixed(run->best * 100, 2) : formatMetric(run->metric, run->best);
+  const QString bestValue = measured ? m_context.runMetrics->number(*run, run->best) : none;
   m_bestName->setText(bestName);
   m_bestValue->setText(bestValue);
   m_bestUnit->setVisible(measured && fraction);
@@ -216,7 +217,7 @@ void RunFacts::refreshEvents(const QString& id) {
   const std::vector<Event> events = m_context.store->events(id, 100);
   int shown = 0;
   for (auto each = events.rbegin(); each != events.rend() && shown < kEvents; ++each) {
-    const EventWords said = wordsOf(*each, *run);
+    const EventWords said = wordsOf(*each, *run, *m_context.runMetrics);
     if (said.text.isEmpty()) continue;
     auto* line = new QWidget;
     auto* parts = new QHBoxLayout(line);
