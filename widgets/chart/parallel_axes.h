@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+class QPainter;
 class QPainterPath;
 
 namespace loom {
