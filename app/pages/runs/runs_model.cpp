@@ -16,7 +16,7 @@ namespace {
 
 const QString kMissing = QStringLiteral("–");
 constexpr int kMostColumns = 12;
-constexpr int kSortSign = 16, kCellPadding = 20, kNarrowest = 56, kWidest = 200, kMeasured = 200;
+constexpr int kSortSign = 16, kNarrowest = 56, kWidest = 200, kMeasured = 200;
 
 }  // namespace
 
@@ -167,7 +167,7 @@ int RunsModel::widthOf(int column, const QString& title) const {
   const QFontMetrics cell(isNumber(column) ? Theme::withWeight(theme.numberFont(FontRole::body), column == best ? 600 : 400) : theme.font(FontRole::body));
   int widest = head.horizontalAdvance(title) + kSortSign;
   for (int row = 0; row < std::min<int>(kMeasured, static_cast<int>(m_runs.size())); ++row) widest = std::max(widest, cell.horizontalAdvance(text(m_runs[row], column)));
-  return std::clamp(widest + kCellPadding, kNarrowest, kWidest);
+  return std::clamp(widest + 2 * kCellPadding, kNarrowest, kWidest);
 }
 
 std::vector<TableColumn> RunsModel::columns() const {

@@ -44,7 +44,7 @@ double numberOf(const Json& body, const char* key) {
   return found != body.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
-EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& metrics) {
+EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& kinds) {
   const Json& body = event.body;
   const QString step = formatCount(numberOf(body, "step"));
   if (event.kind == "checkpoint")
@@ -54,7 +54,7 @@ EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& m
     QString value;
     if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object()) {
       const auto own = metrics->find(run.metric.toStdString());
-      if (own != metrics->end() && own->is_number()) value = metrics.text(run, own->get<double>());
+      if (own != metrics->end() && own->is_number()) value = kinds.text(run, own->get<double>());
     }
     if (value.isEmpty()) value = QObject::tr("loss %1").arg(formatLoss(numberOf(body, "loss")));
     return {QObject::tr("Validation %1: %2").arg(std::round(numberOf(body, "epoch") * 10) / 10).arg(value), "status-ok", Colour::ok};
