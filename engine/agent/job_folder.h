@@ -39,6 +39,7 @@ class JobFolder {
   std::filesystem::path processFile() const { return path() / "process.json"; }
   std::filesystem::path exitFile() const { return path() / "exit"; }
   std::filesystem::path scriptFile() const { return path() / "job.sh"; }
+  std::filesystem::path hostsFile() const { return path() / "hosts"; }  // for mpirun, where launch.json names some
 
   // Empty objects where there is none or it cannot be read. Never throw.
   Json launch() const;

@@ -150,8 +150,7 @@ class Watch {
 };
 
 bool needsMpi(const Json& launch) {
-  const auto hosts = launch.find("hosts");
-  return launch.value("ranks", 1) > 1 || (hosts != launch.end() && hosts->is_array() && !hosts->empty());
+  return launch.value("ranks", 1) > 1 || !hostLines(launch).empty();
 }
 
 // A check's ranks only say who they are; those of a run are watched over.
@@ -160,6 +159,15 @@ bool isWatched(const Json& launch) {
 }
 
 }  // namespace
+
+std::string hostLines(const Json& launch) {
+  std::string lines;
+  const auto hosts = launch.find("hosts");
+  if (hosts != launch.end() && hosts->is_array())
+    for (const Json& each : *hosts)
+      lines += fmt::format("{} slots={}\n", each.value("name", std::string()), each.value("ranks", 1));
+  return lines;
+}
 
 std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, const std::string& program) {
   std::vector<std::string> words;
@@ -172,7 +180,6 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
   }
   const int ranks = launch.value("ranks", 1);
   const std::vector<std::string> mpirun = wordsOf(launch, "mpirun");
-  const auto hosts = launch.find("hosts");
   if (isWatched(launch)) {
     add(words, {program, "supervise", "--run", job.path().string()});
     if (const int seconds = launch.value("stalled_after", 0); seconds > 0)
@@ -187,13 +194,8 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
     add(words, {"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca",
                 "oob_tcp_keepalive_probes", "3"});
     add(words, {"--bind-to", "none"});
-    if (hosts != launch.end() && hosts->is_array() && !hosts->empty()) {
-      std::string names;
-      for (const Json& each : *hosts)
-        names += (names.empty() ? "" : ",") + each.value("name", std::string()) + ":" +
-                 std::to_string(each.value("ranks", 1));
-      add(words, {"--host", names});
-    }
+    // By a file: with --host, Open MPI 5 does not know the machine that it runs on by its address.
+    if (!hostLines(launch).empty()) add(words, {"--hostfile", job.hostsFile().string()});
     add(words, {"-n", std::to_string(ranks)});
   }
   const std::vector<std::string> prefix = wordsOf(launch, "prefix");
@@ -231,6 +233,7 @@ int superviseJob(const JobFolder& job) {
   else
     job.noteProcess(start);
 
+  if (const std::string lines = hostLines(launch); !lines.empty()) writeFileAtomically(job.hostsFile(), lines);
   const std::vector<std::string> words = launchWords(job, launch, ownProgram());
   const pid_t supervisor = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -16,6 +16,9 @@ namespace loom {
 // names the one that fell.
 std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, const std::string& program);
 
+// The hosts of launch.json as mpirun reads them from a file, "name slots=2" a line; empty where it names none.
+std::string hostLines(const Json& launch);
+
 // `loom agent --job FOLDER`: runs the job to its end in this process. Answers the exit code.
 int superviseJob(const JobFolder& job);
 

@@ -193,6 +193,19 @@ TEST(Supervise, PassesOnWhatARankSays) {
   EXPECT_EQ(job.wait(), exitCode(ErrorCode::badProject)) << job.text();
 }
 
+// So does Open MPI 5 when a host is lost: it answers that all is well.
+TEST(Supervise, DoesNotTakeALostHostForTheEnd) {
+  const Workshop workshop("supervised-lost");
+  std::filesystem::create_directory(workshop.path() / "run");
+  const std::string says = "echo '  Remote daemon: [prterun-a-4939@0,1] on node b' >&2";
+  Started job(workshop, {LOOM_PROGRAM, "supervise", "--run", "run", "--", "/bin/sh", "-c", says});
+  EXPECT_EQ(job.wait(), exitCode(ErrorCode::communication)) << job.text();
+  const std::vector<Event> events = eventsOf(workshop);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back().body.value("reason", ""), "failed");
+  EXPECT_THAT(events.back().body.value("message", ""), HasSubstr("host b has been cut off"));
+}
+
 TEST(Trace, ShowsComputeAndCommunicationOfAllRanks) {
   const Workshop workshop("trace");
   writeProject(workshop, 2);
