@@ -44,7 +44,7 @@ install -m 644 "$here/LICENSE" "$here/NOTICE" "$work/licences"
 if command -v dpkg-query >/dev/null; then
   while read -r package; do
     [ ! -e "/usr/share/doc/$package/copyright" ] || install -m 644 "/usr/share/doc/$package/copyright" "$work/licences/$package"
-  done < <(cd "$work" && ls lib libc | sed -n 's|^\(.*\.so.*\)|*/\1|p' | xargs dpkg-query -S 2>/dev/null | sed 's/[:,].*//' | sort -u)
+  done < <(cd "$work" && ls lib libc | sed -n "s|^\\(.*\\.so.*\\)|*/$(basename "$system")/\\1|p" | xargs dpkg-query -S 2>/dev/null | sed 's/[:,].*//' | sort -u)
 fi
 
 cat >"$work/bin/loom" <<STARTER
