@@ -41,8 +41,7 @@ TEST_F(PackageTest, HoldsProgramsSamplesAndWhatADesktopReads) {
   ASSERT_EQ(contents.code, 0) << contents.output;
   for (const char* file :
        {"bin/loom", "bin/gradloom", "share/gradloom/gradloom-engine.tar.gz", "share/gradloom/samples/digits/digits.loom",
-        "share/gradloom/samples/digits/data/train.csv", "share/applications/gradloom.desktop",
-        "share/mime/packages/gradloom.xml", "share/icons/hicolor/scalable/apps/gradloom.svg", "share/doc/gradloom/copyright",
+        "share/gradloom/images.tar.gz", "share/applications/gradloom.desktop", "share/mime/packages/gradloom.xml", "share/icons/hicolor/scalable/apps/gradloom.svg", "share/doc/gradloom/copyright",
         "share/doc/gradloom/LICENSE", "share/doc/gradloom/NOTICE"})
     EXPECT_THAT(contents.output, HasSubstr(std::string(" ./usr/") + file + "\n"));
   // Nobody's runs, no sources, and all of it root's.
@@ -61,9 +60,12 @@ TEST_F(PackageTest, AsksForWhatItIsLinkedWith) {
 
 TEST_F(PackageTest, ItsProgramsFindTheirParts) {
   ASSERT_EQ(shell("dpkg-deb -x " + s_package + " " + at("root")).code, 0);
+  // As the package does when it has been installed.
+  const std::string shared = at("root/usr/share/gradloom");
+  ASSERT_EQ(shell("tar -xzf " + shared + "/images.tar.gz -C " + shared).code, 0);
   const Outcome version = shell(at("root/usr/bin/loom") + " version");
   EXPECT_EQ(version.code, 0) << version.output;
-  const Outcome checked = shell(at("root/usr/bin/loom") + " data check " + at("root/usr/share/gradloom/samples/digits/data/test.csv"));
+  const Outcome checked = shell(at("root/usr/bin/loom") + " data check " + shared + "/samples/digits/data/test.csv");
   EXPECT_EQ(checked.code, 0) << checked.output;
 }
 
