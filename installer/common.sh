@@ -19,7 +19,8 @@ build_gradloom() {
   log=$folder/build.log
   mkdir -p "$folder"
   echo "Building in ${folder#"$root"/} (log: ${log#"$root"/})"
-  if ! cmake -S "$root" -B "$folder" -G Ninja "${options[@]}" >"$log" 2>&1; then
+  # Several files at a time are compiled as one: three times as fast from nothing. Who works on single files configures without it.
+  if ! cmake -S "$root" -B "$folder" -G Ninja "-DCMAKE_UNITY_BUILD=${GRADLOOM_UNITY:-ON}" "${options[@]}" >"$log" 2>&1; then
     tail -n 30 "$log" >&2
     return 1
   fi

@@ -16,7 +16,7 @@ struct Layout {
   std::vector<std::array<std::uint8_t, 3>> palette;  // red, green, blue
 };
 
-[[noreturn]] void refuse(std::string found, std::string wanted) {
+[[noreturn]] void refuseBmp(std::string found, std::string wanted) {
   throw DecodeError("the BMP image " + std::move(found), std::move(wanted),
                     "save the image again as PNG or as a plain BMP");
 }
@@ -28,7 +28,7 @@ Layout readLayout(std::span<const std::byte> file) {
   layout.pixels = in.u32();
   const std::size_t headerSize = in.u32();
   if (headerSize != 40 && headerSize != 52 && headerSize != 56 && headerSize != 108 && headerSize != 124)
-    refuse(fmt::format("has a header of {} bytes", headerSize), "40, 52, 56, 108 or 124 are known");
+    refuseBmp(fmt::format("has a header of {} bytes", headerSize), "40, 52, 56, 108 or 124 are known");
   layout.width = in.i32();
   layout.height = in.i32();
   if (layout.height < 0) {
@@ -44,12 +44,12 @@ Layout readLayout(std::span<const std::byte> file) {
   in.u32();
   const bool known = layout.bits == 1 || layout.bits == 4 || layout.bits == 8 || layout.bits == 16 ||
                      layout.bits == 24 || layout.bits == 32;
-  if (!known) refuse(fmt::format("has {} bits a pixel", layout.bits), "1, 4, 8, 16, 24 or 32 are known");
+  if (!known) refuseBmp(fmt::format("has {} bits a pixel", layout.bits), "1, 4, 8, 16, 24 or 32 are known");
   const bool fields = compression == 3 || compression == 6;
   if (compression != 0 && !fields)
-    refuse(fmt::format("is compressed (method {})", compression), "only BMPs without compression are read");
+    refuseBmp(fmt::format("is compressed (method {})", compression), "only BMPs without compression are read");
   if (fields && layout.bits != 16 && layout.bits != 32)
-    refuse(fmt::format("names bit masks for {} bits a pixel", layout.bits), "16 or 32 are needed");
+    refuseBmp(fmt::format("names bit masks for {} bits a pixel", layout.bits), "16 or 32 are needed");
   if (layout.bits == 16) layout.masks = {0x7c00, 0x03e0, 0x001f, 0};
   if (layout.bits == 32) layout.masks = {0xff0000, 0xff00, 0xff, 0};
   if (fields) {
@@ -57,7 +57,7 @@ Layout readLayout(std::span<const std::byte> file) {
       layout.masks[static_cast<std::size_t>(i)] = in.u32();
     for (int i = 0; i < 3; ++i) {
       if (layout.masks[static_cast<std::size_t>(i)] == 0)
-        refuse("has a colour without bits", "three bit masks are needed");
+        refuseBmp("has a colour without bits", "three bit masks are needed");
     }
   }
   if (layout.bits <= 8) {
@@ -65,7 +65,7 @@ Layout readLayout(std::span<const std::byte> file) {
     const std::size_t most = std::size_t{1} << layout.bits;
     if (colors == 0) colors = most;
     if (colors > most)
-      refuse(fmt::format("has a palette of {} colours", colors), fmt::format("at most {} are possible", most));
+      refuseBmp(fmt::format("has a palette of {} colours", colors), fmt::format("at most {} are possible", most));
     for (std::size_t i = 0; i < colors; ++i) {
       const auto color = in.take(4);
       layout.palette.push_back({std::to_integer<std::uint8_t>(color[2]), std::to_integer<std::uint8_t>(color[1]),
@@ -94,7 +94,7 @@ void decodeBmp(std::span<const std::byte> file, Sample& sample) {
   sample.shape = Shape{channels, layout.height, layout.width};
   checkSampleSize(sample.shape, sample.type, "the image");
   if (layout.width > 65535 || layout.height > 65535)
-    refuse(fmt::format("has {} x {} pixels", layout.width, layout.height), "at most 65535 x 65535 are read");
+    refuseBmp(fmt::format("has {} x {} pixels", layout.width, layout.height), "at most 65535 x 65535 are read");
 
   const std::size_t width = static_cast<std::size_t>(layout.width), height = static_cast<std::size_t>(layout.height),
                     pixels = width * height;
@@ -114,7 +114,7 @@ void decodeBmp(std::span<const std::byte> file, Sample& sample) {
         const std::size_t shift = 8 - static_cast<std::size_t>(layout.bits) * (x % perByte + 1);
         const std::size_t index = row[x / perByte] >> shift & ((1u << layout.bits) - 1);
         if (index >= layout.palette.size())
-          refuse(fmt::format("uses colour {}", index), fmt::format("its palette has {}", layout.palette.size()));
+          refuseBmp(fmt::format("uses colour {}", index), fmt::format("its palette has {}", layout.palette.size()));
         const auto& entry = layout.palette[index];
         color = {entry[0], entry[1], entry[2], 0};
       } else if (layout.bits == 24) {

@@ -14,17 +14,17 @@ namespace loom {
 namespace {
 
 // As with libpng: what owns memory stands outside of the functions that call setjmp.
-struct Reader {
+struct JpegReader {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX] = "";
   int scans = 0;
-  ~Reader() { jpeg_destroy_decompress(&jpeg); }
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
 };
 
 [[noreturn]] void onError(j_common_ptr common) {
-  auto* reader = static_cast<Reader*>(common->client_data);
+  auto* reader = static_cast<JpegReader*>(common->client_data);
   common->err->format_message(common, reader->message);
   std::longjmp(reader->jump, 1);
 }
@@ -36,14 +36,14 @@ void onMessage(j_common_ptr common, int level) {
 
 // A progressive file of a few kilobytes may hold thousands of scans over a large image: hours of work.
 void onProgress(j_common_ptr common) {
-  auto* reader = static_cast<Reader*>(common->client_data);
+  auto* reader = static_cast<JpegReader*>(common->client_data);
   if (common->is_decompressor && reader->jpeg.input_scan_number > 200) {
     std::strcpy(reader->message, "more than 200 scans");
     std::longjmp(reader->jump, 1);
   }
 }
 
-bool readHeader(Reader& reader, std::span<const std::byte> file) {
+bool readHeader(JpegReader& reader, std::span<const std::byte> file) {
   if (setjmp(reader.jump)) return false;
   jpeg_create_decompress(&reader.jpeg);
   jpeg_mem_src(&reader.jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
@@ -51,7 +51,7 @@ bool readHeader(Reader& reader, std::span<const std::byte> file) {
   return true;
 }
 
-bool readRows(Reader& reader, jpeg_progress_mgr& progress, JSAMPROW* rows) {
+bool readRows(JpegReader& reader, jpeg_progress_mgr& progress, JSAMPROW* rows) {
   if (setjmp(reader.jump)) return false;
   reader.jpeg.progress = &progress;
   jpeg_start_decompress(&reader.jpeg);
@@ -62,7 +62,7 @@ bool readRows(Reader& reader, jpeg_progress_mgr& progress, JSAMPROW* rows) {
   return true;
 }
 
-[[noreturn]] void refuse(const Reader& reader) {
+[[noreturn]] void refuse(const JpegReader& reader) {
   throw DecodeError(fmt::format("the JPEG image is broken ({})", reader.message), "a whole image is needed",
                     "write the file again");
 }
@@ -70,7 +70,7 @@ bool readRows(Reader& reader, jpeg_progress_mgr& progress, JSAMPROW* rows) {
 }  // namespace
 
 void decodeJpeg(std::span<const std::byte> file, Sample& sample) {
-  Reader reader;
+  JpegReader reader;
   reader.jpeg.err = jpeg_std_error(&reader.errors);
   reader.errors.error_exit = onError;
   reader.errors.emit_message = onMessage;

@@ -9,14 +9,14 @@
 namespace loom {
 namespace {
 
-struct Header {
+struct NpyHeader {
   char order = '|', kind = 0;  // '<', '>', '|'; 'f', 'i', 'u', 'b'
   int bytes = 0;
   bool fortran = false;
   Shape shape;
 };
 
-[[noreturn]] void refuse(std::string found, std::string wanted,
+[[noreturn]] void refuseNpy(std::string found, std::string wanted,
                          std::string remedy = "write it again with numpy.save()") {
   throw DecodeError("the NumPy array " + std::move(found), std::move(wanted), std::move(remedy));
 }
@@ -25,17 +25,17 @@ struct Header {
 std::string_view valueOf(std::string_view header, std::string_view key) {
   const auto at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos)
-    refuse(fmt::format("has a header without '{}'", key), "descr, fortran_order and shape are needed");
+    refuseNpy(fmt::format("has a header without '{}'", key), "descr, fortran_order and shape are needed");
   std::string_view rest = header.substr(at + key.size() + 3);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   return rest;
 }
 
-Header parseHeader(std::string_view text) {
-  Header header;
+NpyHeader parseHeader(std::string_view text) {
+  NpyHeader header;
   const std::string_view descr = valueOf(text, "descr");
   if (descr.size() < 5 || descr[0] != '\'')
-    refuse("holds records", "an array of plain numbers is needed", "save one array of numbers a sample");
+    refuseNpy("holds records", "an array of plain numbers is needed", "save one array of numbers a sample");
   const auto end = descr.find('\'', 1);
   const std::string_view type = descr.substr(1, end == std::string_view::npos ? 0 : end - 1);
   const bool sized = type.size() >= 3 && type.size() <= 4;
@@ -48,30 +48,30 @@ Header parseHeader(std::string_view text) {
   const bool boolean = header.kind == 'b' && header.bytes == 1;
   if ((!real && !whole && !boolean) ||
       (header.order != '<' && header.order != '>' && header.order != '|' && header.order != '='))
-    refuse(fmt::format("has elements of type {}", quotedText(type)),
+    refuseNpy(fmt::format("has elements of type {}", quotedText(type)),
            "integers, floats of 2, 4 or 8 bytes, or booleans are read", "convert it with array.astype('float32')");
   const std::string_view fortran = valueOf(text, "fortran_order");
   header.fortran = fortran.starts_with("True");
   if (!header.fortran && !fortran.starts_with("False"))
-    refuse("has a broken header", "fortran_order must be True or False");
+    refuseNpy("has a broken header", "fortran_order must be True or False");
   std::string_view shape = valueOf(text, "shape");
-  if (shape.empty() || shape[0] != '(') refuse("has a broken header", "the shape must be a tuple");
+  if (shape.empty() || shape[0] != '(') refuseNpy("has a broken header", "the shape must be a tuple");
   std::vector<std::int64_t> extents;
   const char* p = shape.data() + 1;
   const char* const stop = shape.data() + shape.size();
   for (;;) {
     while (p < stop && (*p == ' ' || *p == ',' || *p == 'L')) ++p;
-    if (p == stop) refuse("has a broken header", "the shape must be a tuple");
+    if (p == stop) refuseNpy("has a broken header", "the shape must be a tuple");
     if (*p == ')') break;
     std::int64_t extent = 0;
     const auto [next, fault] = std::from_chars(p, stop, extent);
     if (fault != std::errc{} || extents.size() > 6)
-      refuse("has a broken header", "the shape must be a tuple of at most 6 whole numbers");
+      refuseNpy("has a broken header", "the shape must be a tuple of at most 6 whole numbers");
     extents.push_back(extent);
     p = next;
   }
   if (extents.empty()) extents.push_back(1);
-  if (extents.size() > 6) refuse(fmt::format("has {} axes", extents.size()), "at most 6 are read");
+  if (extents.size() > 6) refuseNpy(fmt::format("has {} axes", extents.size()), "at most 6 are read");
   header.shape = Shape(std::move(extents));
   return header;
 }
@@ -97,7 +97,7 @@ float as(std::uint64_t bits) {
   return static_cast<float>(value);
 }
 
-float valueAt(const std::byte* p, const Header& header) {
+float valueAt(const std::byte* p, const NpyHeader& header) {
   std::uint64_t bits = 0;
   for (int i = 0; i < header.bytes; ++i) {
     const int place = header.order == '>' ? i : header.bytes - 1 - i;
@@ -121,10 +121,10 @@ void decodeNpy(std::span<const std::byte> file, Sample& sample) {
   in.seek(6);  // the magic: looked at by the caller
   const int major = std::to_integer<int>(in.take(1)[0]);
   in.take(1);
-  if (major < 1 || major > 3) refuse(fmt::format("has the format version {}", major), "1, 2 and 3 are read");
+  if (major < 1 || major > 3) refuseNpy(fmt::format("has the format version {}", major), "1, 2 and 3 are read");
   const std::size_t length = major == 1 ? in.u16() : in.u32();
-  if (length > 65536) refuse(fmt::format("has a header of {} bytes", length), "at most 65536 are read");
-  const Header header = parseHeader(in.text(length));
+  if (length > 65536) refuseNpy(fmt::format("has a header of {} bytes", length), "at most 65536 are read");
+  const NpyHeader header = parseHeader(in.text(length));
   const bool keep = header.kind == 'u' && header.bytes == 1;
   sample.kind = VariableKind::matrix;
   sample.type = keep ? DataType::u8 : DataType::f32;

@@ -10,17 +10,17 @@ namespace {
 
 // libpng reports by longjmp, which must not pass over a C++ object that needs its destructor: everything that owns
 // memory stands outside of the function that calls setjmp.
-struct Reader {
+struct PngReader {
   std::span<const std::byte> file;
   std::size_t at = 0;
   char message[200] = "";
   png_structp png = nullptr;
   png_infop info = nullptr;
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
 void onError(png_structp png, png_const_charp message) {
-  auto* reader = static_cast<Reader*>(png_get_error_ptr(png));
+  auto* reader = static_cast<PngReader*>(png_get_error_ptr(png));
   std::strncpy(reader->message, message, sizeof reader->message - 1);
   png_longjmp(png, 1);
 }
@@ -28,18 +28,18 @@ void onError(png_structp png, png_const_charp message) {
 void onWarning(png_structp, png_const_charp) {}
 
 void onRead(png_structp png, png_bytep data, size_t bytes) {
-  auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
+  auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
   if (bytes > reader->file.size() - reader->at) png_error(png, "the file ends too early");
   std::memcpy(data, reader->file.data() + reader->at, bytes);
   reader->at += bytes;
 }
 
-struct Header {
+struct PngHeader {
   png_uint_32 width = 0, height = 0;
   int channels = 0, depth = 0, passes = 1;
 };
 
-bool readHeader(Reader& reader, Header& header) {
+bool readHeader(PngReader& reader, PngHeader& header) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_read_info(reader.png, reader.info);
   const int color = png_get_color_type(reader.png, reader.info);
@@ -56,14 +56,14 @@ bool readHeader(Reader& reader, Header& header) {
   return true;
 }
 
-bool readRows(Reader& reader, png_bytepp rows) {
+bool readRows(PngReader& reader, png_bytepp rows) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_read_image(reader.png, rows);
   png_read_end(reader.png, nullptr);
   return true;
 }
 
-[[noreturn]] void refuse(const Reader& reader) {
+[[noreturn]] void refuse(const PngReader& reader) {
   throw DecodeError(fmt::format("the PNG image is broken ({})", reader.message[0] ? reader.message : "unknown reason"),
                     "a whole image is needed", "write the file again");
 }
@@ -71,7 +71,7 @@ bool readRows(Reader& reader, png_bytepp rows) {
 }  // namespace
 
 void decodePng(std::span<const std::byte> file, Sample& sample) {
-  Reader reader{.file = file};
+  PngReader reader{.file = file};
   reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, onError, onWarning);
   if (reader.png) reader.info = png_create_info_struct(reader.png);
   if (!reader.info) throwError(ErrorCode::internal, "libpng could not be started");
@@ -79,7 +79,7 @@ void decodePng(std::span<const std::byte> file, Sample& sample) {
   png_set_user_limits(reader.png, 65535, 65535);
   png_set_chunk_malloc_max(reader.png, 8 << 20);  // comments and profiles that unpack to gigabytes
   png_set_chunk_cache_max(reader.png, 128);
-  Header header;
+  PngHeader header;
   if (!readHeader(reader, header)) refuse(reader);
   const bool wide = header.depth == 16;
   sample.kind = VariableKind::image;

@@ -12,12 +12,12 @@ struct Format {
   std::uint16_t code = 0, channels = 0, bits = 0, block = 0;
 };
 
-[[noreturn]] void refuse(std::string found, std::string wanted) {
+[[noreturn]] void refuseWav(std::string found, std::string wanted) {
   throw DecodeError("the WAV sound " + std::move(found), std::move(wanted), "save it again as PCM of 16 bits");
 }
 
 Format readFormat(ByteReader in, std::size_t size) {
-  if (size < 16) refuse(fmt::format("describes its format in {} bytes", size), "at least 16 are needed");
+  if (size < 16) refuseWav(fmt::format("describes its format in {} bytes", size), "at least 16 are needed");
   Format format;
   format.code = in.u16();
   format.channels = in.u16();
@@ -26,7 +26,7 @@ Format readFormat(ByteReader in, std::size_t size) {
   format.block = in.u16();
   format.bits = in.u16();
   if (format.code == kExtensible) {
-    if (size < 40) refuse("has a short extensible format", "40 bytes are needed");
+    if (size < 40) refuseWav("has a short extensible format", "40 bytes are needed");
     in.seek(in.at() + 8);
     format.code = in.u16();  // first two bytes of the sub-format's GUID
   }
@@ -34,12 +34,12 @@ Format readFormat(ByteReader in, std::size_t size) {
       format.code == kPcm && (format.bits == 8 || format.bits == 16 || format.bits == 24 || format.bits == 32);
   const bool real = format.code == kFloat && (format.bits == 32 || format.bits == 64);
   if (!pcm && !real)
-    refuse(fmt::format("has the format {} with {} bits", format.code, format.bits),
+    refuseWav(fmt::format("has the format {} with {} bits", format.code, format.bits),
            "PCM of 8, 16, 24 or 32 bits or floats of 32 or 64 are read");
   if (format.channels == 0 || format.channels > 256)
-    refuse(fmt::format("has {} channels", format.channels), "1 to 256 are read");
+    refuseWav(fmt::format("has {} channels", format.channels), "1 to 256 are read");
   if (format.block != format.channels * (format.bits / 8))
-    refuse(fmt::format("has frames of {} bytes", format.block),
+    refuseWav(fmt::format("has frames of {} bytes", format.block),
            fmt::format("{} channels of {} bits take {}", format.channels, format.bits,
                        format.channels * (format.bits / 8)));
   return format;
@@ -85,7 +85,7 @@ void decodeWav(std::span<const std::byte> file, Sample& sample) {
     if (id == "fmt ") {
       format = readFormat(ByteReader(in.take(size), "WAV sound's format"), size);
     } else if (id == "data") {
-      if (format.bits == 0) refuse("has its data before its format", "the format must come first");
+      if (format.bits == 0) refuseWav("has its data before its format", "the format must come first");
       const auto data = in.take(size);
       const std::int64_t frames = static_cast<std::int64_t>(size / format.block);
       sample.kind = VariableKind::wave;

@@ -18,19 +18,19 @@ namespace {
 
 // What the signal handler may look at: plain atomics that exist before and after every mapping. A process opens a
 // handful of datasets; those beyond the table lose the guard and keep the check of the file's size.
-struct Slot {
+struct WatchedRange {
   std::atomic<std::uintptr_t> begin{0}, end{0};
   std::atomic<bool> damaged{false};
 };
-constexpr int kSlots = 256;
-Slot slots[kSlots];
+constexpr int kWatchedRanges = 256;
+WatchedRange slots[kWatchedRanges];
 std::mutex slotsMutex;
 struct sigaction previousAction;
 long pageSize = 4096;
 
 void onBusError(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  for (Slot& slot : slots) {
+  for (WatchedRange& slot : slots) {
     const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire),
                          end = slot.end.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= end) continue;
@@ -86,7 +86,7 @@ GuardedMapping::GuardedMapping(const std::filesystem::path& path) {
   }
   m_data = static_cast<const std::byte*>(data);
   const std::lock_guard lock(slotsMutex);
-  for (int i = 0; i < kSlots; ++i) {
+  for (int i = 0; i < kWatchedRanges; ++i) {
     if (slots[i].begin.load() != 0) continue;
     m_slot = i;
     slots[i].damaged = false;

@@ -2,7 +2,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace add_layer {
 
 Entry entry() {
   Entry entry;
@@ -28,9 +28,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return lowerElementwise(arguments, "add");
 }
 
-}  // namespace
+}  // namespace add_layer
 
 const LayerDefinition& defineAddLayer() {
+  using namespace add_layer;
   static const LayerDefinition definition{entry(), elementwiseShapes, lower};
   return definition;
 }

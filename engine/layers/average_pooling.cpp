@@ -2,7 +2,7 @@
 #include "engine/layers/window.h"
 
 namespace loom {
-namespace {
+namespace average_pooling_layer {
 
 Entry entry() {
   Entry entry;
@@ -42,9 +42,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                  {"include_padding", arguments.values.boolean("include_padding")}})};
 }
 
-}  // namespace
+}  // namespace average_pooling_layer
 
 const LayerDefinition& defineAveragePoolingLayer() {
+  using namespace average_pooling_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace batch_normalization_layer {
 
 Entry entry() {
   Entry entry;
@@ -88,9 +88,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                       {{"epsilon", epsilon}, {"momentum", values.real("momentum")}, {"axis", axis + 1}})};
 }
 
-}  // namespace
+}  // namespace batch_normalization_layer
 
 const LayerDefinition& defineBatchNormalizationLayer() {
+  using namespace batch_normalization_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

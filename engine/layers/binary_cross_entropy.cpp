@@ -2,7 +2,7 @@
 #include "engine/layers/loss_parts.h"
 
 namespace loom {
-namespace {
+namespace binary_cross_entropy_layer {
 
 Entry entry() {
   Entry entry;
@@ -41,9 +41,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                                      {{"from_logits", arguments.values.text("from") == "logits"}}));
 }
 
-}  // namespace
+}  // namespace binary_cross_entropy_layer
 
 const LayerDefinition& defineBinaryCrossEntropyLayer() {
+  using namespace binary_cross_entropy_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -4,7 +4,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace concatenate_layer {
 
 Entry entry() {
   Entry entry;
@@ -47,9 +47,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
       arguments.builder.add("concatenate", {arguments.inputs.begin(), arguments.inputs.end()}, {{"axis", axis + 1}})};
 }
 
-}  // namespace
+}  // namespace concatenate_layer
 
 const LayerDefinition& defineConcatenateLayer() {
+  using namespace concatenate_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

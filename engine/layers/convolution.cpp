@@ -6,7 +6,7 @@
 #include "engine/layers/window.h"
 
 namespace loom {
-namespace {
+namespace convolution_layer {
 
 Entry entry() {
   Entry entry;
@@ -88,9 +88,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
       {{"strides", window.stride}, {"padding", window.padding()}, {"dilation", window.dilation}, {"groups", groups}})};
 }
 
-}  // namespace
+}  // namespace convolution_layer
 
 const LayerDefinition& defineConvolutionLayer() {
+  using namespace convolution_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

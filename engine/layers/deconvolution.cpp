@@ -6,7 +6,7 @@
 #include "engine/layers/window.h"
 
 namespace loom {
-namespace {
+namespace deconvolution_layer {
 
 Entry entry() {
   Entry entry;
@@ -95,9 +95,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                  {"input_shape", spread.extents}})};
 }
 
-}  // namespace
+}  // namespace deconvolution_layer
 
 const LayerDefinition& defineDeconvolutionLayer() {
+  using namespace deconvolution_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -2,7 +2,7 @@
 #include "engine/ops/noise.h"
 
 namespace loom {
-namespace {
+namespace dropout_layer {
 
 Entry entry() {
   Entry entry;
@@ -36,9 +36,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                       {{"probability", probability}, {"stream", noiseStream(builder.seed(), arguments.id)}})};
 }
 
-}  // namespace
+}  // namespace dropout_layer
 
 const LayerDefinition& defineDropoutLayer() {
+  using namespace dropout_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace elu_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -25,9 +25,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                 {{"function", std::string("elu")}, {"alpha", arguments.values.real("alpha")}})};
 }
 
-}  // namespace
+}  // namespace elu_layer
 
 const LayerDefinition& defineELULayer() {
+  using namespace elu_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

@@ -2,7 +2,7 @@
 #include "engine/layers/initializers.h"
 
 namespace loom {
-namespace {
+namespace embedding_layer {
 
 Entry entry() {
   Entry entry;
@@ -57,9 +57,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("embedding", {arguments.inputs[0], weight})};
 }
 
-}  // namespace
+}  // namespace embedding_layer
 
 const LayerDefinition& defineEmbeddingLayer() {
+  using namespace embedding_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

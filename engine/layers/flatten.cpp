@@ -4,7 +4,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace flatten_layer {
 
 Entry entry() {
   Entry entry;
@@ -44,9 +44,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {parts::reshaped(arguments, arguments.inputs[0], shapes({arguments.id, arguments.values, {&input, 1}})[0])};
 }
 
-}  // namespace
+}  // namespace flatten_layer
 
 const LayerDefinition& defineFlattenLayer() {
+  using namespace flatten_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace gelu_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -25,9 +25,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
       {{"function", std::string("gelu")}, {"approximate", arguments.values.boolean("approximate")}})};
 }
 
-}  // namespace
+}  // namespace gelu_layer
 
 const LayerDefinition& defineGELULayer() {
+  using namespace gelu_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

@@ -6,7 +6,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace global_average_pooling_layer {
 
 Entry entry() {
   Entry entry;
@@ -51,9 +51,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
       {{"function", std::string("mean")}, {"axes", axes}, {"keep", arguments.values.boolean("keep_axes")}})};
 }
 
-}  // namespace
+}  // namespace global_average_pooling_layer
 
 const LayerDefinition& defineGlobalAveragePoolingLayer() {
+  using namespace global_average_pooling_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

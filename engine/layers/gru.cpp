@@ -4,7 +4,7 @@
 #include "engine/layers/recurrent.h"
 
 namespace loom {
-namespace {
+namespace gru_layer {
 
 Entry entry() {
   Entry entry;
@@ -44,9 +44,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return lowerRecurrent(arguments, run);
 }
 
-}  // namespace
+}  // namespace gru_layer
 
 const LayerDefinition& defineGRULayer() {
+  using namespace gru_layer;
   static const LayerDefinition definition{entry(), recurrentShapes, lower};
   return definition;
 }

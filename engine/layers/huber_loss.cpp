@@ -2,7 +2,7 @@
 #include "engine/layers/loss_parts.h"
 
 namespace loom {
-namespace {
+namespace huber_loss_layer {
 
 Entry entry() {
   Entry entry;
@@ -39,9 +39,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                                      {{"delta", arguments.values.real("delta")}}));
 }
 
-}  // namespace
+}  // namespace huber_loss_layer
 
 const LayerDefinition& defineHuberLossLayer() {
+  using namespace huber_loss_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

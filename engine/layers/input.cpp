@@ -6,7 +6,7 @@
 #include "engine/ops/noise.h"
 
 namespace loom {
-namespace {
+namespace input_layer {
 
 Entry entry() {
   Entry entry;
@@ -119,9 +119,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {builder.add("scale", {noise}, {{"factor", factor}, {"offset", offset}})};
 }
 
-}  // namespace
+}  // namespace input_layer
 
 const LayerDefinition& defineInputLayer() {
+  using namespace input_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

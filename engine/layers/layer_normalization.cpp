@@ -4,7 +4,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace layer_normalization_layer {
 
 Entry entry() {
   Entry entry;
@@ -72,9 +72,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                 {{"epsilon", values.real("epsilon")}, {"axes", axes}})};
 }
 
-}  // namespace
+}  // namespace layer_normalization_layer
 
 const LayerDefinition& defineLayerNormalizationLayer() {
+  using namespace layer_normalization_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace leaky_relu_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -25,9 +25,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                 {{"function", std::string("leaky_relu")}, {"alpha", arguments.values.real("alpha")}})};
 }
 
-}  // namespace
+}  // namespace leaky_relu_layer
 
 const LayerDefinition& defineLeakyReLULayer() {
+  using namespace leaky_relu_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

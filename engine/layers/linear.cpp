@@ -5,7 +5,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace linear_layer {
 
 Entry entry() {
   Entry entry;
@@ -73,9 +73,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("matmul", {x, weight, bias}, {{"transpose_a", false}, {"transpose_b", true}})};
 }
 
-}  // namespace
+}  // namespace linear_layer
 
 const LayerDefinition& defineLinearLayer() {
+  using namespace linear_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

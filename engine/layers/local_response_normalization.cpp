@@ -4,7 +4,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace local_response_normalization_layer {
 
 Entry entry() {
   Entry entry;
@@ -70,9 +70,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                  {"k", values.real("k")}})};
 }
 
-}  // namespace
+}  // namespace local_response_normalization_layer
 
 const LayerDefinition& defineLocalResponseNormalizationLayer() {
+  using namespace local_response_normalization_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

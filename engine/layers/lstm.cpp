@@ -4,7 +4,7 @@
 #include "engine/layers/recurrent.h"
 
 namespace loom {
-namespace {
+namespace lstm_layer {
 
 Entry entry() {
   Entry entry;
@@ -44,9 +44,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return lowerRecurrent(arguments, run);
 }
 
-}  // namespace
+}  // namespace lstm_layer
 
 const LayerDefinition& defineLSTMLayer() {
+  using namespace lstm_layer;
   static const LayerDefinition definition{entry(), recurrentShapes, lower};
   return definition;
 }

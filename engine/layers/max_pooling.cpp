@@ -2,7 +2,7 @@
 #include "engine/layers/window.h"
 
 namespace loom {
-namespace {
+namespace max_pooling_layer {
 
 Entry entry() {
   Entry entry;
@@ -34,9 +34,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                             {{"kernel", window.kernel}, {"strides", window.stride}, {"padding", window.padding()}})};
 }
 
-}  // namespace
+}  // namespace max_pooling_layer
 
 const LayerDefinition& defineMaxPoolingLayer() {
+  using namespace max_pooling_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

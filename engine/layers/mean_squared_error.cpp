@@ -2,7 +2,7 @@
 #include "engine/layers/loss_parts.h"
 
 namespace loom {
-namespace {
+namespace mean_squared_error_layer {
 
 Entry entry() {
   Entry entry;
@@ -30,9 +30,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return finishLoss(arguments, arguments.builder.add("mean_squared_error", {arguments.inputs[0], arguments.inputs[1]}));
 }
 
-}  // namespace
+}  // namespace mean_squared_error_layer
 
 const LayerDefinition& defineMeanSquaredErrorLayer() {
+  using namespace mean_squared_error_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -5,7 +5,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace multi_head_attention_layer {
 
 Entry entry() {
   Entry entry;
@@ -93,9 +93,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {project(mixed, "output")};
 }
 
-}  // namespace
+}  // namespace multi_head_attention_layer
 
 const LayerDefinition& defineMultiHeadAttentionLayer() {
+  using namespace multi_head_attention_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

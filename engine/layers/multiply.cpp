@@ -2,7 +2,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace multiply_layer {
 
 Entry entry() {
   Entry entry;
@@ -27,9 +27,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return lowerElementwise(arguments, "multiply");
 }
 
-}  // namespace
+}  // namespace multiply_layer
 
 const LayerDefinition& defineMultiplyLayer() {
+  using namespace multiply_layer;
   static const LayerDefinition definition{entry(), elementwiseShapes, lower};
   return definition;
 }

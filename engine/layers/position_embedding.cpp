@@ -5,7 +5,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace position_embedding_layer {
 
 Entry entry() {
   Entry entry;
@@ -46,9 +46,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("binary", {arguments.inputs[0], row}, {{"function", std::string("add")}})};
 }
 
-}  // namespace
+}  // namespace position_embedding_layer
 
 const LayerDefinition& definePositionEmbeddingLayer() {
+  using namespace position_embedding_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace relu_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -18,9 +18,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("unary", {arguments.inputs[0]}, {{"function", std::string("relu")}})};
 }
 
-}  // namespace
+}  // namespace relu_layer
 
 const LayerDefinition& defineReLULayer() {
+  using namespace relu_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

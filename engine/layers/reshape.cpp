@@ -6,7 +6,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace reshape_layer {
 
 Entry entry() {
   Entry entry;
@@ -59,9 +59,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {parts::reshaped(arguments, arguments.inputs[0], shapes({arguments.id, arguments.values, {&input, 1}})[0])};
 }
 
-}  // namespace
+}  // namespace reshape_layer
 
 const LayerDefinition& defineReshapeLayer() {
+  using namespace reshape_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

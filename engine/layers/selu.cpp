@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace selu_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -19,9 +19,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("unary", {arguments.inputs[0]}, {{"function", std::string("selu")}})};
 }
 
-}  // namespace
+}  // namespace selu_layer
 
 const LayerDefinition& defineSELULayer() {
+  using namespace selu_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

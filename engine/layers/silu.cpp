@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace silu_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -17,9 +17,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("unary", {arguments.inputs[0]}, {{"function", std::string("silu")}})};
 }
 
-}  // namespace
+}  // namespace silu_layer
 
 const LayerDefinition& defineSiLULayer() {
+  using namespace silu_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

@@ -4,7 +4,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace slice_layer {
 
 Entry entry() {
   Entry entry;
@@ -78,9 +78,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
       {{"axis", part.axis + 1}, {"start", part.start}, {"length", part.length}, {"step", part.step}})};
 }
 
-}  // namespace
+}  // namespace slice_layer
 
 const LayerDefinition& defineSliceLayer() {
+  using namespace slice_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

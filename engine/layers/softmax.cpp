@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace softmax_layer {
 
 Entry entry() {
   Entry entry = parts::activationEntry({
@@ -28,9 +28,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("softmax", {arguments.inputs[0]}, {{"axis", axis + 1}})};
 }
 
-}  // namespace
+}  // namespace softmax_layer
 
 const LayerDefinition& defineSoftmaxLayer() {
+  using namespace softmax_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -5,7 +5,7 @@
 #include "engine/layers/loss_parts.h"
 
 namespace loom {
-namespace {
+namespace softmax_cross_entropy_layer {
 
 Entry entry() {
   Entry entry;
@@ -61,9 +61,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                            {"definition", arguments.values.text("definition")}}));
 }
 
-}  // namespace
+}  // namespace softmax_cross_entropy_layer
 
 const LayerDefinition& defineSoftmaxCrossEntropyLayer() {
+  using namespace softmax_cross_entropy_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -1,7 +1,7 @@
 #include "engine/layers/entry_parts.h"
 
 namespace loom {
-namespace {
+namespace tanh_layer {
 
 Entry entry() {
   return parts::activationEntry({
@@ -16,9 +16,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("unary", {arguments.inputs[0]}, {{"function", std::string("tanh")}})};
 }
 
-}  // namespace
+}  // namespace tanh_layer
 
 const LayerDefinition& defineTanhLayer() {
+  using namespace tanh_layer;
   static const LayerDefinition definition{entry(), parts::sameShape, lower};
   return definition;
 }

@@ -7,7 +7,7 @@
 #include "engine/layers/layer_error.h"
 
 namespace loom {
-namespace {
+namespace transpose_layer {
 
 Entry entry() {
   Entry entry;
@@ -56,9 +56,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return {arguments.builder.add("transpose", {arguments.inputs[0]}, {{"axes", axes}})};
 }
 
-}  // namespace
+}  // namespace transpose_layer
 
 const LayerDefinition& defineTransposeLayer() {
+  using namespace transpose_layer;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

@@ -38,9 +38,9 @@ bool isMpirun(const std::string& program) {
   return name.rfind("mpirun", 0) == 0 || name.rfind("mpiexec", 0) == 0;
 }
 
-class Job {
+class SupervisedJob {
  public:
-  explicit Job(std::vector<std::string> command) {
+  explicit SupervisedJob(std::vector<std::string> command) {
     // Hosts must be told: Open MPI exports what it is asked to.
     const std::string exported[] = {"-x", kSupervisedVariable};
     if (isMpirun(command[0])) command.insert(command.begin() + 1, std::begin(exported), std::end(exported));
@@ -69,7 +69,7 @@ class Job {
     ::close(ends[1]);
     m_errors = ends[0];
   }
-  ~Job() { ::close(m_errors); }
+  ~SupervisedJob() { ::close(m_errors); }
 
   // Whole lines that came within `wait`; false when there will be no more.
   template <class Take>
@@ -113,7 +113,7 @@ void writeLastWord(const RunFolder& run, std::int64_t attemptsBefore, const std:
 int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
   const RunFolder run{std::filesystem::absolute(given.run)};
   const std::optional<Event> before = lastEvent(run);
-  Job job(given.command);
+  SupervisedJob job(given.command);
   const std::chrono::seconds stalled{given.stalledAfter};
   RankWatch watch(
       {.silentHost = std::min(WatchLimits{}.silentHost, stalled), .silentRank = stalled, .stalled = stalled});

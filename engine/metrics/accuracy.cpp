@@ -2,7 +2,7 @@
 #include "engine/metrics/accuracy_parts.h"
 
 namespace loom {
-namespace {
+namespace accuracy_metric {
 
 Entry entry() {
   Entry entry;
@@ -21,9 +21,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return finishMetric(arguments, topKShare(arguments, 1));
 }
 
-}  // namespace
+}  // namespace accuracy_metric
 
 const LayerDefinition& defineAccuracyLayer() {
+  using namespace accuracy_metric;
   static const LayerDefinition definition{entry(), classMetricShapes, lower};
   return definition;
 }

@@ -2,7 +2,7 @@
 #include "engine/layers/loss_parts.h"
 
 namespace loom {
-namespace {
+namespace binary_accuracy_metric {
 
 Entry entry() {
   Entry entry;
@@ -47,9 +47,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
                                                        {{"threshold", arguments.values.real("threshold")}}));
 }
 
-}  // namespace
+}  // namespace binary_accuracy_metric
 
 const LayerDefinition& defineBinaryAccuracyLayer() {
+  using namespace binary_accuracy_metric;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

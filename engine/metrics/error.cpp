@@ -2,7 +2,7 @@
 #include "engine/metrics/accuracy_parts.h"
 
 namespace loom {
-namespace {
+namespace error_metric {
 
 Entry entry() {
   Entry entry;
@@ -21,9 +21,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return finishMetric(arguments, arguments.builder.add("scale", {accuracy}, {{"factor", -1.0}, {"offset", 1.0}}));
 }
 
-}  // namespace
+}  // namespace error_metric
 
 const LayerDefinition& defineErrorLayer() {
+  using namespace error_metric;
   static const LayerDefinition definition{entry(), classMetricShapes, lower};
   return definition;
 }

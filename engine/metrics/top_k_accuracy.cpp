@@ -5,7 +5,7 @@
 #include "engine/metrics/accuracy_parts.h"
 
 namespace loom {
-namespace {
+namespace top_k_accuracy_metric {
 
 Entry entry() {
   Entry entry;
@@ -38,9 +38,10 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   return finishMetric(arguments, topKShare(arguments, arguments.values.integer("k")));
 }
 
-}  // namespace
+}  // namespace top_k_accuracy_metric
 
 const LayerDefinition& defineTopKAccuracyLayer() {
+  using namespace top_k_accuracy_metric;
   static const LayerDefinition definition{entry(), shapes, lower};
   return definition;
 }

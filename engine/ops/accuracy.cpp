@@ -6,7 +6,7 @@
 #include "engine/ops/classification.h"
 
 namespace loom {
-namespace {
+namespace accuracy_op {
 
 std::vector<TensorSpec> inferTopK(ops::Specs inputs, const Attributes& attributes) {
   ops::needLabels(inputs[0], inputs[1]);
@@ -45,15 +45,17 @@ void referenceBinary(ops::References inputs, ops::Outputs outputs, const Attribu
   outputs[0].values[0] = right / static_cast<double>(p.size());
 }
 
-}  // namespace
+}  // namespace accuracy_op
 
 const OpDefinition& defineTopKAccuracyOp() {
+  using namespace accuracy_op;
   static const OpDefinition op{
       .name = "top_k_accuracy", .infer = inferTopK, .reference = referenceTopK, .signature = "logits, labels -> share"};
   return op;
 }
 
 const OpDefinition& defineBinaryAccuracyOp() {
+  using namespace accuracy_op;
   static const OpDefinition op{
       .name = "binary_accuracy", .infer = inferBinary, .reference = referenceBinary, .signature = "p, target -> share"};
   return op;

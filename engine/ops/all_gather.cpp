@@ -2,7 +2,7 @@
 #include "engine/ops/communication.h"
 
 namespace loom {
-namespace {
+namespace all_gather_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("what is gathered", inputs[0]);
@@ -22,9 +22,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   outputs[0].values = inputs[0]->values;
 }
 
-}  // namespace
+}  // namespace all_gather_op
 
 const OpDefinition& defineAllGatherOp() {
+  using namespace all_gather_op;
   static const OpDefinition op{.name = "all_gather",
                                .infer = infer,
                                .gradient = gradient,

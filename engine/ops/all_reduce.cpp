@@ -5,7 +5,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace all_reduce_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes&) {
   for (const TensorSpec& input : inputs) ops::needFloat("each tensor of a bucket", input);
@@ -16,9 +16,10 @@ void reference(ops::References, ops::Outputs outputs, const Attributes&) {
   outputs[0].values[0] = 1;
 }
 
-}  // namespace
+}  // namespace all_reduce_op
 
 const OpDefinition& defineAllReduceOp() {
+  using namespace all_reduce_op;
   static const OpDefinition op{
       .name = "all_reduce", .infer = infer, .reference = reference, .signature = "x... -> done", .communicates = true};
   return op;

@@ -8,7 +8,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace attention_op {
 
 struct Extents {
   std::int64_t batch, queries, keys, channels, heads;
@@ -134,9 +134,10 @@ double multiplyAddsOfGradient(ops::Specs inputs, ops::Specs, const Attributes& a
   return products(inputs, attributes, 5);
 }
 
-}  // namespace
+}  // namespace attention_op
 
 const OpDefinition& defineAttentionOp() {
+  using namespace attention_op;
   static const OpDefinition op{.name = "attention",
                                .infer = infer,
                                .gradient = gradient,
@@ -147,6 +148,7 @@ const OpDefinition& defineAttentionOp() {
 }
 
 const OpDefinition& defineAttentionGradientOp() {
+  using namespace attention_op;
   static const OpDefinition op{.name = "attention_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

@@ -4,7 +4,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace average_pooling_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("the input", inputs[0]);
@@ -53,15 +53,17 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
       });
 }
 
-}  // namespace
+}  // namespace average_pooling_op
 
 const OpDefinition& defineAveragePoolingOp() {
+  using namespace average_pooling_op;
   static const OpDefinition op{
       .name = "average_pooling", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 
 const OpDefinition& defineAveragePoolingGradientOp() {
+  using namespace average_pooling_op;
   static const OpDefinition op{.name = "average_pooling_gradient",
                                .infer = inferGradient,
                                .gradient = gradientOfGradient,

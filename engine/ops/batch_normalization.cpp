@@ -9,7 +9,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace batch_normalization_op {
 
 constexpr double kEpsilon = 1e-5, kMomentum = 0.9;  // where the attribute is absent
 
@@ -144,9 +144,10 @@ void referenceInference(ops::References inputs, ops::Outputs outputs, const Attr
   }
 }
 
-}  // namespace
+}  // namespace batch_normalization_op
 
 const OpDefinition& defineBatchNormalizationOp() {
+  using namespace batch_normalization_op;
   static const OpDefinition op{
       .name = "batch_normalization",
       .infer = infer,
@@ -158,6 +159,7 @@ const OpDefinition& defineBatchNormalizationOp() {
 }
 
 const OpDefinition& defineBatchNormalizationGradientOp() {
+  using namespace batch_normalization_op;
   static const OpDefinition op{.name = "batch_normalization_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,
@@ -166,6 +168,7 @@ const OpDefinition& defineBatchNormalizationGradientOp() {
 }
 
 const OpDefinition& defineBatchNormalizationInferenceOp() {
+  using namespace batch_normalization_op;
   static const OpDefinition op{.name = "batch_normalization_inference",
                                .infer = inferInference,
                                .gradient = gradientOfInference,

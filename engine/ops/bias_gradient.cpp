@@ -2,7 +2,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace bias_gradient_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("dy", inputs[0]);
@@ -25,9 +25,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
         outputs[0].values[static_cast<std::size_t>(a)] += dy[(o * view.length + a) * view.inner + i];
 }
 
-}  // namespace
+}  // namespace bias_gradient_op
 
 const OpDefinition& defineBiasGradientOp() {
+  using namespace bias_gradient_op;
   static const OpDefinition op{
       .name = "bias_gradient", .infer = infer, .gradient = gradient, .reference = reference, .signature = "dy -> db"};
   return op;

@@ -4,7 +4,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace binary_op {
 
 double apply(const std::string& function, double a, double b) {
   if (function == "add") return a + b;
@@ -70,9 +70,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
                [&](std::int64_t i, std::int64_t j) { y[i] = apply(function, a[i], b[j]); });
 }
 
-}  // namespace
+}  // namespace binary_op
 
 const OpDefinition& defineBinaryOp() {
+  using namespace binary_op;
   static const OpDefinition op{.name = "binary",
                                .infer = infer,
                                .gradient = gradient,

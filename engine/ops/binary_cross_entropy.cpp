@@ -5,7 +5,7 @@
 #include "engine/ops/elementwise_loss.h"
 
 namespace loom {
-namespace {
+namespace binary_cross_entropy_op {
 
 constexpr double kLeast = 1e-7;
 
@@ -64,9 +64,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   });
 }
 
-}  // namespace
+}  // namespace binary_cross_entropy_op
 
 const OpDefinition& defineBinaryCrossEntropyOp() {
+  using namespace binary_cross_entropy_op;
   static const OpDefinition op{.name = "binary_cross_entropy",
                                .infer = ops::inferElementwiseLoss,
                                .gradient = gradient,
@@ -76,6 +77,7 @@ const OpDefinition& defineBinaryCrossEntropyOp() {
 }
 
 const OpDefinition& defineBinaryCrossEntropyGradientOp() {
+  using namespace binary_cross_entropy_op;
   static const OpDefinition op{.name = "binary_cross_entropy_gradient",
                                .infer = ops::inferElementwiseLossGradient,
                                .reference = referenceGradient,

@@ -3,7 +3,7 @@
 #include "engine/ops/communication.h"
 
 namespace loom {
-namespace {
+namespace broadcast_from_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("x", inputs[0]);
@@ -20,9 +20,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   outputs[0].values = inputs[0]->values;
 }
 
-}  // namespace
+}  // namespace broadcast_from_op
 
 const OpDefinition& defineBroadcastFromOp() {
+  using namespace broadcast_from_op;
   static const OpDefinition op{.name = "broadcast_from",
                                .infer = infer,
                                .gradient = gradient,

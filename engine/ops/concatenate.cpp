@@ -2,7 +2,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace concatenate_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   const std::int64_t axis = ops::axisOf(inputs[0].shape, attributes, 1);
@@ -50,9 +50,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   }
 }
 
-}  // namespace
+}  // namespace concatenate_op
 
 const OpDefinition& defineConcatenateOp() {
+  using namespace concatenate_op;
   static const OpDefinition op{
       .name = "concatenate", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x... -> y"};
   return op;

@@ -5,7 +5,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace convolution_op {
 
 // Calls tap(index in x, index in w, index in y) for every product of the sum.
 template <class Tap>
@@ -149,9 +149,10 @@ double multiplyAddsOfWeightGradient(ops::Specs inputs, ops::Specs, const Attribu
   return geometryOfWeightGradient(inputs, attributes).multiplyAdds();
 }
 
-}  // namespace
+}  // namespace convolution_op
 
 const OpDefinition& defineConvolutionOp() {
+  using namespace convolution_op;
   static const OpDefinition op{.name = "convolution",
                                .infer = infer,
                                .gradient = gradient,
@@ -162,6 +163,7 @@ const OpDefinition& defineConvolutionOp() {
 }
 
 const OpDefinition& defineConvolutionInputGradientOp() {
+  using namespace convolution_op;
   static const OpDefinition op{.name = "convolution_input_gradient",
                                .infer = inferInputGradient,
                                .gradient = gradientOfInputGradient,
@@ -172,6 +174,7 @@ const OpDefinition& defineConvolutionInputGradientOp() {
 }
 
 const OpDefinition& defineConvolutionWeightGradientOp() {
+  using namespace convolution_op;
   static const OpDefinition op{.name = "convolution_weight_gradient",
                                .infer = inferWeightGradient,
                                .reference = referenceWeightGradient,

@@ -5,7 +5,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace dropout_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needRank("the input", inputs[0], 1, 8);
@@ -38,9 +38,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     }
 }
 
-}  // namespace
+}  // namespace dropout_op
 
 const OpDefinition& defineDropoutOp() {
+  using namespace dropout_op;
   static const OpDefinition op{.name = "dropout",
                                .infer = infer,
                                .gradient = gradient,

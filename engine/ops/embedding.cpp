@@ -3,7 +3,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace embedding_op {
 
 std::int64_t rowAt(const ReferenceTensor& indices, std::int64_t place, std::int64_t rows) {
   const auto row = static_cast<std::int64_t>(indices.values[static_cast<std::size_t>(place)]);
@@ -58,9 +58,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   }
 }
 
-}  // namespace
+}  // namespace embedding_op
 
 const OpDefinition& defineEmbeddingOp() {
+  using namespace embedding_op;
   static const OpDefinition op{.name = "embedding",
                                .infer = infer,
                                .gradient = gradient,
@@ -70,6 +71,7 @@ const OpDefinition& defineEmbeddingOp() {
 }
 
 const OpDefinition& defineEmbeddingGradientOp() {
+  using namespace embedding_op;
   static const OpDefinition op{.name = "embedding_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

@@ -8,7 +8,7 @@
 #include "engine/ops/recurrent.h"
 
 namespace loom {
-namespace {
+namespace gru_op {
 
 constexpr std::int64_t kGates = 3, kState = 4;
 
@@ -112,9 +112,10 @@ double multiplyAddsOfGradient(ops::Specs inputs, ops::Specs outputs, const Attri
   return 2 * multiplyAdds(inputs, outputs, attributes);
 }
 
-}  // namespace
+}  // namespace gru_op
 
 const OpDefinition& defineGruOp() {
+  using namespace gru_op;
   static const OpDefinition op{.name = "gru",
                                .infer = infer,
                                .gradient = gradient,
@@ -125,6 +126,7 @@ const OpDefinition& defineGruOp() {
 }
 
 const OpDefinition& defineGruGradientOp() {
+  using namespace gru_op;
   static const OpDefinition op{.name = "gru_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

@@ -5,7 +5,7 @@
 #include "engine/ops/elementwise_loss.h"
 
 namespace loom {
-namespace {
+namespace huber_op {
 
 double deltaOf(const Attributes& attributes) {
   return attributes.real("delta", 1.0);
@@ -46,15 +46,17 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   });
 }
 
-}  // namespace
+}  // namespace huber_op
 
 const OpDefinition& defineHuberOp() {
+  using namespace huber_op;
   static const OpDefinition op{
       .name = "huber", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x, target -> loss"};
   return op;
 }
 
 const OpDefinition& defineHuberGradientOp() {
+  using namespace huber_op;
   static const OpDefinition op{.name = "huber_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

@@ -7,7 +7,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace layer_normalization_op {
 
 constexpr double kEpsilon = 1e-5;  // where the attribute is absent
 
@@ -94,9 +94,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   }
 }
 
-}  // namespace
+}  // namespace layer_normalization_op
 
 const OpDefinition& defineLayerNormalizationOp() {
+  using namespace layer_normalization_op;
   static const OpDefinition op{.name = "layer_normalization",
                                .infer = infer,
                                .gradient = gradient,
@@ -106,6 +107,7 @@ const OpDefinition& defineLayerNormalizationOp() {
 }
 
 const OpDefinition& defineLayerNormalizationGradientOp() {
+  using namespace layer_normalization_op;
   static const OpDefinition op{.name = "layer_normalization_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

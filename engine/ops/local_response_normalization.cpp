@@ -8,7 +8,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace local_response_normalization_op {
 
 struct Window {
   std::int64_t size;
@@ -81,9 +81,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   });
 }
 
-}  // namespace
+}  // namespace local_response_normalization_op
 
 const OpDefinition& defineLocalResponseNormalizationOp() {
+  using namespace local_response_normalization_op;
   static const OpDefinition op{.name = "local_response_normalization",
                                .infer = infer,
                                .gradient = gradient,
@@ -93,6 +94,7 @@ const OpDefinition& defineLocalResponseNormalizationOp() {
 }
 
 const OpDefinition& defineLocalResponseNormalizationGradientOp() {
+  using namespace local_response_normalization_op;
   static const OpDefinition op{.name = "local_response_normalization_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

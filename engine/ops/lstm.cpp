@@ -6,7 +6,7 @@
 #include "engine/ops/recurrent.h"
 
 namespace loom {
-namespace {
+namespace lstm_op {
 
 constexpr std::int64_t kGates = 4, kState = 5;
 
@@ -66,9 +66,10 @@ double multiplyAdds(ops::Specs inputs, ops::Specs, const Attributes&) {
   return ops::recurrentMultiplyAdds(ops::recurrentExtents(inputs[0], inputs[1], inputs[2], kGates), kGates);
 }
 
-}  // namespace
+}  // namespace lstm_op
 
 const OpDefinition& defineLstmOp() {
+  using namespace lstm_op;
   static const OpDefinition op{.name = "lstm",
                                .infer = infer,
                                .gradient = gradient,

@@ -5,7 +5,7 @@
 #include "engine/ops/recurrent.h"
 
 namespace loom {
-namespace {
+namespace lstm_gradient_op {
 
 constexpr std::int64_t kGates = 4, kState = 5;
 
@@ -70,9 +70,10 @@ double multiplyAdds(ops::Specs inputs, ops::Specs, const Attributes&) {
   return 2 * ops::recurrentMultiplyAdds(ops::recurrentExtents(inputs[0], inputs[1], inputs[2], kGates), kGates);
 }
 
-}  // namespace
+}  // namespace lstm_gradient_op
 
 const OpDefinition& defineLstmGradientOp() {
+  using namespace lstm_gradient_op;
   static const OpDefinition op{
       .name = "lstm_gradient",
       .infer = infer,

@@ -3,7 +3,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace matmul_op {
 
 struct Extents {
   std::int64_t matrices, rows, columns, inner;
@@ -122,9 +122,10 @@ double multiplyAdds(ops::Specs inputs, ops::Specs outputs, const Attributes& att
          static_cast<double>(inputs[0].shape[attributes.boolean("transpose_a", false) ? -2 : -1]);
 }
 
-}  // namespace
+}  // namespace matmul_op
 
 const OpDefinition& defineMatmulOp() {
+  using namespace matmul_op;
   static const OpDefinition op{.name = "matmul",
                                .infer = infer,
                                .gradient = gradient,

@@ -6,7 +6,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace max_pooling_op {
 
 // A NaN wins: it is not hidden.
 bool beats(double challenger, double best) {
@@ -55,15 +55,17 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
                  [&](std::size_t y, std::size_t x) { outputs[0].values[x] += inputs[2]->values[y]; });
 }
 
-}  // namespace
+}  // namespace max_pooling_op
 
 const OpDefinition& defineMaxPoolingOp() {
+  using namespace max_pooling_op;
   static const OpDefinition op{
       .name = "max_pooling", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 
 const OpDefinition& defineMaxPoolingGradientOp() {
+  using namespace max_pooling_op;
   static const OpDefinition op{.name = "max_pooling_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

@@ -2,7 +2,7 @@
 #include "engine/ops/elementwise_loss.h"
 
 namespace loom {
-namespace {
+namespace mean_squared_error_op {
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   return ops::differenceLossGradient(builder, arguments, "mean_squared_error_gradient");
@@ -16,9 +16,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   ops::meanLossGradient(inputs, outputs, [](double x, double target) { return 2 * (x - target); });
 }
 
-}  // namespace
+}  // namespace mean_squared_error_op
 
 const OpDefinition& defineMeanSquaredErrorOp() {
+  using namespace mean_squared_error_op;
   static const OpDefinition op{.name = "mean_squared_error",
                                .infer = ops::inferElementwiseLoss,
                                .gradient = gradient,
@@ -28,6 +29,7 @@ const OpDefinition& defineMeanSquaredErrorOp() {
 }
 
 const OpDefinition& defineMeanSquaredErrorGradientOp() {
+  using namespace mean_squared_error_op;
   static const OpDefinition op{.name = "mean_squared_error_gradient",
                                .infer = ops::inferElementwiseLossGradient,
                                .reference = referenceGradient,

@@ -4,7 +4,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace random_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needShape("the step", inputs[0], {});
@@ -32,9 +32,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   }
 }
 
-}  // namespace
+}  // namespace random_op
 
 const OpDefinition& defineRandomOp() {
+  using namespace random_op;
   static const OpDefinition op{
       .name = "random", .infer = infer, .reference = reference, .signature = "step, first_sample -> y"};
   return op;

@@ -3,7 +3,7 @@
 #include "engine/ops/communication.h"
 
 namespace loom {
-namespace {
+namespace receive_op {
 
 std::vector<TensorSpec> infer(ops::Specs, const Attributes& attributes) {
   ops::needPartner("receive", "from", attributes);
@@ -14,9 +14,10 @@ void reference(ops::References, ops::Outputs, const Attributes& attributes) {
   ops::needAlone("receive", attributes);
 }
 
-}  // namespace
+}  // namespace receive_op
 
 const OpDefinition& defineReceiveOp() {
+  using namespace receive_op;
   static const OpDefinition op{
       .name = "receive", .infer = infer, .reference = reference, .signature = "-> y", .communicates = true};
   return op;

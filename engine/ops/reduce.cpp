@@ -2,7 +2,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace reduce_op {
 
 struct Reduction {
   Shape kept;             // the outcome with the reduced axes as 1
@@ -58,9 +58,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     for (double& value : y) value /= static_cast<double>(reduction.elements);
 }
 
-}  // namespace
+}  // namespace reduce_op
 
 const OpDefinition& defineReduceOp() {
+  using namespace reduce_op;
   static const OpDefinition op{
       .name = "reduce", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;

@@ -2,7 +2,7 @@
 #include "engine/ops/communication.h"
 
 namespace loom {
-namespace {
+namespace reduce_scatter_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("what is summed over the ranks", inputs[0]);
@@ -25,9 +25,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   outputs[0].values = inputs[0]->values;
 }
 
-}  // namespace
+}  // namespace reduce_scatter_op
 
 const OpDefinition& defineReduceScatterOp() {
+  using namespace reduce_scatter_op;
   static const OpDefinition op{.name = "reduce_scatter",
                                .infer = infer,
                                .gradient = gradient,

@@ -3,7 +3,7 @@
 #include "engine/ops/communication.h"
 
 namespace loom {
-namespace {
+namespace reduce_to_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("x", inputs[0]);
@@ -20,9 +20,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   outputs[0].values = inputs[0]->values;
 }
 
-}  // namespace
+}  // namespace reduce_to_op
 
 const OpDefinition& defineReduceToOp() {
+  using namespace reduce_to_op;
   static const OpDefinition op{.name = "reduce_to",
                                .infer = infer,
                                .gradient = gradient,

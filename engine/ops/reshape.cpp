@@ -2,7 +2,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace reshape_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   const Shape shape(attributes.integers("shape"));
@@ -20,9 +20,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) 
   outputs[0].values = inputs[0]->values;
 }
 
-}  // namespace
+}  // namespace reshape_op
 
 const OpDefinition& defineReshapeOp() {
+  using namespace reshape_op;
   static const OpDefinition op{.name = "reshape",
                                .infer = infer,
                                .gradient = gradient,

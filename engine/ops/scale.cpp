@@ -2,7 +2,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace scale_op {
 
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
   const double factor = arguments.attributes.real("factor", 1.0);
@@ -36,9 +36,10 @@ void referenceBy(ops::References inputs, ops::Outputs outputs, const Attributes&
     outputs[0].values[i] = inputs[1]->values[0] * inputs[0]->values[i];
 }
 
-}  // namespace
+}  // namespace scale_op
 
 const OpDefinition& defineScaleOp() {
+  using namespace scale_op;
   static const OpDefinition op{.name = "scale",
                                .infer = ops::likeFirst,
                                .gradient = gradient,
@@ -49,6 +50,7 @@ const OpDefinition& defineScaleOp() {
 }
 
 const OpDefinition& defineScaleByOp() {
+  using namespace scale_op;
   static const OpDefinition op{.name = "scale_by",
                                .infer = inferBy,
                                .gradient = gradientBy,

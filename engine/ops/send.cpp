@@ -4,7 +4,7 @@
 #include "engine/ops/communication.h"
 
 namespace loom {
-namespace {
+namespace send_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("what is sent", inputs[0]);
@@ -16,9 +16,10 @@ void reference(ops::References, ops::Outputs, const Attributes& attributes) {
   ops::needAlone("send", attributes);
 }
 
-}  // namespace
+}  // namespace send_op
 
 const OpDefinition& defineSendOp() {
+  using namespace send_op;
   static const OpDefinition op{
       .name = "send", .infer = infer, .reference = reference, .signature = "x -> done", .communicates = true};
   return op;

@@ -3,7 +3,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace slice_op {
 
 struct Range {
   std::int64_t axis, start, length, step;
@@ -66,15 +66,17 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
             [&](std::size_t x, std::size_t y) { outputs[0].values[x] = inputs[0]->values[y]; });
 }
 
-}  // namespace
+}  // namespace slice_op
 
 const OpDefinition& defineSliceOp() {
+  using namespace slice_op;
   static const OpDefinition op{
       .name = "slice", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 
 const OpDefinition& defineSliceGradientOp() {
+  using namespace slice_op;
   static const OpDefinition op{.name = "slice_gradient",
                                .infer = inferGradient,
                                .gradient = gradientOfGradient,

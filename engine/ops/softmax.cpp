@@ -4,7 +4,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace softmax_op {
 
 // Calls row(start, step, length) for every line along the axis: its elements stand at start + j * step.
 template <class Row>
@@ -50,15 +50,17 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   });
 }
 
-}  // namespace
+}  // namespace softmax_op
 
 const OpDefinition& defineSoftmaxOp() {
+  using namespace softmax_op;
   static const OpDefinition op{
       .name = "softmax", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;
 }
 
 const OpDefinition& defineSoftmaxGradientOp() {
+  using namespace softmax_op;
   static const OpDefinition op{
       .name = "softmax_gradient", .infer = inferGradient, .reference = referenceGradient, .signature = "y, dy -> dx"};
   return op;

@@ -8,7 +8,7 @@
 #include "engine/ops/classification.h"
 
 namespace loom {
-namespace {
+namespace softmax_cross_entropy_op {
 
 struct Smoothing {
   double label, other;  // q of the label's class and of each other one
@@ -87,9 +87,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   }
 }
 
-}  // namespace
+}  // namespace softmax_cross_entropy_op
 
 const OpDefinition& defineSoftmaxCrossEntropyOp() {
+  using namespace softmax_cross_entropy_op;
   static const OpDefinition op{.name = "softmax_cross_entropy",
                                .infer = infer,
                                .gradient = gradient,
@@ -99,6 +100,7 @@ const OpDefinition& defineSoftmaxCrossEntropyOp() {
 }
 
 const OpDefinition& defineSoftmaxCrossEntropyGradientOp() {
+  using namespace softmax_cross_entropy_op;
   static const OpDefinition op{.name = "softmax_cross_entropy_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

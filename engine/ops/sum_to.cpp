@@ -3,7 +3,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace sum_to_op {
 
 std::vector<TensorSpec> inferSum(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("the input", inputs[0]);
@@ -42,15 +42,17 @@ void referenceBroadcast(ops::References inputs, ops::Outputs outputs, const Attr
                [&](std::int64_t i, std::int64_t j) { y[i] = x[j]; });
 }
 
-}  // namespace
+}  // namespace sum_to_op
 
 const OpDefinition& defineSumToOp() {
+  using namespace sum_to_op;
   static const OpDefinition op{
       .name = "sum_to", .infer = inferSum, .gradient = gradientOfSum, .reference = referenceSum, .signature = "x -> y"};
   return op;
 }
 
 const OpDefinition& defineBroadcastOp() {
+  using namespace sum_to_op;
   static const OpDefinition op{.name = "broadcast",
                                .infer = inferBroadcast,
                                .gradient = gradientOfBroadcast,

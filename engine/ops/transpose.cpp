@@ -2,7 +2,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace transpose_op {
 
 std::vector<std::int64_t> permutationOf(const Shape& x, const Attributes& attributes) {
   std::vector<std::int64_t> axes;
@@ -40,9 +40,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   });
 }
 
-}  // namespace
+}  // namespace transpose_op
 
 const OpDefinition& defineTransposeOp() {
+  using namespace transpose_op;
   static const OpDefinition op{
       .name = "transpose", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
   return op;

@@ -8,7 +8,7 @@
 #include "engine/ops/support.h"
 
 namespace loom {
-namespace {
+namespace unary_op {
 
 const std::map<std::string, UnaryFunction, std::less<>>& functions() {
   static const std::map<std::string, UnaryFunction, std::less<>> byName{
@@ -39,9 +39,10 @@ double geluDerivative(double x) {
   return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
 }
 
-}  // namespace
+}  // namespace unary_op
 
 UnaryFunction unaryFunctionOf(const Attributes& attributes) {
+  using namespace unary_op;
   const std::string& name = attributes.text("function");
   const auto found = functions().find(name);
   if (found == functions().end())
@@ -75,6 +76,7 @@ DerivativeFrom unaryDerivativeFrom(const Attributes& attributes) {
 }
 
 double unaryValue(UnaryFunction function, double alpha, double x) {
+  using namespace unary_op;
   switch (function) {
     case UnaryFunction::relu:
       return x < 0 ? 0 : x;  // so written, a NaN stays one
@@ -111,6 +113,7 @@ double unaryValue(UnaryFunction function, double alpha, double x) {
 }
 
 double unaryDerivative(UnaryFunction function, double alpha, double at, DerivativeFrom from) {
+  using namespace unary_op;
   const bool fromOutput = from == DerivativeFrom::output;
   switch (function) {
     case UnaryFunction::relu:
@@ -147,7 +150,7 @@ double unaryDerivative(UnaryFunction function, double alpha, double at, Derivati
   return 1;
 }
 
-namespace {
+namespace unary_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   unaryFunctionOf(attributes);
@@ -191,9 +194,10 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   }
 }
 
-}  // namespace
+}  // namespace unary_op
 
 const OpDefinition& defineUnaryOp() {
+  using namespace unary_op;
   static const OpDefinition op{.name = "unary",
                                .infer = infer,
                                .gradient = gradient,
@@ -204,6 +208,7 @@ const OpDefinition& defineUnaryOp() {
 }
 
 const OpDefinition& defineUnaryGradientOp() {
+  using namespace unary_op;
   static const OpDefinition op{.name = "unary_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,

@@ -3,7 +3,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace adagrad_rule {
 
 LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict v, std::int64_t count,
                              float scale, float decay, float rate, float epsilon, float initial) {
@@ -32,9 +32,10 @@ class Adagrad final : public Optimizer {
   float m_epsilon, m_initial;
 };
 
-}  // namespace
+}  // namespace adagrad_rule
 
 const OptimizerDefinition& defineAdagradOptimizer() {
+  using namespace adagrad_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "Adagrad",
                 .label = "Adagrad",

@@ -5,7 +5,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace lamb_rule {
 
 constexpr int kLanes = 16;  // sums side by side: a fixed order that still fills the widest registers
 
@@ -101,9 +101,10 @@ class Lamb final : public Optimizer {
   std::vector<std::string> m_unscaled;
 };
 
-}  // namespace
+}  // namespace lamb_rule
 
 const OptimizerDefinition& defineLAMBOptimizer() {
+  using namespace lamb_rule;
   static const OptimizerDefinition definition{
       .entry =
           {.id = "LAMB",

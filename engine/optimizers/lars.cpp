@@ -4,7 +4,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace lars_rule {
 
 constexpr int kLanes = 16;  // sums side by side: a fixed order that still fills the widest registers
 
@@ -82,9 +82,10 @@ class Lars final : public Optimizer {
   std::vector<std::string> m_unscaled;
 };
 
-}  // namespace
+}  // namespace lars_rule
 
 const OptimizerDefinition& defineLARSOptimizer() {
+  using namespace lars_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "LARS",
                 .label = "LARS",

@@ -1,7 +1,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace momentum_rule {
 
 LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict b, std::int64_t count,
                              float scale, float decay, float rate, float keep, float take) {
@@ -30,9 +30,10 @@ class Momentum final : public Optimizer {
   float m_momentum, m_take;
 };
 
-}  // namespace
+}  // namespace momentum_rule
 
 const OptimizerDefinition& defineMomentumOptimizer() {
+  using namespace momentum_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "Momentum",
                 .label = "Momentum",

@@ -1,7 +1,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace nesterov_rule {
 
 LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict b, std::int64_t count,
                              float scale, float decay, float rate, float momentum) {
@@ -28,9 +28,10 @@ class Nesterov final : public Optimizer {
   float m_momentum;
 };
 
-}  // namespace
+}  // namespace nesterov_rule
 
 const OptimizerDefinition& defineNesterovOptimizer() {
+  using namespace nesterov_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "Nesterov",
                 .label = "Nesterov",

@@ -3,7 +3,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace rmsprop_rule {
 
 struct Constants {
   float scale, decay, rate, keep, take, epsilon, momentum;
@@ -56,9 +56,10 @@ class RmsProp final : public Optimizer {
   double m_keep, m_epsilon, m_momentum;
 };
 
-}  // namespace
+}  // namespace rmsprop_rule
 
 const OptimizerDefinition& defineRMSpropOptimizer() {
+  using namespace rmsprop_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "RMSprop",
                 .label = "RMSprop",

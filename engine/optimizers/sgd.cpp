@@ -1,7 +1,7 @@
 #include "engine/optimizers/rule.h"
 
 namespace loom {
-namespace {
+namespace sgd_rule {
 
 LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, std::int64_t count, float scale,
                              float decay, float rate) {
@@ -17,9 +17,10 @@ class Sgd final : public Optimizer {
   }
 };
 
-}  // namespace
+}  // namespace sgd_rule
 
 const OptimizerDefinition& defineSGDOptimizer() {
+  using namespace sgd_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "SGD",
                 .label = "SGD",

@@ -9,7 +9,7 @@ namespace loom {
 namespace {
 
 // Far beyond any machine, and small enough that sums of bytes cannot overflow.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 44;
+constexpr std::int64_t kMostPlannedElements = std::int64_t{1} << 44;
 
 constexpr std::size_t roundUp(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -58,9 +58,9 @@ class Planner {
     if (m_options.bytes) return m_options.bytes(id);
     const Tensor& tensor = m_program.tensor(id);
     const std::int64_t elements = tensor.shape.elements();
-    if (elements > kMostElements)
+    if (elements > kMostPlannedElements)
       throwError(ErrorCode::device, "'{}' is {}: its {} values are more than the {} that an arena can hold",
-                 tensor.name, tensor.shape.toString(), elements, kMostElements);
+                 tensor.name, tensor.shape.toString(), elements, kMostPlannedElements);
     return static_cast<std::size_t>(elements) * bytesOf(tensor.type);
   }
 

@@ -1,16 +1,17 @@
 #include "engine/schedules/schedule.h"
 
 namespace loom {
-namespace {
+namespace constant_schedule {
 
 class Constant final : public Schedule {
  public:
   double factor(double) const override { return 1; }
 };
 
-}  // namespace
+}  // namespace constant_schedule
 
 const ScheduleDefinition& defineConstantSchedule() {
+  using namespace constant_schedule;
   static const ScheduleDefinition definition{
       .entry = {.id = "Constant",
                 .label = "Constant",

@@ -5,7 +5,7 @@
 #include "engine/schedules/schedule.h"
 
 namespace loom {
-namespace {
+namespace cosine_schedule {
 
 class Cosine final : public Schedule {
  public:
@@ -21,9 +21,10 @@ class Cosine final : public Schedule {
   std::int64_t m_steps;
 };
 
-}  // namespace
+}  // namespace cosine_schedule
 
 const ScheduleDefinition& defineCosineSchedule() {
+  using namespace cosine_schedule;
   static const ScheduleDefinition definition{
       .entry = {.id = "Cosine",
                 .label = "Cosine",

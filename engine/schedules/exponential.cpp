@@ -3,7 +3,7 @@
 #include "engine/schedules/schedule.h"
 
 namespace loom {
-namespace {
+namespace exponential_schedule {
 
 class Exponential final : public Schedule {
  public:
@@ -24,9 +24,10 @@ class Exponential final : public Schedule {
   std::int64_t m_stepsPerEpoch;
 };
 
-}  // namespace
+}  // namespace exponential_schedule
 
 const ScheduleDefinition& defineExponentialSchedule() {
+  using namespace exponential_schedule;
   static const ScheduleDefinition definition{
       .entry = {.id = "Exponential",
                 .label = "Exponential",

@@ -4,7 +4,7 @@
 #include "engine/schedules/schedule.h"
 
 namespace loom {
-namespace {
+namespace polynomial_schedule {
 
 class Polynomial final : public Schedule {
  public:
@@ -21,9 +21,10 @@ class Polynomial final : public Schedule {
   std::int64_t m_steps;
 };
 
-}  // namespace
+}  // namespace polynomial_schedule
 
 const ScheduleDefinition& definePolynomialSchedule() {
+  using namespace polynomial_schedule;
   static const ScheduleDefinition definition{
       .entry = {.id = "Polynomial",
                 .label = "Polynomial",

@@ -3,7 +3,7 @@
 #include "engine/schedules/schedule.h"
 
 namespace loom {
-namespace {
+namespace step_schedule {
 
 class StepSchedule final : public Schedule {
  public:
@@ -30,9 +30,10 @@ class StepSchedule final : public Schedule {
   std::int64_t m_stepsPerEpoch;
 };
 
-}  // namespace
+}  // namespace step_schedule
 
 const ScheduleDefinition& defineStepSchedule() {
+  using namespace step_schedule;
   static const ScheduleDefinition definition{
       .entry = {.id = "Step",
                 .label = "Step",

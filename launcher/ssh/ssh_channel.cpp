@@ -9,7 +9,7 @@
 namespace loom {
 namespace {
 
-constexpr qint64 kComplaint = 4096;
+constexpr qint64 kChannelComplaint = 4096;
 constexpr qint64 kMostAtOnce = qint64{4} << 20;
 
 }  // namespace
@@ -36,7 +36,7 @@ QByteArray SshChannel::read() {
     const int words = ssh_channel_read_nonblocking(
         m_channel, buffer + (got > 0 ? got : 0),
         static_cast<std::uint32_t>(sizeof buffer - (got > 0 ? static_cast<std::size_t>(got) : 0)), 1);
-    if (words > 0) m_complaint = (m_complaint + QByteArray(buffer + std::max(got, 0), words)).right(kComplaint);
+    if (words > 0) m_complaint = (m_complaint + QByteArray(buffer + std::max(got, 0), words)).right(kChannelComplaint);
     if (got > 0) all.append(buffer, got);
     if (got == SSH_ERROR && all.isEmpty()) broken();
     if (got <= 0 && words <= 0) break;

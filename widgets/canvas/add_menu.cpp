@@ -20,14 +20,14 @@ namespace loom {
 
 namespace {
 
-constexpr int kWidth = 292, kRow = 28, kRows = 10, kPadding = 8;
+constexpr int kMenuWidth = 292, kRow = 28, kRows = 10, kMenuPadding = 8;
 enum Role { idRole = Qt::UserRole, iconRole, categoryRole, hintRole };
 
 // Icon, name, and at the right why it was found.
 class AddDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {kWidth, kRow}; }
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {kMenuWidth, kRow}; }
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Theme& theme = Theme::of();
     painter->save();
@@ -81,7 +81,7 @@ AddMenu::AddMenu(QWidget* canvas) : QFrame(canvas), m_search(new SearchField(tr(
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_list->viewport()->setAutoFillBackground(false);
   auto* layout = new QVBoxLayout(this);
-  const int margin = shadowMargin(Elevation::menu) + kPadding;
+  const int margin = shadowMargin(Elevation::menu) + kMenuPadding;
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(6);
   layout->addWidget(m_search);
@@ -103,7 +103,7 @@ void AddMenu::popup(QPoint at, std::vector<const LayerDefinition*> layers, const
   }
   fill();
   const int margin = shadowMargin(Elevation::menu);
-  const QSize size(kWidth + 2 * (margin + kPadding), m_search->sizeHint().height() + kRow * kRows + 6 + 2 * (margin + kPadding));
+  const QSize size(kMenuWidth + 2 * (margin + kMenuPadding), m_search->sizeHint().height() + kRow * kRows + 6 + 2 * (margin + kMenuPadding));
   const QRect room = parentWidget()->rect();
   resize(size.boundedTo(room.size() + QSize(2 * margin, 2 * margin)));
   // Inside the canvas, with its field under the pointer where there is room.

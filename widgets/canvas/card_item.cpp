@@ -7,6 +7,7 @@
 #include <QPainterPath>
 #include <QStyleOptionGraphicsItem>
 
+#include "widgets/canvas/detail_levels.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/status.h"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr double kStrip = 4, kIconField = 32, kTextLeft = 41, kFarLeft = 46, kTextRight = 10, kPin = 3.2;
 // Levels of detail (ui.md section 5), in device-independent pixels a scene pixel.
-constexpr double kBare = 0.18, kBlock = 0.4, kFull = 0.7, kRich = 1.4;
 
 QStaticText prepared(const QString& text, const QFont& font) {
   QStaticText made(text);

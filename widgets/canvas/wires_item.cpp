@@ -8,14 +8,14 @@
 #include <QPainter>
 #include <QStyleOptionGraphicsItem>
 
+#include "widgets/canvas/detail_levels.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 
 namespace {
 
-constexpr double kCell = 128, kCorner = 7, kWidth = 1.6;
-constexpr double kBare = 0.18, kBlock = 0.4, kFull = 0.7;
+constexpr double kCell = 128, kCorner = 7, kWireWidth = 1.6;
 
 std::uint64_t cellKey(int x, int y) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) | static_cast<std::uint32_t>(y);
@@ -134,7 +134,7 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   const Colour colours[batches] = {Colour::axis, Colour::axis, Colour::error, Colour::accentText};
   for (int batch = 0; batch < batches; ++batch) {
     if (byBatch[batch].empty()) continue;
-    QPen pen(theme.colour(colours[batch]), kWidth, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
+    QPen pen(theme.colour(colours[batch]), kWireWidth, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
     if (level < kBlock) {
       pen.setWidthF(batch == normal || batch == unknown ? 1 : 2);
       pen.setCosmetic(true);
@@ -149,11 +149,11 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
     }
     if (batch == unknown) {
       pen.setCapStyle(Qt::FlatCap);
-      pen.setDashPattern({3 / kWidth, 3 / kWidth});
+      pen.setDashPattern({3 / kWireWidth, 3 / kWireWidth});
     }
     for (const std::size_t i : byBatch[batch]) {
       const bool thick = m_selected.contains(m_edges[i]) || m_edges[i] == m_target;
-      pen.setWidthF(thick ? 2.6 : kWidth);
+      pen.setWidthF(thick ? 2.6 : kWireWidth);
       painter->setPen(pen);
       painter->drawPath(m_paths[i]);
     }

@@ -28,11 +28,6 @@ QPen dashed(const QColor& colour, double width, double dash, double gap) {
   return pen;
 }
 
-// Vertical and horizontal hairlines stand on device pixels.
-double snapped(double at) {
-  return std::floor(at) + 0.5;
-}
-
 // 0.88 is written 88 where the axis is in percent.
 double axisFactor(ValueKind kind) {
   return kind == ValueKind::accuracy || kind == ValueKind::training ? 100 : 1;

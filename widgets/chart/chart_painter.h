@@ -2,6 +2,7 @@
 // Draws a panel into any painter (screen, picture, SVG) with any palette: grid, curves, marks, labels at the line ends,
 // axes.
 #include <QRectF>
+#include <cmath>
 
 #include "widgets/theme/tokens.h"
 
@@ -12,6 +13,11 @@ namespace loom {
 class LineChart;
 struct PanelLine;
 struct ChartLine;
+
+// Vertical and horizontal hairlines stand on device pixels.
+inline double snapped(double at) {
+  return std::floor(at) + 0.5;
+}
 
 class ChartPainter {
  public:

@@ -17,10 +17,6 @@ constexpr double kTwoLineGap = 34;
 constexpr std::size_t kMostEnds = 10;
 constexpr double kFlagDistance = 20;  // events nearer than that merge to a count
 
-double snapped(double at) {
-  return std::floor(at) + 0.5;
-}
-
 // A line whose last value lies beyond the axis has no place at the right; words at the edge tell of it.
 bool endsOutside(const PanelLine& line, const QRectF& plot) {
   return line.drawn.end && (line.drawn.end->y() < -1 || line.drawn.end->y() > plot.height() + 1);

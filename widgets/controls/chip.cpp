@@ -9,7 +9,7 @@
 
 namespace loom {
 namespace {
-constexpr int kPadding = 10;
+constexpr int kChipPadding = 10;
 constexpr int kCross = 16;
 constexpr int kHeight = 24;
 }  // namespace
@@ -40,12 +40,12 @@ QFont Chip::textFont() const {
 }
 
 QRectF Chip::cross() const {
-  return {width() - kPadding - 8.0, (height() - 10) / 2.0, 10, 10};
+  return {width() - kChipPadding - 8.0, (height() - 10) / 2.0, 10, 10};
 }
 
 QSize Chip::sizeHint() const {
   const QFontMetrics metrics(textFont());
-  return {metrics.horizontalAdvance(m_text) + 2 * kPadding + (m_removable ? kCross : 0),
+  return {metrics.horizontalAdvance(m_text) + 2 * kChipPadding + (m_removable ? kCross : 0),
           std::max(kHeight, metrics.height() + 6)};
 }
 
@@ -65,7 +65,7 @@ void Chip::paintEvent(QPaintEvent*) {
   painter.setPen(theme.colour(!isEnabled()             ? Colour::disabled
                               : m_kind == Kind::tinted ? Colour::accentText
                                                        : Colour::text));
-  painter.drawText(QRectF(kPadding, 0, width() - 2 * kPadding, height()), Qt::AlignVCenter | Qt::AlignLeft, m_text);
+  painter.drawText(QRectF(kChipPadding, 0, width() - 2 * kChipPadding, height()), Qt::AlignVCenter | Qt::AlignLeft, m_text);
   if (m_removable)
     paintIcon(painter, QStringLiteral("close"), cross(), theme.colour(m_crossHovered ? Colour::text : Colour::text3));
 }

@@ -13,8 +13,8 @@
 
 namespace loom {
 namespace {
-constexpr int kGap = 4;
-constexpr int kPadding = 12;
+constexpr int kAnchorGap = 4;
+constexpr int kPopoverPadding = 12;
 }  // namespace
 
 // Qt::Popup closes itself on a click elsewhere and takes the keyboard; the window is translucent for the shadow.
@@ -22,7 +22,7 @@ Popover::Popover(QWidget* parent) : QWidget(parent, Qt::Popup | Qt::FramelessWin
   setAttribute(Qt::WA_TranslucentBackground);
   const int shadow = shadowMargin(Elevation::menu);
   m_content = new QVBoxLayout(this);
-  m_content->setContentsMargins(shadow + kPadding, shadow + kPadding, shadow + kPadding, shadow + kPadding);
+  m_content->setContentsMargins(shadow + kPopoverPadding, shadow + kPopoverPadding, shadow + kPopoverPadding, shadow + kPopoverPadding);
   m_content->setSpacing(8);
 }
 
@@ -45,9 +45,9 @@ void Popover::openAt(QWidget* anchor) {
   const QPoint below = anchor->mapToGlobal(QPoint(0, anchor->height()));
   int x = below.x() - shadow;
   if (x + width() - shadow > area.right()) x = anchor->mapToGlobal(QPoint(anchor->width(), 0)).x() - width() + shadow;
-  int y = below.y() + kGap - shadow;
+  int y = below.y() + kAnchorGap - shadow;
   if (y + height() - shadow > area.bottom())
-    y = std::max(area.top(), anchor->mapToGlobal(QPoint()).y() - kGap - height() + shadow);
+    y = std::max(area.top(), anchor->mapToGlobal(QPoint()).y() - kAnchorGap - height() + shadow);
   move(x, y);
   show();
   setFocus(Qt::PopupFocusReason);

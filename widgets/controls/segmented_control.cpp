@@ -11,7 +11,7 @@
 namespace loom {
 namespace {
 constexpr int kInset = 2;
-constexpr int kPadding = 11;
+constexpr int kPartPadding = 11;
 }  // namespace
 
 SegmentedControl::SegmentedControl(const QStringList& labels, QWidget* parent) : QWidget(parent), m_labels(labels) {
@@ -39,7 +39,7 @@ void SegmentedControl::setCurrent(int index) {
 QList<int> SegmentedControl::widths() const {
   const QFontMetrics metrics(Theme::withWeight(Theme::of(this).font(FontRole::label), 600));
   QList<int> result;
-  for (const QString& label : m_labels) result << metrics.horizontalAdvance(label) + 2 * kPadding;
+  for (const QString& label : m_labels) result << metrics.horizontalAdvance(label) + 2 * kPartPadding;
   return result;
 }
 

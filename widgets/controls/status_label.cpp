@@ -11,7 +11,7 @@ namespace {
 constexpr int kTurnMs = 1200;
 constexpr int kFrameMs = 40;
 constexpr int kShape = 14;
-constexpr int kGap = 6;
+constexpr int kIconGap = 6;
 constexpr int kPillPadding = 9;
 
 Colour softGround(Status status) {
@@ -80,7 +80,7 @@ void StatusLabel::hideEvent(QHideEvent*) {
 QSize StatusLabel::sizeHint() const {
   const QFontMetrics metrics(Theme::withWeight(Theme::of(this).font(FontRole::label), 600));
   const int padding = m_look == Look::pill ? 2 * kPillPadding : 0;
-  return {kShape + kGap + metrics.horizontalAdvance(words()) + 1 + padding,
+  return {kShape + kIconGap + metrics.horizontalAdvance(words()) + 1 + padding,
           m_look == Look::pill ? 22 : std::max(18, metrics.height())};
 }
 
@@ -99,7 +99,7 @@ void StatusLabel::paintEvent(QPaintEvent*) {
   paintStatus(painter, m_status, QRectF(left, (height() - kShape) / 2.0, kShape, kShape), colour, m_turn);
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), m_look == Look::pill ? 600 : 500));
   painter.setPen(colour);
-  painter.drawText(QRectF(rect()).adjusted(left + kShape + kGap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, words());
+  painter.drawText(QRectF(rect()).adjusted(left + kShape + kIconGap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, words());
 }
 
 }  // namespace loom

@@ -9,7 +9,7 @@ namespace loom {
 namespace {
 constexpr double kWidth = 28;
 constexpr double kHeight = 16;
-constexpr int kGap = 10;
+constexpr int kTextGap = 10;
 }  // namespace
 
 Switch::Switch(Words words, QWidget* parent) : QAbstractButton(parent), m_words(words) {
@@ -45,9 +45,9 @@ QSize Switch::sizeHint() const {
   const QFontMetrics metrics(Theme::of(this).font(FontRole::body));
   int width = static_cast<int>(kWidth);
   if (!text().isEmpty())
-    width += kGap + metrics.horizontalAdvance(text());
+    width += kTextGap + metrics.horizontalAdvance(text());
   else if (m_words == Words::onOff)
-    width += kGap + std::max(metrics.horizontalAdvance(tr("On")), metrics.horizontalAdvance(tr("Off")));
+    width += kTextGap + std::max(metrics.horizontalAdvance(tr("On")), metrics.horizontalAdvance(tr("Off")));
   return {width, std::max(24, metrics.height())};
 }
 
@@ -70,7 +70,7 @@ void Switch::paintEvent(QPaintEvent*) {
   if (const QString label = words(); !label.isEmpty()) {
     painter.setFont(theme.font(FontRole::body));
     painter.setPen(theme.colour(isEnabled() ? Colour::text2 : Colour::disabled));
-    painter.drawText(QRectF(kWidth + kGap, 0, width() - kWidth - kGap, height()), Qt::AlignVCenter | Qt::AlignLeft,
+    painter.drawText(QRectF(kWidth + kTextGap, 0, width() - kWidth - kTextGap, height()), Qt::AlignVCenter | Qt::AlignLeft,
                      label);
   }
 }

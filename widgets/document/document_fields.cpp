@@ -1,12 +1,11 @@
 // ProjectDocument: fields of nodes, and what a remedy's button does.
 #include "widgets/document/network_edits.h"
 #include "widgets/document/project_document.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
 namespace {
-
-QString q(const std::string& text) { return QString::fromStdString(text); }
 
 QString labelOf(const Node& node, const std::string& key) {
   const LayerDefinition* layer = findLayer(node.layer);

@@ -6,12 +6,11 @@
 #include "widgets/document/network_edits.h"
 #include "widgets/document/node_clipboard.h"
 #include "widgets/document/project_document.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
 namespace {
-
-QString q(const std::string& text) { return QString::fromStdString(text); }
 
 // "conv1" or "3 nodes"
 QString named(const std::vector<std::string>& ids) {

@@ -3,12 +3,11 @@
 #include <charconv>
 
 #include "widgets/document/project_document.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
 namespace {
-
-QString q(const std::string& text) { return QString::fromStdString(text); }
 
 QString settingLabel(const std::string& key) {
   const Field* field = settingsEntry().field(key);

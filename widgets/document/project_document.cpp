@@ -10,6 +10,7 @@
 #include "engine/base/files.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/project_command.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
@@ -17,8 +18,6 @@ namespace {
 
 constexpr int kAutosaveMilliseconds = 500;
 constexpr int kUndoLimit = 2000;
-
-std::filesystem::path toPath(const QString& path) { return std::filesystem::path(path.toStdString()); }
 
 bool samePlace(const Problem& a, const Problem& b) {
   return a.network == b.network && a.node == b.node && a.field == b.field && a.message == b.message;

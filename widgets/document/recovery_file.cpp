@@ -1,4 +1,5 @@
 #include "widgets/document/recovery_file.h"
+#include "widgets/document/texts.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -26,8 +27,6 @@ std::unique_ptr<QLockFile> lockOf(const QString& file) {
   lock->setStaleLockTime(0);
   return lock;
 }
-
-std::filesystem::path toPath(const QString& path) { return std::filesystem::path(path.toStdString()); }
 
 }  // namespace
 

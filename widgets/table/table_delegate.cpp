@@ -12,7 +12,6 @@
 namespace loom {
 namespace {
 
-constexpr int kPadding = 10;
 
 Colour toneColour(Tone tone) {
   switch (tone) {
@@ -79,7 +78,7 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->setPen(QPen(theme.colour(Colour::line), 1));
     painter->drawLine(QPointF(cell.left() + 0.5, cell.top()), QPointF(cell.left() + 0.5, cell.bottom()));
   }
-  const QRectF content = cell.adjusted(kPadding, 0, -kPadding, -1);
+  const QRectF content = cell.adjusted(kCellPadding, 0, -kCellPadding, -1);
   const QString text = index.data(Qt::DisplayRole).toString();
   const auto tone = static_cast<Tone>(index.data(kToneRole).toInt());
   const bool strong = index.data(kStrongRole).toBool();

@@ -9,10 +9,6 @@
 #include "widgets/theme/theme.h"
 
 namespace loom {
-namespace {
-constexpr int kPadding = 10;
-}
-
 TableHead::TableHead(DataTable* table, QWidget* parent) : QHeaderView(Qt::Horizontal, parent), m_table(table) {
   setSectionsClickable(true);
   setHighlightSections(false);
@@ -57,7 +53,7 @@ void TableHead::paintSection(QPainter* painter, const QRect& rect, int index) co
   const bool sorted = column.sortable && m_table->isSortingEnabled() && sortIndicatorSection() == index;
   const bool right = column.kind == ColumnKind::number;
   const QFont font = Theme::withWeight(theme.font(FontRole::label), 600);
-  QRectF content = area.adjusted(kPadding, 0, -kPadding, -1);
+  QRectF content = area.adjusted(kCellPadding, 0, -kCellPadding, -1);
   painter->setFont(font);
   painter->setPen(theme.colour(sorted ? Colour::text : Colour::text2));
   const double room = content.width() - (sorted ? 14 : 0);

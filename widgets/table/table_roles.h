@@ -15,6 +15,8 @@ enum TableRole {
   kStrongRole,                   // bool: weight 600
 };
 
+constexpr int kCellPadding = 10;  // left and right, in cells and in the head above them
+
 enum class Tone { normal, quiet, accent, ok, warning, error };
 
 enum class ColumnKind {
