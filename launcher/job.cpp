@@ -91,6 +91,7 @@ void writeJobFile(const RunRecord& record, const JobFile& job) {
                      {"boot", job.bootId.toStdString()},
                      {"start", job.start}};
   if (!job.host.isEmpty()) file["host"] = job.host.toStdString();
+  if (!job.host.isEmpty() && job.accepted >= 0) file["accepted"] = job.accepted;
   if (job.ranks > 0) file["ranks"] = job.ranks;
   if (job.priority == Priority::shared) file["priority"] = "shared";
   if (job.gaveWay) file["gave_way"] = true;
@@ -120,6 +121,7 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job.gaveWay = file.value("gave_way", Json()) == Json(true);
   job.place = static_cast<int>(integerOf(file, "place"));
   job.start = static_cast<int>(integerOf(file, "start"));
+  job.accepted = file.contains("accepted") ? static_cast<int>(integerOf(file, "accepted")) : -1;
   return true;
 }
 

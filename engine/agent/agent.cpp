@@ -196,6 +196,8 @@ class Agent {
       return {{"state", toJson(m_jobs->settle(job, static_cast<int>(integerOf(request, "start"))))}};
     if (verb == "files") return {{"files", m_jobs->files(job)}};
     if (verb == "get") return m_jobs->get(job, textOf(request, "file"), integerOf(request, "offset"), more);
+    if (verb == "hash")
+      return m_jobs->hash(job, textOf(request, "file"), [this] { tell({{"busy", true}}, {}); });
     if (verb == "tail") {
       m_tails.insert_or_assign(
           job, JobTail(m_jobs->folder(job), std::max<std::int64_t>(integerOf(request, "events"), 0),

@@ -21,6 +21,7 @@
 //   settle   {"job", "start"} -> state; a person's word that a start whose state is not known has ended
 //   files    {"job"} -> [{"path", "size"}]
 //   get      {"job", "file", "offset"} -> size, end + at most 1 MiB
+//   hash     {"job", "file"} -> size, sha256
 //   tail     {"job", "events", "log"}
 //   untail   {"job"}
 //

@@ -150,7 +150,7 @@ bool JobFolder::killed(int start) const {
 bool JobFolder::supervised() const {
   const int file = ::open(supervisorLock().c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  const bool held = takeLock(file, LockKind::shared) == FileLock::elsewhere;
+  const bool held = takeLock(file, LockKind::shared) == LockOutcome::elsewhere;
   ::close(file);
   return held;
 }

@@ -7,9 +7,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "engine/agent/scheduler.h"
+#include "engine/agent/sha256.h"
 #include "engine/agent/supervisor.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -228,7 +230,7 @@ Json Jobs::files(const std::string& id) const {
   return all;
 }
 
-Json Jobs::get(const std::string& id, const std::string& file, std::int64_t offset, std::string& bytes) const {
+std::filesystem::path Jobs::fileOf(const std::string& id, const std::string& file) const {
   const JobFolder job = wanted(id);
   std::error_code fault;
   const auto home = std::filesystem::canonical(job.path(), fault);
@@ -237,6 +239,30 @@ Json Jobs::get(const std::string& id, const std::string& file, std::int64_t offs
   const auto inside = path.lexically_relative(home);
   if (inside.empty() || *inside.begin() == ".." || !std::filesystem::is_regular_file(path))
     throwError(ErrorCode::badArgument, "'{}' is no file of the run {}", file, id);
+  return path;
+}
+
+Json Jobs::hash(const std::string& id, const std::string& file, const std::function<void()>& busy) const {
+  const std::filesystem::path path = fileOf(id, file);
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throwErrno(errno, "read", path);
+  Sha256 hash;
+  std::int64_t size = 0;
+  std::string piece(kPiece, '\0');
+  auto told = std::chrono::steady_clock::now();
+  while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())), stream.gcount() > 0) {
+    hash.add(std::string_view(piece.data(), static_cast<std::size_t>(stream.gcount())));
+    size += stream.gcount();
+    if (std::chrono::steady_clock::now() - told < std::chrono::seconds(1)) continue;
+    busy();
+    told = std::chrono::steady_clock::now();
+  }
+  if (stream.bad()) throwErrno(EIO, "read", path);
+  return {{"size", size}, {"sha256", hash.finish()}};
+}
+
+Json Jobs::get(const std::string& id, const std::string& file, std::int64_t offset, std::string& bytes) const {
+  const std::filesystem::path path = fileOf(id, file);
   const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (handle < 0) throwErrno(errno, "read", path);
   struct stat status {};

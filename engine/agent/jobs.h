@@ -1,6 +1,7 @@
 #pragma once
 // The jobs below one folder: starting, asking, ending, and their files. Any thread.
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "engine/agent/batch_desk.h"
@@ -28,7 +29,12 @@ class Jobs {
   // At most 1 MiB from `offset`; {"size", "end"} and the bytes. Nothing outside of the job's folder.
   Json get(const std::string& id, const std::string& file, std::int64_t offset, std::string& bytes) const;
 
+ // {"size", "sha256"} of a file of the job; calls `busy` now and then while it reads.
+  Json hash(const std::string& id, const std::string& file, const std::function<void()>& busy) const;
+
  private:
+  // The file within the job's folder, whatever links lie there. Throws Error.
+  std::filesystem::path fileOf(const std::string& id, const std::string& file) const;
   JobFolder wanted(const std::string& id) const;  // throws Error(missingFile) where there is no such job
   JobState stateNow(const JobFolder& job) const;
   bool adopt(const JobFolder& job, const Json& launch) const;

@@ -59,7 +59,7 @@ Json DataStore::put(const std::string& sha256, std::int64_t size) {
   part.file = ::open(this->part(sha256).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (part.file < 0) throwErrno(errno, "write", this->part(sha256));
   m_parts[sha256] = part;
-  if (takeLock(part.file, LockKind::exclusive) == FileLock::elsewhere) {
+  if (takeLock(part.file, LockKind::exclusive) == LockOutcome::elsewhere) {
     close(sha256);
     throwError(ErrorCode::communication, "{} is being sent by another launcher at this moment",
                this->part(sha256).string());

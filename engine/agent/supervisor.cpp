@@ -162,7 +162,7 @@ int superviseJob(const JobFolder& job) {
   const int lock = ::open(job.supervisorLock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) throwErrno(errno, "lock", job.supervisorLock());
   // Whoever asks for the state looks at it through a shared lock, for an instant.
-  for (int tries = 0; takeLock(lock, LockKind::exclusive) == FileLock::elsewhere; ++tries) {
+  for (int tries = 0; takeLock(lock, LockKind::exclusive) == LockOutcome::elsewhere; ++tries) {
     if (tries == kTries)
       throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

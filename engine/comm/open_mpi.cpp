@@ -185,30 +185,38 @@ class MpiCommunicator final : public Communicator {
   std::unique_ptr<HostReduction> m_onHost;
 };
 
+std::string textIn(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+// Slurm's "2,4(x3)": tasks of each node, in their order; 1 where the text does not say.
+int tasksOfNode(const std::string& text, int node) {
+  const char* at = text.c_str();
+  while (*at) {
+    char* end = nullptr;
+    const long tasks = std::strtol(at, &end, 10);
+    long nodes = 1;
+    if (end == at || tasks < 1 || tasks > INT_MAX) return 1;
+    if (end[0] == '(' && end[1] == 'x') {
+      nodes = std::strtol(end + 2, &end, 10);
+      if (*end != ')') return 1;
+      ++end;
+    }
+    if (node < nodes) return static_cast<int>(tasks);
+    node -= static_cast<int>(nodes);
+    if (*end != ',') return 1;
+    at = end + 1;
+  }
+  return 1;
+}
+
 int numberIn(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   if (!text || !*text) return otherwise;
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
   return *end == '\0' && value >= 0 && value < INT_MAX ? static_cast<int>(value) : otherwise;
-}
-
-std::string textIn(const char* name) {
-  const char* const text = std::getenv(name);
-  return text ? text : "";
-}
-
-// Of Slurm's "2(x3),1": two on each of the first three nodes, one on the fourth.
-int tasksOnNode(std::string_view text, int node) {
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
-    const int tasks = std::atoi(std::string(part).c_str());
-    const auto times = part.find("(x");
-    node -= times == std::string_view::npos ? 1 : std::atoi(std::string(part.substr(times + 2)).c_str());
-    if (node < 0) return std::max(tasks, 1);
-  }
-  return 1;
 }
 
 // Ranks of a launcher that this MPI does not belong to would each take themselves for the only one.
@@ -242,7 +250,7 @@ Launch launchOfEnvironment() {
               .rank = numberIn("SLURM_PROCID", 0),
               .size = numberIn("SLURM_NTASKS", 1),
               .localRank = numberIn("SLURM_LOCALID", 0),
-              .localSize = tasksOnNode(textIn("SLURM_STEP_TASKS_PER_NODE"), numberIn("SLURM_NODEID", 0))};
+              .localSize = tasksOfNode(textIn("SLURM_STEP_TASKS_PER_NODE"), numberIn("SLURM_NODEID", 0))};
   } else {
     refuseForeign();
   }

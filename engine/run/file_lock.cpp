@@ -6,22 +6,22 @@
 
 namespace loom {
 
-FileLock lockRefusal(int number) {
+LockOutcome lockRefusal(int number) {
   switch (number) {
-    case EWOULDBLOCK: return FileLock::elsewhere;
+    case EWOULDBLOCK: return LockOutcome::elsewhere;
     case ENOLCK:
     case ENOSYS:
     case EOPNOTSUPP:
-    case EINVAL: return FileLock::unsupported;
-    default: return FileLock::failed;
+    case EINVAL: return LockOutcome::unsupported;
+    default: return LockOutcome::failed;
   }
 }
 
-FileLock takeLock(int file, LockKind kind) {
+LockOutcome takeLock(int file, LockKind kind) {
   int answer;
   do answer = ::flock(file, (kind == LockKind::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB);
   while (answer != 0 && errno == EINTR);
-  return answer == 0 ? FileLock::taken : lockRefusal(errno);
+  return answer == 0 ? LockOutcome::taken : lockRefusal(errno);
 }
 
 }  // namespace loom

@@ -3,7 +3,7 @@
 
 namespace loom {
 
-enum class FileLock {
+enum class LockOutcome {
   taken,
   elsewhere,    // another process holds it
   unsupported,  // this file system has no locks (Lustre without -o flock, NFS without its lock service)
@@ -12,8 +12,8 @@ enum class FileLock {
 enum class LockKind { exclusive, shared };
 
 // Never waits.
-FileLock takeLock(int file, LockKind kind);
+LockOutcome takeLock(int file, LockKind kind);
 // Of errno after flock().
-FileLock lockRefusal(int number);
+LockOutcome lockRefusal(int number);
 
 }  // namespace loom

@@ -119,6 +119,47 @@ class HostsTest : public QObject {
     QCOMPARE(QDir(folder).entryList({"hosts.json.damaged-*"}).size(), 1);
   }
 
+  // Written by a newer version, or by hand: nothing of it is lost, and one host does not take the others along.
+  void whatTheStoreDoesNotKnowIsKept() {
+    const QString folder = m_folder.filePath("newer");
+    QDir().mkpath(folder);
+    write("newer/hosts.json", R"({"gradloom_hosts": 2, "colour": "blue", "hosts": [
+      {"id": "vega", "address": "vega", "kind": "slurm", "energy": {"price": 0.3}, "slurm": {"nodes": 2, "qos": "high"}},
+      {"id": "odd", "address": "odd", "port": "22"}, {"id": "atlas", "address": "atlas"}]})");
+    HostStore store(folder);
+    QCOMPARE(store.hosts().size(), 2);
+    QVERIFY2(store.notice().contains("odd") && store.notice().contains("port"), qPrintable(store.notice()));
+    Host vega = *store.find("vega");
+    vega.slurm.nodes = 3;
+    store.change(vega);
+    store.remove("atlas");
+    QFile file(folder + "/hosts.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const Json now = Json::parse(file.readAll().toStdString());
+    QCOMPARE(now["colour"].get<std::string>(), std::string("blue"));
+    QCOMPARE(now["gradloom_hosts"].get<int>(), 2);
+    QCOMPARE(now["hosts"].size(), std::size_t{2});
+    QCOMPARE(now["hosts"][0]["energy"]["price"].get<double>(), 0.3);
+    QCOMPARE(now["hosts"][0]["slurm"]["nodes"].get<int>(), 3);
+    QCOMPARE(now["hosts"][0]["slurm"]["qos"].get<std::string>(), std::string("high"));
+    QCOMPARE(now["hosts"][1]["port"].get<std::string>(), std::string("22"));
+    QVERIFY(QDir(folder).entryList({"hosts.json.damaged-*"}).isEmpty());
+  }
+
+  void twoWindowsLoseNoHost() {
+    const QString folder = m_folder.filePath("two");
+    HostStore one(folder), other(folder);
+    QSignalSpy added(&other, &HostStore::hostAdded), removed(&other, &HostStore::hostRemoved);
+    one.add(hostFromText("vega"));
+    QCOMPARE(other.add(hostFromText("vega")), "vega-2");
+    QCOMPARE(added.size(), 2);  // the other window's, too
+    QCOMPARE(HostStore(folder).hosts().size(), 2);
+    one.remove("vega");
+    QCOMPARE(one.hosts().size(), 1);
+    other.change(*other.find("vega-2"));
+    QCOMPARE(removed.size(), 1);
+  }
+
   void theConfigurationIsReadAsSshReadsIt() {
     write("more", "Host deep\n  Port 2200\n");
     const SshConfig config(write("config", R"(
@@ -159,6 +200,18 @@ Host *
     QCOMPARE(config.resolve("deep").port, 2200);
     QCOMPARE(config.names(), QStringList({"deep", "atlas", "gate1", "inner"}));
     QCOMPARE(SshConfig(m_folder.filePath("none")).resolve("a.b").host, "a.b");
+  }
+
+  void whatIsIncludedBelongsToItsBlock() {
+    write("inner", "User inner\nHost deep\n  Port 2200\nHost atlas\n  Port 2300\n");
+    const SshConfig config(write("outer", "Host atlas\n  Include inner\n  HostName atlas.example\nHost deep\n  HostName deep.example\n"
+                                          "Host *\n  User everyone\n  StrictHostKeyChecking accept-new\n  GlobalKnownHostsFile /g1 /g2\n"));
+    const SshTarget atlas = config.resolve("atlas"), deep = config.resolve("deep");
+    QCOMPARE(atlas.shown(), "inner@atlas.example:2300");  // the block goes on behind what it includes
+    QCOMPARE(deep.shown(), "everyone@deep.example");      // and what is included there is not of others
+    QCOMPARE(deep.newHostKey, SshTarget::NewHostKey::accept);
+    QCOMPARE(deep.globalKnownHosts, QStringList({"/g1", "/g2"}));
+    QCOMPARE(SshConfig("/none").resolve("a").newHostKey, SshTarget::NewHostKey::ask);
   }
 
   void jumpsInACircleAreAnError() {
@@ -304,6 +357,12 @@ Host *
     questions.begin(Questions::Mode::mustNotAsk);
     QVERIFY(!questions.ask(password));
     QCOMPARE(asked, 2);
+    // What the far side only tells waits for no answer; a reconnect does not begin what somebody has to confirm.
+    const SshQuestion notice{.kind = SshQuestion::Kind::notice, .host = "a", .text = "Look at your telephone"};
+    QVERIFY(!questions.ask(notice));
+    questions.begin(Questions::Mode::mayAsk);
+    QVERIFY(questions.ask(notice));
+    QCOMPARE(asked, 3);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/switch.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -164,6 +165,16 @@ void HostForm::addWords(const char* name, const QString& label, const QString& h
   connect(line, &QLineEdit::textChanged, this, &HostForm::edited);
 }
 
+void HostForm::addSwitch(const char* name, const QString& label, const QString& text, Field::For kind, bool& (*of)(Host&)) {
+  auto* toggle = new Switch(text);
+  toggle->setObjectName(QLatin1String(name));
+  Field& field = add(label, {}, toggle, kind);
+  field.show = [toggle, of](const Host& host) { toggle->setChecked(of(const_cast<Host&>(host))); };
+  field.read = [toggle, of](Host& host) { of(host) = toggle->isChecked(); return QString(); };
+  field.copy = [of](Host& to, const Host& from) { of(to) = of(const_cast<Host&>(from)); };
+  connect(toggle, &Switch::toggled, this, &HostForm::edited);
+}
+
 void HostForm::buildFields() {
   using For = Field::For;
   const auto linesOf = [](const QString& text) {
@@ -208,6 +219,7 @@ void HostForm::buildFields() {
            [linesOf](Host& host, const QString& text) { host.modules = linesOf(text); }, [](Host& to, const Host& from) { to.modules = from.modules; });
   addWords("host-form-container", tr("Container"), tr("Words before the engine: apptainer exec image.sif"), For::both, [](Host& host) -> QStringList& { return host.containerPrefix; });
   addText("host-form-folder", tr("Folder"), tr("Engine, runs and data there; on all hosts of a job the same"), For::both, [](Host& host) -> QString& { return host.folder; });
+  addSwitch("host-form-bring-best", tr("Model"), tr("Bring the best checkpoint back when a run ends"), For::both, [](Host& host) -> bool& { return host.bringBest; });
   addText("host-form-data", tr("Data folder"), tr("Where the data lies already, as beside the project; empty: it is sent"), For::both, [](Host& host) -> QString& { return host.dataFolder; });
 }
 

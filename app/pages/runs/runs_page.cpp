@@ -243,6 +243,7 @@ void RunsPage::setColumns() {
   m_table->setFrozenColumns(RunsModel::name + 1);
 }
 
+QWidget* RunsPage::keyboardHome() { return m_table; }
 QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric, m_table}; }
 
 QJsonObject RunsPage::saveLayout() const {

@@ -35,6 +35,7 @@ class RunsPage : public Page {
   bool show(const Place& place) override;
   QList<QAction*> pageActions() const override { return m_actions; }
   QList<QWidget*> areas() const override;
+  QWidget* keyboardHome() override;
   QJsonObject saveLayout() const override;
   void restoreLayout(const QJsonObject& layout) override;
   bool settled() const override { return !m_soon.isActive(); }

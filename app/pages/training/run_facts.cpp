@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "app/pages/training/model_line.h"
 #include "app/run_display.h"
 #include "launcher/store/run_store.h"
 #include "widgets/controls/icon_label.h"
@@ -15,6 +16,7 @@ namespace loom {
 namespace {
 
 constexpr int kEvents = 14;
+constexpr int kModelPlace = 3;  // behind best, line, state
 
 QLabel* words(const QString& text, const char* kind) {
   auto* label = new QLabel(text);
@@ -126,6 +128,8 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   m_parameters = fact(grid, 7, tr("Parameters"));
   m_device = fact(grid, 8, tr("Device"));
   state->addLayout(grid);
+  m_sections = column;
+  column->addWidget(m_model = new ModelLine(context));
   column->addWidget(hairline());
 
   auto* events = section();
@@ -165,6 +169,11 @@ void RunFacts::setForm(Form form) {
   m_form = form;
   m_column->setVisible(form == Form::column);
   m_strip->setVisible(form == Form::strip);
+  // Below the figures, whichever form they have.
+  m_sections->removeWidget(m_model);
+  layout()->removeWidget(m_model);
+  if (form == Form::column) m_sections->insertWidget(kModelPlace, m_model);
+  else static_cast<QVBoxLayout*>(layout())->addWidget(m_model);
 }
 
 void RunFacts::refresh(const RunRecord* run) {
@@ -211,6 +220,7 @@ void RunFacts::refreshEvents(const QString& id) {
     delete item->widget();
     delete item;
   }
+  m_model->refresh(id);
   const RunRecord* const run = m_context.store->find(id);
   if (!run) return;
   const std::vector<Event> events = m_context.store->events(id, 100);

@@ -61,6 +61,27 @@ TEST(Launch, KnowsOpenMpiAndSrun) {
             2);
 }
 
+int localSizeOf(const char* tasksPerNode, const char* node) {
+  return launchIn({{"PMIX_RANK", "5"},
+                   {"SLURM_PROCID", "5"},
+                   {"SLURM_NTASKS", "8"},
+                   {"SLURM_NODEID", node},
+                   {"SLURM_STEP_TASKS_PER_NODE", tasksPerNode}})
+      .localSize;
+}
+
+TEST(Launch, ReadsSlurmsShorthandForTheTasksOfEachNode) {
+  EXPECT_EQ(localSizeOf("4(x2)", "1"), 4);
+  EXPECT_EQ(localSizeOf("8", "0"), 8);
+  EXPECT_EQ(localSizeOf("2,3(x2),1", "0"), 2);
+  EXPECT_EQ(localSizeOf("2,3(x2),1", "2"), 3);
+  EXPECT_EQ(localSizeOf("2,3(x2),1", "3"), 1);
+}
+
+TEST(Launch, WhatIsNoShorthandIsOneTask) {
+  for (const char* text : {"", "x", "0", "4(x", "4(x2", "4;2", "-3", "99999999999"}) EXPECT_EQ(localSizeOf(text, "1"), 1) << text;
+}
+
 // Each of them would otherwise train by itself, into the same run.
 TEST(Launch, RefusesRanksOfAnotherMpi) {
   EXPECT_THAT(refusalIn({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}),

@@ -36,10 +36,10 @@ TEST(Lock, OneHolderAtATimeAndTheSecondIsTold) {
 }
 
 TEST(Lock, AFileSystemWithoutLocksIsNotAnotherProcess) {
-  EXPECT_EQ(lockRefusal(EWOULDBLOCK), FileLock::elsewhere);
-  for (const int each : {ENOLCK, ENOSYS, EOPNOTSUPP}) EXPECT_EQ(lockRefusal(each), FileLock::unsupported);
-  EXPECT_EQ(lockRefusal(EBADF), FileLock::failed);
-  EXPECT_EQ(takeLock(-1, LockKind::exclusive), FileLock::failed);
+  EXPECT_EQ(lockRefusal(EWOULDBLOCK), LockOutcome::elsewhere);
+  for (const int each : {ENOLCK, ENOSYS, EOPNOTSUPP}) EXPECT_EQ(lockRefusal(each), LockOutcome::unsupported);
+  EXPECT_EQ(lockRefusal(EBADF), LockOutcome::failed);
+  EXPECT_EQ(takeLock(-1, LockKind::exclusive), LockOutcome::failed);
 }
 
 TEST(Lock, IsFreedByAKilledHolder) {
