@@ -16,6 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
+#include "engine/run/file_lock.h"
 #include "engine/run/process.h"
 
 namespace loom {
@@ -146,6 +147,14 @@ bool JobFolder::killed(int start) const {
   }
 }
 
+bool JobFolder::supervised() const {
+  const int file = ::open(supervisorLock().c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = takeLock(file, LockKind::shared) == LockOutcome::elsewhere;
+  ::close(file);
+  return held;
+}
+
 namespace {
 
 JobState ended(JobState state, const JobFolder::Exit& exit) {
@@ -202,9 +211,16 @@ JobState JobFolder::state() const {
 
 JobState JobFolder::state(const BatchLook& look) const {
   JobState state;
-  if (!launch().contains("loom_launch")) return state;
+  const Json launch = this->launch();
+  if (!launch.contains("loom_launch")) return state;
   const Json process = this->process();
   state.start = valueOf(process, "start", 0);
+  if (const int wanted = valueOf(launch, "start", 1); wanted > state.start && !schedulerOf(launch) && supervised()) {
+    state.start = wanted;
+    state.phase = JobPhase::unknown;
+    state.detail = "its supervisor has not said a word yet";
+    return state;
+  }
   if (state.start == 0) return state;  // no start of it has begun
   state.scheduler = schedulerOf(process);
   if (state.scheduler) state.number = valueOf(process, state.scheduler->key(), std::string());

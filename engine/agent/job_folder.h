@@ -77,6 +77,7 @@ class JobFolder {
   void forgetExit() const;
   void noteKill(int start) const;
   bool killed(int start) const;
+  bool supervised() const;  // whether a supervisor holds its lock now
 
   // Asks the system, or by `look` the batch system where it runs there; without one its answer is waited for.
   JobState state() const;

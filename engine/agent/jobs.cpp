@@ -16,7 +16,6 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
-#include "engine/run/file_lock.h"
 #include "engine/run/run_lock.h"
 
 namespace loom {
@@ -35,14 +34,6 @@ void awaitProcess(const JobFolder& job, int start) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (std::chrono::steady_clock::now() < end && job.notedStart() != start && !job.exit())
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-}
-
-bool isSupervised(const JobFolder& job) {
-  const int file = ::open(job.supervisorLock().c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool held = takeLock(file, LockKind::shared) == LockOutcome::elsewhere;
-  ::close(file);
-  return held;
 }
 
 Json answerOf(JobState state, int start, bool started) {
@@ -89,7 +80,7 @@ bool Jobs::adopt(const JobFolder& job, const Json& launch) const {
   const int start = startOf(launch);
   if (job.notedStart() == start) return true;
   const Scheduler* const scheduler = schedulerOf(launch);
-  if (!scheduler) return isSupervised(job);
+  if (!scheduler) return job.supervised();
   const Json process = job.process();
   const auto previous = process.find(scheduler->key());
   const std::string number =

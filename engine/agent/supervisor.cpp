@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "engine/agent/launch_words.h"
 #include "engine/agent/scheduler.h"
@@ -32,6 +33,7 @@ constexpr std::chrono::seconds kGiveUp{20};   // what even then does not end is 
 // Before a preempted job is killed by the batch system (Slurm's KillWait is 30 s): its checkpoint.
 constexpr std::chrono::seconds kLastWishes{18};
 constexpr int kPollMs = 200;
+constexpr int kTries = 30;  // for the lock, 10 ms apart
 
 [[noreturn]] void become(const std::vector<std::string>& given, pid_t supervisor) {
   std::vector<std::string> copies = given;
@@ -159,8 +161,12 @@ int superviseJob(const JobFolder& job) {
   ::umask(077);
   const int lock = ::open(job.supervisorLock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) throwErrno(errno, "lock", job.supervisorLock());
-  if (takeLock(lock, LockKind::exclusive) == LockOutcome::elsewhere)
-    throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
+  // Whoever asks for the state looks at it through a shared lock, for an instant.
+  for (int tries = 0; takeLock(lock, LockKind::exclusive) == LockOutcome::elsewhere; ++tries) {
+    if (tries == kTries)
+      throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   Json launch = job.launch();
   if (!launch.contains("loom_launch"))
     throwError(ErrorCode::missingFile, "{} is no job's folder: it has no launch.json", job.path().string());

@@ -120,6 +120,7 @@ bool JobTail::tellLog(const std::string& id, const Tell& tell) {
 }
 
 bool JobTail::tellEnd(const std::string& id, const Tell& tell) {
+  if (m_eventsShort != Clock::time_point{}) return false;  // soon it is a fault, or was none
   const auto last = lastEvent(m_job.run());
   if ((!last || last->kind != "finished") && Clock::now() < m_endSeen + kLate &&
       std::filesystem::exists(m_job.run().eventsFile()))
