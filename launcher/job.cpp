@@ -51,7 +51,12 @@ Json toJson(const QStringList& list) {
 
 QString makeRunId(const QString& project) {
   QString stem = project.isEmpty() ? QStringLiteral("run") : QFileInfo(project).completeBaseName();
-  stem.replace(QRegularExpression("[^A-Za-z0-9_-]+"), "-");
+  // Plain on every host, and read as a name everywhere: an accent goes, the letter stays; what begins with a dash would
+  // be an option.
+  stem = stem.normalized(QString::NormalizationForm_KD).remove(QRegularExpression("\\p{Mn}"));
+  stem.replace(QRegularExpression("[^A-Za-z0-9_-]+"), "-").remove(QRegularExpression("^[_-]+"));
+  while (stem.endsWith('-')) stem.chop(1);
+  if (stem.isEmpty()) stem = QStringLiteral("run");
   return QStringLiteral("%1-%2-%3")
       .arg(stem.left(40), QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss"))
       .arg(QRandomGenerator::global()->bounded(0x10000), 4, 16, QLatin1Char('0'));

@@ -72,8 +72,8 @@ class Launcher : public QObject {
   // Adds a run that was made elsewhere (or comes again). Answers its id; curves follow. Throws Error(badData) for a folder that
   // is none.
   QString openFolder(const QString& folder, const QString& project = {});
-  // Opens every run folder below `folder` that is not known; answers how many were.
-  int scan(const QString& folder, const QString& project);
+  // The same for a folder that lies among a project's runs; false for one that is known, that a person took from the list, or that is none.
+  bool takeIn(const QString& folder, const QString& project);
 
   JobStage stage(const QString& id) const { return m_stages.value(id); }
   // Why it cannot be told how the run goes: its folder is gone from the host, Slurm has forgotten it. Empty = it can. Only a

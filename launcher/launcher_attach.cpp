@@ -1,6 +1,5 @@
 // How the launcher finds runs again: those of the last session, those that were started elsewhere.
 #include <QCryptographicHash>
-#include <QDir>
 #include <QFileInfo>
 
 #include "engine/base/error.h"
@@ -82,16 +81,11 @@ QString Launcher::openFolder(const QString& folder, const QString& project) {
   return id;
 }
 
-int Launcher::scan(const QString& folder, const QString& project) {
-  int found = 0;
-  for (const QFileInfo& each : QDir(folder).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-    if (m_store.findFolder(each.canonicalFilePath()) || m_store.wasRemoved(each.canonicalFilePath()) ||
-        !QFileInfo::exists(each.filePath() + "/events.jsonl"))
-      continue;
-    openFolder(each.filePath(), project);
-    ++found;
-  }
-  return found;
+bool Launcher::takeIn(const QString& folder, const QString& project) {
+  const QString path = QFileInfo(folder).canonicalFilePath();
+  if (m_store.findFolder(path) || m_store.wasRemoved(path) || !QFileInfo::exists(path + "/events.jsonl")) return false;
+  openFolder(path, project);
+  return true;
 }
 
 }  // namespace loom

@@ -8,6 +8,7 @@
 
 #include "launcher/remote/host_lines.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -16,10 +17,7 @@ namespace {
 constexpr int kWidth = 460;
 
 QLabel* words(const char* kind, const QString& text) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
+  QLabel* const label = makeLabel(kind, text, nullptr, Wrap::yes);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   return label;
 }

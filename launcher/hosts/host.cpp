@@ -112,6 +112,7 @@ Json toJson(const Host& host) {
   text("user", host.user);
   if (host.port) json["port"] = host.port;
   if (host.systemSsh) json["system_ssh"] = true;
+  text("key", host.key);
   if (host.ranks != plain.ranks) json["ranks"] = host.ranks;
   for (const RankPlace& each : host.places)
     json["places"].push_back({{"name", each.name.toStdString()}, {"ranks", each.ranks}});
@@ -126,6 +127,7 @@ Json toJson(const Host& host) {
                      {"time", slurm.time.toStdString()},
                      {"nodes", slurm.nodes},
                      {"ranks_per_node", slurm.ranksPerNode},
+                     {"cores_per_rank", slurm.coresPerRank},
                      {"signal_seconds", slurm.signalSeconds},
                      {"continuations", slurm.continuations},
                      {"lines", toJson(slurm.lines)}};
@@ -133,6 +135,7 @@ Json toJson(const Host& host) {
   if (host.stalledAfter) json["stalled_after"] = host.stalledAfter;
   if (host.folder != plain.folder) text("folder", host.folder);
   text("data_folder", host.dataFolder);
+  if (host.bringBest) json["bring_best"] = true;
   if (!host.further.isEmpty()) addMissing(json, Json::parse(host.further.begin(), host.further.end()));
   return json;
 }
@@ -150,6 +153,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
   host.user = named.text("user");
   host.port = named.integer("port", 0);
   host.systemSsh = named.flag("system_ssh", false);
+  host.key = named.text("key");
   const QString kind = named.text("kind", "mpirun");
   if (kind != "mpirun" && kind != "slurm")
     throwError(ErrorCode::badData, "host '{}': the kind is '{}', but must be 'mpirun' or 'slurm'",
@@ -176,6 +180,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
     host.slurm.time = inner.text("time");
     host.slurm.nodes = inner.integer("nodes", 1);
     host.slurm.ranksPerNode = inner.integer("ranks_per_node", 1);
+    host.slurm.coresPerRank = inner.integer("cores_per_rank", 0);
     host.slurm.signalSeconds = inner.integer("signal_seconds", host.slurm.signalSeconds);
     host.slurm.continuations = inner.integer("continuations", 0);
     host.slurm.lines = inner.list("lines");
@@ -184,6 +189,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
   host.stalledAfter = named.integer("stalled_after", 0);
   host.folder = named.text("folder", host.folder);
   host.dataFolder = named.text("data_folder");
+  host.bringBest = named.flag("bring_best", false);
   further.update(named.rest(unknown));
   if (!further.empty()) host.further = QByteArray::fromStdString(further.dump());
   return host;

@@ -22,6 +22,7 @@ struct SlurmSettings {
   QString time;  // "08:00:00"; empty = the partition's own
   int nodes = 1;
   int ranksPerNode = 1;
+  int coresPerRank = 0;     // 0 = the partition's own
   int signalSeconds = 120;  // before the time limit a checkpoint is asked for
   int continuations = 0;    // how often a run whose time was over is submitted again
   QStringList lines;        // further "#SBATCH ..." lines
@@ -34,6 +35,7 @@ struct Host {
   QString user;     // empty = the configuration's, or this person's
   int port = 0;     // 0 = the configuration's, or 22
   bool systemSsh = false;  // reached by the system's own ssh rather than the library
+  QString key;      // file of a private key here, "~/.ssh/cluster"; empty = the configuration's, or the usual ones
   HostKind kind = HostKind::mpirun;
   QVector<RankPlace> places;  // mpirun: empty = the host itself, with `ranks`
   int ranks = 1;
@@ -43,6 +45,7 @@ struct Host {
   SlurmSettings slurm;
   int stalledAfter = 0;  // seconds after which a rank that the others wait for ends the job; 0 = the engine's own 40
   QString folder = QStringLiteral("~/.cache/gradloom");  // engine, runs and data there; plain characters only
+  bool bringBest = false;  // the best checkpoint is brought here when a run ends
   QString dataFolder;  // where the data already lies, laid out as beside the project; empty = it is sent
 
   QByteArray further;  // JSON: keys of the file that this version does not know; written back as they were

@@ -5,6 +5,7 @@
 #include <QCryptographicHash>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileInfo>
 #include <QSysInfo>
 
 #include "engine/agent/frame.h"
@@ -15,6 +16,7 @@ namespace loom {
 namespace {
 
 constexpr int kScript = 2048;
+constexpr const char* kBundle = "gradloom-engine.tar.gz";
 // No login shell finds anything to interpret in this but two quoted words: sh, csh and fish read it alike. The script
 // comes as input; dd takes it byte by byte, so that what follows is left for the script's own commands.
 constexpr const char* kCommand = "exec /bin/sh -c 'eval \"$(dd bs=1 count=2048 2>/dev/null)\"'";
@@ -105,6 +107,14 @@ class Shell {
 };
 
 }  // namespace
+
+QString findBundle(const QString& program) {
+  if (const QString named = qEnvironmentVariable("LOOM_BUNDLE"); !named.isEmpty()) return named;
+  const QString beside = QFileInfo(program).absolutePath();
+  for (const QString& folder : {beside, beside + "/../share/gradloom"})
+    if (QFileInfo::exists(folder + '/' + kBundle)) return QFileInfo(folder + '/' + kBundle).canonicalFilePath();
+  return {};
+}
 
 EngineBundle readBundle(const QString& path) {
   QFile file(path);

@@ -1,7 +1,9 @@
 #include "launcher/remote/line_worker.h"
 
 #include <QDateTime>
+#include <QDir>
 #include <QElapsedTimer>
+#include <QRegularExpression>
 
 #include "engine/agent/agent.h"
 #include "engine/agent/job_folder.h"
@@ -99,6 +101,11 @@ std::unique_ptr<HostTransport> LineWorker::makeTransport() {
         ask);
   const SshConfig config = m_options.sshConfig.isEmpty() ? SshConfig::standard() : SshConfig(m_options.sshConfig);
   SshTarget target = config.resolve(m_host.address, m_host.user, m_host.port);
+  if (!m_host.key.isEmpty()) {
+    // The one that a person named, before any other.
+    target.identities = {m_host.key.startsWith("~/") ? QDir::homePath() + m_host.key.mid(1) : m_host.key};
+    target.identitiesOnly = true;
+  }
   m_facts.user = target.user;
   m_facts.warning = target.warning;
   return std::make_unique<SshConnection>(std::move(target), ask);
@@ -225,6 +232,16 @@ void LineWorker::broken(const AgentClient::Loss& loss) {
   fail(SshFault::unreachable, loss.sentence);
 }
 
+// The command that the sentence speaks of where it names one, else what tells more.
+QString LineWorker::remedyOf(SshFault fault, const QString& sentence) const {
+  static const QRegularExpression named("ssh-(copy-id|keygen) .+$");
+  if (const auto match = named.match(sentence); match.hasMatch()) return match.captured(0);
+  const QString place = (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address;
+  const QString port = m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString();
+  const QString key = m_host.key.isEmpty() ? QString() : QStringLiteral("-i %1 ").arg(m_host.key);
+  return fault == SshFault::signIn ? QStringLiteral("ssh-copy-id %1%2%3").arg(key, port, place) : QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
+}
+
 void LineWorker::fail(SshFault fault, const QString& sentence) {
   m_jobs.offline();
   m_agent.reset();
@@ -233,7 +250,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     m_transport.reset();
   }
   m_installed = false;
-  for (const auto& [to, failed] : std::exchange(m_fetches, {})) failed(sentence);
+  endFetches(sentence);
   if (m_checking) {
     CheckLine line{.group = "Connection",
                    .name = fault == SshFault::hostKey   ? "Host key"
@@ -242,9 +259,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
                    .status = CheckLine::Status::failed,
                    .finding = sentence};
     line.why = QStringLiteral("Nothing else can be checked before this is mended.");
-    line.remedy = QStringLiteral("ssh -v %1%2 true")
-                      .arg(m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString(),
-                           (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address);
+    line.remedy = remedyOf(fault, sentence);
     say(line);
     finishCheck();
   }
@@ -263,46 +278,12 @@ void LineWorker::close() {
   m_retry.stop();
   m_jobs.offline();
   m_agent.reset();
+  endFetches(QStringLiteral("the line was closed"));
   {
     const QMutexLocker lock(&m_mutex);
     m_transport.reset();
   }
   tell(LineState::offline);
-}
-
-void LineWorker::fetch(const QString& run, const QString& file, const QString& to) {
-  if (!m_agent) {
-    return toLine(
-        [=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, QStringLiteral("there is no connection now")); });
-  }
-  // Beside its place, under a name that tells what is missing: a fetch that broke off goes on there.
-  auto part = std::make_shared<QFile>(to + ".part");
-  const auto failed = [this, run, file, to](const QString& sentence) {
-    m_fetches.erase(to);
-    toLine([=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, sentence); });
-  };
-  m_fetches[to] = failed;
-  if (!part->open(QIODevice::WriteOnly | QIODevice::Append))
-    return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
-  auto next = std::make_shared<std::function<void()>>();
-  *next = [=, this, weak = std::weak_ptr<std::function<void()>>(next)] {
-    const auto again = weak.lock();
-    m_agent->ask(
-        {{"verb", "get"}, {"job", run.toStdString()}, {"file", file.toStdString()}, {"offset", part->size()}},
-        [=, this](const Json& header, const QByteArray& bytes) {
-          if (!header.value("ok", false)) return failed(QString::fromStdString(header.value("message", std::string())));
-          if (part->write(bytes) != bytes.size() || !part->flush())
-            return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
-          const double share = static_cast<double>(part->size()) / std::max(1.0, header.value("size", 1.0));
-          toLine([=](HostLine& line) { Q_EMIT line.fetchProgress(run, file, share); });
-          if (!header.value("end", false)) return (*again)();
-          QFile::remove(to);
-          if (!part->rename(to)) return failed(QStringLiteral("%1 cannot be written: %2").arg(to, part->errorString()));
-          m_fetches.erase(to);
-          toLine([=](HostLine& line) { Q_EMIT line.fetched(run, file, to); });
-        });
-  };
-  (*next)();
 }
 
 }  // namespace loom

@@ -43,6 +43,7 @@ class LineWorker : public QObject {
     QByteArray output;
     QElapsedTimer clock;
   };
+  struct Fetch;
   void tell(LineState state, const QString& sentence = {}, qint64 nextTry = 0);
   void toLine(std::function<void(HostLine&)> say);
   std::unique_ptr<HostTransport> makeTransport();
@@ -51,12 +52,19 @@ class LineWorker : public QObject {
   void greeted(const Json& hello, double asked);
   void install();
   void broken(const AgentClient::Loss& loss);
+  QString remedyOf(SshFault fault, const QString& sentence) const;
   void fail(SshFault fault, const QString& sentence);
   void checkConnection();
   void checkMachine();
   void probe();
   bool takeProbe(const Json& header, const QByteArray& bytes);  // true: it was the check's own job
   void finishCheck();
+  void announceFetch(const std::shared_ptr<Fetch>& fetch);
+  void nextPiece(const std::shared_ptr<Fetch>& fetch);
+  void finishFetch(const std::shared_ptr<Fetch>& fetch);
+  void fetched(const Fetch& fetch);
+  void failFetch(const std::shared_ptr<Fetch>& fetch, const QString& sentence);
+  void endFetches(const QString& sentence);
   void say(const CheckLine& line);
   CheckWish wish() const;
 
@@ -78,7 +86,7 @@ class LineWorker : public QObject {
   LineFacts m_facts;
   QString m_program;
   std::unique_ptr<Probe> m_probe;
-  std::map<QString, std::function<void(const QString& sentence)>> m_fetches;  // by where they go
+  std::map<QString, std::shared_ptr<Fetch>> m_fetches;  // by where they go
 };
 
 }  // namespace loom

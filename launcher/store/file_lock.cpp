@@ -1,11 +1,11 @@
 #include "launcher/store/file_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <QFile>
-#include <cerrno>
+
+#include "engine/run/file_lock.h"
 
 namespace loom {
 namespace {
@@ -17,11 +17,9 @@ constexpr useconds_t kLockPause = 10000;
 
 FileLock::FileLock(const QString& path, Kind kind)
     : m_file(::open(QFile::encodeName(path).constData(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-  const int how = (kind == Kind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
-  for (int tries = 0; m_file >= 0 && tries < kLockTries && ::flock(m_file, how) != 0; ++tries) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return;
+  const LockKind wanted = kind == Kind::shared ? LockKind::shared : LockKind::exclusive;
+  for (int tries = 0; m_file >= 0 && tries < kLockTries && takeLock(m_file, wanted) == LockOutcome::elsewhere; ++tries)
     ::usleep(kLockPause);
-  }
 }
 
 FileLock::~FileLock() {
@@ -29,14 +27,15 @@ FileLock::~FileLock() {
 }
 
 bool FileLock::tryExclusive() {
-  if (m_file < 0 || ::flock(m_file, LOCK_EX | LOCK_NB) == 0) return true;
-  const bool held = errno == EWOULDBLOCK;
+  if (m_file < 0) return true;
+  const LockOutcome outcome = takeLock(m_file, LockKind::exclusive);
+  if (outcome == LockOutcome::taken) return true;
   backToShared();  // a failed change may have given up what was held
-  return !held;
+  return outcome != LockOutcome::elsewhere;
 }
 
 void FileLock::backToShared() {
-  if (m_file >= 0) ::flock(m_file, LOCK_SH | LOCK_NB);
+  if (m_file >= 0) takeLock(m_file, LockKind::shared);
 }
 
 }  // namespace loom

@@ -160,6 +160,13 @@ const RunRecord* RunStore::find(const QString& id) const {
   return found ? &found->record : nullptr;
 }
 
+QString RunStore::freeName(const QString& project, const QString& wanted) const {
+  QSet<QString> taken;
+  for (const RunRecord& each : runs(project, Deleted::include)) taken.insert(each.name);
+  for (int number = 1;; ++number)
+    if (const QString name = wanted + '-' + QString::number(number); !taken.contains(name)) return name;
+}
+
 const RunRecord* RunStore::findFolder(const QString& folder) const {
   for (const auto& each : m_entries)
     if (each->record.folder == folder) return &each->record;

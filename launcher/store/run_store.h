@@ -38,6 +38,8 @@ class RunStore : public QObject {
   enum class Deleted { leaveOut, include };
   QList<RunRecord> runs(const QString& project = {}, Deleted deleted = Deleted::leaveOut) const;
   const RunRecord* find(const QString& id) const;
+  // "digits-4": the first number that no run of the project has, deleted ones counted in.
+  QString freeName(const QString& project, const QString& wanted) const;
   const RunRecord* findFolder(const QString& folder) const;
 
   // Adds a run with the first colour that no run of its project has. An id or a folder that is known is left as it is: the

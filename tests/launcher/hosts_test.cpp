@@ -4,11 +4,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <thread>
+#include <utility>
 
+#include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/hosts/host_store.h"
 #include "launcher/hosts/ssh_config.h"
+#include "launcher/job.h"
 #include "launcher/remote/host_check.h"
 #include "launcher/remote/launch_order.h"
 #include "launcher/remote/packed_data.h"
@@ -235,11 +238,24 @@ Host *
     QVERIFY_EXCEPTION_THROWN(launchOrder(host, job), Error);
   }
 
+  void aRunsIdIsPlainOnEveryHost() {
+    for (const auto& [project, begin] : {std::pair{"/a/日本.loom", "run-2"}, std::pair{"/a/_x.loom", "x-2"},
+                                         std::pair{"/a/-n.loom", "n-2"}, std::pair{"/a/Größe 2.loom", "Gro-e-2-2"},
+                                         std::pair{"/a/digits.loom", "digits-2"}}) {
+      const QString id = makeRunId(QString::fromUtf8(project));
+      QVERIFY2(id.startsWith(QLatin1String(begin)), qPrintable(id));
+      QVERIFY2(isJobId(id.toStdString()), qPrintable(id));
+    }
+  }
+
   void theSlurmScriptSaysEverything() {
     JobFile job;
     job.ranks = 8;
-    const QString script = slurmScript(slurmHost(), "lars-1", job, "/e/bin/loom", "/r/lars-1");
-    for (const char* line : {"#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=4\n",
+    Host host = slurmHost();
+    host.slurm.coresPerRank = 12;
+    const QString script = slurmScript(host, "lars-1", job, "/e/bin/loom", "/r/lars-1");
+    QVERIFY(script.startsWith("#!/bin/bash -l\n"));  // else `module` is not known in it on many clusters
+    for (const char* line : {"#SBATCH --cpus-per-task=12\n", "#SBATCH --requeue\n", "#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=4\n",
                              "#SBATCH --account=ab12\n", "#SBATCH --partition=gpu\n", "#SBATCH --gres=gpu:a100:4\n",
                              "#SBATCH --time=08:00:00\n", "#SBATCH --exclusive\n", "#SBATCH --signal=B:USR1@120\n",
                              "\nmodule load openmpi/4.1\n", "\nexec /e/bin/loom agent --job /r/lars-1\n"})

@@ -409,6 +409,19 @@ class RemoteTest : public RemoteFixture {
     QFile copy(to);
     QVERIFY(copy.open(QIODevice::ReadOnly));
     QCOMPARE(copy.readAll(), bytes);
+    // What lies here already comes once more only when it is another; a part that is spoiled is thrown away.
+    line().fetch("a", "big file;", to);
+    QTRY_COMPARE(fetched.size(), 2);
+    QFile spoiled(m_folder->filePath("again.part"));
+    QVERIFY(spoiled.open(QIODevice::WriteOnly));
+    spoiled.write("these are other bytes");
+    spoiled.close();
+    line().fetch("a", "big file;", m_folder->filePath("again"));
+    QTRY_COMPARE(fetched.size(), 3);
+    QFile again(m_folder->filePath("again"));
+    QVERIFY(again.open(QIODevice::ReadOnly));
+    QCOMPARE(again.readAll(), bytes);
+    QVERIFY(!spoiled.exists());
     line().fetch("a", "../../secret", m_folder->filePath("no"));
     QTRY_COMPARE(failed.size(), 1);
   }
