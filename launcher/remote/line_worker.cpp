@@ -194,6 +194,7 @@ void LineWorker::greeted(const Json& hello, double asked) {
   if (!m_options.program.isEmpty()) m_program = m_options.program;
   m_waitMs = m_options.firstWaitMs;
   m_reached = true;
+  m_fetchWaits = false;
   toLine([facts = m_facts](HostLine& line) { line.m_facts = facts; });
   tell(LineState::online);
   m_jobs.online(*m_agent, m_program, m_facts.base);
@@ -250,6 +251,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     m_transport.reset();
   }
   m_installed = false;
+  m_fetchWaits |= !m_fetches.empty();
   endFetches(sentence);
   if (m_checking) {
     CheckLine line{.group = "Connection",
@@ -264,17 +266,18 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     finishCheck();
   }
   if (!m_wanted || m_calledOff) return tell(LineState::offline, sentence);
-  // A line with jobs is kept up. One that nobody needs is taken up again when it is asked for something.
-  if (fault == SshFault::unreachable && m_jobs.isEmpty() && std::exchange(m_reached, false))
+  // A line with jobs, or with a file on its way, is kept up. One that nobody needs is taken up again when it is asked for something.
+  const bool needed = !m_jobs.isEmpty() || m_fetchWaits;
+  if (fault == SshFault::unreachable && !needed && std::exchange(m_reached, false))
     return tell(LineState::offline, sentence);
-  if (fault != SshFault::unreachable || m_jobs.isEmpty()) return tell(LineState::needsPerson, sentence);
+  if (fault != SshFault::unreachable || !needed) return tell(LineState::needsPerson, sentence);
   tell(LineState::waiting, sentence, QDateTime::currentMSecsSinceEpoch() + m_waitMs);
   m_retry.start(m_waitMs);
   m_waitMs = std::min(m_waitMs * 2, m_options.longestWaitMs);
 }
 
 void LineWorker::close() {
-  m_wanted = m_reached = false;
+  m_wanted = m_reached = m_fetchWaits = false;
   m_retry.stop();
   m_jobs.offline();
   m_agent.reset();

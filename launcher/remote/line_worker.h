@@ -80,7 +80,8 @@ class LineWorker : public QObject {
   QTimer m_retry;
   int m_waitMs;
   bool m_wanted = false, m_installed = false, m_checking = false;
-  bool m_reached = false;  // it stood since it was last wanted
+  bool m_reached = false;     // it stood since it was last wanted
+  bool m_fetchWaits = false;  // a file was on its way when it broke
   std::atomic<bool> m_calledOff{false}, m_ending{false};
   qint64 m_bytesNeeded = 0;
   LineFacts m_facts;

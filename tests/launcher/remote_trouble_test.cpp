@@ -94,9 +94,13 @@ class RemoteTroubleTest : public RemoteFixture {
   }
 
   void twoRunsSendTheSameDataOnce() {
-    openScripted([](const Json& request) {
-      if (request.value("verb", "") == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
-      return ScriptedHost::usual(request);
+    openScripted([held = QByteArray()](const Json& request) mutable {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      if (verb != "put" && verb != "ping") return ScriptedHost::usual(request);
+      // The answer takes its time: meanwhile the others are packed, too.
+      held += ScriptedHost::usual(request);
+      return verb == "put" ? QByteArray() : std::exchange(held, {});
     });
     for (const char* id : {"a", "b", "c"}) m_launcher->submit(job(id, {}));
     QTRY_COMPARE(m_there.count("start"), 3);
