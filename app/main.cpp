@@ -141,6 +141,7 @@ int main(int argc, char** argv) {
     // After the first picture: runs of the last session, then what was asked for on the command line.
     QTimer::singleShot(0, &window, [&] {
       workspace.launcher().attach();
+      window.offerUnsaved();
       if (line.parser.isSet(line.train)) window.train();
     });
     return QApplication::exec();

@@ -144,6 +144,11 @@ void NetworkView::wheelEvent(QWheelEvent* event) {
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() - event->angleDelta().y());
     return;
   }
+  // Where a person wants the wheel to scroll, Ctrl makes it zoom.
+  if (!m_wheelZooms && !(event->modifiers() & Qt::ControlModifier)) {
+    verticalScrollBar()->setValue(verticalScrollBar()->value() - event->angleDelta().y());
+    return;
+  }
   setZoom(zoom() * std::pow(1.15, steps), event->position());
 }
 
@@ -265,7 +270,7 @@ void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
   };
   const bool nodes = !m_scene.picked().nodes.empty();
   add("plus", tr("Add layer..."), QKeySequence(Qt::SHIFT | Qt::Key_A), true, [this, at] {
-    offerLayers(at, [](const LayerDefinition&) { return true; }, [this, at](const std::string& layer) {
+    offerLayers(at, {}, [](const LayerDefinition&) { return true; }, [this, at](const std::string& layer) {
       const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = mapToScene(at)});
       m_scene.pickNode(id);
     });

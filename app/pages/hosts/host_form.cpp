@@ -187,6 +187,7 @@ void HostForm::buildFields() {
   addText("host-form-address", tr("Address"), tr("A host name, an address, or a name of your SSH configuration"), For::both, [](Host& host) -> QString& { return host.address; });
   addText("host-form-user", tr("User"), tr("Empty: as the SSH configuration says, else you"), For::both, [](Host& host) -> QString& { return host.user; });
   addNumber("host-form-port", tr("Port"), tr("Empty: as the SSH configuration says, else 22"), For::both, [](Host& host) -> int& { return host.port; }, true);
+  addText("host-form-key", tr("Key"), tr("File of a private key, ~/.ssh/cluster; empty: as the SSH configuration says, else the usual ones"), For::both, [](Host& host) -> QString& { return host.key; });
   {
     auto* row = new QWidget;
     auto* inner = new QHBoxLayout(row);
@@ -209,6 +210,7 @@ void HostForm::buildFields() {
   addText("host-form-time", tr("Time limit"), tr("08:00:00; empty: the partition's own"), For::slurm, [](Host& host) -> QString& { return host.slurm.time; });
   addNumber("host-form-nodes", tr("Nodes"), {}, For::slurm, [](Host& host) -> int& { return host.slurm.nodes; });
   addNumber("host-form-per-node", tr("Ranks per node"), {}, For::slurm, [](Host& host) -> int& { return host.slurm.ranksPerNode; });
+  addNumber("host-form-cores", tr("Cores per rank"), tr("Empty: the partition's own, often one"), For::slurm, [](Host& host) -> int& { return host.slurm.coresPerRank; }, true);
   addNumber("host-form-signal", tr("Checkpoint before end"), tr("Seconds before the time limit"), For::slurm, [](Host& host) -> int& { return host.slurm.signalSeconds; });
   addNumber("host-form-continuations", tr("Continuations"), tr("How often a run whose time was over is submitted again"), For::slurm, [](Host& host) -> int& { return host.slurm.continuations; });
   addLines("host-form-sbatch", tr("Further lines"), tr("#SBATCH --constraint=skylake"), For::slurm, [](const Host& host) { return host.slurm.lines.join('\n'); },

@@ -12,20 +12,16 @@
 #include "app/pages/start/project_row.h"
 #include "app/preferences.h"
 #include "app/run_display.h"
+#include "app/run_metrics.h"
 #include "app/samples.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
-
-QLabel* heading(const QString& text, const char* kind) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  return label;
-}
 
 void clear(QVBoxLayout* rows) {
   while (QLayoutItem* item = rows->takeAt(0)) {
@@ -78,8 +74,8 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
     parts->setContentsMargins(0, 0, 0, 0);
     parts->setSpacing(6);
     auto* line = new QHBoxLayout;
-    line->addWidget(heading(title, "heading"));
-    line->addWidget(heading(quiet, "hint"));
+    line->addWidget(makeLabel("heading", title));
+    line->addWidget(makeLabel("hint", quiet));
     line->addStretch();
     line->setContentsMargins(8, 0, 8, 0);
     parts->addLayout(line);
@@ -93,7 +89,7 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
   m_recents = side(tr("Recent"), {}, m_recentRows);
   m_samples = side(tr("Samples"), tr("nothing to download"), m_sampleRows);
   column->addLayout(sides, 1);
-  auto* drop = heading(tr("Drop a .loom file, a CSV or a run folder anywhere here"), "hint");
+  auto* drop = makeLabel("hint", tr("Drop a .loom file, a CSV or a run folder anywhere here"));
   drop->setAlignment(Qt::AlignCenter);
   column->addWidget(drop);
   connect(context.preferences, &Preferences::recentsChanged, this, [this] { if (isVisible()) rebuild(); });
@@ -127,7 +123,7 @@ void StartPage::rebuild() {
       for (const RunRecord& run : runs)
         if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (higherIsBetter(run.metric) ? run.best > best->best : run.best < best->best))))
           best = &run;
-      if (best) content.value += tr(", best %1").arg(formatMetric(best->metric, best->best));
+      if (best) content.value += tr(", best %1").arg(context().runMetrics->text(*best, best->best));
     }
     recents << Recent{content, each.path, live > 0};
   }
@@ -163,7 +159,7 @@ void StartPage::rebuild() {
   bool first = true;
   for (const Sample& sample : samples()) {
     const QString hint = recents.isEmpty() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
-    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path});
+    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path, .sentence = true});
     row->setObjectName("sample");
     connect(row, &ProjectRow::clicked, this, [this, path = sample.path] { context().openProject(path); });
     m_sampleRows->addWidget(row);
