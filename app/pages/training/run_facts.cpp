@@ -164,6 +164,7 @@ void RunFacts::setForm(Form form) {
   layout()->removeWidget(m_model);
   if (form == Form::column) m_sections->insertWidget(kModelPlace, m_model);
   else static_cast<QVBoxLayout*>(layout())->addWidget(m_model);
+  m_model->setContentsMargins(0, 0, 0, form == Form::strip ? 8 : 0);
 }
 
 void RunFacts::refresh(const RunRecord* run) {
