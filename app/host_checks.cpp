@@ -173,7 +173,10 @@ HostSign HostChecks::sign(const QString& host) const {
       case LineState::connecting: return {Status::running, tr("Connecting")};
       case LineState::asking: return {Status::running, tr("Waits for your answer")};
       case LineState::installing: return {Status::running, line->sentence()};
-      case LineState::waiting: return {Status::reconnecting, wait > 0 ? tr("Reconnecting in %1 s").arg(wait) : tr("Reconnecting")};
+      case LineState::waiting:
+        // Only what was connected once can be connected again.
+        if (line->facts().engine.isEmpty()) return {Status::reconnecting, wait > 0 ? tr("Not reached, next try in %1 s").arg(wait) : tr("Not reached")};
+        return {Status::reconnecting, wait > 0 ? tr("Reconnecting in %1 s").arg(wait) : tr("Reconnecting")};
       case LineState::needsPerson: return {Status::failed, tr("Not connected, needs you")};
       case LineState::offline:
       case LineState::online: break;

@@ -51,7 +51,8 @@ void MainWindow::resumeLast() {
 }
 
 void MainWindow::trainSeeds() {
-  if (const Outcome started = m_workspace.trainSeeds(4); !started) report("train", started, [this] { trainSeeds(); });
+  const Page* const now = page(m_current);
+  if (const Outcome started = m_workspace.trainSeeds(4, now ? now->chosenRun() : QString()); !started) report("train", started, [this] { trainSeeds(); });
   else showPage("runs");
 }
 
@@ -147,7 +148,7 @@ void MainWindow::buildTrainMenu() {
   QAction* const changes = menu.addAction(icon("edit"), tr("Train with changes..."));
   connect(changes, &QAction::triggered, this, [this] {
     delete m_card;
-    auto* card = new TrainCard(this);
+    auto* card = new TrainCard([this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
     connect(card, &TrainCard::wanted, this, [this](const QString& name, const QStringList& overrides) { train({name, overrides}); });
     m_card = card;
     card->openAt(&m_topBar->trainButton());

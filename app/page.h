@@ -24,6 +24,7 @@ class Models;
 class Preferences;
 class ProjectDocument;
 class RunHosts;
+class RunMetrics;
 class RunStore;
 class Theme;
 class Workspace;
@@ -80,6 +81,7 @@ struct AppContext {
   HostChecks* checks = nullptr;
   RunHosts* runHosts = nullptr;
   Models* models = nullptr;        // where the weights of a run are
+  RunMetrics* runMetrics = nullptr;
   Theme* theme = nullptr;
   Preferences* preferences = nullptr;
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
@@ -107,6 +109,8 @@ class Page : public QWidget {
   virtual QList<SearchHit> search(const QString& /*query*/) { return {}; }
   // Files dropped anywhere on the window that are no project and no run folder; true = taken.
   virtual bool filesDropped(const QList<QUrl>&) { return false; }
+  // The one run that is chosen here, which commands about a run then mean; empty = none.
+  virtual QString chosenRun() const { return {}; }
   // Ctrl+B and Ctrl+I.
   virtual void toggleLeftPanel() {}
   virtual void toggleInspector() {}

@@ -18,21 +18,10 @@ Status statusOf(RunState state) {
   return Status::queued;
 }
 
-ValueKind kindOfMetric(const QString& metric) {
-  const bool fraction = metric.contains("acc", Qt::CaseInsensitive) || metric.contains("top", Qt::CaseInsensitive) ||
-                        metric.contains("error", Qt::CaseInsensitive);
-  return fraction ? ValueKind::accuracy : ValueKind::loss;
-}
-
 QString titleOfMetric(const QString& metric) {
   QString title = metric.section('/', -1);
   title.replace('_', ' ');
   return title.left(1).toUpper() + title.mid(1);
-}
-
-QString formatMetric(const QString& metric, double value) {
-  if (std::isnan(value) && metric.isEmpty()) return QStringLiteral("–");
-  return formatValue(kindOfMetric(metric), value);
 }
 
 QString formatMoment(double seconds) {

@@ -1,5 +1,5 @@
 #pragma once
-// How runs are written: states as shapes and words, metrics by their kind, dates.
+// How runs are written: states as shapes and words, dates. Values of metrics: run_metrics.h.
 #include <QString>
 
 #include "launcher/store/run_record.h"
@@ -10,9 +10,7 @@
 namespace loom {
 
 Status statusOf(RunState state);
-ValueKind kindOfMetric(const QString& metric);     // accuracies and errors are fractions
 QString titleOfMetric(const QString& metric);      // "Accuracy", "Top-5"
-QString formatMetric(const QString& metric, double value);
 // "today 14:06", "Tue 09:12", "12 Mar 2026"
 QString formatMoment(double secondsSince1970);
 QString formatClock(double secondsSince1970);      // "14:06:03"

@@ -4,16 +4,19 @@
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QThread>
+#include <QRegularExpression>
 #include <algorithm>
 
+#include "app/attempt.h"
 #include "app/host_checks.h"
 #include "app/keep_awake.h"
 #include "app/pages/data/known_columns.h"
+#include "app/planned_run.h"
 #include "app/preferences.h"
 #include "app/run_hosts.h"
+#include "app/run_metrics.h"
 #include "app/run_scan.h"
 #include "app/samples.h"
-#include "engine/base/error.h"
 #include "launcher/local_process.h"
 #include "launcher/orders.h"
 #include "launcher/remote/engine_installer.h"
@@ -43,6 +46,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_hosts(std::make_unique<HostStore>(options.dataFolder)),
       m_lines(std::make_unique<HostLines>(*m_hosts, lineOptions(options))),
       m_runHosts(std::make_unique<RunHosts>(*m_store)),
+      m_runMetrics(std::make_unique<RunMetrics>()),
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
       m_models(std::make_unique<Models>(*m_store, m_lines.get())),
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
@@ -53,6 +57,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   m_context.checks = m_checks.get();
   m_context.runHosts = m_runHosts.get();
   m_context.models = m_models.get();
+  m_context.runMetrics = m_runMetrics.get();
   m_context.theme = &theme;
   m_context.preferences = &preferences;
   m_context.workspace = this;
@@ -230,39 +235,71 @@ int Workspace::errors() const {
 
 QString Workspace::freeRunName(const QString& wanted) const { return m_store->freeName(m_document->path(), wanted); }
 
-Outcome Workspace::train(const TrainOptions& options) {
+// Saved and sound, so that what is trained is what stands in the file.
+Outcome Workspace::readyToTrain() {
   if (!m_document) return Outcome::refused(tr("Open a project first."));
   if (const Outcome saved = save(); !saved) return saved;
   if (const int count = errors())
     return Outcome::refused(count == 1 ? tr("The project has an error; it is in the list of problems.")
                                        : tr("The project has %1 errors; they are in the list of problems.").arg(count));
-  Job job{.id = makeRunId(m_document->path()),
-          .name = options.name.isEmpty() ? freeRunName(m_document->name()) : options.name,
-          .project = m_document->path(),
-          .snapshot = QByteArray::fromStdString(m_document->text()),
-          .dataFolder = m_document->folder(),
-          .overrides = options.overrides,
-          .host = host(),
-          .ranks = host().isEmpty() ? 0 : ranks(),
-          .priority = options.priority};
-  try {
-    m_launcher->submit(job);
-  } catch (const Error& error) {
-    return Outcome::refused(QString::fromStdString(error.what()));
-  }
+  return Outcome::done();
+}
+
+QString Workspace::faultOfChanges(const QStringList& overrides) const {
+  return m_document ? faultOf({QByteArray::fromStdString(m_document->text()), overrides}) : QString();
+}
+
+Outcome Workspace::submit(const Job& job) {
+  if (const QString fault = attempt([&] { m_launcher->submit(job); }); !fault.isEmpty()) return Outcome::refused(fault);
   setCurrentRun(job.id);
   Q_EMIT submitted(job.id);
   return Outcome::done();
 }
 
-Outcome Workspace::trainSeeds(int count) {
+Outcome Workspace::train(const TrainOptions& options) {
+  if (const Outcome ready = readyToTrain(); !ready) return ready;
+  return submit({.id = makeRunId(m_document->path()),
+                 .name = options.name.isEmpty() ? freeRunName(m_document->name()) : options.name,
+                 .project = m_document->path(),
+                 .snapshot = QByteArray::fromStdString(m_document->text()),
+                 .dataFolder = m_document->folder(),
+                 .overrides = options.overrides,
+                 .host = host(),
+                 .ranks = host().isEmpty() ? 0 : ranks(),
+                 .priority = options.priority});
+}
+
+Outcome Workspace::trainSeeds(int count, const QString& run) {
+  const RunRecord* const chosen = m_store->find(run);
+  if (!chosen)
+    if (const Outcome ready = readyToTrain(); !ready) return ready;
   if (!m_document) return Outcome::refused(tr("Open a project first."));
-  const Json& settings = m_document->project().training.settings;
-  const std::int64_t seed = settings.contains("seed") && settings["seed"].is_number_integer() ? settings["seed"].get<std::int64_t>() : 1;
-  for (int i = 1; i <= count; ++i) {
-    const TrainOptions options{.name = freeRunName(m_document->name() + "-seed" + QString::number(seed + i)),
-                               .overrides = {QStringLiteral("training.seed=%1").arg(seed + i)}};
-    if (const Outcome started = train(options); !started) return started;
+  Job job{.project = m_document->path(), .host = host(), .ranks = host().isEmpty() ? 0 : ranks()};
+  PlannedRun planned;
+  QList<std::int64_t> seeds;
+  const QString fault = attempt([&] {
+    if (chosen) {
+      planned = plannedAs(*chosen);
+      RunRecord read;
+      JobFile file;
+      if (readJobFile(chosen->folder, read, file)) job.host = file.host, job.ranks = file.ranks, job.priority = file.priority;
+    } else {
+      planned.snapshot = QByteArray::fromStdString(m_document->text());
+      job.dataFolder = m_document->folder();
+    }
+    seeds = freeSeeds(planned, m_store->runs(m_document->path()), count);
+  });
+  if (!fault.isEmpty()) return Outcome::refused(fault);
+  // A name that says a seed already says the new one instead.
+  static const QRegularExpression kSeed("-seed\\d+(-\\d+)?$");
+  const QString stem = chosen ? QString(chosen->name).remove(kSeed) : m_document->name();
+  for (const std::int64_t seed : std::as_const(seeds)) {
+    const PlannedRun next = withSeed(planned, seed);
+    job.id = makeRunId(m_document->path());
+    job.name = freeRunName(stem + "-seed" + QString::number(seed));
+    job.snapshot = next.snapshot;
+    job.overrides = next.overrides;
+    if (const Outcome started = submit(job); !started) return started;
   }
   return Outcome::done();
 }

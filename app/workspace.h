@@ -20,6 +20,7 @@ class KnownColumnsKeeper;
 class Models;
 class OrderDesk;
 class RunHosts;
+class RunMetrics;
 class RunScan;
 
 struct WorkspaceOptions {
@@ -66,8 +67,10 @@ class Workspace : public QObject {
   // Saves, checks, submits. Refused with a sentence; errors of the project stand in the document's problems.
   Outcome train(const TrainOptions& options = {});
   Outcome resumeLast();
-  // As train(), `count` times with the seeds that follow the project's.
-  Outcome trainSeeds(int count);
+  // `count` times with further seeds, none of which was trained with these settings: those of the project, or of a chosen run.
+  Outcome trainSeeds(int count, const QString& run = {});
+  // Why the project cannot be trained with these settings on top; empty = it can.
+  QString faultOfChanges(const QStringList& overrides) const;
   int errors() const;
 
   // Where Train sends a run of the open project: id of a host, empty = this machine; remembered with the project.
@@ -101,11 +104,14 @@ class Workspace : public QObject {
   void keepFolder(const QString& folder);
   QString freeRunName(const QString& wanted) const;
   QString ownCopy(const QString& original, Copy copy, QString* reason);
+  Outcome readyToTrain();
+  Outcome submit(const Job& job);
 
   std::unique_ptr<RunStore> m_store;
   std::unique_ptr<HostStore> m_hosts;
   std::unique_ptr<HostLines> m_lines;  // before the launcher: it outlives it
   std::unique_ptr<RunHosts> m_runHosts;
+  std::unique_ptr<RunMetrics> m_runMetrics;
   std::unique_ptr<HostChecks> m_checks;
   std::unique_ptr<Models> m_models;  // before the launcher: it sees how runs end
   std::unique_ptr<Launcher> m_launcher;

@@ -86,6 +86,9 @@ void Actions::refresh() {
   const RunRecord* const live = m_window.workspace().liveRun();
   m_byId["stop-after-epoch"]->setEnabled(live && Launcher::may(live->state, RunAction::stopAfterEpoch));
   m_byId["stop"]->setEnabled(live && Launcher::may(live->state, RunAction::stop));
+  const Page* const page = m_window.page(m_window.currentPage());
+  const RunRecord* const chosen = page ? m_window.workspace().store().find(page->chosenRun()) : nullptr;
+  m_byId["seeds"]->setText(chosen ? tr("Four more seeds of %1").arg(chosen->name) : tr("Four more seeds"));
   for (const Entry& each : m_entries)
     if (each.action->property("needsProject").toBool()) each.action->setEnabled(document);
 }

@@ -73,13 +73,16 @@ HostCard::HostCard(Workspace& workspace, QWidget* window) : Popover(window), m_w
   m_fault->setProperty("kind", "error");
   m_fault->setObjectName("ranks-fault");
   m_fault->setContentsMargins(8, 0, 8, 0);
+  m_fault->setWordWrap(true);
+  m_fault->setFixedWidth(kWidth);
   m_fault->hide();
   contentLayout()->addWidget(m_fault);
   connect(m_ranks, &NumberField::valueChanged, this, [this](double value) {
     const QString host = m_workspace.host();
     const int most = m_workspace.mostRanks(host);
     const bool fits = value >= 1 && value <= most;
-    m_fault->setText(tr("%1 has 1 to %2 ranks, not %3").arg(m_workspace.hostName(host)).arg(most).arg(value));
+    m_fault->setText((most == 1 ? tr("%1 has 1 rank, not %3: its form on the Hosts page sets more") : tr("%1 has 1 to %2 ranks, not %3: its form on the Hosts page sets more"))
+                         .arg(m_workspace.hostName(host)).replace("%2", QString::number(most)).replace("%3", QString::number(value)));
     m_fault->setVisible(!fits);
     adjustSize();
     if (fits) m_workspace.chooseHost(host, static_cast<int>(value));
@@ -108,7 +111,7 @@ HostCard::HostCard(Workspace& workspace, QWidget* window) : Popover(window), m_w
 
 void HostCard::refreshRanks() {
   const int most = m_workspace.mostRanks(m_workspace.host());
-  m_ranksRow->setVisible(most > 1);
+  m_ranksRow->setVisible(!m_workspace.host().isEmpty());
   m_fault->hide();
   m_ranks->setLimits(1, most);
   m_most->setText(tr("of %1").arg(most));

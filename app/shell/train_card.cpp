@@ -10,8 +10,13 @@
 #include "widgets/theme/theme.h"
 
 namespace loom {
+namespace {
 
-TrainCard::TrainCard(QWidget* window) : Popover(window), m_name(new QLineEdit), m_changes(new QPlainTextEdit), m_fault(new QLabel) {
+constexpr int kCardWidth = 340;
+
+}  // namespace
+
+TrainCard::TrainCard(Check check, QWidget* window) : Popover(window), m_check(std::move(check)), m_name(new QLineEdit), m_changes(new QPlainTextEdit), m_fault(new QLabel) {
   setObjectName("train-card");
   auto* title = new QLabel(tr("Train with changes"));
   title->setProperty("kind", "heading");
@@ -20,11 +25,16 @@ TrainCard::TrainCard(QWidget* window) : Popover(window), m_name(new QLineEdit), 
   m_changes->setPlaceholderText("training.optimizer.learning_rate=0.05\ntraining.epochs=20");
   m_changes->setAccessibleName(tr("Settings of this run, one a line"));
   m_changes->setFont(Theme::of(this).numberFont());
-  m_changes->setFixedSize(340, 92);
+  m_changes->setObjectName("train-changes");
+  m_changes->setFixedSize(kCardWidth, 92);
   m_changes->setTabChangesFocus(true);
   auto* hint = new QLabel(tr("One setting a line. The project stays as it is."));
   hint->setProperty("kind", "hint");
   m_fault->setProperty("kind", "error");
+  m_fault->setObjectName("train-fault");
+  m_fault->setTextFormat(Qt::PlainText);
+  m_fault->setWordWrap(true);
+  m_fault->setFixedWidth(kCardWidth);
   m_fault->hide();
   auto* start = new Button("play", tr("Train"), ButtonKind::tinted);
   connect(start, &Button::clicked, this, &TrainCard::start);
@@ -33,19 +43,22 @@ TrainCard::TrainCard(QWidget* window) : Popover(window), m_name(new QLineEdit), 
   contentLayout()->addWidget(start, 0, Qt::AlignRight);
 }
 
+void TrainCard::tell(const QString& fault) {
+  m_fault->setText(fault);
+  m_fault->show();
+  adjustSize();
+}
+
 void TrainCard::start() {
   static const QRegularExpression kChange("^[A-Za-z_][\\w.]*\\s*=\\s*\\S.*$");
   QStringList overrides;
   for (const QString& line : m_changes->toPlainText().split('\n')) {
     const QString change = line.trimmed();
     if (change.isEmpty()) continue;
-    if (!kChange.match(change).hasMatch()) {
-      m_fault->setText(tr("\"%1\" is no change: write key=value").arg(change));
-      m_fault->show();
-      return;
-    }
+    if (!kChange.match(change).hasMatch()) return tell(tr("\"%1\" is no change: write key=value").arg(change));
     overrides << change.section('=', 0, 0).trimmed() + '=' + change.section('=', 1).trimmed();
   }
+  if (const QString fault = m_check(overrides); !fault.isEmpty()) return tell(fault);
   close();
   Q_EMIT wanted(m_name->text().trimmed(), overrides);
 }

@@ -56,6 +56,7 @@ class JobFolder {
   std::filesystem::path scriptFile() const { return path() / "job.sh"; }
   std::filesystem::path modulesFile() const { return path() / "modules.sh"; }
   std::filesystem::path supervisorLock() const { return path() / "supervisor.lock"; }
+  std::filesystem::path hostsFile() const { return path() / "hosts"; }  // for mpirun, where launch.json names some
 
   // Empty objects where there is none or it cannot be read. Never throw.
   Json launch() const;

@@ -1,5 +1,7 @@
 #include "engine/agent/launch_words.h"
 
+#include <fmt/format.h>
+
 #include "engine/base/json.h"
 
 namespace loom {
@@ -39,6 +41,12 @@ std::vector<std::string> modulesWords(const JobFolder& job, const Json& launch) 
   return {"bash", "-l", job.modulesFile().string()};
 }
 
+std::string hostLines(const Json& launch) {
+  std::string lines;
+  for (const RankPlaces::Host& each : placesOf(launch).hosts) lines += fmt::format("{} slots={}\n", each.name, each.ranks);
+  return lines;
+}
+
 bool needsMpi(const Json& launch) {
   const auto hosts = launch.find("hosts");
   return launch.value("ranks", 1) > 1 || (hosts != launch.end() && hosts->is_array() && !hosts->empty());
@@ -63,7 +71,11 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
       add(words, {"--stalled-after", std::to_string(seconds)});
     words.push_back("--");
   }
-  if (needsMpi(launch)) add(words, rankWords(launcher, mpirunOf(launch), placesOf(launch)));
+  if (needsMpi(launch)) {
+    RankPlaces places = placesOf(launch);
+    if (!places.hosts.empty()) places.hostsFile = job.hostsFile().string();
+    add(words, rankWords(launcher, mpirunOf(launch), places));
+  }
   add(words, wordsOf(launch, "prefix"));
   if (launch.value("probe", false)) {
     add(words, {program, "agent", "--probe"});

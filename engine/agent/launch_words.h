@@ -15,6 +15,9 @@ namespace loom {
 std::string modulesScript(const Json& launch);
 std::vector<std::string> modulesWords(const JobFolder& job, const Json& launch);
 
+// The hosts of launch.json as Open MPI's mpirun reads them from a file, "name slots=2" a line; empty where it names none.
+std::string hostLines(const Json& launch);
+
 bool needsMpi(const Json& launch);
 // A check's ranks only say who they are; those of a run are watched over.
 bool isWatched(const Json& launch);

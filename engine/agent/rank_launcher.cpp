@@ -37,7 +37,8 @@ void openMpiWords(Words& words, const RankPlaces& places) {
   words.insert(words.end(), {"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca",
                              "oob_tcp_keepalive_probes", "3"});
   words.insert(words.end(), {"--bind-to", "none"});
-  if (!places.hosts.empty()) words.insert(words.end(), {"--host", hostList(places)});
+  // By a file: with --host, Open MPI 5 does not know the machine that it runs on by its address.
+  if (!places.hosts.empty()) words.insert(words.end(), {"--hostfile", places.hostsFile});
   words.insert(words.end(), {"-n", std::to_string(places.ranks)});
 }
 

@@ -19,6 +19,7 @@ struct RankPlaces {
     std::string name;
     int ranks = 1;
   };
+  std::string hostsFile;    // the same hosts, for a launcher that reads them from a file; where there are some
   std::vector<Host> hosts;  // empty: where the launcher finds itself, or the batch system says
 };
 

@@ -185,6 +185,7 @@ int superviseJob(const JobFolder& job) {
   const RankLauncher launcher =
       needsMpi(launch) ? rankLauncherOf(mpirunOf(launch), modulesWords(job, launch)) : RankLauncher::openMpi;
   const std::vector<std::string> words = launchWords(job, launch, ownProgram(), launcher);
+  if (const std::string lines = hostLines(launch); !lines.empty()) writeFileAtomically(job.hostsFile(), lines);
   const pid_t supervisor = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t child = ::fork();

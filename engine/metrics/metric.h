@@ -1,5 +1,5 @@
 #pragma once
-// Which way a result is better: what "best" means for a checkpoint, and how a table sorts.
+// Which way a result is better (what "best" means for a checkpoint, and how a table sorts), and how it is written.
 #include <string_view>
 
 namespace loom {
@@ -8,5 +8,8 @@ enum class Goal { lower, higher };
 
 // Of a layer's result by its catalogue id: accuracies are better higher, losses and errors lower.
 Goal goalOf(std::string_view layer);
+
+// Whether its result is a share from 0 to 1, which is written in percent: accuracies and error rates; no loss is.
+bool isShare(std::string_view layer);
 
 }  // namespace loom

@@ -6,13 +6,9 @@
 
 #include "engine/base/json.h"
 #include "engine/network/project.h"
+#include "engine/network/project_settings.h"
 
 namespace loom {
-
-// Applies "key=value" pairs to a project's JSON. A key is a path: "epochs", "optimizer.learning_rate", "datasets.training.csv",
-// "networks.main.nodes.conv1.channels"; what begins with none of the file's own keys stands in `training`. A value is JSON, or
-// else text. Throws Error(badArgument).
-void applySettings(Json& project, const std::vector<std::string>& settings);
 
 // The project that a person means: a .loom file, or a folder with one. Throws Error(missingFile, badArgument) that names
 // what a folder holds instead.

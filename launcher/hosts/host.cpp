@@ -112,6 +112,7 @@ Json toJson(const Host& host) {
   text("user", host.user);
   if (host.port) json["port"] = host.port;
   if (host.systemSsh) json["system_ssh"] = true;
+  text("key", host.key);
   if (host.ranks != plain.ranks) json["ranks"] = host.ranks;
   for (const RankPlace& each : host.places)
     json["places"].push_back({{"name", each.name.toStdString()}, {"ranks", each.ranks}});
@@ -152,6 +153,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
   host.user = named.text("user");
   host.port = named.integer("port", 0);
   host.systemSsh = named.flag("system_ssh", false);
+  host.key = named.text("key");
   const QString kind = named.text("kind", "mpirun");
   if (kind != "mpirun" && kind != "slurm")
     throwError(ErrorCode::badData, "host '{}': the kind is '{}', but must be 'mpirun' or 'slurm'",

@@ -35,6 +35,7 @@ struct Host {
   QString user;     // empty = the configuration's, or this person's
   int port = 0;     // 0 = the configuration's, or 22
   bool systemSsh = false;  // reached by the system's own ssh rather than the library
+  QString key;      // file of a private key here, "~/.ssh/cluster"; empty = the configuration's, or the usual ones
   HostKind kind = HostKind::mpirun;
   QVector<RankPlace> places;  // mpirun: empty = the host itself, with `ranks`
   int ranks = 1;

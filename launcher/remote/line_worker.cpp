@@ -1,7 +1,9 @@
 #include "launcher/remote/line_worker.h"
 
 #include <QDateTime>
+#include <QDir>
 #include <QElapsedTimer>
+#include <QRegularExpression>
 
 #include "engine/agent/agent.h"
 #include "engine/agent/job_folder.h"
@@ -99,6 +101,11 @@ std::unique_ptr<HostTransport> LineWorker::makeTransport() {
         ask);
   const SshConfig config = m_options.sshConfig.isEmpty() ? SshConfig::standard() : SshConfig(m_options.sshConfig);
   SshTarget target = config.resolve(m_host.address, m_host.user, m_host.port);
+  if (!m_host.key.isEmpty()) {
+    // The one that a person named, before any other.
+    target.identities = {m_host.key.startsWith("~/") ? QDir::homePath() + m_host.key.mid(1) : m_host.key};
+    target.identitiesOnly = true;
+  }
   m_facts.user = target.user;
   m_facts.warning = target.warning;
   return std::make_unique<SshConnection>(std::move(target), ask);
@@ -225,6 +232,16 @@ void LineWorker::broken(const AgentClient::Loss& loss) {
   fail(SshFault::unreachable, loss.sentence);
 }
 
+// The command that the sentence speaks of where it names one, else what tells more.
+QString LineWorker::remedyOf(SshFault fault, const QString& sentence) const {
+  static const QRegularExpression named("ssh-(copy-id|keygen) .+$");
+  if (const auto match = named.match(sentence); match.hasMatch()) return match.captured(0);
+  const QString place = (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address;
+  const QString port = m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString();
+  const QString key = m_host.key.isEmpty() ? QString() : QStringLiteral("-i %1 ").arg(m_host.key);
+  return fault == SshFault::signIn ? QStringLiteral("ssh-copy-id %1%2%3").arg(key, port, place) : QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
+}
+
 void LineWorker::fail(SshFault fault, const QString& sentence) {
   m_jobs.offline();
   m_agent.reset();
@@ -242,9 +259,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
                    .status = CheckLine::Status::failed,
                    .finding = sentence};
     line.why = QStringLiteral("Nothing else can be checked before this is mended.");
-    line.remedy = QStringLiteral("ssh -v %1%2 true")
-                      .arg(m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString(),
-                           (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address);
+    line.remedy = remedyOf(fault, sentence);
     say(line);
     finishCheck();
   }

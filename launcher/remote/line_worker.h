@@ -52,6 +52,7 @@ class LineWorker : public QObject {
   void greeted(const Json& hello, double asked);
   void install();
   void broken(const AgentClient::Loss& loss);
+  QString remedyOf(SshFault fault, const QString& sentence) const;
   void fail(SshFault fault, const QString& sentence);
   void checkConnection();
   void checkMachine();

@@ -144,6 +144,11 @@ void NetworkView::wheelEvent(QWheelEvent* event) {
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() - event->angleDelta().y());
     return;
   }
+  // Where a person wants the wheel to scroll, Ctrl makes it zoom.
+  if (!m_wheelZooms && !(event->modifiers() & Qt::ControlModifier)) {
+    verticalScrollBar()->setValue(verticalScrollBar()->value() - event->angleDelta().y());
+    return;
+  }
   setZoom(zoom() * std::pow(1.15, steps), event->position());
 }
 

@@ -33,6 +33,7 @@ class NetworkView : public QGraphicsView {
   NetworkScene& networkScene() const { return m_scene; }
   double zoom() const { return transform().m11(); }
   void setZoom(double zoom, std::optional<QPointF> keepAtViewport = {});
+  void setWheelZooms(bool zooms) { m_wheelZooms = zooms; }  // false: the wheel scrolls, with Ctrl it zooms
   void zoomBy(double factor) { setZoom(zoom() * factor); }
   void fit();           // all cards, at most 100 %
   void fitSelection();
@@ -142,6 +143,7 @@ class NetworkView : public QGraphicsView {
   std::optional<Edge> m_dropEdge;
   std::optional<QRectF> m_dropGhost;
   bool m_spaceHeld = false, m_spaceUsed = false, m_mapShown = true;
+  bool m_wheelZooms = true;
   bool m_fitted = false;  // shows all cards, and nobody has zoomed or panned since
   int m_nudges = 1, m_pastes = 0;
   std::vector<std::pair<QPointF, double>> m_views;

@@ -73,7 +73,7 @@ void LineChart::takeFrom(const LineChart& other) {
   m_kind = other.m_kind;
   m_ends = other.m_ends;
   m_margins = other.m_margins;
-  m_margins.bottom = 30;
+  setXNumbers(true);
   m_smoothing = other.m_smoothing;
   m_log = other.m_log;
   m_flags = other.m_flags;

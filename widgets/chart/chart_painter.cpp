@@ -15,6 +15,7 @@ constexpr double kHighlight = 2.75;
 constexpr double kFade = 0.35;
 constexpr double kBandOpacity = 0.16;
 constexpr double kPlotTop = 2;
+constexpr int kMarkRows = 3;  // of marks that stand at one place
 
 QPen cosmetic(const QColor& colour, double width = 1) {
   QPen pen(colour, width);
@@ -26,11 +27,6 @@ QPen dashed(const QColor& colour, double width, double dash, double gap) {
   QPen pen(colour, width, Qt::CustomDashLine, Qt::FlatCap);
   pen.setDashPattern({dash / width, gap / width});
   return pen;
-}
-
-// 0.88 is written 88 where the axis is in percent.
-double axisFactor(ValueKind kind) {
-  return kind == ValueKind::accuracy || kind == ValueKind::training ? 100 : 1;
 }
 
 }  // namespace
@@ -60,11 +56,7 @@ ChartPainter::ChartPainter(const LineChart& chart, const Palette& palette, bool 
 QColor ChartPainter::colourOf(const ChartLine& line) const {
   if (line.special) return (*line.special)(m_palette);
   if (line.ink) return m_palette[*line.ink];
-  if (line.colour < 0 || line.colour >= 30) {
-    QColor grey = m_palette[Colour::axis];
-    grey.setAlphaF(0.4f);
-    return grey;
-  }
+  if (line.colour < 0 || line.colour >= 30) return mixed(m_palette[Colour::axis], 0.4);
   return m_palette.curves[static_cast<std::size_t>(line.colour) % m_palette.curves.size()];
 }
 
@@ -72,10 +64,26 @@ bool ChartPainter::faded(const PanelLine& line) const {
   return !m_chart.m_highlighted.isEmpty() && line.line.id != m_chart.m_highlighted;
 }
 
+QColor ChartPainter::mixed(const QColor& colour, double opacity) const {
+  const QColor ground = m_palette[Colour::surface];
+  const auto part = [&](float over, float under) { return static_cast<float>(under + (over - under) * opacity); };
+  return QColor::fromRgbF(part(colour.redF(), ground.redF()), part(colour.greenF(), ground.greenF()),
+                          part(colour.blueF(), ground.blueF()));
+}
+
+double ChartPainter::strength(const PanelLine& line) const {
+  return faded(line) ? kFade : 1;
+}
+
 QColor ChartPainter::ink(const PanelLine& line, double opacity) const {
-  QColor colour = colourOf(line.line);
-  colour.setAlphaF(static_cast<float>(colour.alphaF() * opacity * (faded(line) ? kFade : 1)));
-  return colour;
+  return mixed(colourOf(line.line), opacity * strength(line));
+}
+
+bool ChartPainter::take(const QRectF& place) {
+  for (const QRectF& each : m_taken)
+    if (each.intersects(place)) return false;
+  m_taken.push_back(place);
+  return true;
 }
 
 void ChartPainter::paint(QPainter& painter, const QRectF& area) {
@@ -86,10 +94,13 @@ void ChartPainter::paint(QPainter& painter, const QRectF& area) {
   if (plot.width() < 20 || plot.height() < 20) return;
   paintGrid(painter, plot);
   paintLive(painter, plot);
-  paintEvents(painter, plot);
+  paintEventLines(painter, plot);
   paintCurves(painter, plot);
+  m_taken.clear();
+  paintFlags(painter, plot);
   paintMarks(painter, plot);
   paintEnds(painter, area, plot);
+  paintBest(painter, plot);
   paintEmpty(painter, plot);
 }
 
@@ -111,9 +122,7 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
   const Theme& theme = Theme::of();
   const XAxisModel& axis = *m_chart.m_axis;
   const double factor = axisFactor(m_chart.m_kind);
-  const Interval shown{m_chart.m_scale.range.low * factor, m_chart.m_scale.range.high * factor};
-  const int mostY = std::clamp(static_cast<int>(plot.height() / 22), 3, 8);
-  const Ticks y = m_chart.m_log ? logTicks(shown, mostY) : linearTicks(shown, mostY);
+  const Ticks y = m_chart.yTicks();
   painter.setRenderHint(QPainter::Antialiasing, false);
   const QFont numbers = theme.numberFont(FontRole::axis);
   const double half = QFontMetricsF(numbers).height() / 2;
@@ -127,7 +136,7 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
     if (lastLabel - at < half * 2.1) continue;
     lastLabel = at;
     painter.setPen(m_palette[Colour::text3]);
-    painter.drawText(QRectF(plot.left() - 80, at - half, 71, half * 2), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRectF(plot.left() - 129, at - half, 120, half * 2), Qt::AlignRight | Qt::AlignVCenter,
                      tickLabel(value, y));
   }
   const Interval seen = axis.visible();
@@ -141,15 +150,18 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
     painter.setPen(cosmetic(m_palette[Colour::grid]));
     painter.drawLine(QPointF(snapped(at), plot.top()), QPointF(snapped(at), plot.bottom()));
     if (!m_chart.m_xNumbers) continue;
-    const bool time = axis.unit() == XUnit::time || axis.unit() == XUnit::relative;
-    const QString label = axis.unit() == XUnit::relative ? formatDuration(value)
-                          : time                         ? tickLabel(value, x)
-                                                         : tickLabel(value, x);
+    const QString label = axis.tickLabel(value, x);
     const double wide = QFontMetricsF(numbers).horizontalAdvance(label) / 2;
     if (at - wide < lastRight + 8) continue;
     lastRight = at + wide;
     painter.setPen(m_palette[Colour::text3]);
     painter.drawText(QRectF(at - 60, plot.bottom() + 6, 120, half * 2), Qt::AlignHCenter | Qt::AlignTop, label);
+  }
+  if (m_chart.m_xNumbers) {
+    painter.setFont(theme.font(FontRole::axis));
+    painter.setPen(m_palette[Colour::text3]);
+    painter.drawText(QRectF(plot.left(), plot.bottom() + 6 + half * 2, plot.width(), half * 2 + 2),
+                     Qt::AlignHCenter | Qt::AlignTop, axis.title());
   }
   painter.setPen(cosmetic(m_palette[Colour::axis]));
   painter.drawLine(QPointF(plot.left(), snapped(plot.bottom())), QPointF(plot.right(), snapped(plot.bottom())));
@@ -199,8 +211,11 @@ void ChartPainter::paintCurves(QPainter& painter, const QRectF& plot) {
       pen.setDashPattern(dash);
       pen.setCapStyle(Qt::FlatCap);
     }
+    // Bands have no joints, and of several that lie over each other each is to be seen.
+    QColor band = colourOf(line.line);
+    band.setAlphaF(static_cast<float>(kBandOpacity * strength(line)));
     for (const LineSegment& segment : line.drawn.segments) {
-      if (segment.upper.size() > 1) layer.addBand(segment.upper, segment.lower, ink(line, kBandOpacity));
+      if (segment.upper.size() > 1) layer.addBand(segment.upper, segment.lower, band);
       if (segment.faint.size() > 1) layer.addLine(segment.faint, QPen(ink(line, 0.3), 1));
       if (segment.line.size() > 1) layer.addLine(segment.line, pen);
     }
@@ -238,19 +253,24 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
   const Theme& theme = Theme::of();
   painter.save();
   painter.translate(plot.topLeft());
-  double wordsRight = -1e9;
   const double belowFlags = m_chart.m_flags && !m_chart.m_events.empty() ? 22 : 0;
   for (const PanelLine& line : m_chart.m_lines) {
     if (!line.line.visible) continue;
     bool told = false;
     for (const EdgeMark& mark : line.drawn.marks) {
       const double size = mark.finite ? 3.5 : 6;
-      const double base = mark.top ? (mark.finite ? 1 : 2 + belowFlags) : plot.height() - (mark.finite ? 1 : 2);
+      const double height = size * 1.7;
       const double direction = mark.top ? 1 : -1;
+      double base = mark.top ? (mark.finite ? 1 : 2 + belowFlags) : plot.height() - (mark.finite ? 1 : 2);
+      const auto place = [&] {
+        return QRectF(mark.x - size, mark.top ? base : base - height, 2 * size, height).translated(plot.topLeft());
+      };
+      // Of several lines that leave at one place each keeps its sign, one row further in.
+      for (int row = 0; row < kMarkRows && !take(place()); ++row) base += direction * (height + 4);
       QPainterPath triangle;
       triangle.moveTo(mark.x, base);
-      triangle.lineTo(mark.x - size, base + direction * size * 1.7);
-      triangle.lineTo(mark.x + size, base + direction * size * 1.7);
+      triangle.lineTo(mark.x - size, base + direction * height);
+      triangle.lineTo(mark.x + size, base + direction * height);
       triangle.closeSubpath();
       if (mark.finite) {
         painter.fillPath(triangle, ink(line));
@@ -273,35 +293,10 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
       const double width = QFontMetricsF(painter.font()).horizontalAdvance(words);
       double left = mark.x + size + 5;
       if (left + width > plot.width()) left = mark.x - size - 5 - width;
-      if (mark.top && left < wordsRight + 10) continue;
-      if (mark.top) wordsRight = left + width;
+      const QRectF box(left, (mark.top ? base : base - height) + height / 2 - 7.5, width + 2, 15);
+      if (!take(box.translated(plot.topLeft()))) continue;
       painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(left, mark.top ? belowFlags : plot.height() - 16, width + 2, 15), Qt::AlignVCenter,
-                       words);
-    }
-  }
-  if (m_chart.m_best) {
-    for (const PanelLine& line : m_chart.m_lines) {
-      if (line.line.id != m_chart.m_best->line || !line.line.visible) continue;
-      const QPointF at(m_chart.m_axis->place(m_chart.m_best->x) * plot.width(),
-                       m_chart.m_scale.toPixel(m_chart.m_best->y));
-      if (at.x() < 0 || at.x() > plot.width() || at.y() < -4 || at.y() > plot.height() + 4) continue;
-      const QColor colour = ink(line);
-      painter.setPen(QPen(colour, 1.4));
-      painter.setBrush(colour);
-      painter.drawEllipse(at, 3, 3);
-      painter.setPen(Qt::NoPen);
-      painter.setFont(theme.numberFont(FontRole::axis));
-      const double height = QFontMetricsF(painter.font()).height();
-      const bool below = at.y() + 16 + height < plot.height();
-      const double direction = below ? 1 : -1;
-      painter.drawPolygon(
-          QPolygonF{at + QPointF(0, direction * 8), at + QPointF(-5, direction * 15), at + QPointF(5, direction * 15)});
-      const double width = QFontMetricsF(painter.font()).horizontalAdvance(m_chart.m_best->text);
-      const double left = std::clamp(at.x() - width / 2, 0.0, std::max(0.0, plot.width() - width));
-      painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(left, below ? at.y() + 18 : at.y() - 18 - height, width + 2, height), Qt::AlignVCenter,
-                       m_chart.m_best->text);
+      painter.drawText(box, Qt::AlignVCenter, words);
     }
   }
   const auto edge = m_chart.m_axis->liveEdge();
@@ -314,6 +309,34 @@ void ChartPainter::paintMarks(QPainter& painter, const QRectF& plot) {
     painter.drawEllipse(*line.drawn.end, 3.25, 3.25);
   }
   painter.restore();
+}
+
+void ChartPainter::paintBest(QPainter& painter, const QRectF& plot) {
+  if (!m_chart.m_best) return;
+  const Theme& theme = Theme::of();
+  for (const PanelLine& line : m_chart.m_lines) {
+    if (line.line.id != m_chart.m_best->line || !line.line.visible) continue;
+    const QPointF at(plot.left() + m_chart.m_axis->place(m_chart.m_best->x) * plot.width(),
+                     plot.top() + m_chart.m_scale.toPixel(m_chart.m_best->y));
+    if (!plot.adjusted(0, -4, 0, 4).contains(at)) continue;
+    const QColor colour = ink(line);
+    painter.setPen(QPen(colour, 1.4));
+    painter.setBrush(colour);
+    painter.drawEllipse(at, 3, 3);
+    painter.setPen(Qt::NoPen);
+    painter.setFont(theme.numberFont(FontRole::axis));
+    const double height = QFontMetricsF(painter.font()).height();
+    const double width = QFontMetricsF(painter.font()).horizontalAdvance(m_chart.m_best->text) + 2;
+    const double left = std::clamp(at.x() - width / 2, plot.left(), std::max(plot.left(), plot.right() - width));
+    // Below the point where there is room and nothing is written yet, else above it.
+    const QRectF below(left, at.y() + 18, width, height), above(left, at.y() - 18 - height, width, height);
+    const bool fits = below.bottom() < plot.bottom() && take(below);
+    const double direction = fits ? 1 : -1;
+    painter.drawPolygon(
+        QPolygonF{at + QPointF(0, direction * 8), at + QPointF(-5, direction * 15), at + QPointF(5, direction * 15)});
+    painter.setPen(m_palette[Colour::text]);
+    painter.drawText(fits ? below : above, Qt::AlignVCenter, m_chart.m_best->text);
+  }
 }
 
 void ChartPainter::paintEmpty(QPainter& painter, const QRectF& plot) {

@@ -24,39 +24,46 @@ bool endsOutside(const PanelLine& line, const QRectF& plot) {
 
 }  // namespace
 
-void ChartPainter::paintEvents(QPainter& painter, const QRectF& plot) {
-  const Theme& theme = Theme::of();
+// Events in the order of x; those nearer than a flag's distance count as one.
+std::vector<ChartPainter::Flag> ChartPainter::flags(const QRectF& plot) const {
   std::vector<ChartEvent> events = m_chart.m_events;
-  std::sort(events.begin(), events.end(), [](const ChartEvent& a, const ChartEvent& b) { return a.x < b.x; });
-  painter.setFont(theme.font(FontRole::axis));
-  const QFontMetricsF metrics(painter.font());
-  double chipsRight = plot.left() - 1e9;
+  std::stable_sort(events.begin(), events.end(), [](const ChartEvent& a, const ChartEvent& b) { return a.x < b.x; });
+  const auto placeOf = [&](const ChartEvent& event) { return plot.left() + m_chart.m_axis->place(event.x) * plot.width(); };
+  std::vector<Flag> flags;
   for (std::size_t i = 0; i < events.size();) {
-    const double at = plot.left() + m_chart.m_axis->place(events[i].x) * plot.width();
+    const double at = placeOf(events[i]);
     std::size_t end = i + 1;
-    while (end < events.size() &&
-           plot.left() + m_chart.m_axis->place(events[end].x) * plot.width() - at < kFlagDistance)
-      ++end;
-    const QString text = end - i == 1 ? events[i].text : QObject::tr("%1 events").arg(end - i);
-    const QString sign = events[i].icon;
+    while (end < events.size() && placeOf(events[end]) - at < kFlagDistance) ++end;
+    if (at >= plot.left() - 0.5 && at <= plot.right() + 0.5)
+      flags.push_back({at, end - i == 1 ? events[i].text : QObject::tr("%1 events").arg(end - i), events[i].icon});
     i = end;
-    if (at < plot.left() - 0.5 || at > plot.right() + 0.5) continue;
-    QPen pen(m_palette[Colour::text3], 1, Qt::CustomDashLine, Qt::FlatCap);
-    pen.setDashPattern({2, 3});
-    painter.setPen(pen);
-    painter.drawLine(QPointF(snapped(at), plot.top()), QPointF(snapped(at), plot.bottom()));
-    if (!m_chart.m_flags) continue;
-    const double width = metrics.horizontalAdvance(text) + 28;
-    QRectF chip(at, plot.top() + 1, width, 20);
-    if (chip.right() > plot.right()) chip.moveRight(at);
-    if (chip.left() < chipsRight + 4) continue;
-    chipsRight = chip.right();
+  }
+  return flags;
+}
+
+void ChartPainter::paintEventLines(QPainter& painter, const QRectF& plot) {
+  QPen pen(m_palette[Colour::text3], 1, Qt::CustomDashLine, Qt::FlatCap);
+  pen.setDashPattern({2, 3});
+  painter.setPen(pen);
+  for (const Flag& flag : flags(plot))
+    painter.drawLine(QPointF(snapped(flag.x), plot.top()), QPointF(snapped(flag.x), plot.bottom()));
+}
+
+// Over the curves: a flag is there to be read.
+void ChartPainter::paintFlags(QPainter& painter, const QRectF& plot) {
+  if (!m_chart.m_flags) return;
+  painter.setFont(Theme::of().font(FontRole::axis));
+  const QFontMetricsF metrics(painter.font());
+  for (const Flag& flag : flags(plot)) {
+    QRectF chip(flag.x, plot.top() + 1, metrics.horizontalAdvance(flag.text) + 28, 20);
+    if (chip.right() > plot.right()) chip.moveRight(flag.x);
+    if (!take(chip.adjusted(-2, 0, 2, 0))) continue;
     painter.setPen(QPen(m_palette[Colour::lineStrong], 1));
     painter.setBrush(m_palette[Colour::surface]);
     painter.drawRoundedRect(chip.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
-    paintIcon(painter, sign, QRectF(chip.left() + 5, chip.top() + 3, 14, 14), m_palette[Colour::text2]);
+    paintIcon(painter, flag.icon, QRectF(chip.left() + 5, chip.top() + 3, 14, 14), m_palette[Colour::text2]);
     painter.setPen(m_palette[Colour::text]);
-    painter.drawText(chip.adjusted(22, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft, text);
+    painter.drawText(chip.adjusted(22, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft, flag.text);
   }
 }
 
@@ -75,6 +82,9 @@ void ChartPainter::paintOutside(QPainter& painter, const QRectF& plot) {
     double& left = right[top ? 0 : 1];
     if (left + width > plot.right()) continue;
     const double y = top ? plot.top() + 9 : plot.bottom() - 9;
+    // Beside flags and marks, not over them.
+    while (left + width <= plot.right() && !take(QRectF(left - 2, y - 8, width, 16))) left += 24;
+    if (left + width > plot.right()) continue;
     painter.setPen(Qt::NoPen);
     painter.setBrush(ink(line));
     const double tip = top ? -4 : 4;
@@ -216,11 +226,7 @@ void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
   }
   if (!m_chart.m_xNumbers) return;
   const QFont font = Theme::withWeight(theme.numberFont(FontRole::axis), 500);
-  const XUnit unit = m_chart.m_axis->unit();
-  const QString text = unit == XUnit::relative ? formatDuration(*cursor)
-                       : unit == XUnit::step || unit == XUnit::samples
-                           ? formatCount(std::round(*cursor))
-                           : formatValue(ValueKind::plain, std::round(*cursor * 100) / 100);
+  const QString text = m_chart.m_axis->label(*cursor);
   const double width = QFontMetricsF(font).horizontalAdvance(text) + 18;
   QRectF label(at - width / 2, plot.bottom() + 4, width, 19);
   label.moveLeft(std::clamp(label.left(), area.left(), area.right() - width));

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kFewLines = 10;
 constexpr int kTooltipGap = 14;
+constexpr int kLabelStep = 10;
 
 }  // namespace
 
@@ -55,8 +56,10 @@ LineChart* ChartStack::addPanel(const QString& title, const QString& subtitle, i
   connect(panel, &LineChart::lineHovered, this, &ChartStack::lineHovered);
   connect(panel, &LineChart::smoothingRequested, this, &ChartStack::smoothingRequested);
   connect(panel, &LineChart::drawn, this, [this] {
+    fitLabels();
     if (m_axis.cursor()) placeTooltip();
   });
+  connect(panel, &LineChart::exported, this, &ChartStack::exported);
   m_tooltip->raise();
   return panel;
 }
@@ -68,6 +71,24 @@ void ChartStack::setMargins(int left, int right) {
     PanelMargins margins = panel->margins();
     margins.left = left;
     margins.right = right;
+    panel->setMargins(margins);
+  }
+}
+
+// The numbers of the y axes stand whole: panels under each other take the widest, so that their plots stay aligned. In steps, so
+// that a live curve does not make them jump.
+void ChartStack::fitLabels() {
+  int widest = 0;
+  const auto room = [&](const LineChart& panel) {
+    return std::max(m_left, (panel.roomForLabels() + kLabelStep - 1) / kLabelStep * kLabelStep);
+  };
+  for (const LineChart* panel : m_panels)
+    if (panel->isVisible()) widest = std::max(widest, room(*panel));
+  for (LineChart* panel : m_panels) {
+    PanelMargins margins = panel->margins();
+    const int left = m_direction == Qt::Vertical ? widest : room(*panel);
+    if (left == margins.left || !panel->isVisible()) continue;
+    margins.left = left;
     panel->setMargins(margins);
   }
 }
@@ -124,8 +145,7 @@ void ChartStack::placeTooltip() {
       own.push_back({line.line, painter.colourOf(line.line), value->value,
                      line.line.id == each->highlighted() && !each->highlighted().isEmpty()});
       if (each == panel && std::isfinite(value->drawn) && each->yRange().span() > 0) {
-        const double y = each->y() + each->plot().top() +
-                         (1 - (value->drawn - each->yRange().low) / each->yRange().span()) * each->plot().height();
+        const double y = each->y() + each->yPixel(value->drawn);
         curveLow = std::min(curveLow, y);
         curveHigh = std::max(curveHigh, y);
       }

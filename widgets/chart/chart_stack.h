@@ -40,12 +40,14 @@ class ChartStack : public QWidget {
   void lineClicked(const QString& id);
   void lineHovered(const QString& id);
   void smoothingRequested(double weight);
+  void exported(const QString& file, bool written);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void placeTooltip();
+  void fitLabels();
   XAxisModel m_axis;
   QBoxLayout* m_layout;
   std::vector<LineChart*> m_panels;

@@ -162,6 +162,10 @@ QString formatShape(const std::vector<std::int64_t>& extents) {
   return parts.isEmpty() ? QStringLiteral("scalar") : parts.join(QStringLiteral("×"));
 }
 
+double axisFactor(ValueKind kind) {
+  return kind == ValueKind::accuracy || kind == ValueKind::training ? 100 : 1;
+}
+
 QString formatValue(ValueKind kind, double value) {
   switch (kind) {
     case ValueKind::plain: {

@@ -21,6 +21,8 @@ enum class ValueKind {
 };
 
 QString formatValue(ValueKind kind, double value);
+// 0.88 is written 88 on an axis in percent.
+double axisFactor(ValueKind kind);
 
 QString formatLoss(double value);
 QString formatPercent(double fraction, int decimals = 2);

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kTickPitch = 22;  // pixels between numbers of the y axis, at least
 constexpr double kStackBin = 7;    // pixels of a bar of a stack
+constexpr int kXNumbersRoom = 46;  // numbers and what they count
+constexpr int kLabelGap = 13;      // between a number of the y axis and the plot, and before it
 
 }  // namespace
 
@@ -98,7 +100,7 @@ void LineChart::setMargins(PanelMargins margins) {
 
 void LineChart::setXNumbers(bool shown) {
   m_xNumbers = shown;
-  m_margins.bottom = shown ? 30 : 12;
+  m_margins.bottom = shown ? kXNumbersRoom : 12;
   refresh();
 }
 
@@ -108,6 +110,7 @@ void LineChart::setContinued(bool continued) {
 }
 
 void LineChart::setEmptyText(const QString& text) {
+  if (text == m_empty) return;
   m_empty = text;
   refresh();
 }
@@ -125,6 +128,25 @@ void LineChart::refresh() {
 
 QRectF LineChart::plot() const {
   return QRectF(rect()).adjusted(m_margins.left, m_margins.top, -m_margins.right, -m_margins.bottom);
+}
+
+double LineChart::yPixel(double value) const {
+  return plot().top() + m_scale.toPixel(value);
+}
+
+Ticks LineChart::yTicks() const {
+  const double factor = axisFactor(m_kind);
+  const Interval shown{m_scale.range.low * factor, m_scale.range.high * factor};
+  const int most = std::clamp(static_cast<int>(plot().height() / kTickPitch), 3, 8);
+  return m_log ? logTicks(shown, most) : linearTicks(shown, most);
+}
+
+int LineChart::roomForLabels() const {
+  const QFontMetricsF metrics(Theme::of(this).numberFont(FontRole::axis));
+  double widest = 0;
+  const Ticks ticks = yTicks();
+  for (const double value : ticks.values) widest = std::max(widest, metrics.horizontalAdvance(tickLabel(value, ticks)));
+  return static_cast<int>(std::ceil(widest)) + kLabelGap;
 }
 
 void LineChart::read() {
@@ -226,6 +248,12 @@ void LineChart::paintEvent(QPaintEvent*) {
 
 void LineChart::resizeEvent(QResizeEvent*) {
   refresh();
+}
+
+// What came while it was hidden: no frame drew it.
+void LineChart::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (m_stale) m_axis->requestFrame();
 }
 
 void LineChart::changeEvent(QEvent* event) {

@@ -31,7 +31,7 @@ struct PanelMargins {
   int left = 46;
   int right = 118;
   int top = 30;     // title
-  int bottom = 12;  // 30 where the x numbers stand
+  int bottom = 12;  // more where the x numbers and what they count stand
 };
 
 struct PanelLine {
@@ -73,6 +73,8 @@ class LineChart : public QWidget {
 
   XAxisModel* axis() const { return m_axis; }
   QRectF plot() const;
+  double yPixel(double value) const;  // of a value, in the panel
+  int roomForLabels() const;          // left of the plot, for the widest number of the y axis
   Interval yRange() const { return m_scale.range; }
   // Points that are seen, and in how many columns: "1.2 M points folded into 2,848 columns".
   std::int64_t shownPoints() const;
@@ -98,6 +100,7 @@ class LineChart : public QWidget {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
@@ -113,6 +116,7 @@ class LineChart : public QWidget {
   void read();             // sources -> m_lines, y range
   void draw(QSizeF plot);  // m_lines -> pixels
   void openRange();
+  Ticks yTicks() const;    // in what the axis writes: percent for shares
   void moveCursor(int steps);
   QString lineAt(const QPointF& position) const;
   void exportTo(const QString& kind);

@@ -1,13 +1,23 @@
 #include "widgets/chart/x_axis_model.h"
 
+#include <QDateTime>
+#include <QLocale>
 #include <algorithm>
 #include <cmath>
+
+#include "widgets/chart/format.h"
 
 namespace loom {
 namespace {
 
 constexpr int kFrameMs = 33;
 constexpr double kSmallestShare = 1e-9;  // of the full range: closer than that doubles run out of digits
+
+// As fine as the part of the axis that is seen.
+QString clockText(double seconds, double span) {
+  const char* const form = span < 600 ? "HH:mm:ss" : span < 86400 ? "HH:mm" : "d MMM HH:mm";
+  return QLocale::c().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000)), QLatin1String(form));
+}
 
 }  // namespace
 
@@ -18,6 +28,29 @@ XAxisModel::XAxisModel(QObject* parent) : QObject(parent) {
     m_sinceFrame.restart();
     Q_EMIT frame();
   });
+}
+
+QString XAxisModel::title() const {
+  switch (m_unit) {
+    case XUnit::step: return tr("Step");
+    case XUnit::epoch: return tr("Epoch");
+    case XUnit::samples: return tr("Samples");
+    case XUnit::time: return tr("Time of day");
+    case XUnit::relative: return tr("Time since the start");
+  }
+  return {};
+}
+
+QString XAxisModel::label(double x) const {
+  if (m_unit == XUnit::time) return clockText(x, std::min(m_visible.span(), 599.0));
+  if (m_unit == XUnit::relative) return formatDuration(x);
+  if (m_unit == XUnit::epoch) return formatValue(ValueKind::plain, std::round(x * 100) / 100);
+  return formatCount(std::round(x));
+}
+
+QString XAxisModel::tickLabel(double x, const Ticks& ticks) const {
+  if (m_unit == XUnit::time) return clockText(x, m_visible.span());
+  return m_unit == XUnit::relative ? formatDuration(x) : loom::tickLabel(x, ticks);
 }
 
 void XAxisModel::requestFrame() {

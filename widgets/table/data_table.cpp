@@ -22,6 +22,12 @@ DataTable::DataTable(QWidget* parent)
   m_frozen->setObjectName(QStringLiteral("frozen"));
   m_frozen->hide();
   m_frozen->viewport()->installEventFilter(this);
+  // A click with the right button means the row, on whichever part of it.
+  m_frozen->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(m_frozen, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
+    const QPoint there = viewport()->mapFrom(this, m_frozen->mapTo(this, m_frozen->viewport()->mapTo(m_frozen, at)));
+    if (contextMenuPolicy() == Qt::CustomContextMenu) Q_EMIT customContextMenuRequested(there);
+  });
   setProperty("focusRadius", -1);
   connect(m_frozen->verticalScrollBar(), &QScrollBar::valueChanged, verticalScrollBar(), &QScrollBar::setValue);
   connect(verticalScrollBar(), &QScrollBar::valueChanged, m_frozen->verticalScrollBar(), &QScrollBar::setValue);

@@ -28,13 +28,18 @@ DataEmpty::DataEmpty(QWidget* importButton, QWidget* parent) : QWidget(parent) {
   column->setSpacing(12);
   auto* title = styled(QStringLiteral("Drop a CSV, a folder of class folders, IDX or CIFAR files here"), "title");
   title->setAlignment(Qt::AlignCenter);
+  title->setWordWrap(true);
   column->addWidget(title);
   auto* sentence = styled(QStringLiteral("A CSV has one row for each sample. Its header names the variables: a cell holds a number, or the file "
                                          "of an image, a wave or a matrix beside the CSV."), "hint");
   sentence->setWordWrap(true);
   sentence->setAlignment(Qt::AlignCenter);
   sentence->setMaximumWidth(520);
-  column->addWidget(sentence, 0, Qt::AlignHCenter);
+  auto* middle = new QHBoxLayout;  // an alignment would cut the last line off
+  middle->addStretch(1);
+  middle->addWidget(sentence, 100);
+  middle->addStretch(1);
+  column->addLayout(middle);
   auto* frame = new QFrame;
   frame->setProperty("kind", "well");
   auto* example = new QLabel(QString::fromLatin1(kExample).trimmed());

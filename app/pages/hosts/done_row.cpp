@@ -8,7 +8,7 @@
 
 namespace loom {
 
-DoneRow::DoneRow(RunRecord run, QWidget* parent) : QAbstractButton(parent), m_run(std::move(run)) {
+DoneRow::DoneRow(RunRecord run, QString reached, QWidget* parent) : QAbstractButton(parent), m_run(std::move(run)), m_reached(std::move(reached)) {
   setCursor(Qt::PointingHandCursor);
   setFocusPolicy(Qt::TabFocus);
   setText(m_run.name);
@@ -21,7 +21,7 @@ QString DoneRow::words() const {
   if (m_run.state == RunState::failed && !m_run.message.isEmpty()) return m_run.message;
   QStringList parts;
   if (m_run.state != RunState::finished) parts << toText(m_run.state).toLower();
-  if (m_run.bestStep >= 0) parts << formatMetric(m_run.metric, m_run.best);
+  if (!m_reached.isEmpty()) parts << m_reached;
   if (m_run.duration > 0) parts << formatDuration(m_run.duration, true);
   return parts.join(", ");
 }

@@ -10,7 +10,8 @@ class DoneRow : public QAbstractButton {
   Q_OBJECT
 
  public:
-  explicit DoneRow(RunRecord run, QWidget* parent = nullptr);
+  // `reached`: its best metric as text; empty = nothing was measured.
+  DoneRow(RunRecord run, QString reached, QWidget* parent = nullptr);
   QSize sizeHint() const override { return {300, 29}; }
 
  protected:
@@ -21,6 +22,7 @@ class DoneRow : public QAbstractButton {
  private:
   QString words() const;
   RunRecord m_run;
+  QString m_reached;
 };
 
 }  // namespace loom

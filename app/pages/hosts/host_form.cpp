@@ -187,6 +187,7 @@ void HostForm::buildFields() {
   addText("host-form-address", tr("Address"), tr("A host name, an address, or a name of your SSH configuration"), For::both, [](Host& host) -> QString& { return host.address; });
   addText("host-form-user", tr("User"), tr("Empty: as the SSH configuration says, else you"), For::both, [](Host& host) -> QString& { return host.user; });
   addNumber("host-form-port", tr("Port"), tr("Empty: as the SSH configuration says, else 22"), For::both, [](Host& host) -> int& { return host.port; }, true);
+  addText("host-form-key", tr("Key"), tr("File of a private key, ~/.ssh/cluster; empty: as the SSH configuration says, else the usual ones"), For::both, [](Host& host) -> QString& { return host.key; });
   {
     auto* row = new QWidget;
     auto* inner = new QHBoxLayout(row);

@@ -11,6 +11,7 @@
 #include "app/pages/hosts/done_row.h"
 #include "app/pages/hosts/run_card.h"
 #include "app/run_hosts.h"
+#include "app/run_metrics.h"
 #include "app/workspace.h"
 #include "launcher/launcher.h"
 #include "widgets/controls/button.h"
@@ -178,7 +179,7 @@ void QueuePanel::rebuild() {
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     for (const RunRecord& each : done.mid(0, kMostDone)) {
-      auto* made = new DoneRow(each);
+      auto* made = new DoneRow(each, each.bestStep >= 0 ? m_context.runMetrics->text(each, each.best) : QString());
       connect(made, &DoneRow::clicked, this, [this, id = each.id] { showCurvesOf(m_context, id); });
       rows->addWidget(made);
     }

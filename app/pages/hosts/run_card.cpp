@@ -10,10 +10,11 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "app/attempt.h"
 #include "app/run_display.h"
 #include "app/run_hosts.h"
+#include "app/run_metrics.h"
 #include "app/workspace.h"
-#include "engine/base/error.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/status_label.h"
 #include "widgets/theme/theme.h"
@@ -95,18 +96,18 @@ RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* pa
   connect(m_stop, &Button::clicked, this, &RunCard::stop);
 }
 
+void RunCard::tell(const QString& fault) {
+  m_fault->setText(fault);
+  m_fault->setVisible(!fault.isEmpty());
+}
+
 void RunCard::stop() {
-  try {
-    m_context.launcher->stop(m_run);
-    m_fault->hide();
-  } catch (const Error& error) {
-    m_fault->setText(QString::fromStdString(error.what()));
-    m_fault->show();
-  }
+  tell(attempt([this] { m_context.launcher->stop(m_run); }));
 }
 
 void RunCard::move(int by) {
-  m_context.launcher->moveInQueue(m_run, by);
+  const QString fault = attempt([&] { m_context.launcher->moveInQueue(m_run, by); });
+  if (!fault.isEmpty()) return tell(fault);
   Q_EMIT moved();  // nothing of this card may be touched any more
 }
 
@@ -133,12 +134,7 @@ void RunCard::choosePriority() {
     action->setCheckable(true);
     action->setChecked(priority == now);
     connect(action, &QAction::triggered, this, [this, priority = priority] {
-      try {
-        m_context.launcher->setPriority(m_run, priority);
-      } catch (const Error& error) {
-        m_fault->setText(QString::fromStdString(error.what()));
-        m_fault->show();
-      }
+      tell(attempt([&] { m_context.launcher->setPriority(m_run, priority); }));
     });
   }
   menu.exec(m_priority->mapToGlobal(QPoint(0, m_priority->height())));
@@ -172,7 +168,7 @@ void RunCard::refresh(const RunRecord& run) {
   else if (run.step == 0) parts << tr("preparing");
   else if (run.epochs > 0) parts << tr("epoch %1 of %2").arg(formatFixed(run.epoch, 1), QString::number(run.epochs, 'g', 6));
   else parts << tr("step %1 of %2").arg(formatCount(static_cast<double>(run.step)), formatCount(static_cast<double>(run.stepsTotal)));
-  if (run.bestStep >= 0) parts << tr("best %1").arg(formatMetric(run.metric, run.best));
+  if (run.bestStep >= 0) parts << tr("best %1").arg(m_context.runMetrics->text(run, run.best));
   m_words->setText(parts.join(", "));
   const double share = before ? stage.share : run.progress();
   m_bar->setValue(static_cast<int>(std::clamp(share, 0.0, 1.0) * 1000));

@@ -30,6 +30,7 @@ class RunCard : public QFrame {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void tell(const QString& fault);
   void stop();
   void move(int by);
   void choosePriority();

@@ -12,6 +12,7 @@
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_strip.h"
 #include "app/pages/network/start_from_data.h"
+#include "app/preferences.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/icon.h"
@@ -30,6 +31,9 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   m_palette = new LayerPalette(this);
   m_view = new NetworkView(*m_scene, this);
   m_strip = new NetworkStrip(*m_view, this);
+  const auto wheel = [this, &context] { m_view->setWheelZooms(context.preferences->wheelZooms()); };
+  connect(context.preferences, &Preferences::changed, this, wheel);
+  wheel();
   m_inspector = new Inspector(*m_scene, this);
   setTabOrder(m_bar, m_palette);
   setTabOrder(m_palette, m_view);

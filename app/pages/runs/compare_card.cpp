@@ -7,16 +7,19 @@
 #include <algorithm>
 
 #include "app/run_display.h"
+#include "app/run_metrics.h"
+#include "app/run_settings.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kMostRuns = 8;
+const QString kNothing = QStringLiteral("–");
 
 }  // namespace
 
-CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, QWidget* window) : Popover(window) {
+CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, const RunMetrics& metrics, QWidget* window) : Popover(window) {
   setObjectName("compare-card");
   const QList<RunRecord> runs = all.mid(0, kMostRuns);
   auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size()) : tr("%1 runs").arg(runs.size()));
@@ -46,14 +49,13 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, Q
   };
   add({}, [](const RunRecord& run) { return run.name; }, false, false);
   add(tr("State"), stateWords, false, false);
-  add(tr("Best"), [](const RunRecord& run) { return run.bestStep >= 0 ? formatMetric(run.metric, run.best) : QStringLiteral("–"); }, true, false);
-  add(tr("Loss"), [](const RunRecord& run) { return formatLoss(run.loss); }, true, false);
-  add(tr("Duration"), [](const RunRecord& run) { return formatDuration(run.duration); }, true, false);
+  add(tr("Best"), [&](const RunRecord& run) { return run.bestStep >= 0 ? metrics.text(run, run.best) : kNothing; }, true, false);
+  add(tr("Loss"), [](const RunRecord& run) { return run.step > 0 ? formatLoss(run.loss) : kNothing; }, true, false);
+  add(tr("Duration"), [](const RunRecord& run) { return run.duration > 0 ? formatDuration(run.duration) : kNothing; }, true, false);
   for (const QString& key : keys)
-    add(key, [&](const RunRecord& run) {
+    add(labelOfSetting(key), [&](const RunRecord& run) {
       const auto value = run.settings.find(key.toStdString());
-      if (value == run.settings.end()) return QStringLiteral("–");
-      return value->is_string() ? QString::fromStdString(value->get<std::string>()) : QString::fromStdString(value->dump());
+      return value == run.settings.end() ? kNothing : textOfSetting(*value);
     }, true, true);
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);

@@ -5,11 +5,14 @@
 
 namespace loom {
 
+class RunMetrics;
+
 class CompareCard : public Popover {
   Q_OBJECT
 
  public:
-  CompareCard(const QList<RunRecord>& runs, const QStringList& keys, QWidget* window);
+  // `runs` with their settings resolved (withDefaults).
+  CompareCard(const QList<RunRecord>& runs, const QStringList& keys, const RunMetrics& metrics, QWidget* window);
 };
 
 }  // namespace loom

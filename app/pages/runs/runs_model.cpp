@@ -1,39 +1,26 @@
 #include "app/pages/runs/runs_model.h"
 
-#include <QHash>
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "app/run_display.h"
+#include "app/run_metrics.h"
+#include "app/run_settings.h"
 #include "engine/base/error.h"
 #include "launcher/store/run_store.h"
+#include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 const QString kMissing = QStringLiteral("–");
 constexpr int kMostColumns = 12;
-
-QString textOf(const Json& value) {
-  return value.is_string() ? QString::fromStdString(value.get<std::string>())
-         : value.is_number_float() ? formatRate(value.get<double>())
-         : value.is_number_integer() ? formatCount(value.get<double>())
-                                     : QString::fromStdString(value.dump());
-}
-
-// "optimizer.learning_rate" -> "Learning rate"; "optimizer.name" -> "Optimizer".
-QString titleOf(const QString& key) {
-  QString title = key.section('.', -1);
-  if (title == "name" && key.contains('.')) title = key.section('.', -2, -2);
-  title.replace('_', ' ');
-  return title.left(1).toUpper() + title.mid(1);
-}
+constexpr int kSortSign = 16, kNarrowest = 56, kWidest = 200, kMeasured = 200;
 
 }  // namespace
 
-RunsModel::RunsModel(RunStore& store, QObject* parent) : QAbstractTableModel(parent), m_store(store) {
+RunsModel::RunsModel(RunStore& store, const RunMetrics& metrics, QObject* parent) : QAbstractTableModel(parent), m_store(store), m_metrics(metrics) {
   connect(&store, &RunStore::runChanged, this, &RunsModel::refresh);
   connect(&store, &RunStore::runAdded, this, &RunsModel::reload);
   connect(&store, &RunStore::runRemoved, this, &RunsModel::reload);
@@ -50,10 +37,22 @@ void RunsModel::setWithDeleted(bool with) {
   reload();
 }
 
+// A record as the table has it: its settings with the defaults where it is silent.
+RunRecord RunsModel::shownOf(const RunRecord& run) const {
+  RunRecord shown = run;
+  shown.settings = withDefaults(run.settings);
+  return shown;
+}
+
 void RunsModel::reload() {
   beginResetModel();
   m_runs = m_project.isEmpty() ? QList<RunRecord>() : m_store.runs(m_project, m_withDeleted ? RunStore::Deleted::include : RunStore::Deleted::leaveOut);
   std::reverse(m_runs.begin(), m_runs.end());
+  m_given.clear();
+  for (RunRecord& run : m_runs) {
+    m_given << run.settings;
+    run = shownOf(run);
+  }
   findDifferences();
   endResetModel();
   Q_EMIT shownChanged();
@@ -67,41 +66,35 @@ void RunsModel::findDifferences() {
   m_metric.clear();
   for (const auto& [metric, count] : metrics)
     if (m_metric.isEmpty() || count > metrics[m_metric]) m_metric = metric;
-  m_differing.clear();
-  if (m_runs.size() < 2) return;
-  QStringList keys;
-  QHash<QString, std::set<std::string>> values;
-  int told = 0;
-  for (const RunRecord& run : std::as_const(m_runs)) {
-    if (run.settings.empty()) continue;
-    ++told;
-    for (const auto& [key, value] : run.settings.items()) {
-      const QString name = QString::fromStdString(key);
-      if (!values.contains(name)) keys << name;
-      values[name].insert(value.dump());
-    }
-  }
-  for (const QString& key : std::as_const(keys)) {
-    int having = 0;
-    for (const RunRecord& run : std::as_const(m_runs)) having += run.settings.contains(key.toStdString());
-    if ((values[key].size() > 1 || having < told) && m_differing.size() < kMostColumns) m_differing << key;
-  }
+  m_differing = m_runs.size() < 2 ? QStringList() : differingSettings(m_given).mid(0, kMostColumns);
 }
 
 void RunsModel::refresh(const QString& id) {
   const int row = rowOf(id);
   const RunRecord* const run = m_store.find(id);
   if (row < 0 || !run) return;
-  const bool settingsCame = run->settings != m_runs[row].settings || run->metric != m_runs[row].metric;
+  const RunRecord before = m_runs[row];
+  const bool settingsCame = run->settings != m_given[row];
   m_runs[row] = *run;
   if (settingsCame) {
+    m_given[row] = run->settings;
+    m_runs[row] = shownOf(*run);
+  } else {
+    m_runs[row].settings = before.settings;
+  }
+  if (settingsCame || run->metric != before.metric) {
     beginResetModel();
     findDifferences();
     endResetModel();
     Q_EMIT shownChanged();
     return;
   }
-  Q_EMIT dataChanged(index(row, 0), index(row, columnCount() - 1));
+  // Only what a run writes by itself many times a second: an open editor of its name is left alone.
+  Q_EMIT dataChanged(index(row, state), index(row, duration));
+  const bool renamed = run->name != before.name, coloured = run->colour != before.colour;
+  if (renamed || coloured) Q_EMIT dataChanged(index(row, colour), index(row, name));
+  if (run->tags != before.tags || run->note != before.note) Q_EMIT dataChanged(index(row, tags), index(row, note));
+  if (renamed || coloured) Q_EMIT shownChanged();
 }
 
 int RunsModel::rowOf(const QString& id) const {
@@ -124,37 +117,57 @@ void RunsModel::setHidden(const QStringList& ids) {
   Q_EMIT shownChanged();
 }
 
+bool RunsModel::hasWords(int column) const {
+  return std::any_of(m_runs.begin(), m_runs.end(), [&](const RunRecord& run) { return column == tags ? !run.tags.isEmpty() : !run.note.isEmpty(); });
+}
+
+ValueKind RunsModel::metricKind() const {
+  for (const RunRecord& run : m_runs)
+    if (run.metric == m_metric) return m_metrics.kind(run, m_metric);
+  return ValueKind::loss;
+}
+
 int RunsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_runs.size()); }
 int RunsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : fixedColumns + static_cast<int>(m_differing.size());
 }
 
 QString RunsModel::text(const RunRecord& run, int column) const {
-  const bool fraction = kindOfMetric(run.metric) == ValueKind::accuracy;
-  const auto metric = [&](double value) { return fraction && std::isfinite(value) ? formatFixed(value * 100, 2) : formatMetric(run.metric, value); };
   switch (column) {
     case name: return run.name;
     case state: return run.deleted > 0 ? tr("Deleted") : stateWords(run);
-    case best: return run.bestStep >= 0 ? metric(run.best) : kMissing;
+    case best: return run.bestStep >= 0 ? m_metrics.number(run, run.best) : kMissing;
     case bestEpoch: return run.bestStep >= 0 && std::isfinite(run.bestEpoch) ? QString::number(std::round(run.bestEpoch * 10) / 10) : kMissing;
-    case last: return run.metric.isEmpty() ? kMissing : metric(run.last);
+    case last: return run.metric.isEmpty() ? kMissing : m_metrics.number(run, run.last);
     case loss: return run.step > 0 ? formatLoss(run.loss) : kMissing;
     case duration: return run.duration > 0 ? formatDuration(run.duration, true) : kMissing;
+    case tags: return run.tags.join(", ");
+    case note: return run.note;
     default: break;
   }
   if (column < fixedColumns) return {};
   const auto value = run.settings.find(m_differing[column - fixedColumns].toStdString());
-  return value == run.settings.end() ? kMissing : textOf(*value);
+  return value == run.settings.end() ? kMissing : textOfSetting(*value);
 }
 
 // Numbers stand in numbers' columns: a setting counts as one when every run that has it gives a number.
 bool RunsModel::isNumber(int column) const {
-  if (column < fixedColumns) return column >= best;
+  if (column < fixedColumns) return column >= best && column <= duration;
   const std::string key = m_differing[column - fixedColumns].toStdString();
   return std::all_of(m_runs.begin(), m_runs.end(), [&](const RunRecord& run) {
     const auto value = run.settings.find(key);
     return value == run.settings.end() || value->is_number();
   });
+}
+
+// As wide as its head with the sign of sorting and its widest value need: nothing of the first rows is cut, and little room is lost.
+int RunsModel::widthOf(int column, const QString& title) const {
+  const Theme& theme = Theme::of(this);
+  const QFontMetrics head(Theme::withWeight(theme.font(FontRole::label), 600));
+  const QFontMetrics cell(isNumber(column) ? Theme::withWeight(theme.numberFont(FontRole::body), column == best ? 600 : 400) : theme.font(FontRole::body));
+  int widest = head.horizontalAdvance(title) + kSortSign;
+  for (int row = 0; row < std::min<int>(kMeasured, static_cast<int>(m_runs.size())); ++row) widest = std::max(widest, cell.horizontalAdvance(text(m_runs[row], column)));
+  return std::clamp(widest + 2 * kCellPadding, kNarrowest, kWidest);
 }
 
 std::vector<TableColumn> RunsModel::columns() const {
@@ -165,8 +178,8 @@ std::vector<TableColumn> RunsModel::columns() const {
     else if (column == colour) columns.push_back({.kind = ColumnKind::swatch, .width = 40, .sortable = false});
     else if (column == name) columns.push_back({.title = title, .width = 196});
     else if (column == state) columns.push_back({.title = title, .kind = ColumnKind::status, .width = 128});
-    else columns.push_back({.title = title, .kind = isNumber(column) ? ColumnKind::number : ColumnKind::text,
-                            .width = std::max(84, static_cast<int>(title.size()) * 8 + 28), .tinted = column >= fixedColumns});
+    else if (column == tags || column == note) columns.push_back({.title = title, .width = column == tags ? 110 : 180});
+    else columns.push_back({.title = title, .kind = isNumber(column) ? ColumnKind::number : ColumnKind::text, .width = widthOf(column, title), .tinted = column >= fixedColumns});
   }
   return columns;
 }
@@ -181,8 +194,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::EditRole: return text(run, column);
     case Qt::CheckStateRole: return column == shown ? QVariant(isShown(run.id) ? Qt::Checked : Qt::Unchecked) : QVariant();
     case Qt::AccessibleTextRole: return column == shown ? tr("Shown in the charts") : column == colour ? tr("Colour of the curve") : text(run, column);
-    case Qt::ToolTipRole:
-      return column == state && !run.message.isEmpty() ? run.message : column == name ? run.folder + (run.note.isEmpty() ? QString() : '\n' + run.note) : QVariant();
+    case Qt::ToolTipRole: return column == state && !run.message.isEmpty() ? run.message : column == name ? run.folder : column == note ? run.note : QVariant();
     case kSwatchRole: return column == colour && isShown(run.id) ? QVariant(run.colour) : QVariant();
     case kStatusRole: return column == state ? QVariant(static_cast<int>(statusOf(run.state))) : QVariant();
     case kStrongRole: return column == best || (column == name && isShown(run.id));
@@ -217,8 +229,10 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
     setShown(id, value.toInt() == Qt::Checked);
     return true;
   }
-  if (role == Qt::EditRole && index.column() == name && !value.toString().trimmed().isEmpty()) {
-    Q_EMIT renamed(id, value.toString().trimmed());
+  if (role != Qt::EditRole) return false;
+  const QString text = value.toString().trimmed();
+  if ((index.column() == name && !text.isEmpty()) || index.column() == tags || index.column() == note) {
+    Q_EMIT edited(id, static_cast<Column>(index.column()), text);
     return true;
   }
   return false;
@@ -228,8 +242,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::ToolTipRole && section >= fixedColumns) return m_differing[section - fixedColumns];
   if (role != Qt::DisplayRole) return {};
-  const bool fraction = kindOfMetric(m_metric) == ValueKind::accuracy;
-  const QString metric = m_metric.isEmpty() ? tr("metric") : titleOfMetric(m_metric).toLower() + (fraction ? " %" : "");
+  const QString metric = m_metric.isEmpty() ? tr("metric") : titleOfMetric(m_metric).toLower() + (metricKind() == ValueKind::accuracy ? " %" : "");
   switch (section) {
     case name: return tr("Name");
     case state: return tr("State");
@@ -238,15 +251,49 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     case last: return tr("Last %1").arg(metric);
     case loss: return tr("Loss");
     case duration: return tr("Duration");
-    default: return section >= fixedColumns ? titleOf(m_differing[section - fixedColumns]) : QVariant();
+    case tags: return tr("Tags");
+    case note: return tr("Note");
+    default: return section >= fixedColumns ? labelOfSetting(m_differing[section - fixedColumns]) : QVariant();
   }
 }
 
 Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
   Qt::ItemFlags flags = QAbstractTableModel::flags(index);
   if (index.column() == shown) flags |= Qt::ItemIsUserCheckable;
-  if (index.column() == name) flags |= Qt::ItemIsEditable;
+  if (index.column() == name || index.column() == tags || index.column() == note) flags |= Qt::ItemIsEditable;
   return flags;
+}
+
+QStringList RunsModel::filterNames() const {
+  QStringList names = m_differing;
+  for (const RunRecord& run : m_runs)
+    for (const auto& [key, value] : run.settings.items()) names << QString::fromStdString(key);
+  // The last part is enough, and for "optimizer.name" the group.
+  for (QString& each : names) each = each.endsWith(".name") ? each.section('.', -2, -2) : each.section('.', -1);
+  names << "name" << "state" << "best" << "last" << "loss" << "step" << "duration" << "tag";
+  names.removeDuplicates();
+  return names;
+}
+
+QStringList RunsModel::filterValues(const QString& name) const {
+  const auto quoted = [](const QString& text) { return '"' + text + '"'; };
+  QStringList values;
+  for (const RunRecord& run : m_runs) {
+    if (name == "name") values << quoted(run.name);
+    else if (name == "state") values << QString::fromLatin1(toKey(run.state));
+    else if (name == "tag")
+      for (const QString& tag : run.tags) values << quoted(tag);
+    else
+      for (const auto& [key, value] : run.settings.items()) {
+        const QString setting = QString::fromStdString(key);
+        if (setting != name && setting.section('.', -1) != name && setting != name + ".name") continue;
+        values << (value.is_string() ? quoted(QString::fromStdString(value.get<std::string>())) : QString::fromStdString(value.dump()));
+        break;
+      }
+  }
+  values.removeDuplicates();
+  std::sort(values.begin(), values.end(), naturalLess);
+  return values;
 }
 
 RunsFilter::RunsFilter(RunsModel& model, QObject* parent) : TableSortModel(parent), m_model(model) { setSourceModel(&model); }

@@ -5,20 +5,22 @@
 
 #include "launcher/store/run_filter.h"
 #include "launcher/store/run_record.h"
+#include "widgets/chart/format.h"
 #include "widgets/table/table_roles.h"
 #include "widgets/table/table_sort_model.h"
 
 namespace loom {
 
+class RunMetrics;
 class RunStore;
 
 class RunsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column { shown, colour, name, state, best, bestEpoch, last, loss, duration, fixedColumns };
+  enum Column { shown, colour, name, state, best, bestEpoch, last, loss, duration, tags, note, fixedColumns };
   static constexpr int idRole = Qt::UserRole + 100;  // the others are those of table_roles.h
-  RunsModel(RunStore& store, QObject* parent = nullptr);
+  RunsModel(RunStore& store, const RunMetrics& metrics, QObject* parent = nullptr);
 
   void setProject(const QString& project);
   std::vector<TableColumn> columns() const;
@@ -31,7 +33,12 @@ class RunsModel : public QAbstractTableModel {
   const RunRecord& run(int row) const { return m_runs[row]; }
   const QList<RunRecord>& runs() const { return m_runs; }
   int rowOf(const QString& id) const;
+  // What a filter can compare, and the values that the runs have of it, quoted where they are words.
+  QStringList filterNames() const;
+  QStringList filterValues(const QString& name) const;
   QString metric() const { return m_metric; }             // by which most runs are compared
+  ValueKind metricKind() const;
+  bool hasWords(int column) const;                        // any run has tags, or a note
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -42,19 +49,23 @@ class RunsModel : public QAbstractTableModel {
 
  Q_SIGNALS:
   void shownChanged();
-  void renamed(const QString& id, const QString& name);
+  void edited(const QString& id, RunsModel::Column column, const QString& text);  // name, tags or note
 
  private:
+  RunRecord shownOf(const RunRecord& run) const;
   void reload();
   void refresh(const QString& id);
   void findDifferences();
   QString text(const RunRecord& run, int column) const;
   QVariant sortKey(const RunRecord& run, int column) const;
   bool isNumber(int column) const;
+  int widthOf(int column, const QString& title) const;
 
   RunStore& m_store;
+  const RunMetrics& m_metrics;
   QString m_project, m_metric;
   QList<RunRecord> m_runs;
+  QList<Json> m_given;  // their settings as the records have them
   QStringList m_differing;
   QSet<QString> m_hidden;
   bool m_withDeleted = false;

@@ -6,15 +6,19 @@
 #include <QJsonArray>
 #include <QLabel>
 #include <QPainter>
-#include <QSlider>
 #include <QStackedWidget>
 #include <cmath>
 
+#include "app/exports.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/run_display.h"
+#include "app/run_metrics.h"
+#include "app/run_settings.h"
+#include "app/smoothing_slider.h"
 #include "app/store_series.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
+#include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/search_field.h"
@@ -29,7 +33,8 @@ namespace {
 
 // Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
 constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
-constexpr int kSoonMs = 100, kNarrow = 1000;
+constexpr int kSoonMs = 100, kNarrow = 1000, kWide = 1200;
+constexpr int kMostAxes = 4;  // of settings, beside the result
 
 QFrame* hairline() {
   auto* line = new QFrame;
@@ -37,10 +42,17 @@ QFrame* hairline() {
   return line;
 }
 
+QStringList tagsOf(const QString& text) {
+  QStringList tags;
+  for (const QString& each : text.split(',', Qt::SkipEmptyParts))
+    if (const QString tag = each.trimmed(); !tag.isEmpty() && !tags.contains(tag)) tags << tag;
+  return tags;
+}
+
 }  // namespace
 
 RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent) {
-  m_model = new RunsModel(*context.store, this);
+  m_model = new RunsModel(*context.store, *context.runMetrics, this);
   m_filter = new RunsFilter(*m_model, this);
   m_table = new DataTable;
   m_table->setObjectName("runs-table");
@@ -88,9 +100,14 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
   connect(m_filter, &QAbstractItemModel::layoutChanged, this, soon);
   connect(m_filter, &QAbstractItemModel::rowsRemoved, this, soon);
   connect(m_filter, &QAbstractItemModel::rowsInserted, this, soon);
-  connect(m_model, &RunsModel::renamed, this, [this](const QString& id, const QString& name) {
-    this->context().store->change(id, [&](RunRecord& run) { run.name = name; });
+  connect(m_model, &RunsModel::edited, this, [this](const QString& id, RunsModel::Column column, const QString& text) {
+    this->context().store->change(id, [&](RunRecord& run) {
+      if (column == RunsModel::name) run.name = text;
+      else if (column == RunsModel::note) run.note = text;
+      else run.tags = tagsOf(text);
+    });
     this->context().launcher->keep(id);
+    setColumns();
   });
   connect(m_table, &DataTable::rowActivated, this, &RunsPage::openSelected);
   connect(m_table, &DataTable::deleteRequested, this, &RunsPage::deleteSelected);
@@ -98,22 +115,25 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
   connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::contextMenu);
   connect(m_table, &DataTable::swatchClicked, this, &RunsPage::chooseColour);
   connect(m_table, &DataTable::rowHovered, this, [this](int row) {
-    m_charts->setHighlighted(row < 0 ? QString() : m_filter->index(row, 0).data(RunsModel::idRole).toString());
+    highlight(row < 0 ? chosenRun() : m_filter->index(row, 0).data(RunsModel::idRole).toString());
   });
-  connect(m_charts, &ChartStack::lineHovered, this, [this](const QString& id) {
-    const int row = m_model->rowOf(id);
-    m_table->setHoveredRow(row < 0 ? -1 : m_filter->mapFromSource(m_model->index(row, 0)).row());
-  });
-  connect(m_charts, &ChartStack::lineClicked, this, [this](const QString& id) {
+  const auto choose = [this](const QString& id) {
     Place place;
     place.run = id;
     show(place);
+  };
+  connect(m_charts, &ChartStack::lineHovered, this, &RunsPage::hover);
+  connect(m_charts, &ChartStack::lineClicked, this, choose);
+  connect(m_differing, &ParallelAxes::lineHovered, this, [this](const QString& id) {
+    hover(id);
+    highlight(id.isEmpty() ? chosenRun() : id);
   });
+  connect(m_differing, &ParallelAxes::lineClicked, this, choose);
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-    const QModelIndexList rows = m_table->selectionModel()->selectedRows();  // the current row alone is no choice
-    m_charts->setHighlighted(rows.size() == 1 ? rows.first().data(RunsModel::idRole).toString() : QString());
+    highlight(chosenRun());
   });
   makeActions();
+  tellExports(*m_charts, *this, "runs");
   m_model->setProject(context.document->path());
   setColumns();
   connect(context.document, &ProjectDocument::pathChanged, this, [this] { m_model->setProject(this->context().document->path()); });
@@ -128,10 +148,10 @@ void RunsPage::makeActions() {
     connect(action, &QAction::triggered, this, act);
     m_actions << action;
   };
-  add(tr("Rename the run"), "F2", [this] { rename(); });
+  add(tr("Rename the run"), "F2", [this] { edit(RunsModel::name); });
   add(tr("Hide other runs"), "H", [this] { hideOthers(); });
-  add(tr("Tags of the run..."), "T", [this] { editText(true); });
-  add(tr("Note of the run..."), "N", [this] { editText(false); });
+  add(tr("Tags of the run..."), "T", [this] { edit(RunsModel::tags); });
+  add(tr("Note of the run..."), "N", [this] { edit(RunsModel::note); });
   add(tr("Filter the runs"), "/", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
   add(tr("Logarithmic loss"), "L", [this] { m_logLoss->toggle(); });
   const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis"), tr("Relative time on the x axis")};
@@ -147,6 +167,11 @@ QStringList RunsPage::selected() const {
   return ids;
 }
 
+QString RunsPage::chosenRun() const {
+  const QModelIndexList rows = m_table->selectionModel()->selectedRows();  // the current row alone is no choice
+  return rows.size() == 1 ? rows.first().data(RunsModel::idRole).toString() : QString();
+}
+
 QStringList RunsPage::shown() const {
   QStringList ids;
   for (int row = 0; row < m_filter->rowCount(); ++row) {
@@ -158,9 +183,6 @@ QStringList RunsPage::shown() const {
 
 void RunsPage::setLines() {
   const QStringList ids = shown();
-  // Lines are made anew when other runs are drawn or a run has its first points; new points alone only need a redraw.
-  QStringList key;
-  for (const QString& id : ids) key << id;
   const QString metric = m_model->metric();
   const std::string validation = "validation." + metric.toStdString();
   std::vector<ChartLine> metrics, losses;
@@ -170,7 +192,7 @@ void RunsPage::setLines() {
     if (!run) continue;
     const std::vector<std::string> names = context().store->seriesNames(id);
     const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-    const ValueKind kind = kindOfMetric(metric);
+    const ValueKind kind = context().runMetrics->kind(*run, metric);
     const std::string compared = has(validation) ? validation : "epoch." + metric.toStdString();
     anyValidation = anyValidation || has(validation);
     if (!metric.isEmpty() && has(compared))
@@ -180,11 +202,11 @@ void RunsPage::setLines() {
       losses.push_back({.id = id, .name = run->name, .colour = run->colour,
                         .source = std::make_shared<StoreSeries>(*context().store, id, series::kLoss), .value = ValueKind::loss});
   }
-  m_drawn = key;
-  const bool fraction = kindOfMetric(metric) == ValueKind::accuracy;
+  m_drawn = ids;
+  const ValueKind kind = m_model->metricKind();
   const QString title = metric.isEmpty() ? tr("accuracy") : titleOfMetric(metric).toLower();
-  m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title), fraction ? "%" : QString());
-  m_metric->setValueKind(kindOfMetric(metric));
+  m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title), kind == ValueKind::accuracy ? "%" : QString());
+  m_metric->setValueKind(kind);
   m_metric->setBetter(higherIsBetter(metric) ? Better::higher : Better::lower);
   // Names stand whole at the ends of their lines as far as the chart can spare the room.
   const QFontMetrics text(Theme::withWeight(Theme::of(this).font(FontRole::axis), 600));
@@ -195,6 +217,58 @@ void RunsPage::setLines() {
   m_metric->setMargins(margins);
   m_metric->setLines(std::move(metrics));
   m_loss->setLines(std::move(losses));
+  setDiffering();
+}
+
+void RunsPage::highlight(const QString& id) {
+  m_charts->setHighlighted(id);
+  m_differing->setHighlighted(id);
+}
+
+void RunsPage::hover(const QString& id) {
+  const int row = m_model->rowOf(id);
+  m_table->setHoveredRow(row < 0 ? -1 : m_filter->mapFromSource(m_model->index(row, 0)).row());
+}
+
+// The first settings in which the shown runs differ, and the best that each reached.
+void RunsPage::setDiffering() {
+  QList<RunRecord> runs;
+  for (const QString& id : std::as_const(m_drawn)) {
+    const int row = m_model->rowOf(id);
+    if (row >= 0 && !m_model->run(row).settings.empty()) runs << m_model->run(row);
+  }
+  const auto valueOf = [](const RunRecord& run, const QString& key) {
+    const auto found = run.settings.find(key.toStdString());
+    return found == run.settings.end() ? Json() : *found;
+  };
+  QStringList keys;
+  for (const QString& key : m_model->differing())
+    if (keys.size() < kMostAxes && std::any_of(runs.begin(), runs.end(), [&](const RunRecord& run) { return valueOf(run, key) != valueOf(runs.front(), key); })) keys << key;
+  std::vector<QString> axes;
+  std::vector<ParallelLine> lines;
+  if (runs.size() > 1 && !keys.isEmpty()) {
+    for (const QString& key : std::as_const(keys)) axes.push_back(labelOfSetting(key));
+    axes.push_back(m_model->metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best"));
+    for (const RunRecord& run : std::as_const(runs)) {
+      ParallelLine line{.id = run.id, .colour = run.colour, .values = {}};
+      for (const QString& key : std::as_const(keys)) {
+        const Json value = valueOf(run, key);
+        line.values.push_back({textOfSetting(value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
+      }
+      const bool measured = run.bestStep >= 0;
+      line.values.push_back({measured ? context().runMetrics->number(run, run.best) : run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"),
+                             measured ? std::optional<double>(run.best) : std::nullopt});
+      lines.push_back(std::move(line));
+    }
+  }
+  m_differing->setContent(std::move(axes), std::move(lines));
+  showPanels();
+}
+
+void RunsPage::showPanels() {
+  // One chart in a narrow window; the other is a click on its title's menu away. The third where there is room for all.
+  m_loss->setVisible(width() >= kNarrow);
+  m_differing->setVisible(width() >= kWide && !m_differing->lines().empty());
 }
 
 void RunsPage::setRange() {
@@ -241,6 +315,8 @@ bool RunsPage::show(const Place& place) {
 void RunsPage::setColumns() {
   m_table->setColumns(m_model->columns());
   m_table->setFrozenColumns(RunsModel::name + 1);
+  // Words of a person's own take room only where there are any.
+  for (const int column : {RunsModel::tags, RunsModel::note}) m_table->setColumnHidden(column, !m_model->hasWords(column) && column != m_edited);
 }
 
 QWidget* RunsPage::keyboardHome() { return m_table; }
@@ -249,7 +325,7 @@ QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric, m_table}; 
 QJsonObject RunsPage::saveLayout() const {
   QJsonArray sizes;
   for (const int each : m_split->sizes()) sizes << each;
-  return {{"split", sizes}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->value()}, {"log_x", m_logX->isChecked()},
+  return {{"split", sizes}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->place()}, {"log_x", m_logX->isChecked()},
           {"log_loss", m_logLoss->isChecked()}, {"hidden", QJsonArray::fromStringList(m_model->hidden())},
           {"sort", m_table->horizontalHeader()->sortIndicatorSection()}, {"ascending", m_table->horizontalHeader()->sortIndicatorOrder() == Qt::AscendingOrder}};
 }
@@ -258,7 +334,7 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
   const QJsonArray sizes = layout["split"].toArray();
   m_split->setSizes(sizes.size() == 2 ? QList<int>{sizes[0].toInt(), sizes[1].toInt()} : QList<int>{372, 420});
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 4));
-  m_smoothing->setValue(layout["smoothing"].toInt(20));
+  m_smoothing->setPlace(layout["smoothing"].toInt(20));
   m_logX->setChecked(layout["log_x"].toBool(false));
   m_logLoss->setChecked(layout["log_loss"].toBool(false));
   QStringList hidden;
@@ -269,8 +345,7 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
 
 void RunsPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  // One chart in a narrow window; the other is a click on its title's menu away.
-  m_loss->setVisible(width() >= kNarrow);
+  showPanels();
 }
 
 void RunsPage::paintEvent(QPaintEvent*) {

@@ -7,7 +7,6 @@
 #include "widgets/chart/series_source.h"
 
 class QLabel;
-class QSlider;
 class QStackedWidget;
 
 namespace loom {
@@ -15,12 +14,14 @@ namespace loom {
 class Button;
 class ChartStack;
 class DataTable;
+class ParallelAxes;
 class Popover;
 class LineChart;
 class RunsFilter;
 class RunsModel;
 class SearchField;
 class SegmentedControl;
+class SmoothingSlider;
 class Splitter;
 class Switch;
 
@@ -34,6 +35,7 @@ class RunsPage : public Page {
   void activated() override;
   bool show(const Place& place) override;
   QList<QAction*> pageActions() const override { return m_actions; }
+  QString chosenRun() const override;
   QList<QWidget*> areas() const override;
   QWidget* keyboardHome() override;
   QJsonObject saveLayout() const override;
@@ -44,6 +46,7 @@ class RunsPage : public Page {
   DataTable& table() const { return *m_table; }
   LineChart& metricChart() const { return *m_metric; }
   LineChart& lossChart() const { return *m_loss; }
+  ParallelAxes& differing() const { return *m_differing; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -54,19 +57,24 @@ class RunsPage : public Page {
   QWidget* makeCharts();
   void makeActions();
   void setLines();        // which runs are drawn, in which colours
+  void setDiffering();    // the panel of settings
   void setRange();
+  void showPanels();
+  void highlight(const QString& id);
+  void hover(const QString& id);
   void refreshWords();
   void openSelected();
   void toggleSelected();
   void setColumns();
-  void rename();
+  void edit(int column);  // in the row itself
+  void report(const QString& fault);
   void chooseColour(const QModelIndex& index);
   void hideOthers();
   void deleteSelected();
-  void editText(bool tags);
   void compare();
   void openFolder();
   void contextMenu(const QPoint& place);
+  void moreSeeds(const QString& run);
   QStringList selected() const;
   QStringList shown() const;
 
@@ -77,17 +85,18 @@ class RunsPage : public Page {
   SearchField* m_search;
   Button* m_compare;
   SegmentedControl* m_unit;
-  QSlider* m_smoothing;
-  QLabel* m_smoothingText;
+  SmoothingSlider* m_smoothing;
   Switch *m_logX, *m_logLoss;
   ChartStack* m_charts;
   LineChart *m_metric, *m_loss;
+  ParallelAxes* m_differing;
   Splitter* m_split;
   QStackedWidget* m_views;
   QPointer<Popover> m_card;
   QList<QAction*> m_actions;
   QTimer m_soon;
   QStringList m_drawn;    // runs that the lines were made for
+  int m_edited = -1;      // a column that is shown while it is written into
 };
 
 }  // namespace loom

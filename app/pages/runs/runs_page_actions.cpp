@@ -4,14 +4,12 @@
 #include <QAction>
 #include <QDesktopServices>
 #include <QFileDialog>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
 
+#include "app/attempt.h"
 #include "app/pages/runs/compare_card.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/workspace.h"
-#include "engine/base/error.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/popover.h"
@@ -21,6 +19,11 @@
 #include "widgets/theme/theme.h"
 
 namespace loom {
+namespace {
+
+constexpr int kMoreSeeds = 4;
+
+}  // namespace
 
 void RunsPage::chooseColour(const QModelIndex& index) {
   const QString id = index.data(RunsModel::idRole).toString();
@@ -37,11 +40,15 @@ void RunsPage::chooseColour(const QModelIndex& index) {
   }
 }
 
-// The name stands in the part of the table that stays.
-void RunsPage::rename() {
+// The name stands in the part of the table that stays; tags and note in columns that show themselves where there are any.
+void RunsPage::edit(int column) {
   if (!m_table->currentIndex().isValid()) return;
-  QTableView* const part = m_table->frozenPart() && m_table->frozenPart()->isVisible() ? m_table->frozenPart() : m_table;
-  part->edit(m_table->currentIndex().siblingAtColumn(RunsModel::name));
+  m_edited = column;
+  setColumns();
+  QTableView* const frozen = m_table->frozenPart();
+  const QModelIndex index = m_table->currentIndex().siblingAtColumn(column);
+  m_table->scrollTo(index);
+  (column == RunsModel::name && frozen && frozen->isVisible() ? frozen : m_table)->edit(index);
 }
 
 void RunsPage::openSelected() {
@@ -79,64 +86,38 @@ void RunsPage::deleteSelected() {
   const QString name = context().store->find(ids.first())->name;
   for (const QString& id : ids) context().store->remove(id);
   context().notify({ids.size() == 1 ? tr("%1 is out of the list. Its folder stays.").arg(name) : tr("%1 runs are out of the list. Their folders stay.").arg(ids.size()),
-                    tr("Undo"), [this, ids] { for (const QString& id : ids) context().store->restore(id); }});
-}
-
-void RunsPage::editText(bool tags) {
-  if (selected().isEmpty()) return;
-  const QString id = selected().first();
-  const RunRecord* const run = context().store->find(id);
-  if (!run) return;
-  delete m_card;
-  m_card = new Popover(window());
-  auto* title = new QLabel(tags ? tr("Tags of %1").arg(run->name) : tr("Note of %1").arg(run->name));
-  title->setProperty("kind", "heading");
-  auto* edit = new QLineEdit(tags ? run->tags.join(", ") : run->note);
-  edit->setMinimumWidth(320);
-  edit->setPlaceholderText(tags ? tr("first, second") : tr("What is to be remembered"));
-  m_card->contentLayout()->addWidget(title);
-  m_card->contentLayout()->addWidget(edit);
-  connect(edit, &QLineEdit::returnPressed, m_card, [this, id, tags, edit] {
-    context().store->change(id, [&](RunRecord& record) {
-      if (!tags) {
-        record.note = edit->text().trimmed();
-        return;
-      }
-      record.tags.clear();
-      for (const QString& tag : edit->text().split(',', Qt::SkipEmptyParts))
-        if (!tag.trimmed().isEmpty()) record.tags << tag.trimmed();
-    });
-    context().launcher->keep(id);
-    m_card->close();
-  });
-  m_card->openAt(m_search);
-  edit->setFocus(Qt::PopupFocusReason);
+                    tr("Undo"), [store = context().store, ids] { for (const QString& id : ids) store->restore(id); }});
 }
 
 void RunsPage::compare() {
   QList<RunRecord> runs;
   for (const QString& id : shown())
-    if (const RunRecord* run = context().store->find(id)) runs << *run;
+    if (const int row = m_model->rowOf(id); row >= 0) runs << m_model->run(row);
   if (runs.size() < 2) return;
   delete m_card;
-  m_card = new CompareCard(runs, m_model->differing(), window());
+  m_card = new CompareCard(runs, m_model->differing(), *context().runMetrics, window());
   m_card->openAt(m_compare);
 }
 
 void RunsPage::openFolder() {
   const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a run folder"));
   if (folder.isEmpty()) return;
-  try {
-    context().launcher->openFolder(folder, context().document->path());
-  } catch (const Error& error) {
-    PageProblem problem;
-    problem.placeText = tr("run folder");
-    problem.message = QString::fromStdString(error.what());
-    problem.place.page = "runs";
-    Q_EMIT problemsChanged({problem});
-    return;
-  }
-  Q_EMIT problemsChanged({});
+  report(attempt([&] { context().launcher->openFolder(folder, context().document->path()); }));
+}
+
+// An error stands in the list of problems until the next thing succeeds.
+void RunsPage::report(const QString& fault) {
+  if (fault.isEmpty()) return Q_EMIT problemsChanged({});
+  PageProblem problem;
+  problem.placeText = tr("runs");
+  problem.message = fault;
+  problem.place.page = "runs";
+  Q_EMIT problemsChanged({problem});
+}
+
+void RunsPage::moreSeeds(const QString& run) {
+  const Outcome started = context().workspace->trainSeeds(kMoreSeeds, run);
+  report(started.reason);
 }
 
 void RunsPage::contextMenu(const QPoint& place) {
@@ -150,21 +131,19 @@ void RunsPage::contextMenu(const QPoint& place) {
   menu.addAction(tr("Hide others"), this, &RunsPage::hideOthers);
   menu.addSeparator();
   if (Launcher::may(run->state, RunAction::resume))
-    menu.addAction(icon("resume"), tr("Resume"), this, [this, id] { context().launcher->resume(id); });
-  if (Launcher::may(run->state, RunAction::stop)) menu.addAction(icon("stop"), tr("Stop now"), this, [this, id] { context().launcher->stop(id); });
-  if (Launcher::may(run->state, RunAction::kill)) menu.addAction(tr("Kill, without a checkpoint"), this, [this, id] { context().launcher->kill(id); });
-  menu.addAction(icon("rename"), tr("Rename"), this, &RunsPage::rename);
-  menu.addAction(tr("Tags..."), this, [this] { editText(true); });
-  menu.addAction(tr("Note..."), this, [this] { editText(false); });
+    menu.addAction(icon("resume"), tr("Resume"), this, [this, id] { report(attempt([&] { context().launcher->resume(id); })); });
+  if (Launcher::may(run->state, RunAction::stop)) menu.addAction(icon("stop"), tr("Stop now"), this, [this, id] { report(attempt([&] { context().launcher->stop(id); })); });
+  if (Launcher::may(run->state, RunAction::kill)) menu.addAction(tr("Kill, without a checkpoint"), this, [this, id] { report(attempt([&] { context().launcher->kill(id); })); });
+  menu.addAction(icon("shuffle"), tr("Four more seeds"), this, [this, id] { moreSeeds(id); });
+  menu.addSeparator();
+  menu.addAction(icon("rename"), tr("Rename"), this, [this] { edit(RunsModel::name); });
+  menu.addAction(tr("Tags"), this, [this] { edit(RunsModel::tags); });
+  menu.addAction(tr("Note"), this, [this] { edit(RunsModel::note); });
   menu.addAction(icon("folder"), tr("Show its folder"), this, [folder = run->folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
   menu.addSeparator();
   if (run->deleted > 0) menu.addAction(tr("Back into the list"), this, [this, id] { context().store->restore(id); });
   else menu.addAction(icon("delete"), tr("Delete"), this, &RunsPage::deleteSelected);
-  try {
-    menu.exec(m_table->viewport()->mapToGlobal(place));
-  } catch (const Error& error) {
-    context().notify({QString::fromStdString(error.message()), {}, {}});
-  }
+  menu.exec(m_table->viewport()->mapToGlobal(place));
 }
 
 }  // namespace loom

@@ -4,14 +4,14 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QSlider>
-#include <QTimer>
-#include <cmath>
 
+#include "app/pages/runs/filter_completer.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/run_display.h"
+#include "app/smoothing_slider.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
+#include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
@@ -24,7 +24,6 @@ namespace {
 
 constexpr int kTypingMs = 400;
 constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::time, XUnit::relative};
-double weightOf(int slider) { return slider == 0 ? 0 : std::min(0.99, 1 - std::pow(10, -slider / 50.0)); }
 
 }  // namespace
 
@@ -77,6 +76,7 @@ QWidget* RunsPage::makeBar() {
     refreshWords();
   });
   connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
+  new FilterCompleter(*m_search, {.names = [this] { return m_model->filterNames(); }, .values = [this](const QString& name) { return m_model->filterValues(name); }});
   auto* whole = new QWidget;
   auto* column = new QVBoxLayout(whole);
   column->setContentsMargins(0, 0, 0, 0);
@@ -97,19 +97,14 @@ QWidget* RunsPage::makeCharts() {
   m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("Relative")});
   m_unit->setObjectName("runs-x-axis");
   m_unit->setAccessibleName(tr("What the x axis counts"));
-  m_smoothingText = new QLabel;
-  m_smoothingText->setProperty("kind", "label");
-  m_smoothing = new QSlider(Qt::Horizontal);
-  m_smoothing->setRange(0, 100);
-  m_smoothing->setFixedWidth(90);
-  m_smoothing->setAccessibleName(tr("Smoothing"));
+  m_smoothing = new SmoothingSlider(0.6);
   m_logX = new Switch(tr("Log x"));
   m_logLoss = new Switch(tr("Log loss"));
   m_logLoss->setObjectName("log-loss");
   m_badge = new QLabel;
   m_badge->setProperty("kind", "hint");
   m_badge->setObjectName("every-point");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothingText, m_smoothing, m_logX, m_logLoss, m_badge}) row->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_badge}) row->addWidget(each);
   row->addStretch();
   column->addLayout(row);
   m_charts = new ChartStack(Qt::Horizontal);
@@ -121,25 +116,27 @@ QWidget* RunsPage::makeCharts() {
   bare.right = 16;  // no words at the ends: the lines take the room
   m_loss->setMargins(bare);
   m_metric->setEmptyText(tr("Tick runs in the table to draw them here"));
-  auto* box = new QVBoxLayout;
+  m_differing = new ParallelAxes;
+  m_differing->setObjectName("settings-that-differ");
+  m_differing->setTitle(tr("Settings that differ"), tr("and what came of them"));
+  auto* box = new QHBoxLayout;
   box->setContentsMargins(12, 0, 12, 4);
-  box->addWidget(m_charts);
+  box->setSpacing(20);
+  box->addWidget(m_charts, 13);
+  box->addWidget(m_differing, 5);
   column->addLayout(box, 1);
   connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) {
     m_charts->axis()->setUnit(kUnits[index]);
     setRange();
     m_charts->refresh();
   });
-  connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
-    m_smoothingText->setText(tr("Smoothing %1").arg(weightOf(value), 0, 'f', 2));
-    m_charts->setSmoothing(weightOf(value));
-  });
+  connect(m_smoothing, &SmoothingSlider::changed, m_charts, &ChartStack::setSmoothing);
+  m_charts->setSmoothing(m_smoothing->weight());
   connect(m_logX, &Switch::toggled, this, [this](bool on) { m_charts->axis()->setLogarithmic(on); });
   connect(m_logLoss, &Switch::toggled, this, [this](bool on) {
     m_loss->setLogarithmic(on);
     m_loss->setTitle(tr("Training loss"), on ? tr("log") : QString());
   });
-  m_smoothing->setValue(20);
   m_charts->setCaption([this](double x) -> ChartStack::Caption {
     const QString names[] = {tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("After")};
     const int unit = m_unit->current();

@@ -13,7 +13,7 @@
 namespace loom {
 namespace {
 
-constexpr int kHeight = 60;
+constexpr int kHeight = 60, kTitleBottom = 31, kWordsLeft = 80, kGap = 16, kRight = 12;
 constexpr qint64 kLargestRead = 1 << 20;  // a drawing beyond this is not worth the wait
 
 }  // namespace
@@ -25,6 +25,9 @@ ProjectRow::ProjectRow(Content content, QWidget* parent) : QAbstractButton(paren
   setFocusPolicy(Qt::StrongFocus);
   setCursor(Qt::PointingHandCursor);
   setToolTip(m_content.detail);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(m_content.sentence);
+  setSizePolicy(policy);
   QFile file(m_content.thumbnailOf);
   if (m_content.missing || !file.open(QIODevice::ReadOnly) || file.size() > kLargestRead) return;
   const ReadProject read = readProject(file.readAll().toStdString(), m_content.thumbnailOf.toStdString());
@@ -43,6 +46,21 @@ ProjectRow::ProjectRow(Content content, QWidget* parent) : QAbstractButton(paren
 }
 
 QSize ProjectRow::sizeHint() const { return {420, kHeight}; }
+
+int ProjectRow::wordsWidth(int width) const {
+  const QFontMetrics label(Theme::of(this).font(FontRole::label));
+  const int value = label.horizontalAdvance(m_content.value), moment = label.horizontalAdvance(m_content.moment);
+  return width - kRight - std::max(value + (m_content.status ? 26 : 0), moment) - kWordsLeft - kGap;
+}
+
+// A sentence takes the lines that it needs; a path stands on one.
+int ProjectRow::heightForWidth(int width) const {
+  if (!m_content.sentence) return kHeight;
+  const QFontMetrics label(Theme::of(this).font(FontRole::label));
+  const int words = label.boundingRect(QRect(0, 0, std::max(60, wordsWidth(width)), 1000), Qt::TextWordWrap, m_content.detail).height();
+  return std::max(kHeight, kTitleBottom + words + 10);
+}
+
 void ProjectRow::enterEvent(QEnterEvent*) { update(); }
 void ProjectRow::leaveEvent(QEvent*) { update(); }
 
@@ -87,10 +105,10 @@ void ProjectRow::paintEvent(QPaintEvent*) {
     painter.setBrush(theme.colour(Colour::hover));
     painter.drawRoundedRect(rect(), theme.radius(Radius::node), theme.radius(Radius::node));
   }
-  paintThumbnail(painter, QRectF(8, 8, 60, height() - 16));
+  paintThumbnail(painter, QRectF(8, 8, 60, kHeight - 16));
   const QColor ink = theme.colour(m_content.missing ? Colour::disabled : Colour::text);
   const QFont title = theme.font(FontRole::heading), label = theme.font(FontRole::label);
-  int right = width() - 12;
+  const int right = width() - kRight;
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
   const int value = painter.fontMetrics().horizontalAdvance(m_content.value), moment = painter.fontMetrics().horizontalAdvance(m_content.moment);
@@ -98,13 +116,14 @@ void ProjectRow::paintEvent(QPaintEvent*) {
   painter.drawText(QRect(right - moment, 31, moment, 18), Qt::AlignVCenter | Qt::AlignRight, m_content.moment);
   if (m_content.status)
     paintStatus(painter, *m_content.status, QRectF(right - value - 22, 13, 14, 14), theme.colour(statusColour(*m_content.status)), 0.12);
-  const int words = right - std::max(value + (m_content.status ? 26 : 0), moment) - 80 - 16;
+  const int words = wordsWidth(width());
   painter.setFont(title);
   painter.setPen(ink);
-  painter.drawText(QRect(80, 10, words, 20), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.title, Qt::ElideRight, words));
+  painter.drawText(QRect(kWordsLeft, 10, words, 20), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.title, Qt::ElideRight, words));
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
-  painter.drawText(QRect(80, 31, words, 18), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
+  if (m_content.sentence) painter.drawText(QRect(kWordsLeft, kTitleBottom, words, height() - kTitleBottom), Qt::TextWordWrap, m_content.detail);
+  else painter.drawText(QRect(kWordsLeft, kTitleBottom, words, 18), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
 }
 
 }  // namespace loom

@@ -17,10 +17,12 @@ class ProjectRow : public QAbstractButton {
     std::optional<Status> status;
     QString thumbnailOf;   // a .loom file: its drawing in small
     bool missing = false;
+    bool sentence = false;   // the detail is words to be read: it wraps where a path is cut in its middle
   };
   explicit ProjectRow(Content content, QWidget* parent = nullptr);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {240, sizeHint().height()}; }
+  int heightForWidth(int width) const override;
 
  Q_SIGNALS:
   void removeWanted();
@@ -32,6 +34,7 @@ class ProjectRow : public QAbstractButton {
   void leaveEvent(QEvent* event) override;
 
  private:
+  int wordsWidth(int width) const;
   void paintThumbnail(QPainter& painter, const QRectF& frame) const;
   Content m_content;
   struct Block {

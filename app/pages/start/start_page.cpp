@@ -12,6 +12,7 @@
 #include "app/pages/start/project_row.h"
 #include "app/preferences.h"
 #include "app/run_display.h"
+#include "app/run_metrics.h"
 #include "app/samples.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
@@ -122,7 +123,7 @@ void StartPage::rebuild() {
       for (const RunRecord& run : runs)
         if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (higherIsBetter(run.metric) ? run.best > best->best : run.best < best->best))))
           best = &run;
-      if (best) content.value += tr(", best %1").arg(formatMetric(best->metric, best->best));
+      if (best) content.value += tr(", best %1").arg(context().runMetrics->text(*best, best->best));
     }
     recents << Recent{content, each.path, live > 0};
   }
@@ -158,7 +159,7 @@ void StartPage::rebuild() {
   bool first = true;
   for (const Sample& sample : samples()) {
     const QString hint = recents.isEmpty() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
-    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path});
+    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path, .sentence = true});
     row->setObjectName("sample");
     connect(row, &ProjectRow::clicked, this, [this, path = sample.path] { context().openProject(path); });
     m_sampleRows->addWidget(row);

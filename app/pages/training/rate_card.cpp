@@ -10,6 +10,11 @@
 #include "widgets/theme/theme.h"
 
 namespace loom {
+namespace {
+
+constexpr int kRateDigits = 3;
+
+}  // namespace
 
 RateCard::RateCard(double now, QWidget* window)
     : Popover(window), m_value(new NumberField(NumberField::Kind::real)), m_change(new Button(tr("Change"), ButtonKind::tinted)), m_hint(new QLabel), m_now(now) {
@@ -18,7 +23,8 @@ RateCard::RateCard(double now, QWidget* window)
   title->setProperty("kind", "heading");
   m_value->setObjectName("rate-value");
   m_value->setAccessibleName(tr("New learning rate"));
-  m_value->setValue(now);
+  // As it is shown: a rate on its way down a schedule has sixteen digits that nobody wants to edit.
+  m_value->setValue(QString::number(now, 'g', kRateDigits).toDouble());
   m_value->setLimits(0, {});
   m_value->setFixedWidth(150);
   m_change->setObjectName("rate-change");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/run_display.h"
+#include "app/run_metrics.h"
 #include "app/store_series.h"
 #include "widgets/chart/chart_stack.h"
 
@@ -78,7 +79,7 @@ void RunCurves::setLines() {
       if (m_metricName == "accuracy") break;
     }
   const QString metric = QString::fromStdString(m_metricName);
-  const ValueKind kind = kindOfMetric(metric);
+  const ValueKind kind = run ? m_context.runMetrics->kind(*run, metric) : ValueKind::loss;
   const bool fraction = kind == ValueKind::accuracy;
   m_metric->setTitle(metric.isEmpty() ? tr("Accuracy") : titleOfMetric(metric), fraction ? "%" : QString());
   m_metric->setValueKind(kind);
@@ -124,7 +125,8 @@ void RunCurves::setRange() {
   if (const auto furthest = m_context.store->view(m_run, series::kLoss, Axis::step, {}, 1); !furthest.columns.empty())
     last = std::max(last, furthest.columns.back().lastStep);
   double to = m_context.store->xOf(m_run, unit, last);
-  if (live || run->state == RunState::stopped || run->state == RunState::failed) {
+  // What is still to come stands there for a run that goes on; one that failed ends where it ended.
+  if (live || run->state == RunState::stopped) {
     if (unit == Axis::step) to = std::max(to, static_cast<double>(run->stepsTotal));
     else if (unit == Axis::epoch) to = std::max(to, run->epochs);
     else if (run->progress() > 0) to = std::max(to, from + (edge - from) / run->progress());
@@ -133,15 +135,16 @@ void RunCurves::setRange() {
   axis.setLiveEdge(live && run->step > 0 ? std::optional<double>(edge) : std::nullopt);
 }
 
+void RunCurves::runChanged() { setRange(); }
+
 void RunCurves::pointsAdded() {
   setLines();
   setRange();
   const RunRecord* const run = m_context.store->find(m_run);
   std::optional<BestMark> best;
   if (run && run->bestStep >= 0 && run->metric.toStdString() == m_metricName) {
-    const bool fraction = kindOfMetric(run->metric) == ValueKind::accuracy;
     best = BestMark{"validation", m_context.store->xOf(m_run, toAxis(m_stack->axis()->unit()), run->bestStep), run->best,
-                    tr("best %1, epoch %2").arg(fraction ? formatFixed(run->best * 100, 2) : formatMetric(run->metric, run->best),
+                    tr("best %1, epoch %2").arg(m_context.runMetrics->number(*run, run->best),
                                                 QString::number(std::round(run->bestEpoch * 10) / 10))};
   }
   m_metric->setBest(run && run->metricOfValidation ? best : std::nullopt);

@@ -19,6 +19,7 @@ class RunCurves : public QWidget {
 
   void setRun(const QString& id);
   void pointsAdded();                 // new ones are drawn with the next frame
+  void runChanged();                  // its state decides where the axis ends and what an empty chart says
   void eventsAdded();                 // flags
   void setUnit(XUnit unit);
   void setSmoothing(double weight);

@@ -8,8 +8,10 @@
 
 #include "app/pages/training/model_line.h"
 #include "app/run_display.h"
+#include "app/run_metrics.h"
 #include "launcher/store/run_store.h"
 #include "widgets/controls/icon_label.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -17,18 +19,6 @@ namespace {
 
 constexpr int kEvents = 14;
 constexpr int kModelPlace = 3;  // behind best, line, state
-
-QLabel* words(const QString& text, const char* kind) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  return label;
-}
-
-QFrame* hairline() {
-  auto* line = new QFrame;
-  line->setProperty("kind", "hairline");
-  return line;
-}
 
 struct EventWords {
   QString text, icon;
@@ -45,7 +35,7 @@ double numberOf(const Json& body, const char* key) {
   return found != body.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
-EventWords wordsOf(const Event& event, const RunRecord& run) {
+EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& kinds) {
   const Json& body = event.body;
   const QString step = formatCount(numberOf(body, "step"));
   if (event.kind == "checkpoint")
@@ -55,7 +45,7 @@ EventWords wordsOf(const Event& event, const RunRecord& run) {
     QString value;
     if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object()) {
       const auto own = metrics->find(run.metric.toStdString());
-      if (own != metrics->end() && own->is_number()) value = formatMetric(run.metric, own->get<double>());
+      if (own != metrics->end() && own->is_number()) value = kinds.text(run, own->get<double>());
     }
     if (value.isEmpty()) value = QObject::tr("loss %1").arg(formatLoss(numberOf(body, "loss")));
     return {QObject::tr("Validation %1: %2").arg(std::round(numberOf(body, "epoch") * 10) / 10).arg(value), "status-ok", Colour::ok};
@@ -99,14 +89,14 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
     return box;
   };
   auto* best = section();
-  best->addWidget(m_bestName = words({}, "section"));
+  best->addWidget(m_bestName = makeLabel("section"));
   auto* row = new QHBoxLayout;
   row->addWidget(m_bestValue = new QLabel, 0, Qt::AlignBottom);
   m_bestValue->setFont(theme.font(FontRole::display));
   m_bestValue->setObjectName("best-value");
-  row->addWidget(m_bestUnit = words("%", "hint"), 0, Qt::AlignBottom);
+  row->addWidget(m_bestUnit = makeLabel("hint", QStringLiteral("%")), 0, Qt::AlignBottom);
   row->addStretch();
-  row->addWidget(m_bestWhen = words({}, "hint"), 0, Qt::AlignBottom);
+  row->addWidget(m_bestWhen = makeLabel("hint"), 0, Qt::AlignBottom);
   best->addLayout(row);
   column->addWidget(hairline());
 
@@ -133,7 +123,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   column->addWidget(hairline());
 
   auto* events = section();
-  events->addWidget(words(tr("Events"), "section"));
+  events->addWidget(makeLabel("section", tr("Events")));
   m_events = new QVBoxLayout;
   m_events->setSpacing(5);
   events->addLayout(m_events);
@@ -145,7 +135,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   for (int i = 0; i < 4; ++i) {
     auto* figure = new QVBoxLayout;
     figure->setSpacing(1);
-    figure->addWidget(m_figureNames[i] = words({}, "caption"));
+    figure->addWidget(m_figureNames[i] = makeLabel("caption"));
     figure->addWidget(m_figures[i] = new QLabel);
     m_figures[i]->setFont(theme.numberFont(FontRole::heading));
     figures->addLayout(figure, 1);
@@ -157,8 +147,8 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
 }
 
 QLabel* RunFacts::fact(QGridLayout* grid, int row, const QString& name) {
-  grid->addWidget(words(name, "label"), row, 0);
-  auto* value = words({}, "number");
+  grid->addWidget(makeLabel("label", name), row, 0);
+  auto* value = makeLabel("number");
   value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   value->setAccessibleName(name);
   grid->addWidget(value, row, 1);
@@ -178,11 +168,11 @@ void RunFacts::setForm(Form form) {
 
 void RunFacts::refresh(const RunRecord* run) {
   const QString none = QStringLiteral("–");
-  const bool fraction = run && kindOfMetric(run->metric) == ValueKind::accuracy;
+  const bool fraction = run && m_context.runMetrics->kind(*run) == ValueKind::accuracy;
   const bool measured = run && run->bestStep >= 0;
   const QString metric = run && !run->metric.isEmpty() ? titleOfMetric(run->metric).toLower() : tr("accuracy");
   const QString bestName = run && !run->metricOfValidation && measured ? tr("Best training %1").arg(metric) : tr("Best validation %1").arg(metric);
-  const QString bestValue = !measured ? none : fraction ? formatFixed(run->best * 100, 2) : formatMetric(run->metric, run->best);
+  const QString bestValue = measured ? m_context.runMetrics->number(*run, run->best) : none;
   m_bestName->setText(bestName);
   m_bestValue->setText(bestValue);
   m_bestUnit->setVisible(measured && fraction);
@@ -226,25 +216,25 @@ void RunFacts::refreshEvents(const QString& id) {
   const std::vector<Event> events = m_context.store->events(id, 100);
   int shown = 0;
   for (auto each = events.rbegin(); each != events.rend() && shown < kEvents; ++each) {
-    const EventWords said = wordsOf(*each, *run);
+    const EventWords said = wordsOf(*each, *run, *m_context.runMetrics);
     if (said.text.isEmpty()) continue;
     auto* line = new QWidget;
     auto* parts = new QHBoxLayout(line);
     parts->setContentsMargins(0, 0, 0, 0);
     parts->setSpacing(8);
-    auto* time = words(formatClock(each->time), "number");
+    auto* time = makeLabel("number", formatClock(each->time));
     time->setFont(m_context.theme->numberFont(FontRole::label));
     time->setEnabled(true);
     parts->addWidget(time, 0, Qt::AlignTop);
     parts->addWidget(new IconLabel(said.icon, said.colour, 14), 0, Qt::AlignTop);
-    auto* text = words(said.text, "label");
+    auto* text = makeLabel("label", said.text);
     text->setTextFormat(Qt::PlainText);
     text->setWordWrap(true);
     parts->addWidget(text, 1);
     m_events->addWidget(line);
     ++shown;
   }
-  if (!shown) m_events->addWidget(words(tr("Nothing yet"), "hint"));
+  if (!shown) m_events->addWidget(makeLabel("hint", tr("Nothing yet")));
 }
 
 }  // namespace loom

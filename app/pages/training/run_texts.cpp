@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QScrollBar>
 
+#include "app/run_settings.h"
 #include "launcher/store/run_store.h"
 #include "widgets/document/project_document.h"
 #include "widgets/theme/theme.h"
@@ -13,10 +14,6 @@ namespace {
 
 constexpr qint64 kOldest = 512 << 10;  // of a long log its end is shown
 constexpr int kLines = 20000;
-
-QString textOf(const Json& value) {
-  return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString::fromStdString(value.dump());
-}
 
 }  // namespace
 
@@ -78,22 +75,24 @@ void RunSettings::setRun(const QString& id) {
   setRowCount(0);
   const RunRecord* const run = m_context.store->find(id);
   if (!run) return;
-  // The project writes only what differs from the default, so a key that it lacks means: as the catalogue says.
   Json now = Json::object();
   if (m_context.document) {
     Json text = Json::parse(m_context.document->text(), nullptr, false);
-    if (text.is_object() && text.contains("training")) now = flattenSettings(text["training"]);
+    if (text.is_object() && text.contains("training")) now = withDefaults(flattenSettings(text["training"]));
   }
   const Theme& theme = *m_context.theme;
-  for (const auto& [key, value] : run->settings.items()) {
+  const Json settings = withDefaults(run->settings);
+  for (const auto& [key, value] : settings.items()) {
     const int row = rowCount();
     insertRow(row);
-    const QString then = textOf(value);
+    const QString then = textOfSetting(value);
     const auto present = now.find(key);
-    const QString today = present != now.end() ? textOf(*present) : QString();
-    const QString texts[] = {QString::fromStdString(key), then, today};
+    const QString today = present != now.end() ? textOfSetting(*present) : QString();
+    const QString name = QString::fromStdString(key);
+    const QString texts[] = {labelOfSetting(name), then, today};
     for (int column = 0; column < 3; ++column) {
       auto* item = new QTableWidgetItem(texts[column]);
+      if (!column) item->setToolTip(name);
       if (column) item->setFont(theme.numberFont(FontRole::label));
       if (column == 2 && !today.isEmpty() && today != then) item->setForeground(theme.colour(Colour::warning));
       setItem(row, column, item);

@@ -1,30 +1,30 @@
 #include "app/pages/training/training_page.h"
 
-#include <QAction>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPainter>
 #include <QScrollArea>
-#include <QSlider>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <cmath>
 
+#include "app/attempt.h"
+#include "app/exports.h"
 #include "app/pages/training/rate_card.h"
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_facts.h"
 #include "app/pages/training/run_texts.h"
 #include "app/run_display.h"
 #include "app/run_hosts.h"
+#include "app/smoothing_slider.h"
 #include "app/workspace.h"
-#include "engine/base/error.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
-#include "widgets/controls/icon_label.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/status_label.h"
 #include "widgets/controls/switch.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -34,17 +34,6 @@ constexpr int kSoonMs = 66;      // of the header and the facts; curves have the
 constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kNarrow = 1000, kFactsWidth = 304;
-constexpr double kSmoothest = 0.99;
-// The slider goes by the weight's distance from 1: 0.93 stands at two thirds.
-double weightOf(int slider) { return slider == 0 ? 0 : std::min(kSmoothest, 1 - std::pow(10, -slider / 50.0 * 1.0)); }
-int sliderOf(double weight) { return weight <= 0 ? 0 : static_cast<int>(std::lround(-50 * std::log10(1 - weight))); }
-constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::relative};
-
-QFrame* hairline(const char* kind = "hairline") {
-  auto* line = new QFrame;
-  line->setProperty("kind", kind);
-  return line;
-}
 
 }  // namespace
 
@@ -60,16 +49,16 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   auto* left = new QVBoxLayout;
   left->setSpacing(0);
   m_facts = new RunFacts(context);
+  m_curves = new RunCurves(context);
   makeTools(left);
   left->addWidget(hairline());
   m_views = new QStackedWidget;
-  m_curves = new RunCurves(context);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
   for (QWidget* each : std::initializer_list<QWidget*>{m_curves, m_logView, m_settings}) m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
-  auto* line = hairline("hairlineVertical");
+  auto* line = hairline(Qt::Vertical);
   line->setObjectName("facts-line");
   row->addWidget(line);
   auto* scroll = new QScrollArea;
@@ -108,159 +97,15 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   connect(context.workspace, &Workspace::currentRunChanged, this, &TrainingPage::showRun);
   connect(context.workspace, &Workspace::submitted, this, &TrainingPage::showRun);
   makeActions();
+  tellExports(m_curves->stack(), *this, "training");
   showRun(context.workspace->currentRun());
 }
 
 TrainingPage::~TrainingPage() = default;
 
-void TrainingPage::makeHeader(QVBoxLayout* column) {
-  const Theme& theme = *context().theme;
-  auto* header = new QWidget;
-  header->setFixedHeight(theme.size(Size::pageBar) + 4);
-  auto* row = new QHBoxLayout(header);
-  row->setContentsMargins(20, 0, 20, 0);
-  row->setSpacing(12);
-  m_name = new QLineEdit;
-  m_name->setProperty("kind", "bare");
-  m_name->setFont(theme.font(FontRole::title));
-  m_name->setAccessibleName(tr("Name of the run"));
-  m_name->setObjectName("run-name");
-  m_state = new StatusLabel(Status::queued, StatusLabel::Look::pill);
-  m_state->setObjectName("state-chip");
-  m_place = new QLabel;
-  m_place->setProperty("kind", "hint");
-  m_rate = new Button(tr("Change rate..."), ButtonKind::outlined);
-  m_rate->setObjectName("change-rate");
-  m_stopAfter = new Button(tr("Stop after epoch"), ButtonKind::tinted);
-  m_stopAfter->setObjectName("stop-after-epoch");
-  m_stop = new Button(tr("Stop now"), ButtonKind::danger);
-  m_stop->setObjectName("stop-now");
-  m_resume = new Button("resume", tr("Resume"), ButtonKind::tinted);
-  m_resume->setObjectName("resume");
-  row->addWidget(m_name);
-  row->addWidget(m_state);
-  row->addWidget(m_place, 1);
-  for (Button* each : {m_rate, m_stopAfter, m_stop, m_resume}) row->addWidget(each);
-  column->addWidget(header);
-
-  m_fault = new QWidget;
-  m_fault->setObjectName("run-fault");
-  m_fault->setAutoFillBackground(true);
-  auto* fault = new QHBoxLayout(m_fault);
-  fault->setContentsMargins(20, 6, 20, 6);
-  fault->setSpacing(10);
-  fault->addWidget(new IconLabel("status-failed", Colour::error, 14), 0, Qt::AlignTop);
-  m_faultText = new QLabel;
-  m_faultText->setTextFormat(Qt::PlainText);
-  m_faultText->setWordWrap(true);
-  m_faultText->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  fault->addWidget(m_faultText, 1);
-  m_faultResume = new Button(tr("Resume"), ButtonKind::outlined);
-  auto* showLog = new Button(tr("Show log"), ButtonKind::link);
-  fault->addWidget(m_faultResume);
-  fault->addWidget(showLog);
-  m_fault->hide();
-  column->addWidget(m_fault);
-
-  Launcher& launcher = *context().launcher;
-  connect(m_rate, &Button::clicked, this, &TrainingPage::openRateCard);
-  connect(m_stopAfter, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.stopAfterEpoch(m_run); }); });
-  connect(m_stop, &Button::clicked, this, [this, &launcher] {
-    carryOut([&] {
-      launcher.stop(m_run);
-      const QString name = m_name->text();
-      context().notify({tr("%1 writes a checkpoint and stops.").arg(name), {}, {}});
-    });
-  });
-  for (Button* each : {m_resume, m_faultResume})
-    connect(each, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.resume(m_run); }); });
-  connect(showLog, &Button::clicked, this, [this] { m_tabs->setCurrentIndex(1); });
-  connect(m_name, &QLineEdit::editingFinished, this, [this, &launcher] {
-    const RunRecord* const run = context().store->find(m_run);
-    const QString name = m_name->text().trimmed();
-    if (!run || name == run->name) return;
-    if (!name.isEmpty()) {
-      context().store->change(m_run, [&](RunRecord& record) { record.name = name; });
-      launcher.keep(m_run);
-    }
-    refresh();
-  });
-}
-
-void TrainingPage::makeTools(QVBoxLayout* column) {
-  auto* strip = new QWidget;
-  strip->setObjectName("facts-strip");
-  auto* stripColumn = new QVBoxLayout(strip);
-  stripColumn->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(strip);
-  auto* bar = new QWidget;
-  bar->setFixedHeight(context().theme->size(Size::tabs));
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(8, 0, 16, 0);
-  row->setSpacing(10);
-  m_tabs = new QTabBar;
-  m_tabs->setObjectName("training-tabs");
-  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings")}) m_tabs->addTab(each);
-  row->addWidget(m_tabs, 0, Qt::AlignBottom);
-  row->addStretch();
-  m_tools = new QWidget;
-  auto* tools = new QHBoxLayout(m_tools);
-  tools->setContentsMargins(0, 0, 0, 0);
-  tools->setSpacing(10);
-  m_smoothingText = new QLabel;
-  m_smoothingText->setProperty("kind", "label");
-  m_smoothing = new QSlider(Qt::Horizontal);
-  m_smoothing->setRange(0, 100);
-  m_smoothing->setFixedWidth(90);
-  m_smoothing->setAccessibleName(tr("Smoothing"));
-  m_smoothing->setObjectName("smoothing");
-  m_log = new Switch(tr("Log y"));
-  m_log->setObjectName("log-y");
-  m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time")});
-  m_unit->setObjectName("x-axis");
-  m_unit->setAccessibleName(tr("What the x axis counts"));
-  for (QWidget* each : std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_log, m_unit}) tools->addWidget(each);
-  row->addWidget(m_tools);
-  column->addWidget(bar);
-  connect(m_tabs, &QTabBar::currentChanged, this, &TrainingPage::showTab);
-  connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
-    m_smoothingText->setText(tr("Smoothing %1").arg(weightOf(value), 0, 'f', 2));
-    m_curves->setSmoothing(weightOf(value));
-  });
-  connect(m_log, &Switch::toggled, this, [this](bool on) { m_curves->setLogarithmicLoss(on); });
-  connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setUnit(kUnits[index]); });
-}
-
-void TrainingPage::makeActions() {
-  const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
-    auto* action = new QAction(text, this);
-    action->setShortcut(QKeySequence(QString::fromLatin1(key)));
-    connect(action, &QAction::triggered, this, act);
-    m_actions << action;
-  };
-  const char* keys[] = {"1", "2", "3", "4"};
-  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis")};
-  for (int i = 0; i < 4; ++i) add(names[i], keys[i], [this, i] { m_unit->setCurrent(i); });
-  add(tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
-  add(tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
-  add(tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
-  add(tr("Rename the run"), "F2", [this] {
-    m_name->setFocus(Qt::ShortcutFocusReason);
-    m_name->selectAll();
-  });
-  add(tr("Change the learning rate..."), "Ctrl+Shift+L", [this] { if (m_rate->isEnabled()) openRateCard(); });
-  connect(m_curves, &RunCurves::smoothingRequested, this, [this](double weight) { m_smoothing->setValue(sliderOf(weight)); });
-  connect(m_curves, &RunCurves::shown, this, [this] { Q_EMIT statusChanged(m_tabs->currentIndex() == 0 ? m_curves->words() : QString()); });
-  m_smoothing->setValue(sliderOf(0.6));
-}
-
 void TrainingPage::carryOut(const std::function<void()>& wish) {
-  try {
-    wish();
-    m_fault->setProperty("wish", {});
-  } catch (const Error& error) {
-    m_fault->setProperty("wish", QString::fromStdString(error.what()));
-  }
+  const QString fault = attempt(wish);
+  m_fault->setProperty("wish", fault.isEmpty() ? QVariant() : fault);
   refresh();
 }
 
@@ -326,6 +171,7 @@ void TrainingPage::refresh() {
     m_fault->hide();
   }
   m_facts->refresh(run);
+  m_curves->runChanged();
   // What happened is read and laid out anew: twice a second is enough for a person.
   if (m_eventsCame && (!m_sinceEvents.isValid() || m_sinceEvents.hasExpired(kEventsMs))) {
     m_eventsCame = false;
@@ -346,7 +192,6 @@ void TrainingPage::refreshFault(const RunRecord& run) {
   const QString sentence = !wish.isEmpty() ? wish : run.state == RunState::failed ? run.message : QString();
   m_fault->setVisible(!sentence.isEmpty());
   m_faultText->setText(sentence);
-  m_faultResume->setVisible(wish.isEmpty());
   QPalette palette = m_fault->palette();
   palette.setColor(QPalette::Window, context().theme->colour(Colour::errorSoft));
   m_fault->setPalette(palette);
@@ -384,13 +229,13 @@ QList<QWidget*> TrainingPage::areas() const {
 }
 
 QJsonObject TrainingPage::saveLayout() const {
-  return {{"tab", m_tabs->currentIndex()}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->value()}, {"log", m_log->isChecked()}};
+  return {{"tab", m_tabs->currentIndex()}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->place()}, {"log", m_log->isChecked()}};
 }
 
 void TrainingPage::restoreLayout(const QJsonObject& layout) {
   m_tabs->setCurrentIndex(layout["tab"].toInt(0));
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 3));
-  m_smoothing->setValue(layout["smoothing"].toInt(sliderOf(0.6)));
+  m_smoothing->setPlace(layout["smoothing"].toInt(20));
   m_log->setChecked(layout["log"].toBool(false));
 }
 

@@ -9,7 +9,6 @@
 
 class QLabel;
 class QLineEdit;
-class QSlider;
 class QStackedWidget;
 class QTabBar;
 class QVBoxLayout;
@@ -23,6 +22,7 @@ class RunFacts;
 class RunLog;
 class RunSettings;
 class SegmentedControl;
+class SmoothingSlider;
 class StatusLabel;
 class Switch;
 
@@ -68,11 +68,9 @@ class TrainingPage : public Page {
   Button *m_rate, *m_stopAfter, *m_stop, *m_resume;
   QWidget *m_fault, *m_tools;
   QLabel* m_faultText;
-  Button* m_faultResume;
   QTabBar* m_tabs;
   QStackedWidget* m_views;
-  QSlider* m_smoothing;
-  QLabel* m_smoothingText;
+  SmoothingSlider* m_smoothing;
   Switch* m_log;
   SegmentedControl* m_unit;
   RunCurves* m_curves;

@@ -247,6 +247,35 @@ class HostsPageTest : public QObject {
     QTRY_VERIFY(!m_open->part<QLabel>("host-fault-text")->isVisible());
   }
 
+  void theRemedyIsTheCommandOfTheSentence() {
+    fail("signing in on mara@there failed: denied; tried: key a. Put your public key there with: ssh-copy-id -p 2222 mara@there", SshFault::signIn);
+    addHost("mara@there:2222");
+    QTRY_VERIFY(row("SSH") && row("SSH")->line().status == CheckLine::Status::failed);
+    QCOMPARE(row("SSH")->line().remedy, QString("ssh-copy-id -p 2222 mara@there"));
+  }
+
+  void aKeyOfOnesOwnIsRemembered() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    m_open->click("edit-host");
+    fill("host-form-key", "~/.ssh/cluster");
+    QCOMPARE(hosts().find("there")->key, QString("~/.ssh/cluster"));
+    QCOMPARE(hostFromJson(toJson(*hosts().find("there"))).key, QString("~/.ssh/cluster"));
+  }
+
+  void ranksAreAskedForAlsoOfOne() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    openProject();
+    m_open->workspace().chooseHost("there");
+    m_open->click("host-chooser");
+    auto* ranks = m_open->part<QLineEdit>("ranks");
+    QVERIFY(ranks && ranks->isVisible());
+    ranks->selectAll();
+    QTest::keyClicks(ranks, "4");
+    QVERIFY2(m_open->part<QLabel>("ranks-fault")->text().contains("Hosts page"), qPrintable(m_open->part<QLabel>("ranks-fault")->text()));
+  }
+
   void anUnknownKeyIsAcceptedByHandAlone() {
     m_side->questions = {{.kind = SshQuestion::Kind::newHostKey, .host = "there", .text = "there is not known yet.", .fingerprint = "ED25519 SHA256:9kQ2"}};
     addHost("there");

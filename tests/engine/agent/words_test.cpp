@@ -34,11 +34,13 @@ TEST(LaunchWords, OneRankNeedsNoMpi) {
 }
 
 TEST(LaunchWords, RanksGoThroughMpirun) {
-  const auto words = joined(wordsFor({{"ranks", 3},
-                                      {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}},
-                                      {"mpirun", {"/opt/mpirun", "--mca", "btl", "tcp,self"}}}));
+  const Json launch = {{"ranks", 3},
+                       {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}},
+                       {"mpirun", {"/opt/mpirun", "--mca", "btl", "tcp,self"}}};
+  const auto words = joined(wordsFor(launch));
+  EXPECT_EQ(hostLines(launch), "h1 slots=2\nh2 slots=1\n");
   EXPECT_THAT(words, testing::StartsWith("/e/loom supervise --run /r/a -- /opt/mpirun --mca btl tcp,self "));
-  EXPECT_THAT(words, HasSubstr(" --host h1:2,h2:1 -n 3 /e/loom train "));
+  EXPECT_THAT(words, HasSubstr(" --hostfile /r/a/hosts -n 3 /e/loom train "));
   EXPECT_THAT(words, HasSubstr("oob_tcp_keepalive_time"));
   EXPECT_EQ(words.find("--allow-run-as-root") != std::string::npos, ::geteuid() == 0);
 }
@@ -51,6 +53,7 @@ TEST(LaunchWords, HowLongARankMayStandStillIsTold) {
 TEST(LaunchWords, TheRanksOfACheckNeedNoWatcher) {
   const auto words = joined(wordsFor({{"ranks", 2}, {"probe", true}}));
   EXPECT_THAT(words, testing::StartsWith("mpirun "));
+  EXPECT_THAT(words, testing::Not(HasSubstr("--hostfile")));
   EXPECT_THAT(words, testing::EndsWith(" /e/loom agent --probe "));
 }
 

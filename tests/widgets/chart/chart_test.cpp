@@ -11,6 +11,7 @@
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/chart_tooltip.h"
 #include "widgets/controls/button.h"
+#include "widgets/theme/elevation.h"
 #include "widgets/theme/theme.h"
 
 using namespace loom;
@@ -68,6 +69,13 @@ class ChartTest : public QObject {
   void csvHasEveryPoint();
   void emptyPanelSaysSo();
   void clickOnALineNamesIt();
+  void whatCameWhileHiddenIsDrawnWhenShown();
+  void tooltipLeavesTheCurveOfALogAxis();
+  void fadedLinesHaveNoDarkJoints();
+  void numbersOfTheAxisStandWhole();
+  void theXAxisSaysWhatItCounts();
+  void marksAtOnePlaceStandApart();
+  void flagsLieOverTheCurves();
 };
 
 void ChartTest::init() {
@@ -297,6 +305,126 @@ void ChartTest::clickOnALineNamesIt() {
   QCOMPARE(clicked[0][0].toString(), QStringLiteral("b"));
   m_stack->setHighlighted("b");
   QCOMPARE(m_first->highlighted(), QStringLiteral("b"));
+}
+
+void ChartTest::whatCameWhileHiddenIsDrawnWhenShown() {
+  QTest::qWait(60);
+  m_stack->hide();
+  for (int i = 101; i <= 200; ++i) m_loss->append(i, 0.4);
+  m_stack->axis()->setFull({0, 200});
+  m_stack->refresh();
+  QTest::qWait(60);
+  m_stack->show();
+  QTRY_COMPARE(m_first->shownPoints(), std::int64_t{201});
+}
+
+// A curve in the upper half of a log axis by its decades, in the lower half by its numbers.
+void ChartTest::tooltipLeavesTheCurveOfALogAxis() {
+  auto falling = std::make_shared<VectorSource>();
+  for (int i = 0; i <= 100; ++i) falling->append(i, std::pow(10.0, -0.06 * i));
+  m_first->setLines({{.id = "loss", .name = "training", .source = falling}});
+  m_first->setLogarithmic(true);
+  m_stack->drawNow();
+  for (const double x : {10.0, 30.0, 50.0}) {
+    const double value = std::pow(10.0, -0.06 * x);
+    const double share = std::log(value / m_first->yRange().low) / std::log(m_first->yRange().high / m_first->yRange().low);
+    QVERIFY(std::abs(m_first->yPixel(value) - (m_first->plot().bottom() - share * m_first->plot().height())) < 0.5);
+    moveTo(m_first, QPoint(static_cast<int>(m_first->plot().left() + x / 100 * m_first->plot().width()), 60));
+    auto* tooltip = m_stack->findChild<ChartTooltip*>();
+    QVERIFY(tooltip->isVisible());
+    const int margin = shadowMargin(Elevation::menu);
+    const QRect card = tooltip->geometry().adjusted(margin, margin, -margin, -margin);
+    const int y = qRound(m_first->y() + m_first->yPixel(value));
+    const bool roomBelow = y + 10 + card.height() < m_first->plot().bottom();
+    QVERIFY2(!roomBelow || y < card.top() || y > card.bottom(), qPrintable(QString::number(x)));
+  }
+}
+
+void ChartTest::fadedLinesHaveNoDarkJoints() {
+  auto zigzag = std::make_shared<VectorSource>();
+  for (int i = 0; i <= 100; ++i) zigzag->append(i, i % 2 ? 1.4 : 0.6);
+  m_first->setLines({{.id = "a", .name = "a", .kind = LineKind::plain, .colour = 0, .source = zigzag},
+                     {.id = "b", .name = "b", .kind = LineKind::plain, .colour = 1, .source = m_loss}});
+  m_first->setHighlighted("b");
+  m_stack->drawNow();
+  const QImage image = m_first->grab().toImage();
+  // The line is mixed with the ground, so nothing of it is further from the ground than that mixture.
+  const QColor full = m_theme->curveColour(0), ground = m_theme->colour(Colour::surface);
+  const double faded = ground.redF() + (full.redF() - ground.redF()) * 0.35;
+  const QRect plot = m_first->plot().toRect().adjusted(2, 30, -2, -2);
+  const QColor other = m_theme->curveColour(1);
+  int seen = 0;
+  for (int y = plot.top(); y < plot.bottom(); ++y)
+    for (int x = plot.left(); x < plot.right(); ++x) {
+      const QColor pixel = image.pixelColor(x, y);
+      if (pixel.blue() < pixel.red() + 20 || pixel.blue() < other.blue()) continue;  // of this line alone, which is blue
+      ++seen;
+      QVERIFY2(pixel.redF() >= faded - 0.03, qPrintable(QString("%1 %2").arg(x).arg(y)));
+    }
+  QVERIFY(seen > 100);
+}
+
+void ChartTest::numbersOfTheAxisStandWhole() {
+  m_loss->clear();
+  for (int i = 0; i <= 100; ++i) m_loss->append(i, 1234567.0 + 10 * i);
+  m_stack->refresh();
+  m_stack->drawNow();
+  QVERIFY(m_first->roomForLabels() > 46);
+  QTRY_VERIFY(m_first->margins().left >= m_first->roomForLabels());
+  // Panels under each other keep their plots aligned.
+  QTRY_COMPARE(m_second->margins().left, m_first->margins().left);
+}
+
+void ChartTest::theXAxisSaysWhatItCounts() {
+  const auto below = [&](XUnit unit) {
+    m_stack->axis()->setUnit(unit);
+    const QImage image = m_first->toImage(QSize(600, 300), 1);
+    return image.copy(200, 280, 300, 19);
+  };
+  const QImage step = below(XUnit::step), epoch = below(XUnit::epoch);
+  QVERIFY(step != epoch);  // the title alone stands there: the numbers are the same
+  QCOMPARE(m_stack->axis()->title(), QStringLiteral("Epoch"));
+  QImage empty(step.size(), step.format());
+  empty.fill(Tokens::builtIn().light[Colour::surface]);
+  QVERIFY(step != empty);
+}
+
+void ChartTest::marksAtOnePlaceStandApart() {
+  std::vector<ChartLine> lines;
+  for (int line = 0; line < 2; ++line) {
+    auto source = std::make_shared<VectorSource>();
+    for (int i = 0; i <= 100; ++i) source->append(i, i == 50 ? std::nan("") : 1 + 0.1 * line);
+    lines.push_back({.id = QString::number(line), .name = QString::number(line), .kind = LineKind::plain, .colour = line, .source = source});
+  }
+  m_first->setLines(std::move(lines));
+  m_stack->drawNow();
+  const QImage image = m_first->grab().toImage();
+  const int x = static_cast<int>(m_first->plot().left() + m_stack->axis()->place(50) * m_first->plot().width());
+  const auto near = [&](const QColor& wanted) {
+    for (int y = static_cast<int>(m_first->plot().top()); y < m_first->plot().top() + 50; ++y)
+      for (int dx = -8; dx <= 8; ++dx) {
+        const QColor pixel = image.pixelColor(x + dx, y);
+        if (std::abs(pixel.red() - wanted.red()) + std::abs(pixel.green() - wanted.green()) + std::abs(pixel.blue() - wanted.blue()) < 40) return true;
+      }
+    return false;
+  };
+  QVERIFY(near(m_theme->curveColour(0)));
+  QVERIFY(near(m_theme->curveColour(1)));
+}
+
+void ChartTest::flagsLieOverTheCurves() {
+  auto high = std::make_shared<VectorSource>();
+  for (int i = 0; i <= 100; ++i) high->append(i, i == 0 ? 0 : 2);
+  m_first->setLines({{.id = "a", .name = "a", .kind = LineKind::plain, .colour = 1, .source = high}});
+  m_first->setYRange(Interval{0, 2.05});
+  m_first->setEvents({{50, "rate 0.01", "schedule"}}, true);
+  m_stack->drawNow();
+  const QImage image = m_first->grab().toImage();
+  const int y = qRound(m_first->yPixel(2));
+  QVERIFY(y > m_first->plot().top() + 2 && y < m_first->plot().top() + 20);
+  // The curve goes behind the flag: on its ground, before the icon, no trace of it.
+  const int x = static_cast<int>(m_first->plot().left() + m_stack->axis()->place(50) * m_first->plot().width()) + 3;
+  QCOMPARE(image.pixelColor(x, y), m_theme->colour(Colour::surface));
 }
 
 QTEST_MAIN(ChartTest)

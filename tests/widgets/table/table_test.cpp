@@ -167,6 +167,18 @@ class TableTest : public QObject {
     QCOMPARE(m_table->hoveredRow(), -1);
   }
 
+  void theRightButtonMeansTheRowOnEveryPart() {
+    fill();
+    m_table->setFrozenColumns(3);
+    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+    QSignalSpy wanted(m_table.get(), &QWidget::customContextMenuRequested);
+    const QPoint at = m_table->frozenPart()->visualRect(m_sorted->index(1, 2)).center();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, m_table->frozenPart()->viewport()->mapToGlobal(at));
+    QApplication::sendEvent(m_table->frozenPart()->viewport(), &event);
+    QCOMPARE(wanted.count(), 1);
+    QCOMPARE(m_table->indexAt(wanted[0][0].toPoint()).row(), 1);
+  }
+
   void frozenColumnsStay() {
     fill();
     m_table->setFrozenColumns(3);

@@ -1,0 +1,159 @@
+// How the Training page is laid out: its header, its tabs and tools, its commands.
+#include <QAction>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTabBar>
+
+#include "app/pages/training/run_curves.h"
+#include "app/pages/training/training_page.h"
+#include "app/smoothing_slider.h"
+#include "app/workspace.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/icon_label.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/status_label.h"
+#include "widgets/controls/switch.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::relative};
+
+}  // namespace
+
+void TrainingPage::makeHeader(QVBoxLayout* column) {
+  const Theme& theme = *context().theme;
+  auto* header = new QWidget;
+  header->setFixedHeight(theme.size(Size::pageBar) + 4);
+  auto* row = new QHBoxLayout(header);
+  row->setContentsMargins(20, 0, 20, 0);
+  row->setSpacing(12);
+  m_name = new QLineEdit;
+  m_name->setProperty("kind", "bare");
+  m_name->setFont(theme.font(FontRole::title));
+  m_name->setAccessibleName(tr("Name of the run"));
+  m_name->setObjectName("run-name");
+  m_state = new StatusLabel(Status::queued, StatusLabel::Look::pill);
+  m_state->setObjectName("state-chip");
+  m_place = new QLabel;
+  m_place->setProperty("kind", "hint");
+  m_rate = new Button(tr("Change rate..."), ButtonKind::outlined);
+  m_rate->setObjectName("change-rate");
+  m_stopAfter = new Button(tr("Stop after epoch"), ButtonKind::tinted);
+  m_stopAfter->setObjectName("stop-after-epoch");
+  m_stop = new Button(tr("Stop now"), ButtonKind::danger);
+  m_stop->setObjectName("stop-now");
+  m_resume = new Button("resume", tr("Resume"), ButtonKind::tinted);
+  m_resume->setObjectName("resume");
+  row->addWidget(m_name);
+  row->addWidget(m_state);
+  row->addWidget(m_place, 1);
+  for (Button* each : {m_rate, m_stopAfter, m_stop, m_resume}) row->addWidget(each);
+  column->addWidget(header);
+
+  m_fault = new QWidget;
+  m_fault->setObjectName("run-fault");
+  m_fault->setAutoFillBackground(true);
+  auto* fault = new QHBoxLayout(m_fault);
+  fault->setContentsMargins(20, 6, 20, 6);
+  fault->setSpacing(10);
+  fault->addWidget(new IconLabel("status-failed", Colour::error, 14), 0, Qt::AlignTop);
+  m_faultText = new QLabel;
+  m_faultText->setTextFormat(Qt::PlainText);
+  m_faultText->setWordWrap(true);
+  m_faultText->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  fault->addWidget(m_faultText, 1);
+  auto* showLog = new Button(tr("Show log"), ButtonKind::link);
+  fault->addWidget(showLog);
+  m_fault->hide();
+  column->addWidget(m_fault);
+
+  Launcher& launcher = *context().launcher;
+  connect(m_rate, &Button::clicked, this, &TrainingPage::openRateCard);
+  connect(m_stopAfter, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.stopAfterEpoch(m_run); }); });
+  connect(m_stop, &Button::clicked, this, [this, &launcher] {
+    carryOut([&] {
+      launcher.stop(m_run);
+      const QString name = m_name->text();
+      context().notify({tr("%1 writes a checkpoint and stops.").arg(name), {}, {}});
+    });
+  });
+  connect(m_resume, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.resume(m_run); }); });
+  connect(showLog, &Button::clicked, this, [this] { m_tabs->setCurrentIndex(1); });
+  connect(m_name, &QLineEdit::editingFinished, this, [this, &launcher] {
+    const RunRecord* const run = context().store->find(m_run);
+    const QString name = m_name->text().trimmed();
+    if (!run || name == run->name) return;
+    if (!name.isEmpty()) {
+      context().store->change(m_run, [&](RunRecord& record) { record.name = name; });
+      launcher.keep(m_run);
+    }
+    refresh();
+  });
+}
+
+void TrainingPage::makeTools(QVBoxLayout* column) {
+  auto* strip = new QWidget;
+  strip->setObjectName("facts-strip");
+  auto* stripColumn = new QVBoxLayout(strip);
+  stripColumn->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(strip);
+  auto* bar = new QWidget;
+  bar->setFixedHeight(context().theme->size(Size::tabs));
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(8, 0, 16, 0);
+  row->setSpacing(10);
+  m_tabs = new QTabBar;
+  m_tabs->setObjectName("training-tabs");
+  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings")}) m_tabs->addTab(each);
+  // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
+  m_tabs->setUsesScrollButtons(false);
+  m_tabs->setElideMode(Qt::ElideNone);
+  m_tabs->setExpanding(false);
+  row->addWidget(m_tabs, 0, Qt::AlignBottom);
+  row->addStretch();
+  m_tools = new QWidget;
+  auto* tools = new QHBoxLayout(m_tools);
+  tools->setContentsMargins(0, 0, 0, 0);
+  tools->setSpacing(10);
+  m_smoothing = new SmoothingSlider(0.6);
+  m_log = new Switch(tr("Log y"));
+  m_log->setObjectName("log-y");
+  m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time")});
+  m_unit->setObjectName("x-axis");
+  m_unit->setAccessibleName(tr("What the x axis counts"));
+  for (QWidget* each : std::initializer_list<QWidget*>{m_smoothing, m_log, m_unit}) tools->addWidget(each);
+  row->addWidget(m_tools);
+  column->addWidget(bar);
+  connect(m_tabs, &QTabBar::currentChanged, this, &TrainingPage::showTab);
+  connect(m_smoothing, &SmoothingSlider::changed, m_curves, &RunCurves::setSmoothing);
+  m_curves->setSmoothing(m_smoothing->weight());
+  connect(m_log, &Switch::toggled, this, [this](bool on) { m_curves->setLogarithmicLoss(on); });
+  connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setUnit(kUnits[index]); });
+}
+
+void TrainingPage::makeActions() {
+  const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
+    auto* action = new QAction(text, this);
+    action->setShortcut(QKeySequence(QString::fromLatin1(key)));
+    connect(action, &QAction::triggered, this, act);
+    m_actions << action;
+  };
+  const char* keys[] = {"1", "2", "3", "4"};
+  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis")};
+  for (int i = 0; i < 4; ++i) add(names[i], keys[i], [this, i] { m_unit->setCurrent(i); });
+  add(tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
+  add(tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
+  add(tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
+  add(tr("Rename the run"), "F2", [this] {
+    m_name->setFocus(Qt::ShortcutFocusReason);
+    m_name->selectAll();
+  });
+  add(tr("Change the learning rate..."), "Ctrl+Shift+L", [this] { if (m_rate->isEnabled()) openRateCard(); });
+  connect(m_curves, &RunCurves::smoothingRequested, this, [this](double weight) { m_smoothing->setWeight(weight); });
+  connect(m_curves, &RunCurves::shown, this, [this] { Q_EMIT statusChanged(m_tabs->currentIndex() == 0 ? m_curves->words() : QString()); });
+}
+
+}  // namespace loom

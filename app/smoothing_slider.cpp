@@ -1,0 +1,45 @@
+#include "app/smoothing_slider.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSlider>
+#include <algorithm>
+#include <cmath>
+
+namespace loom {
+namespace {
+
+constexpr double kSmoothest = 0.99, kPlacesPerDecade = 50;
+constexpr int kSliderWidth = 90;
+
+double weightOf(int place) { return place == 0 ? 0 : std::min(kSmoothest, 1 - std::pow(10, -place / kPlacesPerDecade)); }
+int placeOf(double weight) { return weight <= 0 ? 0 : static_cast<int>(std::lround(-kPlacesPerDecade * std::log10(1 - weight))); }
+
+}  // namespace
+
+SmoothingSlider::SmoothingSlider(double weight, QWidget* parent) : QWidget(parent), m_words(new QLabel), m_slider(new QSlider(Qt::Horizontal)) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(10);
+  m_words->setProperty("kind", "label");
+  m_slider->setRange(0, 100);
+  m_slider->setFixedWidth(kSliderWidth);
+  m_slider->setAccessibleName(tr("Smoothing"));
+  m_slider->setObjectName("smoothing");
+  row->addWidget(m_words);
+  row->addWidget(m_slider);
+  const auto say = [this] { m_words->setText(tr("Smoothing %1").arg(this->weight(), 0, 'f', 2)); };
+  connect(m_slider, &QSlider::valueChanged, this, [this, say] {
+    say();
+    Q_EMIT changed(this->weight());
+  });
+  setWeight(weight);
+  say();
+}
+
+double SmoothingSlider::weight() const { return weightOf(m_slider->value()); }
+void SmoothingSlider::setWeight(double weight) { m_slider->setValue(placeOf(weight)); }
+int SmoothingSlider::place() const { return m_slider->value(); }
+void SmoothingSlider::setPlace(int place) { m_slider->setValue(place); }
+
+}  // namespace loom

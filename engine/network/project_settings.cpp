@@ -1,0 +1,72 @@
+#include "engine/network/project_settings.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace loom {
+namespace {
+
+std::vector<std::string> splitPath(const std::string& key) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = key.find('.', begin);
+    parts.push_back(key.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+// The element of a list that a path's part names: by place, or by its "id".
+Json* elementOf(Json& list, const std::string& part) {
+  for (Json& item : list)
+    if (item.is_object() && item.value("id", std::string()) == part) return &item;
+  if (!part.empty() && part.find_first_not_of("0123456789") == std::string::npos && part.size() < 6)
+    if (const auto place = static_cast<std::size_t>(std::stoi(part)); place < list.size()) return &list[place];
+  return nullptr;
+}
+
+void applyOne(Json& project, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throwError(ErrorCode::badArgument,
+               "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1", setting);
+  const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
+  std::vector<std::string> path = splitPath(key);
+  static const std::vector<std::string> own{"networks", "datasets", "training", "notes"};
+  if (std::find(own.begin(), own.end(), path.front()) == own.end()) path.insert(path.begin(), "training");
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  Json* place = &project;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const bool last = i + 1 == path.size();
+    if (path[i].empty()) throwError(ErrorCode::badArgument, "'{}': the key has an empty part", setting);
+    if (place->is_array()) {
+      place = elementOf(*place, path[i]);
+      if (!place)
+        throwError(ErrorCode::badArgument,
+                   "'{}': the list has no '{}'; elements are named by their id or their place from 0", setting,
+                   path[i]);
+      if (last) *place = value;
+      continue;
+    }
+    if (!place->is_object() && !place->is_null())
+      throwError(ErrorCode::badArgument, "'{}': '{}' stands in {}, which is no object", setting, path[i],
+                 place->dump());
+    if (last && value.is_null())
+      place->erase(path[i]);
+    else if (last)
+      (*place)[path[i]] = value;
+    else
+      place = &(*place)[path[i]];
+  }
+}
+
+}  // namespace
+
+void applySettings(Json& project, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) applyOne(project, setting);
+}
+
+}  // namespace loom

@@ -1,0 +1,436 @@
+// A person at the Runs and Training pages: what stands in the table, what a click on a row does, what is trained again.
+#include <QAbstractItemView>
+#include <QLabel>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QSignalSpy>
+#include <QTabBar>
+#include <QTimer>
+#include <cmath>
+
+#include "app/attempt.h"
+#include "app/pages/runs/filter_completer.h"
+#include "app/pages/runs/runs_model.h"
+#include "app/pages/runs/runs_page.h"
+#include "app/pages/training/rate_card.h"
+#include "app/pages/training/run_curves.h"
+#include "app/pages/training/training_page.h"
+#include "app/planned_run.h"
+#include "app/run_metrics.h"
+#include "app/run_settings.h"
+#include "app/shell/actions.h"
+#include "app/shell/problems_panel.h"
+#include "app/shell/train_card.h"
+#include "launcher/job.h"
+#include "tests/app/opened_window.h"
+#include "widgets/chart/chart_stack.h"
+#include "widgets/chart/parallel_axes.h"
+#include "widgets/table/data_table.h"
+
+namespace loom {
+namespace {
+
+constexpr int kPatience = 60000;  // ms: a machine may be busy; a quiet one needs a second
+
+const char* const kProject = R"({
+  "loom": 1,
+  "networks": { "main": {
+    "nodes": [ {"id": "x", "layer": "Input", "shape": [2], "at": [0, 0]},
+               {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [260, 120]},
+               {"id": "out", "layer": "Linear", "outputs": 2, "at": [0, 60]},
+               {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 120]},
+               {"id": "score", "layer": "Accuracy", "at": [260, 240]} ],
+    "edges": [ ["x", "out"], ["out", "loss"], ["y", "loss.target"], ["out", "score"], ["y", "score.target"] ] } },
+  "datasets": { "training": {"csv": "train.csv"} },
+  "training": { "network": "main", "dataset": "training", "epochs": 2, "batch": 2, "seed": 7,
+                "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
+
+}  // namespace
+
+class RunsPageTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<OpenedWindow> m_open;
+
+  Workspace& workspace() { return m_open->workspace(); }
+  RunStore& store() { return workspace().store(); }
+  RunsPage& page() { return *static_cast<RunsPage*>(m_open->window().page("runs")); }
+  TrainingPage& training() { return *static_cast<TrainingPage*>(m_open->window().page("training")); }
+  DataTable& table() { return page().table(); }
+  void showPage(const QString& id) {
+    m_open->window().showPage(id);
+    QTRY_VERIFY(m_open->window().settled());
+  }
+  // A run as its folder and the store have it: `optimizer` as the project gave it.
+  QString addRun(const QString& name, const Json& optimizer, const Json& network = {}) {
+    const QString folder = QFileInfo(m_open->write("p/runs/" + name + "/log.txt", "")).absolutePath();
+    Json project = Json::parse(kProject);
+    project["training"]["optimizer"] = optimizer;
+    if (!network.is_null()) project["networks"]["main"]["nodes"] = network;
+    m_open->write("p/runs/" + name + "/run.json", QByteArray::fromStdString(Json{{"run", 1}, {"project", project}, {"settings", {{"epochs", 2}, {"seed", 7}}}}.dump()));
+    RunRecord run;
+    run.id = run.name = name;
+    run.folder = folder;
+    run.project = workspace().document()->path();
+    run.state = RunState::finished;
+    readRunFile(folder, run);
+    return store().add(run);
+  }
+  void addEvents(const QString& id, int steps, std::int64_t first = 1, const std::string& metric = "score") {
+    std::vector<Event> events;
+    std::int64_t sequence = first;
+    const auto event = [&](const char* kind, Json body) {
+      Event each;
+      each.sequence = sequence++;
+      each.attempt = 1;
+      each.time = 1e9 + static_cast<double>(sequence);
+      each.kind = kind;
+      body["step"] = sequence;
+      each.body = std::move(body);
+      events.push_back(each);
+    };
+    for (int i = 0; i < steps; ++i) event("step", {{"loss", 1.0 / static_cast<double>(sequence)}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"learning_rate", 0.00106000001536}});
+    event("validation", {{"loss", 0.5}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"metrics", {{metric, 0.875}}}});
+    store().append(id, toBatch(std::move(events)));
+  }
+  int row(const QString& id) {
+    for (int i = 0; i < table().model()->rowCount(); ++i)
+      if (table().model()->index(i, 0).data(RunsModel::idRole) == id) return i;
+    return -1;
+  }
+  QString cell(const QString& id, int column) { return table().model()->index(row(id), column).data().toString(); }
+  int columnOf(const QString& title) {
+    for (int i = 0; i < table().model()->columnCount(); ++i)
+      if (table().model()->headerData(i, Qt::Horizontal).toString() == title) return i;
+    return -1;
+  }
+  void choose(const QString& id) {
+    table().setFocus();
+    table().setCurrentIndex(table().model()->index(row(id), RunsModel::name));
+    table().selectRow(row(id));
+  }
+  // The right button on a cell, then an entry of the menu that opens.
+  void pressInMenu(const QString& id, int column, const QString& entry) {
+    QTableView* const part = column <= RunsModel::name ? table().frozenPart() : &table();
+    const QPoint at = part->visualRect(table().model()->index(row(id), column)).center();
+    bool pressed = false;
+    QTest::mouseClick(part->viewport(), Qt::RightButton, {}, at);
+    QTimer::singleShot(0, this, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      if (!menu) return;
+      for (QAction* each : menu->actions())
+        if (each->text() == entry) {
+          pressed = true;
+          menu->setActiveAction(each);
+          return QTest::keyClick(menu, Qt::Key_Return);
+        }
+      menu->close();
+    });
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, part->viewport()->mapToGlobal(at));
+    QApplication::sendEvent(part->viewport(), &event);
+    QVERIFY2(pressed, qPrintable(entry));
+  }
+  QStringList overridesOf(const QString& id) {
+    RunRecord read;
+    JobFile job;
+    readJobFile(store().find(id)->folder, read, job);
+    return job.overrides;
+  }
+  QStringList seeds() {
+    QStringList seeds;
+    for (const RunRecord& each : workspace().runs()) seeds << overridesOf(each.id).filter("seed");
+    return seeds;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_open = std::make_unique<OpenedWindow>();
+    m_open->write("p/train.csv", "x__0,x__1,y:label\n1,0,0\n0,1,1\n1,1,1\n0,0,0\n");
+    m_open->window().openProject(m_open->write("p/project.loom", kProject));
+    QTRY_VERIFY(workspace().document());
+    QTRY_COMPARE(workspace().errors(), 0);
+  }
+  void cleanup() {
+    for (const RunRecord& each : store().runs())
+      if (each.state == RunState::queued) workspace().launcher().stop(each.id);
+    // What is live in the store alone was never started.
+    for (const RunRecord& each : store().runs())
+      if (isLive(each.state) && !attempt([&] { workspace().launcher().kill(each.id); }).isEmpty()) store().setState(each.id, RunState::stopped);
+    QTRY_COMPARE_WITH_TIMEOUT(workspace().launcher().running(), 0, kPatience);
+    m_open.reset();
+  }
+
+  void defaultsStandWhereTheProjectIsSilent() {
+    const QString silent = addRun("silent", {{"name", "Momentum"}, {"learning_rate", 0.05}});
+    const QString set = addRun("set", {{"name", "Momentum"}, {"learning_rate", 0.05}, {"momentum", 0.5}});
+    showPage("runs");
+    const int momentum = columnOf("Momentum");
+    QVERIFY(momentum > 0);
+    QCOMPARE(cell(set, momentum), QString("0.5"));
+    QCOMPARE(cell(silent, momentum), QString("0.9"));
+    QVERIFY(columnOf("Learning rate") < 0);  // the same in both
+    // Written out or not, the default is the default.
+    addRun("written", {{"name", "Momentum"}, {"learning_rate", 0.05}, {"momentum", 0.9}});
+    store().remove(set);
+    QTRY_VERIFY(columnOf("Momentum") < 0);
+  }
+
+  void aRunThatNeverSteppedHasNoLoss() {
+    addRun("a", {{"name", "SGD"}});
+    const QString b = addRun("b", {{"name", "Adam"}});
+    addEvents(b, 5);
+    showPage("runs");
+    m_open->click("compare");
+    auto* card = m_open->window().findChild<QWidget*>("compare-card");
+    QVERIFY(card);
+    QStringList words;
+    for (const QLabel* each : card->findChildren<QLabel*>()) words << each->text();
+    QVERIFY2(!words.contains("NaN"), qPrintable(words.join(' ')));
+    QVERIFY2(words.contains("–"), qPrintable(words.join(' ')));
+  }
+
+  void aMetricIsWhatItsLayerIs() {
+    const QString a = addRun("a", {{"name", "SGD"}});
+    addEvents(a, 5);
+    const QString b = addRun("b", {{"name", "SGD"}}, Json::parse(R"([{"id": "top_accuracy", "layer": "MeanSquaredError"}])"));
+    addEvents(b, 5, 1, "top_accuracy");
+    const RunMetrics& metrics = *workspace().context().runMetrics;
+    QCOMPARE(metrics.kind(*store().find(a)), ValueKind::accuracy);
+    QCOMPARE(metrics.number(*store().find(a), 0.875), QString("87.50"));
+    QCOMPARE(metrics.kind(*store().find(b)), ValueKind::loss);
+  }
+
+  void theEditorOfALiveRunKeepsWhatIsTyped() {
+    const QString id = addRun("live", {{"name", "SGD"}});
+    addEvents(id, 5);
+    showPage("runs");
+    choose(id);
+    QTest::keyClick(&table(), Qt::Key_F2);
+    auto* editor = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(editor);
+    editor->setText("half a na");
+    for (int i = 0; i < 5; ++i) {
+      addEvents(id, 5, 100 + 10 * i);
+      QTest::qWait(20);
+    }
+    QCOMPARE(editor->text(), QString("half a na"));
+    QTest::keyClicks(editor, "me");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QCOMPARE(store().find(id)->name, QString("half a name"));
+    // The chart says it too.
+    QTRY_VERIFY(!page().lossChart().lines().empty() && page().lossChart().lines()[0].line.name == "half a name");
+  }
+
+  void tagsAndNotesStandInTheRow() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    showPage("runs");
+    QVERIFY(table().isColumnHidden(RunsModel::tags) && table().isColumnHidden(RunsModel::note));
+    choose(id);
+    QTest::keySequence(&m_open->window(), QKeySequence("T"));
+    auto* editor = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(editor && table().isAncestorOf(editor));
+    QTest::keyClicks(editor, "first, second, first");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QCOMPARE(store().find(id)->tags, (QStringList{"first", "second"}));
+    QVERIFY(!table().isColumnHidden(RunsModel::tags));
+    QCOMPARE(cell(id, RunsModel::tags), QString("first, second"));
+    pressInMenu(id, RunsModel::name, "Note");
+    editor = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(editor && table().isAncestorOf(editor));
+    QTest::keyClicks(editor, "what is to be remembered");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QCOMPARE(cell(id, RunsModel::note), QString("what is to be remembered"));
+  }
+
+  void theRightButtonWorksOnEveryColumn() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    showPage("runs");
+    for (const int column : {RunsModel::name, RunsModel::state, RunsModel::best}) {
+      page().model().setShown(id, true);
+      pressInMenu(id, column, "Hide in the charts");
+      QVERIFY(!page().model().isShown(id));
+    }
+  }
+
+  void aRefusedWishIsToldAndNotThrown() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    store().setState(id, RunState::stopped);
+    // Its folder is gone: the launcher cannot write what it is to do next.
+    QVERIFY(QDir(store().find(id)->folder).removeRecursively());
+    showPage("runs");
+    pressInMenu(id, RunsModel::state, "Resume");
+    QTRY_COMPARE(m_open->window().problems().errors(), 1);
+  }
+
+  void fourMoreSeedsAreFourOthers() {
+    QVERIFY(workspace().trainSeeds(4));
+    QCOMPARE(seeds(), (QStringList{"training.seed=8", "training.seed=9", "training.seed=10", "training.seed=11"}));
+    QVERIFY(workspace().trainSeeds(2));
+    QCOMPARE(seeds().mid(4), (QStringList{"training.seed=12", "training.seed=13"}));
+    // Other settings begin anew: their runs lie beside those of the same seeds.
+    workspace().document()->setSetting("epochs", 3);
+    QVERIFY(workspace().trainSeeds(1));
+    QCOMPARE(seeds().back(), QString("training.seed=8"));
+  }
+
+  void seedsOfAChosenRunKeepItsSettings() {
+    QVERIFY(workspace().train({.name = "chosen", .overrides = {"training.epochs=5"}}));
+    const QString id = workspace().runs().back().id;
+    workspace().document()->setSetting("batch", 4);  // the project goes on
+    showPage("runs");
+    QTRY_VERIFY(row(id) >= 0);
+    choose(id);
+    m_open->window().actions().refresh();
+    QAction* const seeds = m_open->window().actions().find("seeds");
+    QVERIFY2(seeds->text().contains("chosen"), qPrintable(seeds->text()));
+    seeds->trigger();
+    QTRY_COMPARE(workspace().runs().size(), 5);
+    for (const RunRecord& each : workspace().runs().mid(1)) {
+      QVERIFY(overridesOf(each.id).contains("training.epochs=5"));
+      const PlannedRun planned = plannedAs(each);
+      QVERIFY(Json::parse(planned.snapshot.toStdString())["training"]["batch"] == 2);
+      QVERIFY2(each.name.startsWith("chosen-seed"), qPrintable(each.name));
+    }
+  }
+
+  void unknownChangesAreRefusedInTheCard() {
+    TrainCard card([this](const QStringList& changes) { return workspace().faultOfChanges(changes); }, &m_open->window());
+    QSignalSpy wanted(&card, &TrainCard::wanted);
+    auto* changes = card.findChild<QPlainTextEdit*>("train-changes");
+    auto* fault = card.findChild<QLabel*>("train-fault");
+    card.openAt(&m_open->window());
+    const auto press = [&](const QString& text) {
+      changes->setPlainText(text);
+      QTest::keyClick(card.findChild<QLineEdit*>(), Qt::Key_Return);
+    };
+    press("optimizer.lerning_rate=0.1");
+    QVERIFY(wanted.isEmpty() && card.isVisible());
+    QVERIFY2(fault->isVisible() && fault->text().contains("lerning_rate"), qPrintable(fault->text()));
+    press("epoch=3");
+    QVERIFY(wanted.isEmpty());
+    press("training.epochs=minus");
+    QVERIFY(wanted.isEmpty());
+    press("epochs=3\noptimizer.learning_rate=0.1");
+    QCOMPARE(wanted.count(), 1);
+  }
+
+  void aFailedRunSaysSoOnceAndHasNoFuture() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    store().change(id, [](RunRecord& run) { run.stepsTotal = 1000; });
+    store().setState(id, RunState::running);
+    workspace().setCurrentRun(id);
+    showPage("training");
+    addEvents(id, 20);
+    XAxisModel& axis = *training().curves().stack().axis();
+    QTRY_VERIFY(axis.liveEdge());
+    QCOMPARE(axis.full().high, 1000.0);
+    store().setState(id, RunState::failed, "it was killed");
+    QTRY_VERIFY(!axis.liveEdge());
+    QVERIFY(axis.full().high < 100);
+    QTRY_VERIFY(m_open->part<QWidget>("run-fault")->isVisible());
+    int resumes = 0;
+    for (const QAbstractButton* each : training().findChildren<QAbstractButton*>()) resumes += each->isVisible() && each->text() == "Resume";
+    QCOMPARE(resumes, 1);
+  }
+
+  void curvesThatEndedOutOfSightAreWholeWhenSeen() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    store().setState(id, RunState::running);
+    addEvents(id, 20);
+    workspace().setCurrentRun(id);
+    showPage("training");
+    QTRY_COMPARE(training().curves().loss().shownPoints(), std::int64_t{21});
+    auto* tabs = m_open->part<QTabBar>("training-tabs");
+    tabs->setCurrentIndex(1);
+    QTest::qWait(60);
+    addEvents(id, 30, 100);
+    QTest::qWait(100);
+    tabs->setCurrentIndex(0);
+    QTRY_VERIFY(training().curves().loss().shownPoints() >= 50);
+  }
+
+  void theRateIsOfferedAsItIsRead() {
+    RateCard card(0.00106000001536, &m_open->window());
+    QCOMPARE(card.findChild<QLineEdit*>("rate-value")->text().toDouble(), 0.00106);
+  }
+
+  void anExportThatFailsIsTold() {
+    addRun("a", {{"name", "SGD"}});
+    showPage("runs");
+    Q_EMIT page().lossChart().exported("/nowhere/loss.png", false);
+    QTRY_COMPARE(m_open->window().problems().errors(), 1);
+    Q_EMIT page().lossChart().exported(m_open->path("loss.png"), true);
+    QTRY_COMPARE(m_open->window().problems().errors(), 0);
+  }
+
+  void whatDiffersAndWhatCameOfIt() {
+    const QString a = addRun("a", {{"name", "Momentum"}, {"learning_rate", 0.05}});
+    const QString b = addRun("b", {{"name", "LARS"}, {"learning_rate", 6.4}});
+    addEvents(a, 5);
+    showPage("runs");
+    ParallelAxes& panel = page().differing();
+    QTRY_COMPARE(panel.lines().size(), std::size_t{2});
+    QVERIFY(panel.isVisible());
+    QCOMPARE(panel.axes().front(), QString("Optimizer"));
+    QCOMPARE(panel.axes().back(), QString("Best %"));
+    // The larger rate stands above.
+    const auto rate = static_cast<std::size_t>(std::find(panel.axes().begin(), panel.axes().end(), "Learning rate") - panel.axes().begin());
+    QVERIFY(rate < panel.axes().size());
+    const std::size_t first = panel.lines()[0].id == a ? 0 : 1;
+    QVERIFY(panel.crossing(1 - first, rate).y() < panel.crossing(first, rate).y());
+    page().model().setShown(b, false);
+    QTRY_VERIFY(!panel.isVisible());
+  }
+
+  void everyColumnStandsWithinTheWindow() {
+    for (int i = 0; i < 3; ++i) addEvents(addRun(QString("run-%1").arg(i), {{"name", i ? "LARS" : "Momentum"}, {"learning_rate", 0.1 * (i + 1)}}), 5);
+    showPage("runs");
+    int width = 0;
+    for (int column = 0; column < table().model()->columnCount(); ++column) width += table().columnWidth(column);
+    QVERIFY2(width <= table().viewport()->width(), qPrintable(QString::number(width)));
+  }
+
+  void theFilterCompletesNamesAndValues() {
+    addRun("a", {{"name", "Momentum"}, {"learning_rate", 0.05}});
+    addRun("b", {{"name", "LARS"}, {"learning_rate", 6.4}});
+    showPage("runs");
+    auto* field = m_open->part<QLineEdit>("runs-filter");
+    auto* completer = field->findChild<FilterCompleter*>();
+    QVERIFY(completer);
+    QCOMPARE(completer->offers("learn").value(0), QString("learning_rate"));
+    QCOMPARE(completer->offers("epochs > 1 and opti").value(0), QString("optimizer"));
+    QCOMPARE(completer->offers("optimizer == \"L"), (QStringList{"\"LARS\""}));
+    QVERIFY(completer->offers("learning_rate > ").contains("6.4"));
+    field->setFocus();
+    QTest::keyClicks(field, "optimizer == la");
+    auto* popup = m_open->window().findChild<QAbstractItemView*>("filter-offers");
+    if (!popup) popup = qobject_cast<QAbstractItemView*>(QApplication::activePopupWidget());
+    QVERIFY(popup && popup->isVisible());
+    QTest::keyClick(popup, Qt::Key_Tab);
+    QCOMPARE(field->text(), QString("optimizer == \"LARS\""));
+    QTRY_COMPARE(table().model()->rowCount(), 1);
+    field->clear();
+  }
+
+  void aThemeThatIsSwitchedReachesTheCharts() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    addEvents(id, 20);
+    workspace().setCurrentRun(id);
+    showPage("training");
+    QTRY_COMPARE(training().curves().loss().shownPoints(), std::int64_t{21});
+    const auto ground = [&](Colour colour) {
+      LineChart& chart = training().curves().loss();
+      return chart.grab().toImage().pixelColor(static_cast<int>(chart.plot().left()) + 30, static_cast<int>(chart.plot().bottom())) == Theme::of().colour(colour);
+    };
+    QTRY_VERIFY(ground(Colour::axis));
+    Theme::of().setMode(ThemeMode::dark);
+    QTRY_VERIFY(ground(Colour::axis));
+    Theme::of().setMode(ThemeMode::light);
+  }
+};
+
+}  // namespace loom
+
+QTEST_MAIN(loom::RunsPageTest)
+#include "runs_page_test.moc"
