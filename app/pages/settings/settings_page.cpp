@@ -282,6 +282,7 @@ void SettingsPage::countRows() {
   const auto& updates = document.project().training.updates;
   const DatasetSpec* dataset = m_index < updates.size() ? document.project().dataset(updates[m_index].dataset) : nullptr;
   if (!dataset) {
+    m_counter.forget();
     m_rows = -1;
     m_rowsKey.clear();
     return;
@@ -290,21 +291,19 @@ void SettingsPage::countRows() {
   if (key == m_rowsKey) return;
   m_rowsKey = key;
   m_rows = -1;
-  if (m_counter.joinable()) m_counter.join();
-  m_counter = std::jthread([this, csv = std::filesystem::path(path.toStdString()), spec = *dataset, key] {
+  m_counter.ask([this, csv = std::filesystem::path(path.toStdString()), spec = *dataset](const std::atomic<bool>&) -> NewestTask::Answer {
     std::int64_t rows = -1;
     try {
       if (cacheIsFresh(csv)) rows = rowsOf(spec, openDataset(csv))->size();
     } catch (const Error&) {
       // Said by the Data page and by training itself.
     }
-    QMetaObject::invokeMethod(this, [this, rows, key] {
-      if (key != m_rowsKey) return;
+    return [this, rows] {
       m_rows = rows;
       if (rows < 0) m_rowsKey.clear();  // asked again when the page comes to the front: the cache may stand then
       refreshPlan();
       refreshProblems();
-    }, Qt::QueuedConnection);
+    };
   });
 }
 

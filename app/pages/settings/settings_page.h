@@ -1,9 +1,8 @@
 #pragma once
 // What will this run do: batch, optimizer, schedule and every other setting of `training`, from the catalogue alone, beside the
 // learning rate over the whole run. What is typed holds at once; undo covers all.
-#include <thread>
-
 #include "app/page.h"
+#include "widgets/document/newest_task.h"
 
 class QLabel;
 class QListWidget;
@@ -78,7 +77,7 @@ class SettingsPage : public Page {
   std::int64_t m_rows = -1;  // of the training set; -1 = not known yet
   std::int64_t m_stepsPerEpoch = 0;  // 0 = not known
   QString m_rowsKey;
-  std::jthread m_counter;
+  NewestTask m_counter;
 };
 
 }  // namespace loom

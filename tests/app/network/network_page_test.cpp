@@ -7,11 +7,13 @@
 #include <QMimeData>
 #include <QStandardPaths>
 #include <QTabBar>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "app/pages/network/inspector.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_page.h"
+#include "app/preferences.h"
 #include "tests/widgets/document/drawings.h"
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
@@ -97,7 +99,9 @@ class NetworkPageTest : public QObject {
   }
   void picture(const QString& name);
 
+  QTemporaryDir m_folder;
   std::unique_ptr<Theme> m_theme;
+  std::unique_ptr<Preferences> m_preferences;  // outlives the page
   std::unique_ptr<ProjectDocument> m_document;
   AppContext m_context;
   std::unique_ptr<NetworkPage> m_page;
@@ -113,6 +117,8 @@ void NetworkPageTest::init() {
   m_context = {};
   m_context.document = m_document.get();
   m_context.theme = m_theme.get();
+  m_preferences = std::make_unique<Preferences>(m_folder.filePath("gradloom.ini"));
+  m_context.preferences = m_preferences.get();
   m_page = std::make_unique<NetworkPage>(m_context);
   m_page->resize(1364, 824);
   m_page->QWidget::show();
