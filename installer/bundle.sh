@@ -37,9 +37,14 @@ for name in libdl.so.2 libpthread.so.0 librt.so.1 libutil.so.1 libresolv.so.2 li
 done
 needed=$(readelf -W --version-info "$work/lib/loom" "$work"/lib/*.so* 2>/dev/null | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1 | cut -d. -f2)
 
+machine=$(uname -m)
 cat >"$work/bin/loom" <<STARTER
 #!/bin/sh
 # Starts loom with this system's C library where it is 2.$needed or newer, else with the bundle's own.
+[ "\$(uname -m)" = $machine ] || {
+  echo "loom: this engine is built for $machine, but \$(uname -n) is \$(uname -m): an engine for that is needed here" >&2
+  exit 126
+}
 here=\$(readlink -f "\$0") && here=\${here%/bin/*} || exit 127
 # What starts loom again (a job's supervisor, mpirun) is to start this, since loom may run below a loader that has another name.
 export LOOM_PROGRAM="\$here/bin/loom"

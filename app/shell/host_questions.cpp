@@ -30,6 +30,7 @@ QString titleOf(const SshQuestion& question) {
     case SshQuestion::Kind::passphrase: return HostQuestions::tr("Passphrase of a key");
     case SshQuestion::Kind::password: return HostQuestions::tr("Password for %1").arg(question.host);
     case SshQuestion::Kind::code: return HostQuestions::tr("Code for %1").arg(question.host);
+    case SshQuestion::Kind::notice: break;  // nothing is asked
   }
   return {};
 }
@@ -89,6 +90,7 @@ QDialog* HostQuestions::makeDialog(const Open& open) {
   column->setContentsMargins(20, 18, 20, 16);
   column->setSpacing(10);
   column->addWidget(words("heading", titleOf(question)));
+  if (!question.note.isEmpty()) column->addWidget(words("hint", question.note));  // what the far side says to it
   auto* text = words("field", question.text);
   text->setObjectName("question-text");
   column->addWidget(text);

@@ -48,12 +48,24 @@ bool RankWatch::hear(std::string_view line, Time now) {
   static const std::regex killed(R"(process rank (\d+) with PID (\d+) on node (\S+) exited on signal (\d+))");
   static const std::regex lost(R"(Remote daemon:.* on node (\S+))");
   static const std::regex exited(R"(Process name: \[\[\d+,\d+\],(\d+)\])");
+  // srun's.
+  static const std::regex task(R"(srun: error: (\S+): tasks? (\d+)\S*: (Killed|Terminated|Segmentation fault|Aborted|Bus error))");
   std::match_results<std::string_view::const_iterator> match;
   if (std::regex_search(line.begin(), line.end(), match, killed)) {
     m_killed = {.rank = std::stoi(match[1].str()),
                 .process = std::stol(match[2].str()),
                 .host = match[3].str(),
                 .signal = std::stoi(match[4].str())};
+  } else if (!m_killed && std::regex_search(line.begin(), line.end(), match, task)) {
+    const std::string how = match[3].str();
+    m_killed = {.rank = std::stoi(match[2].str()),
+                .process = 0,
+                .host = match[1].str(),
+                .signal = how == "Killed"               ? SIGKILL
+                          : how == "Terminated"         ? SIGTERM
+                          : how == "Segmentation fault" ? SIGSEGV
+                          : how == "Aborted"            ? SIGABRT
+                                                        : SIGBUS};
   } else if (std::regex_search(line.begin(), line.end(), match, lost)) {
     m_lostHost = match[1].str();
   } else if (std::regex_search(line.begin(), line.end(), match, exited)) {

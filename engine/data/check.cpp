@@ -81,6 +81,7 @@ class Checker {
     if (!m_options.other.empty()) reportShared();
     reportConstants();
     reportScales();
+    reportClips();
     reportClasses();
     std::stable_sort(m_report.faults.begin(), m_report.faults.end(), [](const Fault& a, const Fault& b) {
       return a.severity != b.severity ? a.severity < b.severity : a.line < b.line;
@@ -93,6 +94,11 @@ class Checker {
     std::size_t variable = 0;
     std::size_t element = 0;
     float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
+  };
+  struct Clip {
+    std::string header;
+    std::size_t variable = 0;
+    std::int64_t shortest = INT64_MAX, longest = 0;
   };
   struct Label {
     std::size_t variable = 0;
@@ -159,6 +165,7 @@ class Checker {
     m_files = parser.hasFiles();
     for (std::size_t v = 0; v < m_plan.size(); ++v) {
       const CsvVariable& variable = header.variables[v];
+      if (m_plan[v].clip()) m_clips.push_back({.header = header.columns[variable.columns[0]].header, .variable = v});
       if (m_plan[v].file) continue;
       for (std::size_t e = 0; e < variable.columns.size(); ++e)
         m_numbers.push_back({header.columns[variable.columns[e]].header, v, e});
@@ -198,6 +205,13 @@ class Checker {
         column.high = std::max(column.high, value);
       }
     }
+    for (Clip& clip : m_clips)
+      for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
+        if (chunk.bad[row]) continue;
+        const auto steps = static_cast<std::int64_t>(chunk.columns[clip.variable].lengths[row]);
+        clip.shortest = std::min(clip.shortest, steps);
+        clip.longest = std::max(clip.longest, steps);
+      }
     for (Label& label : m_labels) takeLabels(label, chunk);
     if (!chunk.rowHashes.empty()) {
       for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows) && m_hashes.size() < kMostHashes; ++row) {
@@ -404,6 +418,20 @@ class Checker {
     }
   }
 
+  void reportClips() {
+    for (const Clip& clip : m_clips) {
+      if (clip.shortest >= clip.longest) continue;
+      add({.kind = FaultKind::mixedShapes,
+           .severity = FaultSeverity::info,
+           .line = 1,
+           .column = clip.header,
+           .found = fmt::format("the clips have {} to {} steps", clip.shortest, clip.longest),
+           .wanted = "a network takes samples of one length",
+           .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
+                                 clip.shortest, clip.longest)});
+    }
+  }
+
   void reportClasses() {
     for (const Label& label : m_labels) {
       if (!label.sure || !label.integers || label.counts.empty()) continue;
@@ -446,6 +474,7 @@ class Checker {
   bool m_files = false;
   std::vector<NumberColumn> m_numbers;
   std::vector<Label> m_labels;
+  std::vector<Clip> m_clips;
   std::vector<RowHash> m_hashes;
   std::map<std::pair<std::string, FaultKind>, std::int64_t> m_words;
   std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now(), m_told{};

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "engine/catalogue/text.h"
 #include "engine/data/check.h"
 
 namespace loom {
@@ -19,9 +20,12 @@ std::string_view toString(FaultSeverity severity) {
   return names[static_cast<std::size_t>(severity)];
 }
 
+// What is no CSV may hold its whole first line as a name.
+constexpr std::size_t kMostOfAName = 40;
+
 std::string Fault::message() const {
   std::string where = line > 0 ? fmt::format("line {}", line) : "";
-  if (!column.empty()) where += (where.empty() ? "column " : ", column ") + column;
+  if (!column.empty()) where += (where.empty() ? "column " : ", column ") + clipped(column, kMostOfAName);
   std::string text = where.empty() ? found : where + ": " + found;
   if (!wanted.empty()) text += ", but " + wanted;
   if (!remedy.empty()) text += "; " + remedy;

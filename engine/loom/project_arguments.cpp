@@ -105,6 +105,23 @@ LoadedProject checkedProject(const Json& json, const std::string& name, const st
   throwError(ErrorCode::badProject, "{} has {} faults:{}", name, errors.size(), text);
 }
 
+std::filesystem::path projectFile(const std::filesystem::path& given) {
+  std::error_code fault;
+  if (!std::filesystem::is_directory(given, fault)) return given;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(given, fault))
+    if (entry.path().extension() == ".loom" && entry.is_regular_file(fault)) found.push_back(entry.path());
+  if (found.size() == 1) return found.front();
+  if (found.empty())
+    throwError(ErrorCode::missingFile, "the folder {} holds no project: name a .loom file, or a folder with one",
+               given.string());
+  std::sort(found.begin(), found.end());
+  std::string names;
+  for (const std::filesystem::path& file : found) names += (names.empty() ? "" : ", ") + file.filename().string();
+  throwError(ErrorCode::badArgument, "the folder {} holds {} projects: name one of {}", given.string(), found.size(),
+             names);
+}
+
 LoadedProject loadForTraining(const std::filesystem::path& file, const std::vector<std::string>& settings) {
   const std::string name = file.filename().string();
   return checkedProject(parseJson(readFile(file, std::size_t{256} << 20), name), name, settings);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/agent/rank_launcher.h"
 #include "engine/base/error.h"
 #include "engine/comm/rank_watch.h"
 #include "engine/loom/verbs.h"
@@ -33,17 +34,12 @@ struct SuperviseArguments {
   std::vector<std::string> command;
 };
 
-bool isMpirun(const std::string& program) {
-  const std::string name = std::filesystem::path(program).filename();
-  return name.rfind("mpirun", 0) == 0 || name.rfind("mpiexec", 0) == 0;
-}
-
 class SupervisedJob {
  public:
   explicit SupervisedJob(std::vector<std::string> command) {
     // Hosts must be told: Open MPI exports what it is asked to.
-    const std::string exported[] = {"-x", kSupervisedVariable};
-    if (isMpirun(command[0])) command.insert(command.begin() + 1, std::begin(exported), std::end(exported));
+    const std::vector<std::string> exported = exportWords(command, kSupervisedVariable);
+    command.insert(command.begin() + 1, exported.begin(), exported.end());
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
       throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));

@@ -89,7 +89,10 @@ const OptimizerDefinition& defineLARSOptimizer() {
   static const OptimizerDefinition definition{
       .entry = {.id = "LARS",
                 .label = "LARS",
-                .aliases = {"Lars", "LARC", "LayerwiseAdaptiveRateScaling"},
+                .aliases = {"LayerwiseAdaptiveRateScaling"},
+                .relatives = {{"LARC",
+                               "is LARS whose ratio is clipped and whose rate stands outside of the buffer: write "
+                               "\"LARS\" with \"trust_clip\": true and \"rate_placement\": \"outside\""}},
                 .summary = "Momentum whose step in each tensor is in proportion to the tensor's own size: for batches "
                            "of thousands.",
                 .help =

@@ -1,14 +1,7 @@
 #pragma once
-// What the rules share: fields that each has, and the attribute that compiles a loop for several instruction sets,
-// chosen when the program starts. A rule's loop runs over ranges of a few thousand elements, so the indirect call costs
-// nothing.
+// What the rules share: the fields that each has. Their loops are LOOM_VECTORISED.
+#include "engine/base/vectorised.h"
 #include "engine/optimizers/optimizer.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define LOOM_VECTORISED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define LOOM_VECTORISED
-#endif
 
 namespace loom {
 

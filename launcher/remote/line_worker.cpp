@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/hosts/ssh_config.h"
+#include "launcher/ssh/system_ssh.h"
 
 namespace loom {
 namespace {
@@ -25,6 +26,14 @@ RemoteJobs::Listener listenerOf(HostLine& line) {
               },
           .started = [=, &line](const QString& id,
                                 const JobFile& file) { queue([&line, id, file] { Q_EMIT line.started(id, file); }); },
+          .doubted =
+              [=, &line](const QString& id, const QString& sentence) {
+                queue([&line, id, sentence] { Q_EMIT line.doubted(id, sentence); });
+              },
+          .warned =
+              [=, &line](const QString& id, const QString& sentence) {
+                queue([&line, id, sentence] { Q_EMIT line.warned(id, sentence); });
+              },
           .ended = [=, &line](const QString& id,
                               const JobEnd& end) { queue([&line, id, end] { Q_EMIT line.ended(id, end); }); },
           .refused =
@@ -42,7 +51,7 @@ LineWorker::LineWorker(HostLine& line, const Host& host, LineOptions options)
       m_questions(
           [this](int id, const SshQuestion& question) {
             tell(LineState::asking, question.text);
-            toLine([id, question](HostLine& there) { Q_EMIT there.question(id, question); });
+            if (id > 0) toLine([id, question](HostLine& there) { Q_EMIT there.question(id, question); });
           },
           [this](int id) { toLine([id](HostLine& there) { Q_EMIT there.questionGone(id); }); }),
       m_jobs(host, listenerOf(line)),
@@ -67,7 +76,8 @@ void LineWorker::tell(LineState state, const QString& sentence, qint64 nextTry) 
   toLine([=](HostLine& line) { line.setState(state, sentence, nextTry); });
 }
 
-void LineWorker::callOff() {
+void LineWorker::callOff(Call call) {
+  if (call == Call::forGood) m_ending = true;
   m_calledOff = true;
   m_questions.giveUp();
   const QMutexLocker lock(&m_mutex);
@@ -82,6 +92,11 @@ void LineWorker::setHost(const Host& host) {
 std::unique_ptr<HostTransport> LineWorker::makeTransport() {
   const SshAsk ask = [this](const SshQuestion& question) { return m_questions.ask(question); };
   if (m_options.transport) return m_options.transport(ask);
+  if (m_host.systemSsh)
+    return std::make_unique<SystemSsh>(
+        SystemSsh::Place{
+            .address = m_host.address, .user = m_host.user, .port = m_host.port, .config = m_options.sshConfig},
+        ask);
   const SshConfig config = m_options.sshConfig.isEmpty() ? SshConfig::standard() : SshConfig(m_options.sshConfig);
   SshTarget target = config.resolve(m_host.address, m_host.user, m_host.port);
   m_facts.user = target.user;
@@ -95,7 +110,7 @@ QByteArray LineWorker::command() const {
 }
 
 void LineWorker::open(Questions::Mode mode) {
-  if (m_agent) return;
+  if (m_agent || m_ending) return;
   m_retry.stop();
   m_wanted = true;
   m_calledOff = false;
@@ -121,7 +136,7 @@ void LineWorker::open(Questions::Mode mode) {
       const QMutexLocker lock(&m_mutex);
       m_transport = std::move(transport);
     }
-    if (m_calledOff) throw SshError(SshFault::unreachable, "it was called off");
+    if (m_calledOff || m_ending) throw SshError(SshFault::unreachable, "it was called off");
     m_transport->open();
     m_questions.accepted();
     m_facts.connectMs = static_cast<double>(clock.elapsed());
@@ -171,6 +186,7 @@ void LineWorker::greeted(const Json& hello, double asked) {
   m_program = QString::fromStdString(hello.value("program", std::string()));
   if (!m_options.program.isEmpty()) m_program = m_options.program;
   m_waitMs = m_options.firstWaitMs;
+  m_reached = true;
   toLine([facts = m_facts](HostLine& line) { line.m_facts = facts; });
   tell(LineState::online);
   m_jobs.online(*m_agent, m_program, m_facts.base);
@@ -233,15 +249,17 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     finishCheck();
   }
   if (!m_wanted || m_calledOff) return tell(LineState::offline, sentence);
-  if (fault != SshFault::unreachable) return tell(LineState::needsPerson, sentence);
-  // A line that nobody needs any more need not be kept up; one with jobs is.
+  // A line with jobs is kept up. One that nobody needs is taken up again when it is asked for something.
+  if (fault == SshFault::unreachable && m_jobs.isEmpty() && std::exchange(m_reached, false))
+    return tell(LineState::offline, sentence);
+  if (fault != SshFault::unreachable || m_jobs.isEmpty()) return tell(LineState::needsPerson, sentence);
   tell(LineState::waiting, sentence, QDateTime::currentMSecsSinceEpoch() + m_waitMs);
   m_retry.start(m_waitMs);
   m_waitMs = std::min(m_waitMs * 2, m_options.longestWaitMs);
 }
 
 void LineWorker::close() {
-  m_wanted = false;
+  m_wanted = m_reached = false;
   m_retry.stop();
   m_jobs.offline();
   m_agent.reset();

@@ -27,12 +27,14 @@ class LineWorker : public QObject {
   void close();
   void setHost(const Host& host);
   void check(qint64 bytesNeeded);
+  void tidy(const QStringList& remove);
   void fetch(const QString& run, const QString& file, const QString& to);
   RemoteJobs& jobs() { return m_jobs; }
 
   // From the window's thread, while open() may be at work.
   Questions& questions() { return m_questions; }
-  void callOff();
+  enum class Call { thisTry, forGood };
+  void callOff(Call call = Call::thisTry);
 
  private:
   // A job like any other, but for its ranks, which only say who they are.
@@ -70,7 +72,8 @@ class LineWorker : public QObject {
   QTimer m_retry;
   int m_waitMs;
   bool m_wanted = false, m_installed = false, m_checking = false;
-  std::atomic<bool> m_calledOff{false};
+  bool m_reached = false;  // it stood since it was last wanted
+  std::atomic<bool> m_calledOff{false}, m_ending{false};
   qint64 m_bytesNeeded = 0;
   LineFacts m_facts;
   QString m_program;

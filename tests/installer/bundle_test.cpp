@@ -70,6 +70,16 @@ class BundleTest : public testing::Test {
   }
 };
 
+// Where the login node and the compute nodes, or this machine and the host, are of different kinds.
+TEST_F(BundleTest, SaysThatAProcessorIsOfAnotherKind) {
+  std::filesystem::create_directory(m_folder.path() / "arm");
+  write("arm/uname", "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo n17\n");
+  std::filesystem::permissions(m_folder.path() / "arm/uname", std::filesystem::perms::owner_all);
+  const Outcome outcome = shell("PATH=" + m_at + "/arm:$PATH " + m_at + "/bin/loom version");
+  EXPECT_EQ(outcome.code, 126);
+  EXPECT_THAT(outcome.output, HasSubstr("but n17 is aarch64"));
+}
+
 TEST_F(BundleTest, StartsWithThisSystemsCLibrary) {
   const Outcome outcome = shell(m_at + "/bin/loom" + train("run"));
   EXPECT_EQ(outcome.code, 0) << outcome.output;

@@ -198,6 +198,7 @@ void HostForm::buildFields() {
   addText("host-form-time", tr("Time limit"), tr("08:00:00; empty: the partition's own"), For::slurm, [](Host& host) -> QString& { return host.slurm.time; });
   addNumber("host-form-nodes", tr("Nodes"), {}, For::slurm, [](Host& host) -> int& { return host.slurm.nodes; });
   addNumber("host-form-per-node", tr("Ranks per node"), {}, For::slurm, [](Host& host) -> int& { return host.slurm.ranksPerNode; });
+  addNumber("host-form-cores", tr("Cores per rank"), tr("Empty: the partition's own, often one"), For::slurm, [](Host& host) -> int& { return host.slurm.coresPerRank; }, true);
   addNumber("host-form-signal", tr("Checkpoint before end"), tr("Seconds before the time limit"), For::slurm, [](Host& host) -> int& { return host.slurm.signalSeconds; });
   addNumber("host-form-continuations", tr("Continuations"), tr("How often a run whose time was over is submitted again"), For::slurm, [](Host& host) -> int& { return host.slurm.continuations; });
   addLines("host-form-sbatch", tr("Further lines"), tr("#SBATCH --constraint=skylake"), For::slurm, [](const Host& host) { return host.slurm.lines.join('\n'); },

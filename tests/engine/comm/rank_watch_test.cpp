@@ -111,6 +111,15 @@ TEST(RankWatch, ARankThatLeftInOrderOwesNothing) {
   EXPECT_FALSE(watch.verdict(kBegin + seconds(100)));
 }
 
+TEST(RankWatch, ReadsWhatSrunSays) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);
+  EXPECT_FALSE(watch.hear("srun: error: a: task 0: Killed", kBegin));
+  EXPECT_FALSE(watch.hear("srun: error: b: task 1: Terminated", kBegin));  // by srun, after it
+  EXPECT_THAT(watch.postMortem(137, 0), AllOf(HasSubstr("rank 0 on a (process 100) was ended by signal 9"),
+                                              HasSubstr("rank 1 waited in all-reduce")));
+}
+
 TEST(RankWatch, ReadsWhatMpirunSays) {
   RankWatch watch;
   hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);

@@ -53,6 +53,14 @@ INSTANTIATE_TEST_SUITE_P(
                p.training.updates[0].optimizer = {{"name", "Adma"}};
              },
              "training.optimizer.name", "there is no optimizer 'Adma': did you mean 'Adam'?", "Set it to Adam"},
+        Case{"Relative",
+             [](Project& p) {
+               p.training.updates[0].optimizer = {{"name", "LARC"}};
+             },
+             "training.optimizer.name", "LARC is LARS whose ratio is clipped"},
+        Case{"NullRate", [](Project& p) { p.training.updates[0].optimizer["learning_rate"] = nullptr; },
+             "training.optimizer.learning_rate", "'learning_rate' is null, but a number is wanted; without the key it is",
+             "Set learning_rate to 0.01"},
         Case{"OptimizerField", [](Project& p) { p.training.updates[0].optimizer["learning_rat"] = 1; },
              "training.optimizer.learning_rat", "unknown key 'learning_rat': did you mean 'learning_rate'?",
              "Remove learning_rat"},

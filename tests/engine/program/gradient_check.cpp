@@ -1,4 +1,4 @@
-#include "engine/program/gradient_check.h"
+#include "tests/engine/program/gradient_check.h"
 
 #include <fmt/format.h>
 
