@@ -124,8 +124,12 @@ std::vector<Fault> loneClasses(const std::string& column, const std::vector<std:
       if (++lone <= 10) names += (names.empty() ? "" : ", ") + std::to_string(c);
     }
     if (lone == 0) return;
+    // A part with hardly a row for each class cannot have them all.
+    std::int64_t rows = 0;
+    for (const std::int64_t count : lacks) rows += count;
+    const bool few = rows < 2 * static_cast<std::int64_t>(all);
     faults.push_back({.kind = FaultKind::loneClass,
-                      .severity = FaultSeverity::warning,
+                      .severity = few ? FaultSeverity::info : FaultSeverity::warning,
                       .line = 0,
                       .column = column,
                       .found = fmt::format("{} of the {} classes of {} stand{} in {} alone: {}{}", lone, all, hasName,

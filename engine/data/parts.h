@@ -24,7 +24,7 @@ std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset
 // Samples of each class of a scalar variable; empty when its values are no classes.
 std::vector<std::int64_t> countClasses(const Dataset& dataset, std::size_t variable);
 
-// A warning where classes stand in one of two parts alone; else nothing.
+// A warning where classes stand in one of two parts alone (an info where the other has hardly a row for each); else nothing.
 std::vector<Fault> loneClasses(const std::string& column, const std::vector<std::int64_t>& here, std::string_view hereName,
                                const std::vector<std::int64_t>& there, std::string_view thereName);
 // The same for every label column that both have.

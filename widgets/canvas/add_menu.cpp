@@ -10,6 +10,7 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
+#include "engine/base/error.h"
 #include "engine/layers/layer.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/theme/elevation.h"

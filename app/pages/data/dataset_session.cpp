@@ -125,11 +125,12 @@ void DatasetSession::work(const SessionRequest& request, std::shared_ptr<std::at
     CheckReport report = checkDataset(csv, options);
     if (request.otherPart && dataset && report.ok()) {
       const auto other = rowsOf(*request.otherPart, openDataset(csv));
-      for (Fault& fault : loneClasses(*dataset, request.spec.name, *other, request.otherPart->name)) {
+      const std::vector<Fault> lone = loneClasses(*dataset, request.spec.name, *other, request.otherPart->name);
+      for (const Fault& fault : lone) {
         ++report.counts[static_cast<std::size_t>(fault.kind)];
-        ++report.warnings;
-        report.faults.insert(report.faults.begin(), std::move(fault));
+        report.warnings += fault.severity == FaultSeverity::warning;
       }
+      report.faults.insert(report.faults.begin(), lone.begin(), lone.end());
     }
     post(cancelled, [this, report = std::move(report)] {
       m_report = report;
