@@ -1,4 +1,4 @@
-// The IDE. `gradloom [PROJECT] [--page NAME] [--theme light|dark] [--train]`
+// The IDE. `gradloom [PROJECT] [--page NAME] [--theme light|dark] [--train]`; with a verb of launcher/door there is no window.
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
@@ -16,6 +16,7 @@
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "engine/base/error.h"
+#include "launcher/door/door.h"
 
 namespace {
 
@@ -47,7 +48,7 @@ struct CommandLine {
       data{"data-folder", "Keep the list of runs and the preferences here.", "folder"};
 
   CommandLine() : pages(pageNames()), page("page", "Show this page: " + pages.join(", ") + ".", "name") {
-    parser.setApplicationDescription("Draw a network, attach a CSV, train it, watch it.");
+    parser.setApplicationDescription("Draw a network, attach a CSV, train it, watch it.\n\n" + loom::doorVerbs());
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addPositionalArgument("project", "A .loom file or a folder that holds one.", "[PROJECT]");
@@ -73,8 +74,29 @@ void answerInTheTerminal(int argc, char** argv, QCommandLineParser& parser) {
   QCoreApplication::setApplicationName("gradloom");
   QCoreApplication::setApplicationVersion(GRADLOOM_VERSION);
   parser.process(application);
-  std::fprintf(stderr, "gradloom: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); 'loom train PROJECT' trains in the terminal\n");
+  std::fprintf(stderr, "gradloom: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); 'loom train PROJECT' trains in the terminal, "
+                       "'gradloom submit PROJECT --host NAME' on a host\n");
   std::exit(2);
+}
+
+// A verb instead of a window. --data-folder may stand anywhere, as it may for the window.
+int atTheDoor(int argc, char** argv) {
+  const QCoreApplication application(argc, argv);
+  QCoreApplication::setApplicationName("gradloom");
+  QCoreApplication::setApplicationVersion(GRADLOOM_VERSION);
+  loom::DoorOptions options{.dataFolder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)};
+  QStringList words = QCoreApplication::arguments().mid(1);
+  for (qsizetype i = 0; i < words.size();) {
+    if (words[i] == "--data-folder" && i + 1 < words.size()) {
+      options.dataFolder = words[i + 1];
+      words.remove(i, 2);
+    } else if (words[i].startsWith("--data-folder=")) {
+      options.dataFolder = words.takeAt(i).section('=', 1);
+    } else {
+      ++i;
+    }
+  }
+  return loom::runDoor(words, options);
 }
 
 }  // namespace
@@ -82,6 +104,7 @@ void answerInTheTerminal(int argc, char** argv, QCommandLineParser& parser) {
 int main(int argc, char** argv) {
   // A program or a host that is gone is an error to be told, not the end of the window.
   std::signal(SIGPIPE, SIG_IGN);
+  if (argc > 1 && loom::isDoorVerb(QString::fromLocal8Bit(argv[1]))) return atTheDoor(argc, argv);
   CommandLine line;
   answerInTheTerminal(argc, argv, line.parser);
   QApplication application(argc, argv);
@@ -118,6 +141,7 @@ int main(int argc, char** argv) {
     // After the first picture: runs of the last session, then what was asked for on the command line.
     QTimer::singleShot(0, &window, [&] {
       workspace.launcher().attach();
+      window.offerUnsaved();
       if (line.parser.isSet(line.train)) window.train();
     });
     return QApplication::exec();

@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QMessageBox>
 #include <QMimeData>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -25,6 +24,7 @@
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/split_button.h"
 #include "widgets/controls/splitter.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 
 namespace loom {
@@ -80,11 +80,6 @@ void MainWindow::buildLayout() {
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  const auto hairline = [](const char* kind) {
-    auto* line = new QFrame;
-    line->setProperty("kind", kind);
-    return line;
-  };
   m_topBar = new TopBar(m_workspace, *m_mainMenu, centre);
   m_messages = new MessageBars(centre);
   m_rail = new Rail(centre);
@@ -104,18 +99,19 @@ void MainWindow::buildLayout() {
   m_problems->setMaximumHeight(240);
   m_status = new StatusStrip(m_workspace, centre);
   column->addWidget(m_topBar);
-  column->addWidget(hairline("hairline"));
+  column->addWidget(hairline());
   column->addWidget(m_messages);
   auto* middle = new QHBoxLayout;
   middle->setSpacing(0);
   middle->addWidget(m_rail);
-  middle->addWidget(hairline("hairlineVertical"));
+  middle->addWidget(hairline(Qt::Vertical));
   middle->addWidget(m_split, 1);
   column->addLayout(middle, 1);
-  column->addWidget(hairline("hairline"));
+  column->addWidget(hairline());
   column->addWidget(m_status);
   setCentralWidget(centre);
   m_notice = new NoticeArea(this);
+  connect(m_notice, &NoticeArea::changed, this, [this] { if (m_actions) m_actions->refresh(); });
   m_search = new SearchPanel(m_topBar->search(), [this](const QString& query) { return find(query); }, this);
 
   connect(m_rail, &Rail::pageWanted, this, &MainWindow::showPage);
@@ -139,6 +135,9 @@ void MainWindow::buildLayout() {
 void MainWindow::connectWorkspace() {
   connect(&m_workspace, &Workspace::projectOpened, this, &MainWindow::projectOpened);
   connect(&m_workspace, &Workspace::projectClosing, this, &MainWindow::projectClosing);
+  connect(&m_workspace, &Workspace::copyOpened, this, &MainWindow::tellCopy);
+  // The project it speaks of may be closing: when the next one stands.
+  connect(&m_workspace, &Workspace::keptAs, this, &MainWindow::tellKept, Qt::QueuedConnection);
   connect(&m_workspace, &Workspace::submitted, this, [this] { showPage("training"); });
   new HostQuestions(m_workspace.lines(), *this);
   connect(&m_workspace, &Workspace::hostChosen, this, &MainWindow::refreshHost);
@@ -182,7 +181,11 @@ void MainWindow::projectOpened() {
   connect(&document, &ProjectDocument::saveStateChanged, this, bar);
   connect(&document, &ProjectDocument::pathChanged, this, bar);
   connect(&document, &ProjectDocument::analysisChanged, m_problems, &ProblemsPanel::refresh);
-  connect(&document.undoStack(), &QUndoStack::indexChanged, this, [this] { m_actions->refresh(); });
+  connect(&document, &ProjectDocument::foreignChange, this, &MainWindow::tellForeignChange);
+  connect(&document.undoStack(), &QUndoStack::indexChanged, this, [this] {
+    if (noticeUndoes()) m_notice->dismiss();
+    m_actions->refresh();
+  });
   const auto offer = [this](const QDateTime& time) {
     m_messages->show("recovery", MessageBars::Kind::warning,
                      tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
@@ -191,6 +194,9 @@ void MainWindow::projectOpened() {
   };
   connect(&document, &ProjectDocument::recoveryOffered, this, offer);
   if (const auto time = document.recoverable()) offer(*time);
+  if (document.openElsewhere())
+    m_messages->show("elsewhere", MessageBars::Kind::information,
+                     tr("%1 is open in another window too. What is saved there can be reloaded here.").arg(document.name()));
   bar();
   m_topBar->refreshRuns();
   m_actions->refresh();
@@ -211,7 +217,8 @@ void MainWindow::projectClosing() {
       delete page;
     }
   }
-  m_messages->hide("recovery");
+  for (const char* key : {"recovery", "save", "train", "outside", "elsewhere", "copy"}) m_messages->hide(key);
+  m_problems->forgetPages();
   QMetaObject::invokeMethod(this, [this] {
     m_problems->refresh();
     m_rail->setEnabledPages(m_workspace.document());
@@ -223,7 +230,9 @@ void MainWindow::projectClosing() {
   }, Qt::QueuedConnection);
 }
 
-void MainWindow::adoptPage(const QString& id, Page* page) {
+Page& MainWindow::makePage(const PageEntry& entry) {
+  const QString id = QString::fromLatin1(entry.id);
+  Page* const page = entry.create(m_workspace.context(), m_stack);
   m_pages.insert(id, page);
   m_stack->addWidget(page);
   connect(page, &Page::statusChanged, this, [this, id](const QString& text) {
@@ -232,6 +241,7 @@ void MainWindow::adoptPage(const QString& id, Page* page) {
   });
   connect(page, &Page::problemsChanged, this, [this, id](const std::vector<PageProblem>& problems) { m_problems->setPageProblems(id, problems); });
   if (m_workspace.document()) page->restoreLayout(m_workspace.preferences().layoutOf(m_workspace.document()->path(), id));
+  return *page;
 }
 
 void MainWindow::showPage(const QString& id) {
@@ -241,7 +251,7 @@ void MainWindow::showPage(const QString& id) {
     for (QAction* action : before->pageActions()) removeAction(action);
     before->deactivated();
   }
-  if (!m_pages.contains(id)) adoptPage(id, entry->create(m_workspace.context(), m_stack));
+  if (!m_pages.contains(id)) makePage(*entry);
   m_current = id;
   Page* const now = m_pages[id];
   m_stack->setCurrentWidget(now);
@@ -249,6 +259,8 @@ void MainWindow::showPage(const QString& id) {
   m_rail->setCurrent(id);
   for (const Host& host : m_workspace.hosts().hosts()) refreshHostMessage(host.id);
   m_status->setPageWords(now->property("statusWords").toString());
+  // Not into the first field that happens to stand there: keys of the page and of the window would be typed into it.
+  now->keyboardHome()->setFocus(Qt::OtherFocusReason);
   now->activated();
   if (m_workspace.document() && entry->needsProject) m_workspace.preferences().setLastPageOf(m_workspace.document()->path(), id);
 }
@@ -259,7 +271,8 @@ void MainWindow::go(const Place& place) {
   if (Page* const now = page(place.page)) now->show(place);
 }
 
-void MainWindow::notify(const Notice& notice) { m_notice->show(notice.text, notice.actionText, notice.action); }
+// What it does is about the project that is open: it ends with it.
+void MainWindow::notify(const Notice& notice) { m_notice->show(notice.text, notice.actionText, notice.action, m_workspace.document()); }
 
 void MainWindow::reportError(const QString& key, const QString& sentence) {
   m_messages->show(key, MessageBars::Kind::error, sentence);
@@ -292,29 +305,16 @@ bool MainWindow::settled() const {
   return now && now->settled() && !m_runsSoon.isActive();
 }
 
-bool MainWindow::leave() {
-  keepLayout();
-  ProjectDocument* const document = m_workspace.document();
-  if (!document || !document->isModified()) return true;
-  const Outcome saved = m_workspace.save();
-  if (saved) return true;
-  // One of the three questions that stop everything: work would be lost.
-  QMessageBox question(QMessageBox::Warning, "Gradloom", tr("%1 cannot be saved: %2").arg(document->name(), saved.reason), QMessageBox::NoButton, this);
-  QPushButton* const elsewhere = question.addButton(tr("Save elsewhere..."), QMessageBox::AcceptRole);
-  QPushButton* const discard = question.addButton(tr("Close without saving"), QMessageBox::DestructiveRole);
-  question.addButton(QMessageBox::Cancel);
-  question.exec();
-  if (question.clickedButton() == elsewhere) {
-    saveAsDialog();
-    return !document->isModified();
-  }
-  return question.clickedButton() == discard;
-}
-
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!leave()) return event->ignore();
   m_workspace.store().flush();
   event->accept();
+}
+
+// Not every file system tells of changes: a person who comes back from another program may have made one there.
+void MainWindow::changeEvent(QEvent* event) {
+  QMainWindow::changeEvent(event);
+  if (event->type() == QEvent::ActivationChange && isActiveWindow() && m_workspace.document()) m_workspace.document()->lookOutside();
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {

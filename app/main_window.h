@@ -5,6 +5,7 @@
 #include <QMainWindow>
 #include <QPointer>
 #include <QTimer>
+#include <functional>
 #include <memory>
 
 #include "app/page.h"
@@ -19,6 +20,7 @@ class Actions;
 class HostQuestions;
 class Popover;
 class NoticeArea;
+struct PageEntry;
 class ProblemsPanel;
 class Rail;
 class SearchPanel;
@@ -40,10 +42,12 @@ class MainWindow : public QMainWindow {
   void notify(const Notice& notice);
 
   // Commands (Actions and the bars call them).
-  void openProject(const QString& path);
+  void openProject(const QString& path, Workspace::Copy copy = Workspace::Copy::known);
   void openDialog();
   void newProject();
-  void save();
+  void closeProject();
+  bool save(ProjectDocument::Overwrite foreignChanges = ProjectDocument::Overwrite::refuse);
+  void reload();
   void saveAsDialog();
   void train(const TrainOptions& options = {});
   void resumeLast();
@@ -59,8 +63,10 @@ class MainWindow : public QMainWindow {
   void toggleProblems();
   void stepProblem(int direction);
   void showPreferences();
+  void help();            // F1: of the page's thing that has the keyboard, else the shortcuts
   void showShortcuts();
   void resetLayout();
+  void offerUnsaved();     // work of a session that ended without a word: asked once, at the start
   void reportError(const QString& key, const QString& sentence);
 
   Workspace& workspace() const { return m_workspace; }
@@ -69,6 +75,7 @@ class MainWindow : public QMainWindow {
   ProblemsPanel& problems() const { return *m_problems; }
   MessageBars& messages() const { return *m_messages; }
   NoticeArea& notice() const { return *m_notice; }
+  bool noticeUndoes() const;  // what was done last is undone by the notice that shows
   Actions& actions() const { return *m_actions; }
   bool settled() const;   // nothing is being laid out or computed: a picture may be taken
 
@@ -77,6 +84,7 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -90,8 +98,14 @@ class MainWindow : public QMainWindow {
   void refreshProblems();
   void refreshTitle();
   void keepLayout();
-  void adoptPage(const QString& id, Page* page);
-  QList<SearchHit> find(const QString& query) const;
+  Page& makePage(const PageEntry& entry);
+  QList<SearchHit> find(const QString& query);
+  // Why a command did not come to its end. Where that is a project that cannot be saved, with what can be done about it; `then` goes on
+  // where overwriting was the answer.
+  void report(const QString& key, const Outcome& refused, const std::function<void()>& then = {});
+  void tellForeignChange();  // another program has written the project's file
+  void tellCopy(const QString& original, bool made);
+  void tellKept(const QString& path);
   void buildTrainMenu();
   void buildProjectMenu();
   void openHostCard();

@@ -31,52 +31,20 @@
 
 namespace loom {
 
-void MainWindow::openProject(const QString& path) {
-  if (const Outcome opened = m_workspace.openProject(path); !opened) reportError("open", opened.reason);
-  else m_messages->hide("open");
-}
-
-void MainWindow::openDialog() {
-  const QString start = m_workspace.document() ? m_workspace.document()->folder() : QString();
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), start, tr("Projects (*.loom);;All files (*)"));
-  if (!path.isEmpty()) openProject(path);
-}
-
-void MainWindow::newProject() {
-  if (const Outcome made = m_workspace.newProject(); !made) reportError("open", made.reason);
-}
-
-void MainWindow::save() {
-  if (const Outcome saved = m_workspace.save(); !saved)
-    m_messages->show("save", MessageBars::Kind::error, saved.reason, {{tr("Save elsewhere..."), [this] { saveAsDialog(); }}});
-  else m_messages->hide("save");
-}
-
-void MainWindow::saveAsDialog() {
-  ProjectDocument* const document = m_workspace.document();
-  if (!document) return;
-  const QString start = document->path().isEmpty() ? document->name() + ".loom" : document->path();
-  QString path = QFileDialog::getSaveFileName(this, tr("Save the project as"), start, tr("Projects (*.loom)"));
-  if (path.isEmpty()) return;
-  if (!path.endsWith(".loom")) path += ".loom";
-  if (const Outcome saved = m_workspace.saveAs(path); !saved) reportError("save", saved.reason);
-  else m_messages->hide("save");
-}
-
 void MainWindow::train(const TrainOptions& options) {
   if (!m_workspace.document()) return;
   const Outcome started = m_workspace.train(options);
   m_problems->refresh();
   if (started) m_messages->hide("train");
   else if (m_workspace.errors()) m_problems->step(1);
-  else reportError("train", started.reason);
+  else report("train", started, [this, options] { train(options); });
 }
 
 void MainWindow::resumeLast() {
   try {
     const Outcome resumed = m_workspace.resumeLast();
     if (resumed) showPage("training");
-    else reportError("train", resumed.reason);
+    else report("train", resumed);
   } catch (const Error& error) {
     reportError("train", QString::fromStdString(error.what()));
   }
@@ -84,7 +52,7 @@ void MainWindow::resumeLast() {
 
 void MainWindow::trainSeeds() {
   const Page* const now = page(m_current);
-  if (const Outcome started = m_workspace.trainSeeds(4, now ? now->chosenRun() : QString()); !started) reportError("train", started.reason);
+  if (const Outcome started = m_workspace.trainSeeds(4, now ? now->chosenRun() : QString()); !started) report("train", started, [this] { trainSeeds(); });
   else showPage("runs");
 }
 
@@ -109,27 +77,11 @@ void MainWindow::stopNow() {
   }
 }
 
-void MainWindow::openRunFolder(const QString& folder) {
-  try {
-    const QString project = m_workspace.document() ? m_workspace.document()->path() : QString();
-    const QString id = m_workspace.launcher().openFolder(folder, project);
-    m_workspace.setCurrentRun(id);
-    showPage(m_workspace.document() ? "runs" : "start");
-    if (!m_workspace.document())
-      if (const RunRecord* run = m_workspace.store().find(id); run && QFileInfo::exists(run->project)) openProject(run->project);
-  } catch (const Error& error) {
-    reportError("run-folder", QString::fromStdString(error.what()));
-  }
-}
-
-void MainWindow::openRunFolderDialog() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a run folder"));
-  if (!folder.isEmpty()) openRunFolder(folder);
-}
+// A later step of the project ends the notice, so what it offers is the last thing that was done.
+bool MainWindow::noticeUndoes() const { return m_notice->offers(tr("Undo")); }
 
 void MainWindow::undo() {
-  // While a notice offers to undo, that is what was done last.
-  if (m_notice->isShowing() && m_notice->actionButton()->text() == tr("Undo")) m_notice->actionButton()->click();
+  if (noticeUndoes()) m_notice->actionButton()->click();
   else if (m_workspace.document()) m_workspace.document()->undoStack().undo();
 }
 
@@ -173,8 +125,13 @@ void MainWindow::showPreferences() {
 void MainWindow::showShortcuts() {
   delete m_card;
   Page* const now = page(m_current);
-  m_card = new ShortcutsCard(m_actions->entries(), now ? now->pageActions() : QList<QAction*>(), this);
-  m_card->openAt(&m_topBar->markButton());
+  m_card = new ShortcutsCard(m_actions->entries(), now, this);
+  m_card->openAt(m_rail->helpButton());
+}
+
+void MainWindow::help() {
+  Page* const now = page(m_current);
+  if (!now || !now->help()) showShortcuts();
 }
 
 void MainWindow::resetLayout() {
@@ -183,55 +140,6 @@ void MainWindow::resetLayout() {
   for (Page* page : m_pages) page->restoreLayout({});
   resize(1440, 900);
   m_split->setSizes({700, 140});
-}
-
-QList<SearchHit> MainWindow::find(const QString& query) const {
-  QList<std::pair<int, SearchHit>> found;
-  const auto consider = [&](const SearchHit& hit) {
-    if (const int score = matchScore(hit.text, query)) found.append({score, hit});
-  };
-  m_actions->refresh();
-  for (const Actions::Entry& each : m_actions->entries())
-    if (each.action->isEnabled())
-      consider({tr("Commands"), each.action->text(), each.action->shortcut().toString(QKeySequence::NativeText), each.action->icon(),
-                [action = each.action] { action->trigger(); }});
-  if (Page* const now = page(m_current))
-    for (QAction* action : now->pageActions())
-      if (action->isEnabled())
-        consider({tr("This page"), action->text(), action->shortcut().toString(QKeySequence::NativeText), action->icon(), [action] { action->trigger(); }});
-  for (const RunRecord& run : m_workspace.runs())
-    consider({tr("Runs"), run.name, toText(run.state), icon("runs"), [this, id = run.id] {
-                Place place;
-                place.page = "training";
-                place.run = id;
-                const_cast<MainWindow*>(this)->go(place);
-              }});
-  for (const RecentProject& recent : m_workspace.preferences().recentProjects())
-    consider({tr("Projects"), QFileInfo(recent.path).completeBaseName(), QFileInfo(recent.path).absolutePath(), icon("file"),
-              [this, path = recent.path] { const_cast<MainWindow*>(this)->openProject(path); }});
-  for (const Host& host : m_workspace.hosts().hosts())
-    consider({tr("Hosts"), host.name, m_workspace.checks().sign(host.id).words, icon("host"), [this, id = host.id] {
-                Place place;
-                place.page = "hosts";
-                place.host = id;
-                const_cast<MainWindow*>(this)->go(place);
-              }});
-  // Pages know their own things; one that was never shown is made when something is searched in earnest.
-  if (query.size() >= 2 && m_workspace.document())
-    for (Page* each : m_pages)
-      for (const SearchHit& hit : each->search(query)) found.append({std::max(matchScore(hit.text, query), 5), hit});
-  // Best first inside a group; groups in the order of their best hit.
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  QStringList groups;
-  for (const auto& [score, hit] : found)
-    if (!groups.contains(hit.group)) groups << hit.group;
-  QList<SearchHit> hits;
-  for (const QString& group : groups) {
-    int shown = 0;
-    for (const auto& [score, hit] : found)
-      if (hit.group == group && ++shown <= (groups.size() > 1 ? 5 : 10)) hits << hit;
-  }
-  return hits;
 }
 
 void MainWindow::buildTrainMenu() {
@@ -276,9 +184,7 @@ void MainWindow::buildProjectMenu() {
       connect(action, &QAction::triggered, this, [this, path = each.path] { openProject(path); });
     }
     if (m_workspace.document())
-      connect(menu.addAction(tr("Close project")), &QAction::triggered, this, [this] {
-        if (const Outcome closed = m_workspace.closeProject(); !closed) reportError("save", closed.reason);
-      });
+      connect(menu.addAction(tr("Close project")), &QAction::triggered, this, &MainWindow::closeProject);
   });
 }
 

@@ -20,6 +20,7 @@ class HostChecks;
 class HostLines;
 class KnownColumnsKeeper;
 class Launcher;
+class Models;
 class Preferences;
 class ProjectDocument;
 class RunHosts;
@@ -57,6 +58,11 @@ struct SearchHit {
   std::function<void()> act;
 };
 
+struct KeyHint {
+  QString keys;  // "Ctrl+Down"
+  QString text;
+};
+
 // A problem that only a page can know (a row of a dataset, say); those of the document the window takes from it itself.
 struct PageProblem {
   Severity severity = Severity::error;
@@ -74,6 +80,7 @@ struct AppContext {
   HostLines* hosts = nullptr;      // the list of hosts and the lines to them
   HostChecks* checks = nullptr;
   RunHosts* runHosts = nullptr;
+  Models* models = nullptr;        // where the weights of a run are
   RunMetrics* runMetrics = nullptr;
   Theme* theme = nullptr;
   Preferences* preferences = nullptr;
@@ -89,7 +96,7 @@ class Page : public QWidget {
   Q_OBJECT
 
  public:
-  explicit Page(AppContext& context, QWidget* parent = nullptr) : QWidget(parent), m_context(context) {}
+  explicit Page(AppContext& context, QWidget* parent = nullptr) : QWidget(parent), m_context(context) { setFocusPolicy(Qt::ClickFocus); }
 
   // Called when the page comes to the front or leaves it: timers of hidden pages stand still.
   virtual void activated() {}
@@ -107,6 +114,12 @@ class Page : public QWidget {
   // Ctrl+B and Ctrl+I.
   virtual void toggleLeftPanel() {}
   virtual void toggleInspector() {}
+  // What has the keyboard when the page comes to the front; a page with one thing to work on names it.
+  virtual QWidget* keyboardHome() { return this; }
+  // F1 where nothing with the keyboard has help of its own; false = nor has the page.
+  virtual bool help() { return false; }
+  // Keys that are no actions ("W", "Start a wire"), for the list of shortcuts.
+  virtual QList<KeyHint> keyHints() const { return {}; }
   // F6: the areas in the order of F6.
   virtual QList<QWidget*> areas() const { return {}; }
   // Splitters, tabs, columns: remembered per project, with the page's id as key.

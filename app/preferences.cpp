@@ -97,6 +97,13 @@ void Preferences::setHostOf(const QString& project, const QString& host, int ran
   m_settings.setValue(groupOf(project) + "/ranks", ranks);
 }
 
+// By a hash: a path is no key of a settings file.
+static QString copyKey(const QString& sample) {
+  return "copies/" + QString::fromLatin1(QCryptographicHash::hash(sample.toUtf8(), QCryptographicHash::Sha1).toHex().left(16));
+}
+QString Preferences::copyOf(const QString& sample) const { return m_settings.value(copyKey(sample)).toString(); }
+void Preferences::setCopyOf(const QString& sample, const QString& copy) { m_settings.setValue(copyKey(sample), copy); }
+
 // A name of its own for this machine, whose id is empty.
 QJsonObject Preferences::checkOf(const QString& host) const {
   return QJsonDocument::fromJson(m_settings.value("checks/host_" + host).toByteArray()).object();

@@ -49,6 +49,10 @@ class Preferences : public QObject {
   int ranksOf(const QString& project) const;
   void setHostOf(const QString& project, const QString& host, int ranks);
 
+  // The copy of one's own that a sample is opened as; empty where there is none yet.
+  QString copyOf(const QString& sample) const;
+  void setCopyOf(const QString& sample, const QString& copy);
+
   // The last check of a host, as HostChecks writes it.
   QJsonObject checkOf(const QString& host) const;
   void setCheckOf(const QString& host, const QJsonObject& check);

@@ -58,6 +58,11 @@ QList<Sample> samples() {
   return found;
 }
 
+bool isSample(const QString& path) {
+  const QString folder = QFileInfo(samplesFolder()).canonicalFilePath();
+  return !folder.isEmpty() && QFileInfo(path).canonicalFilePath().startsWith(folder + '/');
+}
+
 QString newProjectFolder(const QString& name) {
   QString root = qEnvironmentVariable("GRADLOOM_PROJECTS");
   if (root.isEmpty()) root = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + "/Gradloom";
@@ -73,7 +78,7 @@ QString copyProject(const QString& path, QString* reason) {
   QDirIterator files(from, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
   while (files.hasNext()) {
     const QString file = files.next(), inside = QDir(from).relativeFilePath(file);
-    if (inside.startsWith("runs/") || inside.endsWith(".pack")) continue;
+    if (inside.startsWith("runs/") || inside.endsWith(".pack") || inside.endsWith(".cpp")) continue;
     QDir().mkpath(QFileInfo(to + '/' + inside).absolutePath());
     if (!QFile::copy(file, to + '/' + inside)) {
       if (reason) *reason = QCoreApplication::translate("samples", "%1 cannot be copied to %2").arg(file, to);

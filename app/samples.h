@@ -14,6 +14,9 @@ struct Sample {
 // In the order in which a learner meets them, Digits first. Empty where the samples are not installed.
 QList<Sample> samples();
 
+// One of them, or inside their folder.
+bool isSample(const QString& path);
+
 // DOCUMENTS/Gradloom/NAME, with a number behind it when that is taken. Made when it is not there.
 QString newProjectFolder(const QString& name);
 // Copies a sample (without runs and caches) so that it can be trained where nothing may be written beside the original.

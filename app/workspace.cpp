@@ -1,7 +1,9 @@
 #include "app/workspace.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFileInfo>
+#include <QThread>
 #include <QRegularExpression>
 #include <algorithm>
 
@@ -13,23 +15,17 @@
 #include "app/preferences.h"
 #include "app/run_hosts.h"
 #include "app/run_metrics.h"
+#include "app/run_scan.h"
 #include "app/samples.h"
 #include "launcher/local_process.h"
+#include "launcher/orders.h"
+#include "launcher/remote/engine_installer.h"
 #include "launcher/ssh/local_transport.h"
 
 namespace loom {
 namespace {
 
-constexpr const char* kBundle = "gradloom-engine.tar.gz";
-
-// The engine's bundle that hosts are sent: named by LOOM_BUNDLE, beside `loom`, or where packages put it.
-QString findBundle(const QString& program) {
-  if (const QString named = qEnvironmentVariable("LOOM_BUNDLE"); !named.isEmpty()) return named;
-  const QString beside = QFileInfo(program).absolutePath();
-  for (const QString& folder : {beside, beside + "/../share/gradloom"})
-    if (QFileInfo::exists(folder + '/' + kBundle)) return QFileInfo(folder + '/' + kBundle).canonicalFilePath();
-  return {};
-}
+constexpr int kYieldMs = 3000;  // a terminal lets go within a tenth of that
 
 LineOptions lineOptions(const WorkspaceOptions& options) {
   LineOptions line = options.line;
@@ -52,6 +48,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_runHosts(std::make_unique<RunHosts>(*m_store)),
       m_runMetrics(std::make_unique<RunMetrics>()),
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
+      m_models(std::make_unique<Models>(*m_store, m_lines.get())),
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
   m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
   m_context.store = m_store.get();
@@ -59,6 +56,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   m_context.hosts = m_lines.get();
   m_context.checks = m_checks.get();
   m_context.runHosts = m_runHosts.get();
+  m_context.models = m_models.get();
   m_context.runMetrics = m_runMetrics.get();
   m_context.theme = &theme;
   m_context.preferences = &preferences;
@@ -67,9 +65,26 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   connect(m_hosts.get(), &HostStore::hostChanged, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostAdded, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostRemoved, this, &Workspace::hostChosen);
+  keepFolder(options.dataFolder);
 }
 
 Workspace::~Workspace() = default;
+
+// A terminal that looks on at a run keeps the folder until it is asked for it; then it goes on looking on, and what it asks for is
+// carried out here.
+void Workspace::keepFolder(const QString& folder) {
+  m_lock = std::make_unique<FolderLock>(folder);
+  try {
+    if (!m_lock->take()) {
+      OrderSlip slip(folder, {{"order", "yield"}});
+      QElapsedTimer clock;
+      for (clock.start(); !m_lock->take() && clock.elapsed() < kYieldMs; slip.answer()) QThread::msleep(20);
+    }
+  } catch (const Error&) {
+    // Another window keeps it, and does so on; this one looks on beside it.
+  }
+  if (m_lock->held()) m_orders = std::make_unique<OrderDesk>(folder, *m_launcher, *m_store, *m_hosts, *m_lines, *m_models);
+}
 
 Outcome Workspace::leave() {
   if (!m_document) return Outcome::done();
@@ -80,26 +95,25 @@ Outcome Workspace::leave() {
 }
 
 void Workspace::closeWithoutSaving() {
-  if (!m_document) return;
-  Q_EMIT projectClosing();
-  m_document->discardRecovery();
-  m_context.knownColumns = nullptr;
-  m_columns.reset();
-  m_context.document = nullptr;
-  m_document.reset();
-  m_currentRun.clear();
+  if (m_document) m_document->discardRecovery();
+  close();
 }
 
 Outcome Workspace::closeProject() {
   if (const Outcome left = leave(); !left) return left;
-  if (!m_document) return Outcome::done();
+  close();
+  return Outcome::done();
+}
+
+void Workspace::close() {
+  if (!m_document) return;
   Q_EMIT projectClosing();
+  m_scan.reset();
   m_context.knownColumns = nullptr;
   m_columns.reset();
   m_context.document = nullptr;
   m_document.reset();
   m_currentRun.clear();
-  return Outcome::done();
 }
 
 void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
@@ -109,7 +123,7 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
   m_context.knownColumns = m_columns.get();
   if (!m_document->path().isEmpty()) {
     m_context.preferences->addRecentProject(m_document->path());
-    m_launcher->scan(m_document->folder() + "/runs", m_document->path());
+    m_scan = std::make_unique<RunScan>(*m_launcher, m_document->folder() + "/runs", m_document->path());
   }
   m_host = m_context.preferences->hostOf(m_document->path());
   m_ranks = m_context.preferences->ranksOf(m_document->path());
@@ -143,7 +157,15 @@ QString Workspace::hostName(const QString& host) const {
   return found ? found->name : host;
 }
 
-Outcome Workspace::openProject(const QString& given) {
+QString Workspace::ownCopy(const QString& original, Copy copy, QString* reason) {
+  const QString known = m_context.preferences->copyOf(original);
+  if (copy == Copy::known && QFileInfo::exists(known)) return known;
+  const QString made = QFileInfo(copyProject(original, reason)).canonicalFilePath();
+  if (!made.isEmpty()) m_context.preferences->setCopyOf(original, made);
+  return made;
+}
+
+Outcome Workspace::openProject(const QString& given, Copy copy) {
   QString path = QFileInfo(given).canonicalFilePath();
   if (path.isEmpty()) return Outcome::refused(tr("%1 is not there.").arg(given));
   if (QFileInfo(path).isDir()) {
@@ -151,15 +173,28 @@ Outcome Workspace::openProject(const QString& given) {
     if (inside.isEmpty()) return Outcome::refused(tr("%1 holds no .loom file.").arg(path));
     path += '/' + inside.first();
   }
-  if (m_document && m_document->path() == path) return Outcome::done();
-  if (!QFileInfo(QFileInfo(path).absolutePath()).isWritable()) {
+  QString original, known;
+  if (isSample(path) || !QFileInfo(QFileInfo(path).absolutePath()).isWritable()) {
+    original = path;
+    known = m_context.preferences->copyOf(original);
     QString reason;
-    path = copyProject(path, &reason);
+    path = ownCopy(original, copy, &reason);
     if (path.isEmpty()) return Outcome::refused(reason);
   }
+  if (m_document && m_document->path() == path) return Outcome::done();
   auto document = std::make_unique<ProjectDocument>();
   if (const Outcome opened = document->open(path); !opened) return opened;
   if (const Outcome left = closeProject(); !left) return left;
+  adopt(std::move(document));
+  if (!original.isEmpty()) Q_EMIT copyOpened(original, path != known);
+  return Outcome::done();
+}
+
+Outcome Workspace::openUnsaved(const Orphan& orphan) {
+  if (const Outcome left = leave(); !left) return left;
+  auto document = std::make_unique<ProjectDocument>();
+  if (const Outcome recovered = document->recoverUnsaved(orphan); !recovered) return recovered;
+  close();
   adopt(std::move(document));
   return Outcome::done();
 }
@@ -172,11 +207,15 @@ Outcome Workspace::newProject() {
   return Outcome::done();
 }
 
-Outcome Workspace::save() {
+Outcome Workspace::save(ProjectDocument::Overwrite foreignChanges) {
   if (!m_document) return Outcome::done();
-  if (!m_document->path().isEmpty()) return m_document->save();
+  if (!m_document->path().isEmpty()) return m_document->save(foreignChanges);
   const QString name = m_document->name().isEmpty() ? QStringLiteral("untitled") : m_document->name().toLower().replace(' ', '-');
-  return saveAs(newProjectFolder(name) + '/' + name + ".loom");
+  // The file is called like its folder, which has a number where the name is taken: lists then tell one from another.
+  const QString folder = newProjectFolder(name), path = folder + '/' + QFileInfo(folder).fileName() + ".loom";
+  const Outcome saved = saveAs(path);
+  if (saved) Q_EMIT keptAs(path);
+  return saved;
 }
 
 Outcome Workspace::saveAs(const QString& path) {
@@ -194,14 +233,7 @@ int Workspace::errors() const {
   return static_cast<int>(std::count_if(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; }));
 }
 
-QString Workspace::freeRunName(const QString& wanted) const {
-  const QList<RunRecord> known = m_store->runs(m_document->path(), RunStore::Deleted::include);
-  const auto taken = [&](const QString& name) {
-    return std::any_of(known.begin(), known.end(), [&](const RunRecord& each) { return each.name == name; });
-  };
-  for (int number = 1;; ++number)
-    if (const QString name = wanted + '-' + QString::number(number); !taken(name)) return name;
-}
+QString Workspace::freeRunName(const QString& wanted) const { return m_store->freeName(m_document->path(), wanted); }
 
 // Saved and sound, so that what is trained is what stands in the file.
 Outcome Workspace::readyToTrain() {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/page.h"
+#include "launcher/folder_lock.h"
 #include "launcher/launcher.h"
 #include "launcher/remote/host_line.h"
 #include "launcher/store/run_store.h"
@@ -16,8 +17,11 @@ class HostLines;
 class HostStore;
 class KeepAwake;
 class KnownColumnsKeeper;
+class Models;
+class OrderDesk;
 class RunHosts;
 class RunMetrics;
+class RunScan;
 
 struct WorkspaceOptions {
   QString dataFolder;      // of the store
@@ -47,12 +51,15 @@ class Workspace : public QObject {
   Preferences& preferences() { return *m_context.preferences; }
   ProjectDocument* document() { return m_document.get(); }
 
-  // The one that is open is saved first; where that fails, nothing is opened. A project beside which nothing can be written is
-  // copied to the person's own folder.
-  Outcome openProject(const QString& path);
+  // The one that is open is saved first; where that fails, nothing is opened. A sample, and a project beside which nothing can be
+  // written, opens as a copy in the person's own folder: the one that was made before, unless a fresh one is asked for.
+  enum class Copy { known, fresh };
+  Outcome openProject(const QString& path, Copy copy = Copy::known);
   Outcome newProject();
+  // Work of a session that ended without a word and was never saved.
+  Outcome openUnsaved(const Orphan& orphan);
   // Saves what is open, under a name of its own if it never had one.
-  Outcome save();
+  Outcome save(ProjectDocument::Overwrite foreignChanges = ProjectDocument::Overwrite::refuse);
   Outcome saveAs(const QString& path);
   Outcome closeProject();
   void closeWithoutSaving();
@@ -84,14 +91,19 @@ class Workspace : public QObject {
  Q_SIGNALS:
   void projectClosing();      // pages of the project go now
   void projectOpened();
+  void copyOpened(const QString& original, bool made);  // after projectOpened()
+  void keptAs(const QString& path);                     // a project that had no file was given one
   void currentRunChanged(const QString& id);
   void submitted(const QString& id);
   void hostChosen();          // or what it offers changed
 
  private:
   Outcome leave();
+  void close();
   void adopt(std::unique_ptr<ProjectDocument> document);
+  void keepFolder(const QString& folder);
   QString freeRunName(const QString& wanted) const;
+  QString ownCopy(const QString& original, Copy copy, QString* reason);
   Outcome readyToTrain();
   Outcome submit(const Job& job);
 
@@ -101,10 +113,14 @@ class Workspace : public QObject {
   std::unique_ptr<RunHosts> m_runHosts;
   std::unique_ptr<RunMetrics> m_runMetrics;
   std::unique_ptr<HostChecks> m_checks;
+  std::unique_ptr<Models> m_models;  // before the launcher: it sees how runs end
   std::unique_ptr<Launcher> m_launcher;
+  std::unique_ptr<FolderLock> m_lock;
+  std::unique_ptr<OrderDesk> m_orders;
   std::unique_ptr<KeepAwake> m_keepAwake;
   std::unique_ptr<ProjectDocument> m_document;
   std::unique_ptr<KnownColumnsKeeper> m_columns;
+  std::unique_ptr<RunScan> m_scan;
   AppContext m_context;
   QString m_currentRun;
   QString m_sshConfig;

@@ -6,6 +6,7 @@
 #   bin/loom     what is started: this system's own C library where it is new enough, else the bundle's
 #   lib/         loom itself and its libraries
 #   libc/        the C library and its loader
+#   licences/    Gradloom's, and what those who made the libraries want said
 # Open MPI, CUDA and NCCL are not in it: they are opened at run time where a machine has them. The module that is linked with
 # Open MPI goes along, beside loom under either of its names.
 set -euo pipefail
@@ -37,9 +38,23 @@ for name in libdl.so.2 libpthread.so.0 librt.so.1 libutil.so.1 libresolv.so.2 li
 done
 needed=$(readelf -W --version-info "$work/lib/loom" "$work"/lib/*.so* 2>/dev/null | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1 | cut -d. -f2)
 
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+mkdir "$work/licences"
+install -m 644 "$here/LICENSE" "$here/NOTICE" "$work/licences"
+if command -v dpkg-query >/dev/null; then
+  while read -r package; do
+    [ ! -e "/usr/share/doc/$package/copyright" ] || install -m 644 "/usr/share/doc/$package/copyright" "$work/licences/$package"
+  done < <(cd "$work" && ls lib libc | sed -n "s|^\\(.*\\.so.*\\)|*/$(basename "$system")/\\1|p" | xargs dpkg-query -S 2>/dev/null | sed 's/[:,].*//' | sort -u)
+fi
+
+machine=$(uname -m)
 cat >"$work/bin/loom" <<STARTER
 #!/bin/sh
 # Starts loom with this system's C library where it is 2.$needed or newer, else with the bundle's own.
+[ "\$(uname -m)" = $machine ] || {
+  echo "loom: this engine is built for $machine, but \$(uname -n) is \$(uname -m): an engine for that is needed here" >&2
+  exit 126
+}
 here=\$(readlink -f "\$0") && here=\${here%/bin/*} || exit 127
 # What starts loom again (a job's supervisor, mpirun) is to start this, since loom may run below a loader that has another name.
 export LOOM_PROGRAM="\$here/bin/loom"
@@ -54,6 +69,6 @@ exec "\$here/libc/$loader" --library-path "\$here/lib:\$here/libc\${LD_LIBRARY_P
 STARTER
 chmod 755 "$work/bin/loom"
 strip --strip-unneeded "$work/lib/loom" "$work"/lib/*.so* 2>/dev/null || true
-tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$work" -cf - bin lib libc | gzip -n -6 >"$output.part"
+tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$work" -cf - bin lib libc licences | gzip -n -6 >"$output.part"
 mv "$output.part" "$output"
 echo "bundle: $output, $(($(stat -c %s "$output") >> 20)) MiB, C library 2.$needed or its own"

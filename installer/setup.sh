@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what Gradloom is built and tested with, from Debian's own packages (Debian 12, bookworm). Safe to run again:
-# what is there is left alone, and with everything there it does nothing and needs no root.
+# Installs what Gradloom is built and tested with, from Debian's own packages (Debian 12 and 13, bookworm and trixie). Safe to
+# run again: what is there is left alone, and with everything there it does nothing and needs no root.
 #   installer/setup.sh            install what is missing (as root, or through sudo)
 #   installer/setup.sh --check    only say what is missing; exit 1 when something is
 #   installer/setup.sh --list     print the packages
@@ -14,11 +14,17 @@ packages=(
   libdnnl-dev ocl-icd-opencl-dev opencl-c-headers nlohmann-json3-dev libfmt-dev libcli11-dev
   libpng-dev libjpeg62-turbo-dev zlib1g-dev libopenmpi-dev openmpi-bin
   # the IDE: Qt 6 with charts, SVG and both window systems; fonts
-  qt6-base-dev qt6-charts-dev libqt6opengl6-dev qt6-declarative-dev qt6-svg-dev libgl-dev libvulkan-dev qt6-wayland
+  qt6-base-dev qt6-charts-dev qt6-declarative-dev qt6-svg-dev libgl-dev libvulkan-dev qt6-wayland
   qt6-qpa-plugins libsqlite3-dev libssh-dev fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core fontconfig
   # tests
   libgtest-dev libgmock-dev xvfb xauth xdotool dbus-daemon openssh-server openssh-client iproute2 slurm-wlm munge tcsh
 )
+# What has another name, or is part of another package, from one release to the next; a release that is not known is taken for a
+# newer one.
+release=$(. /etc/os-release 2>/dev/null && echo "${ID:-}-${VERSION_ID:-}") || release=
+case $release in
+  debian-12) packages+=(libqt6opengl6-dev) ;;
+esac
 
 missing() {
   local package

@@ -31,6 +31,8 @@ class Executor : public QObject {
   // A run that an earlier session started, or other hands. False: as far as can be told here it has ended already.
   virtual bool follow(const JobOrder& order) = 0;
   virtual void forget(const QString& id) = 0;
+  // A person says that it has ended: whoever knows of it is to take it so, and nothing more is told.
+  virtual void giveUp(const QString& id) { forget(id); }
   // A line for control.jsonl.
   virtual void command(const JobOrder& order, const Json& command) = 0;
   // To a run that reads no commands yet: it is to end with a checkpoint.
@@ -46,6 +48,9 @@ class Executor : public QObject {
   void stage(const QString& id, const QString& sentence, double share);
   // Something that the job's file has to remember: the process, or that the host has taken it.
   void started(const QString& id, const loom::JobFile& file);
+  // It cannot be told how it goes, and why; only a person may end it then. Empty: it is known again.
+  void doubted(const QString& id, const QString& sentence);
+  void warned(const QString& id, const QString& sentence);
   void ended(const QString& id, const loom::JobEnd& end);
   void refused(const QString& id, const QString& sentence);
 };

@@ -51,7 +51,12 @@ Json toJson(const QStringList& list) {
 
 QString makeRunId(const QString& project) {
   QString stem = project.isEmpty() ? QStringLiteral("run") : QFileInfo(project).completeBaseName();
-  stem.replace(QRegularExpression("[^A-Za-z0-9_-]+"), "-");
+  // Plain on every host, and read as a name everywhere: an accent goes, the letter stays; what begins with a dash would
+  // be an option.
+  stem = stem.normalized(QString::NormalizationForm_KD).remove(QRegularExpression("\\p{Mn}"));
+  stem.replace(QRegularExpression("[^A-Za-z0-9_-]+"), "-").remove(QRegularExpression("^[_-]+"));
+  while (stem.endsWith('-')) stem.chop(1);
+  if (stem.isEmpty()) stem = QStringLiteral("run");
   return QStringLiteral("%1-%2-%3")
       .arg(stem.left(40), QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss"))
       .arg(QRandomGenerator::global()->bounded(0x10000), 4, 16, QLatin1Char('0'));
@@ -86,6 +91,7 @@ void writeJobFile(const RunRecord& record, const JobFile& job) {
                      {"boot", job.bootId.toStdString()},
                      {"start", job.start}};
   if (!job.host.isEmpty()) file["host"] = job.host.toStdString();
+  if (!job.host.isEmpty() && job.accepted >= 0) file["accepted"] = job.accepted;
   if (job.ranks > 0) file["ranks"] = job.ranks;
   if (job.priority == Priority::shared) file["priority"] = "shared";
   if (job.gaveWay) file["gave_way"] = true;
@@ -115,6 +121,7 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job.gaveWay = file.value("gave_way", Json()) == Json(true);
   job.place = static_cast<int>(integerOf(file, "place"));
   job.start = static_cast<int>(integerOf(file, "start"));
+  job.accepted = file.contains("accepted") ? static_cast<int>(integerOf(file, "accepted")) : -1;
   return true;
 }
 

@@ -46,6 +46,7 @@ struct JobFile {
   bool gaveWay = false;      // it was asked to stop for another run: it goes on by itself
   int place = 0;             // in the queue
   int start = 0;             // number of the newest start: a host is told it, and starts each number once
+  int accepted = 0;          // the newest start that the host said it has: it is never sent there again; -1 = nobody noted it
 };
 
 void writeJobFile(const RunRecord& record, const JobFile& job);   // throws Error

@@ -6,12 +6,15 @@
 #include <QFileInfo>
 #include <QUuid>
 #include <algorithm>
+#include <csignal>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/run/exit_code.h"
 #include "launcher/local_executor.h"
 #include "launcher/local_process.h"
 #include "launcher/remote/host_lines.h"
+#include "launcher/store/file_lock.h"
 
 namespace loom {
 namespace {
@@ -49,10 +52,7 @@ void Launcher::lose(Executor& executor) {
   for (auto each = m_active.begin(); each != m_active.end(); ++each)
     if (each->executor == &executor) lost << each.key();
   for (const QString& id : lost) {
-    m_active.remove(id);
-    m_stages.remove(id);
-    m_stopsAfterEpoch.remove(id);
-    m_pump.unfollow(id);
+    leave(id);
     m_store.change(id, [](RunRecord& run) {
       run.message = tr("Its host was taken from the list of hosts: add it again to go on following this run.");
     });
@@ -61,18 +61,40 @@ void Launcher::lose(Executor& executor) {
   Q_EMIT countsChanged();
 }
 
+// Nothing more will be told of it.
+void Launcher::leave(const QString& id) {
+  m_active.remove(id);
+  m_stages.remove(id);
+  m_stopsAfterEpoch.remove(id);
+  m_pump.unfollow(id);
+  if (m_doubts.remove(id)) Q_EMIT doubtChanged(id);
+}
+
 void Launcher::listen(Executor& executor) {
   if (m_heard.contains(&executor)) return;
   m_heard.insert(&executor);
   connect(&executor, &Executor::started, this, [this](const QString& id, const JobFile& file) {
     saveJob(id, [&](JobFile& job) {
-      if (file.start >= job.start) job = file;  // not the word of a start before this one
+      if (file.start < job.start) return;  // the word of a start before this one
+      job.start = file.start;
+      job.accepted = file.accepted;
+      job.process = file.process;
+      job.processStart = file.processStart;
+      job.bootId = file.bootId;
     });
+  });
+  connect(&executor, &Executor::doubted, this, [this](const QString& id, const QString& sentence) {
+    if (!m_active.contains(id) || m_doubts.value(id) == sentence) return;
+    if (sentence.isEmpty()) m_doubts.remove(id);
+    else m_doubts.insert(id, sentence);
+    m_store.change(id, [&](RunRecord& run) { run.message = sentence; });
+    Q_EMIT doubtChanged(id);
   });
   connect(&executor, &Executor::stage, this, [this](const QString& id, const QString& sentence, double share) {
     m_stages.insert(id, {sentence, share});
     Q_EMIT stageChanged(id);
   });
+  connect(&executor, &Executor::warned, this, &Launcher::failed);
   connect(&executor, &Executor::refused, this, &Launcher::refuse);
   connect(&executor, &Executor::ended, this, [this](const QString& id, const JobEnd& end) {
     const auto active = m_active.find(id);
@@ -103,9 +125,7 @@ int Launcher::activeOn(const Executor& executor) const {
 
 // It never began, or cannot go on: nothing is running, nothing more will be told.
 void Launcher::refuse(const QString& id, const QString& sentence) {
-  m_active.remove(id);
-  m_stages.remove(id);
-  m_pump.unfollow(id);
+  leave(id);
   m_store.setState(id, RunState::failed, sentence);
   startNext();
   Q_EMIT countsChanged();
@@ -146,6 +166,7 @@ void Launcher::saveJob(const QString& id, const std::function<void(JobFile&)>& c
   readJobFile(run->folder, read, job);
   change(job);
   writeJobFile(*run, job);
+  if (const auto waits = m_waiting.find(id); waits != m_waiting.end()) *waits = job;
 }
 
 void Launcher::keep(const QString& id) {
@@ -181,6 +202,12 @@ void Launcher::submit(const Job& job) {
 }
 
 void Launcher::start(const QString& id, Executor& executor) {
+  // Another window may have the same runs in its queue: who is first starts it, the other one finds it started.
+  const FileLock lock(m_store.find(id)->folder + "/job.lock", FileLock::Kind::exclusive);
+  if (!orderOf(*m_store.find(id)).file.queued) {
+    m_store.setState(id, RunState::starting);
+    return pickUp(*m_store.find(id));
+  }
   // The start's number is on file before anybody hears it: asked for again after a crash, it is known to be the same one.
   saveJob(id, [](JobFile& job) {
     job.queued = job.gaveWay = false;
@@ -209,40 +236,68 @@ void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch)
   m_pump.taken(id);
 }
 
+// Whether nothing was heard of its newest start.
+bool Launcher::neverBegan(const QString& id) {
+  const std::vector<Event> events = m_store.events(id);
+  const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& each) { return each.kind == "started" || each.kind == "finished"; });
+  return last == events.rend() || last->kind == "finished";
+}
+
 // All that was ever written is in the store: what is the run now?
 void Launcher::settle(const QString& id) {
   const RunRecord* const run = m_store.find(id);
   m_reading.remove(id);
+  m_rediscovered.remove(id);
   if (!run) return;
   const auto active = m_active.find(id);
   if (active == m_active.end()) {  // an older log, read to its end
-    if (m_local->follow(orderOf(*run))) {
-      m_active.insert(id, {.executor = m_local.get()});
+    const JobOrder order = orderOf(*run);
+    if (order.file.queued) {
+      m_pump.unfollow(id);
+      m_store.setState(id, RunState::queued, run->message);
+      enqueue(id);
+      startNext();
       Q_EMIT countsChanged();
       return;
+    }
+    try {
+      Executor& executor = executorOf(order.file.host);
+      // Only its host can tell of a run whose log has no last word; a process here may still be about to end.
+      if ((&executor == m_local.get() || isLive(run->state)) && executor.follow(order)) {
+        m_active.insert(id, {.executor = &executor});
+        startNext();
+        Q_EMIT countsChanged();
+        return;
+      }
+    } catch (const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
+      if (isLive(run->state)) {
+        m_pump.unfollow(id);
+        m_store.change(id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });
+        startNext();
+        return;
+      }
     }
   } else if (!active->end) {
     return;
   }
-  m_pump.unfollow(id);
   const JobEnd end = active == m_active.end() ? JobEnd{} : *active->end;
   const bool killed = active != m_active.end() && active->killed;
-  m_active.remove(id);
-  m_stages.remove(id);
-  m_stopsAfterEpoch.remove(id);
+  leave(id);
   if (isLive(run->state) || run->state == RunState::queued) {
     if (!m_queue.contains(id)) {
       const QString place = run->step > 0 ? tr("at step %1").arg(run->step) : tr("before its first step");
       const QString word = run->message.isEmpty() ? lastLineOf(run->folder + "/log.txt") : run->message;
+      const bool byWish = end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGKILL || end.code < 0 || end.code == exitCode(ErrorCode::stopped);
       QString sentence = tr("loom %1 %2").arg(describe(ProcessEnd{end.code, end.signal}), place);
       if (!end.sentence.isEmpty()) sentence += QStringLiteral(" (%1)").arg(end.sentence);
       if (!word.isEmpty()) sentence += tr("; its last words: %1").arg(word);
       if (killed) m_store.setState(id, RunState::stopped, tr("Killed %1; what came after the last checkpoint is not kept.").arg(place));
+      else if (run->state == RunState::stopping && byWish && neverBegan(id))
+        m_store.setState(id, RunState::stopped, run->step > 0 ? tr("Stopped before it went on from step %1.").arg(run->step) : tr("Stopped before it began."));
       else m_store.setState(id, RunState::failed, sentence);
     }
-  } else if (!goesOnLater(id)) {
-    m_store.flush();
   }
+  if (killed || !goesOnLater(id)) m_store.flush();
   startNext();
   Q_EMIT countsChanged();
 }
@@ -260,7 +315,7 @@ void Launcher::command(const RunRecord& run, const Json& command) {
 void Launcher::stop(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::stop);
   if (run.state == RunState::queued) {
-    m_queue.removeAll(id);
+    dequeue(id);
     saveJob(id, [](JobFile& job) { job.queued = job.gaveWay = false; });
     m_store.setState(id, RunState::stopped, tr("Taken from the queue before it began."));
     Q_EMIT countsChanged();
@@ -300,6 +355,40 @@ void Launcher::kill(const QString& id) {
   if (active == m_active.end()) throwError(ErrorCode::badArgument, "{} was not started here: end it where it was started", run.name.toStdString());
   active->executor->kill(id);
   active->killed = true;
+}
+
+void Launcher::giveUp(const QString& id) {
+  const RunRecord& run = wanted(id, RunAction::kill);
+  if (orderOf(run).file.host.isEmpty())
+    throwError(ErrorCode::badArgument, "{} runs on this machine, where it can be told how it goes: kill it", run.name.toStdString());
+  if (const auto active = m_active.find(id); active != m_active.end()) active->executor->giveUp(id);
+  const QString doubt = m_doubts.value(id);
+  leave(id);
+  m_store.setState(id, RunState::failed, doubt.isEmpty() ? tr("Counted as ended by hand.") : tr("Counted as ended by hand. %1").arg(doubt));
+  startNext();
+  Q_EMIT countsChanged();
+}
+
+QString Launcher::submitAnew(const QString& id) {
+  const RunRecord* const found = m_store.find(id);
+  if (!found) throwError(ErrorCode::badArgument, "there is no run '{}'", id.toStdString());
+  const RunRecord run = *found;
+  const JobOrder order = orderOf(run);
+  const std::string snapshot = readFile((run.folder + "/project.loom").toStdString());
+  if (isLive(run.state)) giveUp(id);
+  const QString fresh = makeRunId(run.project);
+  submit({.id = fresh,
+          .name = run.name,
+          .project = run.project,
+          .snapshot = QByteArray::fromStdString(snapshot),
+          .overrides = order.file.overrides,
+          .host = order.file.host,
+          .ranks = order.file.ranks,
+          .runsFolder = QFileInfo(run.folder).absolutePath(),
+          .priority = order.file.priority});
+  m_store.change(fresh, [&](RunRecord& record) { record.tags = run.tags, record.note = run.note; });
+  keep(fresh);
+  return fresh;
 }
 
 }  // namespace loom

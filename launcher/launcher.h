@@ -52,6 +52,10 @@ class Launcher : public QObject {
   void setLearningRate(const QString& id, double value);
   void resume(const QString& id);          // a new attempt from the last checkpoint
   void kill(const QString& id);            // now, without a checkpoint
+  // A run on a host of which nothing can be told any more: a person says that it has ended, whatever goes on there. Its curves stay.
+  void giveUp(const QString& id);
+  // The same project, settings and host once more, as a run of its own: for one that was lost. Answers the new id.
+  QString submitAnew(const QString& id);
   // Name, tags or note of a run changed: its folder remembers them too, so that a lost store has them again.
   void keep(const QString& id);
   bool stopsAfterEpoch(const QString& id) const { return m_stopsAfterEpoch.contains(id); }
@@ -68,10 +72,13 @@ class Launcher : public QObject {
   // Adds a run that was made elsewhere (or comes again). Answers its id; curves follow. Throws Error(badData) for a folder that
   // is none.
   QString openFolder(const QString& folder, const QString& project = {});
-  // Opens every run folder below `folder` that is not known; answers how many were.
-  int scan(const QString& folder, const QString& project);
+  // The same for a folder that lies among a project's runs; false for one that is known, that a person took from the list, or that is none.
+  bool takeIn(const QString& folder, const QString& project);
 
   JobStage stage(const QString& id) const { return m_stages.value(id); }
+  // Why it cannot be told how the run goes: its folder is gone from the host, Slurm has forgotten it. Empty = it can. Only a
+  // person may end that: giveUp(), submitAnew(); or wait.
+  QString doubt(const QString& id) const { return m_doubts.value(id); }
 
   int running() const { return static_cast<int>(m_active.size()); }
   int runningHere() const { return activeOn(*m_local); }  // of those, on this machine
@@ -81,6 +88,7 @@ class Launcher : public QObject {
  Q_SIGNALS:
   void countsChanged();
   void stageChanged(const QString& id);
+  void doubtChanged(const QString& id);
   void failed(const QString& id, const QString& sentence);  // the log of a run cannot be read, and such
 
  private:
@@ -96,11 +104,15 @@ class Launcher : public QObject {
   int activeOn(const Executor& executor) const;
   void refuse(const QString& id, const QString& sentence);
   void start(const QString& id, Executor& executor);
+  void pickUp(const RunRecord& run);  // it is, or was, started already
   void startNext();
+  void leave(const QString& id);
+  bool neverBegan(const QString& id);
   void enqueue(const QString& id);
+  void dequeue(const QString& id);
   void sortQueue();
   void keepPlaces();
-  void giveWay(const Executor& executor, const QString& to);
+  void giveWay(const Executor& executor, const QString& to, int ahead);
   bool goesOnLater(const QString& id);  // it gave way and waits now
   void take(const QString& id, const std::shared_ptr<EventBatch>& batch);
   void settle(const QString& id);
@@ -116,9 +128,12 @@ class Launcher : public QObject {
   QSet<Executor*> m_heard;
   QHash<QString, Active> m_active;
   QHash<QString, JobStage> m_stages;
+  QHash<QString, QString> m_doubts;
   QStringList m_queue;
+  QHash<QString, JobFile> m_waiting;  // of the queue, as their folders have it
   mutable QHash<QString, Priority> m_priorities;  // as the folders have them
   QSet<QString> m_reading, m_stopsAfterEpoch;
+  QSet<QString> m_rediscovered;  // of a list that is built anew: which of them go is known when their logs are read
 };
 
 }  // namespace loom

@@ -1,6 +1,5 @@
 // How the launcher finds runs again: those of the last session, those that were started elsewhere.
 #include <QCryptographicHash>
-#include <QDir>
 #include <QFileInfo>
 
 #include "engine/base/error.h"
@@ -11,7 +10,8 @@ namespace loom {
 void Launcher::attach() {
   for (const QString& folder : m_store.foldersToRead()) {
     try {
-      openFolder(folder);
+      const QString id = openFolder(folder);
+      if (m_reading.contains(id)) m_rediscovered.insert(id);
     } catch (const Error&) {
       // The folder is gone or was emptied: nothing to show.
     }
@@ -23,25 +23,30 @@ void Launcher::attach() {
       enqueue(run.id);
       continue;
     }
-    Executor* executor = nullptr;
-    try {
-      executor = &executorOf(order.file.host);
-    } catch (const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
-      m_store.change(run.id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });
-      continue;
-    }
-    if (executor->follow(order)) {
-      m_active.insert(run.id, {.executor = executor});
-      follow(run.id);
-    } else {
-      // Ended, or started by other hands: read to the end, then see whether someone holds the lock.
-      m_reading.insert(run.id);
-      follow(run.id);
-      m_pump.drain(run.id);
-    }
+    pickUp(run);
   }
   startNext();
   Q_EMIT countsChanged();
+}
+
+void Launcher::pickUp(const RunRecord& known) {
+  const RunRecord run = known;
+  const JobOrder order = orderOf(run);
+  try {
+    Executor& executor = executorOf(order.file.host);
+    if (executor.follow(order)) {
+      m_active.insert(run.id, {.executor = &executor});
+      follow(run.id);
+      return;
+    }
+  } catch (const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
+    m_store.change(run.id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });
+    return;
+  }
+  // Ended, or started by other hands: read to the end, then see whether someone holds the lock.
+  m_reading.insert(run.id);
+  follow(run.id);
+  m_pump.drain(run.id);
 }
 
 QString Launcher::openFolder(const QString& folder, const QString& project) {
@@ -52,12 +57,12 @@ QString Launcher::openFolder(const QString& folder, const QString& project) {
     if (known->deleted > 0) m_store.restore(known->id);
     return known->id;
   }
-  if (!QFileInfo::exists(path + "/events.jsonl") && !QFileInfo::exists(path + "/run.json"))
-    throwError(ErrorCode::badData, "{} is no run folder: it has neither events.jsonl nor run.json", path.toStdString());
   RunRecord run;
   run.folder = path;
   JobFile job;
-  readJobFile(path, run, job);
+  const bool ours = readJobFile(path, run, job);  // one that waits, or has not been heard of, has no more than this
+  if (!ours && !QFileInfo::exists(path + "/events.jsonl") && !QFileInfo::exists(path + "/run.json"))
+    throwError(ErrorCode::badData, "{} is no run folder: it has neither events.jsonl nor run.json", path.toStdString());
   readRunFile(path, run);
   if (!project.isEmpty()) run.project = project;
   // A copied folder carries the id of its original; runs of the command line have none: the place then stands for it.
@@ -65,22 +70,22 @@ QString Launcher::openFolder(const QString& folder, const QString& project) {
     run.id = place.fileName() + '-' + QString::fromLatin1(QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha1).toHex().left(8));
   if (run.name.isEmpty()) run.name = QFileInfo(path).fileName();
   if (run.created == 0) run.created = static_cast<double>(QFileInfo(path).birthTime().toMSecsSinceEpoch()) / 1000;
-  run.state = RunState::starting;  // until its log says otherwise
+  const bool neverBegan = ours && !job.queued && job.start == 0 && !QFileInfo::exists(path + "/events.jsonl");
+  run.state = neverBegan ? RunState::stopped : RunState::starting;  // until its log says otherwise
+  if (neverBegan) run.message = tr("Taken from the queue before it began.");
   const QString id = m_store.add(run);
+  if (neverBegan) return id;
   m_reading.insert(id);
   follow(id);
   m_pump.drain(id);
   return id;
 }
 
-int Launcher::scan(const QString& folder, const QString& project) {
-  int found = 0;
-  for (const QFileInfo& each : QDir(folder).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-    if (m_store.findFolder(each.canonicalFilePath()) || !QFileInfo::exists(each.filePath() + "/events.jsonl")) continue;
-    openFolder(each.filePath(), project);
-    ++found;
-  }
-  return found;
+bool Launcher::takeIn(const QString& folder, const QString& project) {
+  const QString path = QFileInfo(folder).canonicalFilePath();
+  if (m_store.findFolder(path) || m_store.wasRemoved(path) || !QFileInfo::exists(path + "/events.jsonl")) return false;
+  openFolder(path, project);
+  return true;
 }
 
 }  // namespace loom

@@ -40,41 +40,58 @@ void Launcher::moveInQueue(const QString& id, int by) {
 void Launcher::enqueue(const QString& id) {
   if (m_queue.contains(id)) return;
   const RunRecord* const run = m_store.find(id);
-  const int remembered = run ? orderOf(*run).file.place : 0;
+  m_waiting.insert(id, run ? orderOf(*run).file : JobFile());
   m_queue << id;
-  if (remembered > 0) sortQueue();
-  else keepPlaces(), sortQueue();
+  if (m_waiting[id].place <= 0) {
+    int last = 0;
+    for (const JobFile& each : std::as_const(m_waiting)) last = std::max(last, each.place);
+    saveJob(id, [last](JobFile& job) { job.place = last + 1; });
+  }
+  sortQueue();
 }
 
-// Numbers from 1, in the order of now.
+void Launcher::dequeue(const QString& id) {
+  m_queue.removeAll(id);
+  m_waiting.remove(id);
+}
+
+// Numbers that grow in the order of now; only those that change are written.
 void Launcher::keepPlaces() {
-  for (qsizetype i = 0; i < m_queue.size(); ++i)
-    saveJob(m_queue[i], [place = static_cast<int>(i) + 1](JobFile& job) { job.place = place; });
+  int place = 0;
+  for (const QString& id : std::as_const(m_queue)) {
+    ++place;
+    if (m_waiting.value(id).place == place) continue;
+    saveJob(id, [place](JobFile& job) { job.place = place; });
+  }
 }
 
 void Launcher::sortQueue() {
   QHash<QString, std::tuple<Priority, int, double>> keys;
   for (const QString& id : std::as_const(m_queue))
-    if (const RunRecord* const run = m_store.find(id)) keys.insert(id, {priority(id), orderOf(*run).file.place, run->created});
+    if (const RunRecord* const run = m_store.find(id)) keys.insert(id, {priority(id), m_waiting.value(id).place, run->created});
   std::stable_sort(m_queue.begin(), m_queue.end(), [&](const QString& one, const QString& other) { return keys.value(one) < keys.value(other); });
 }
 
 void Launcher::startNext() {
+  if (!m_rediscovered.isEmpty()) return;
+  QHash<const Executor*, int> active, ahead;
+  for (const Active& each : std::as_const(m_active)) ++active[each.executor];
   for (qsizetype i = 0; i < m_queue.size();) {
     const QString id = m_queue[i];
-    const RunRecord* const run = m_store.find(id);
     try {
-      Executor& executor = executorOf(run ? orderOf(*run).file.host : QString());
+      Executor& executor = executorOf(m_waiting.value(id).host);
       // One that was resumed before its last attempt was quite gone waits as well.
-      if (m_active.contains(id) || activeOn(executor) >= executor.atOnce()) {
-        if (!m_active.contains(id) && priority(id) == Priority::exclusive) giveWay(executor, id);
+      const bool goes = m_active.contains(id);
+      if (goes || active.value(&executor) >= executor.atOnce()) {
+        if (!goes && priority(id) == Priority::exclusive) giveWay(executor, id, ahead[&executor]++);
         ++i;
         continue;
       }
-      m_queue.removeAt(i);
+      dequeue(id);
       start(id, executor);
+      active[&executor] += m_active.contains(id);
     } catch (const Error& error) {
-      m_queue.removeAll(id);
+      dequeue(id);
       m_active.remove(id);
       m_store.setState(id, RunState::failed, QString::fromStdString(error.what()));
       saveJob(id, [](JobFile& job) { job.queued = false; });
@@ -82,29 +99,24 @@ void Launcher::startNext() {
   }
 }
 
-// As many shared runs as there are exclusive ones that wait for this host are asked to stop with a checkpoint.
-void Launcher::giveWay(const Executor& executor, const QString& to) {
-  int leaving = 0, ahead = 0;
-  for (auto each = m_active.begin(); each != m_active.end(); ++each)
-    if (each->executor == &executor && m_store.find(each.key()) && m_store.find(each.key())->state == RunState::stopping) ++leaving;
-  for (const QString& id : std::as_const(m_queue)) {
-    if (id == to) break;
-    const RunRecord* const run = m_store.find(id);
-    ahead += run && priority(id) == Priority::exclusive && !m_active.contains(id) && &executorOf(orderOf(*run).file.host) == &executor;
-  }
-  if (leaving > ahead) return;
+// As many shared runs as there are exclusive ones that wait for this host are asked to stop with a checkpoint; `ahead` of them wait
+// before this one.
+void Launcher::giveWay(const Executor& executor, const QString& to, int ahead) {
+  QString leaves;
+  int leaving = 0;
   for (auto each = m_active.begin(); each != m_active.end(); ++each) {
-    const QString id = each.key();
-    const RunRecord* const run = m_store.find(id);
-    if (each->executor != &executor || !run || priority(id) != Priority::shared || !may(run->state, RunAction::stop)) continue;
-    saveJob(id, [](JobFile& job) { job.gaveWay = true; });
-    const RunRecord* const other = m_store.find(to);
-    stop(id);
-    m_store.change(id, [name = other ? other->name : to](RunRecord& record) {
-      record.message = tr("Gives way to %1 and goes on when the host is idle.").arg(name);
-    });
-    return;
+    const RunRecord* const run = each->executor == &executor ? m_store.find(each.key()) : nullptr;
+    if (!run) continue;
+    leaving += run->state == RunState::stopping;
+    if (leaves.isEmpty() && priority(each.key()) == Priority::shared && may(run->state, RunAction::stop)) leaves = each.key();
   }
+  if (leaving > ahead || leaves.isEmpty()) return;
+  saveJob(leaves, [](JobFile& job) { job.gaveWay = true; });
+  const RunRecord* const other = m_store.find(to);
+  stop(leaves);
+  m_store.change(leaves, [name = other ? other->name : to](RunRecord& record) {
+    record.message = tr("Gives way to %1 and goes on when the host is idle.").arg(name);
+  });
 }
 
 bool Launcher::goesOnLater(const QString& id) {

@@ -17,13 +17,13 @@ Page* make(AppContext& context, QWidget* parent) {
 }
 
 constexpr PageEntry kPages[] = {
-    {"start", QT_TRANSLATE_NOOP("pages", "Start"), "start", "Ctrl+Shift+O", false, false, &make<StartPage>},
-    {"network", QT_TRANSLATE_NOOP("pages", "Network"), "network", "Ctrl+1", true, true, &make<NetworkPage>},
-    {"data", QT_TRANSLATE_NOOP("pages", "Data"), "data", "Ctrl+2", true, true, &make<DataPage>},
-    {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, &make<SettingsPage>},
-    {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, &make<TrainingPage>},
-    {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, &make<RunsPage>},
-    {"hosts", QT_TRANSLATE_NOOP("pages", "Hosts"), "hosts", "Ctrl+6", false, true, &make<HostsPage>},
+    {"start", QT_TRANSLATE_NOOP("pages", "Start"), "start", "Ctrl+Shift+O", false, false, false, &make<StartPage>},
+    {"network", QT_TRANSLATE_NOOP("pages", "Network"), "network", "Ctrl+1", true, true, true, &make<NetworkPage>},
+    {"data", QT_TRANSLATE_NOOP("pages", "Data"), "data", "Ctrl+2", true, true, false, &make<DataPage>},
+    {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, true, &make<SettingsPage>},
+    {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, false, &make<TrainingPage>},
+    {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, false, &make<RunsPage>},
+    {"hosts", QT_TRANSLATE_NOOP("pages", "Hosts"), "hosts", "Ctrl+6", false, true, false, &make<HostsPage>},
 };
 
 }  // namespace

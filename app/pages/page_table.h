@@ -15,6 +15,7 @@ struct PageEntry {
   const char* shortcut; // "Ctrl+1"
   bool needsProject;    // made only while a project is open
   bool onRail;
+  bool searched;        // answers Ctrl+K, also before it was first shown
   Page* (*create)(AppContext& context, QWidget* parent);
 };
 

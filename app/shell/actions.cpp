@@ -43,6 +43,7 @@ Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
   add(tr("View"), "problems", tr("Problems"), key("Ctrl+J"), [&window] { window.toggleProblems(); });
   add(tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); }, "preferences");
   add(tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
+  add(tr("Help"), "help", tr("Help"), key("F1"), [&window] { window.help(); });
   add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
   add(tr("Help"), "quit", tr("Quit"), key("Ctrl+Q"), [&window] { window.close(); });
   refresh();
@@ -78,6 +79,8 @@ void Actions::refresh() {
   ProjectDocument* const document = m_window.workspace().document();
   for (const char* id : {"save", "save-as", "train", "resume", "seeds", "reset-layout"}) m_byId[id]->setEnabled(document);
   QUndoStack* const stack = document ? &document->undoStack() : nullptr;
+  m_byId["undo"]->setEnabled(m_window.noticeUndoes() || (stack && stack->canUndo()));
+  m_byId["redo"]->setEnabled(stack && stack->canRedo());
   m_byId["undo"]->setText(stack && stack->canUndo() ? tr("Undo %1").arg(stack->undoText()) : tr("Undo"));
   m_byId["redo"]->setText(stack && stack->canRedo() ? tr("Redo %1").arg(stack->redoText()) : tr("Redo"));
   const RunRecord* const live = m_window.workspace().liveRun();

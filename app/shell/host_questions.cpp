@@ -8,6 +8,7 @@
 
 #include "launcher/remote/host_lines.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -16,10 +17,7 @@ namespace {
 constexpr int kWidth = 460;
 
 QLabel* words(const char* kind, const QString& text) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
+  QLabel* const label = makeLabel(kind, text, nullptr, Wrap::yes);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   return label;
 }
@@ -30,6 +28,7 @@ QString titleOf(const SshQuestion& question) {
     case SshQuestion::Kind::passphrase: return HostQuestions::tr("Passphrase of a key");
     case SshQuestion::Kind::password: return HostQuestions::tr("Password for %1").arg(question.host);
     case SshQuestion::Kind::code: return HostQuestions::tr("Code for %1").arg(question.host);
+    case SshQuestion::Kind::notice: break;  // nothing is asked
   }
   return {};
 }
@@ -89,6 +88,7 @@ QDialog* HostQuestions::makeDialog(const Open& open) {
   column->setContentsMargins(20, 18, 20, 16);
   column->setSpacing(10);
   column->addWidget(words("heading", titleOf(question)));
+  if (!question.note.isEmpty()) column->addWidget(words("hint", question.note));  // what the far side says to it
   auto* text = words("field", question.text);
   text->setObjectName("question-text");
   column->addWidget(text);

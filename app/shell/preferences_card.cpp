@@ -7,6 +7,7 @@
 #include "app/preferences.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
+#include "widgets/controls/text.h"
 
 namespace loom {
 namespace {
@@ -17,18 +18,14 @@ constexpr int kSizes[] = {90, 100, 110, 125, 150};
 
 PreferencesCard::PreferencesCard(Preferences& preferences, QWidget* window) : Popover(window) {
   setObjectName("preferences");
-  auto* title = new QLabel(tr("Preferences"));
-  title->setProperty("kind", "heading");
-  contentLayout()->addWidget(title);
+  setTitle(tr("Preferences"));
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(24);
   grid->setVerticalSpacing(10);
   int row = 0;
   const auto add = [&](const QString& label, QWidget* control) {
-    auto* words = new QLabel(label);
-    words->setProperty("kind", "label");
     control->setAccessibleName(label);
-    grid->addWidget(words, row, 0);
+    grid->addWidget(makeLabel("label", label), row, 0);
     grid->addWidget(control, row++, 1, Qt::AlignLeft);
   };
   auto* theme = new SegmentedControl({tr("System"), tr("Light"), tr("Dark")});

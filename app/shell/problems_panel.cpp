@@ -53,7 +53,7 @@ PageProblem ProblemsPanel::fromDocument(const Problem& problem, Workspace& works
   } else if (field.startsWith("datasets")) {
     shown.place.page = "data";
     shown.place.dataset = field.section('.', 1, 1);
-    shown.placeText = tr("dataset %1").arg(shown.place.dataset);
+    shown.placeText = shown.place.dataset.isEmpty() ? tr("data") : tr("dataset %1").arg(shown.place.dataset);
   } else if (field.startsWith("training")) {
     shown.place.page = "settings";
     shown.placeText = tr("settings");
@@ -75,14 +75,14 @@ void ProblemsPanel::setPageProblems(const QString& page, std::vector<PageProblem
   rebuild();
 }
 
+void ProblemsPanel::forgetPages() { m_ofPages.clear(); }
+
 void ProblemsPanel::refresh() { rebuild(); }
 
 void ProblemsPanel::rebuild() {
   m_problems.clear();
   if (ProjectDocument* const document = m_workspace.document())
     for (const Problem& each : document->problems()) m_problems.push_back(fromDocument(each, m_workspace));
-  else
-    m_ofPages.clear();
   for (const auto& each : std::as_const(m_ofPages)) m_problems.insert(m_problems.end(), each.begin(), each.end());
   std::stable_sort(m_problems.begin(), m_problems.end(), [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
   m_errors = static_cast<int>(std::count_if(m_problems.begin(), m_problems.end(), [](const PageProblem& each) { return each.severity == Severity::error; }));

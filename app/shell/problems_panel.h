@@ -21,6 +21,7 @@ class ProblemsPanel : public QFrame {
   ProblemsPanel(Workspace& workspace, QWidget* parent = nullptr);
 
   void setPageProblems(const QString& page, std::vector<PageProblem> problems);
+  void forgetPages();      // their project is gone
   void refresh();          // the document's changed
   int errors() const { return m_errors; }
   int warnings() const { return m_warnings; }

@@ -37,6 +37,7 @@ class Rail : public QFrame {
   void setEnabledPages(bool projectOpen);
   void setNarrow(bool narrow);
   RailButton* button(const QString& page) const { return m_buttons.value(page); }
+  QAbstractButton* helpButton() const { return m_help; }
   QAbstractButton* preferencesButton() const { return m_preferences; }
 
  Q_SIGNALS:

@@ -12,7 +12,7 @@
 namespace loom {
 namespace {
 
-constexpr int kRows = 10, kRowHeight = 32, kHeadHeight = 24, kPadding = 6, kWidth = 520;
+constexpr int kRows = 10, kRowHeight = 32, kHeadHeight = 24, kPadding = 6, kLeast = 320;
 
 }  // namespace
 
@@ -61,12 +61,17 @@ void SearchPanel::refresh() {
   if (m_hits.isEmpty()) height += kRowHeight;
   const int margin = shadowMargin(Elevation::menu);
   const QPoint under = m_field.mapTo(parentWidget(), QPoint(m_field.width() / 2, m_field.height() + 4));
-  const int width = std::min(kWidth, parentWidget()->width() - 24);
+  const int width = std::max(m_field.width(), kLeast);
   const int left = std::clamp(under.x() - width / 2, 12, parentWidget()->width() - width - 12);
   setGeometry(left - margin, under.y() - margin, width + 2 * margin, height + 2 * margin);
   show();
   raise();
   update();
+}
+
+QRect SearchPanel::cardRect() const {
+  const int margin = shadowMargin(Elevation::menu);
+  return rect().adjusted(margin, margin, -margin, -margin);
 }
 
 QRect SearchPanel::rowRect(int row) const {
@@ -118,12 +123,14 @@ void SearchPanel::paintEvent(QPaintEvent*) {
     hit.icon.paint(&painter, QRect(row.left() + 10, row.center().y() - 7, 16, 16));
     painter.setFont(theme.font(FontRole::body));
     painter.setPen(theme.colour(Colour::text));
-    const int detail = QFontMetrics(theme.font(FontRole::label)).horizontalAdvance(hit.detail);
-    const QRect words(row.left() + 36, row.top(), row.width() - 36 - detail - 24, row.height());
-    painter.drawText(words, Qt::AlignVCenter, painter.fontMetrics().elidedText(hit.text, Qt::ElideRight, words.width()));
+    // The words first; what is quiet beside them takes the rest.
+    const QRect room = row.adjusted(36, 0, -12, 0);
+    const int words = std::min(painter.fontMetrics().horizontalAdvance(hit.text) + 1, room.width());
+    painter.drawText(room, Qt::AlignVCenter, painter.fontMetrics().elidedText(hit.text, Qt::ElideRight, words));
     painter.setFont(theme.font(FontRole::label));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(row.adjusted(0, 0, -12, 0), Qt::AlignVCenter | Qt::AlignRight, hit.detail);
+    const int rest = room.width() - words - 16;
+    if (rest > 40) painter.drawText(room, Qt::AlignVCenter | Qt::AlignRight, painter.fontMetrics().elidedText(hit.detail, Qt::ElideRight, rest));
   }
 }
 

@@ -19,6 +19,7 @@ class SearchPanel : public QWidget {
 
   const QList<SearchHit>& hits() const { return m_hits; }
   void close();
+  QRect cardRect() const;  // without the shadow
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -2,27 +2,50 @@
 
 #include <QGridLayout>
 #include <QLabel>
-#include <QScrollArea>
 #include <QVBoxLayout>
+#include <algorithm>
+
+#include "widgets/controls/text.h"
 
 namespace loom {
 
-ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const QList<QAction*>& ofPage, QWidget* window) : Popover(window) {
+namespace {
+
+constexpr int kColumns = 4;
+
+struct Line {
+  QString group;
+  KeyHint hint;
+};
+
+Line lineOf(const QString& group, const QAction& action) {
+  QStringList keys;
+  for (const QKeySequence& key : action.shortcuts()) keys << key.toString(QKeySequence::NativeText);
+  return {group, {keys.join(ShortcutsCard::tr(" or ")), action.text()}};
+}
+
+}  // namespace
+
+ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const Page* page, QWidget* window) : Popover(window) {
   setObjectName("shortcuts");
-  auto* title = new QLabel(tr("All shortcuts"));
-  title->setProperty("kind", "heading");
-  contentLayout()->addWidget(title);
-  QList<Actions::Entry> all;
-  for (QAction* action : ofPage) all << Actions::Entry{tr("This page"), action};
-  all << entries;
+  setTitle(tr("All shortcuts"));
+  QList<Line> all;
+  if (page) {
+    for (const QAction* action : page->pageActions())
+      if (!action->shortcut().isEmpty()) all << lineOf(tr("This page"), *action);
+    for (const KeyHint& hint : page->keyHints()) all << Line{tr("This page"), hint};
+  }
+  for (const Actions::Entry& each : entries)
+    if (!each.action->shortcut().isEmpty()) all << lineOf(each.group, *each.action);
   auto* columns = new QHBoxLayout;
-  columns->setSpacing(40);
+  columns->setSpacing(36);
   QGridLayout* grid = nullptr;
   QString group;
+  // Every group's head is a line too, and the columns are about equally long; a group may go on in the next.
+  const int longest = std::max<int>(12, static_cast<int>(all.size() + 6 + kColumns - 1) / kColumns);
   int row = 0;
-  for (const Actions::Entry& each : all) {
-    if (each.action->shortcut().isEmpty()) continue;
-    if (!grid || (each.group != group && row > 12)) {
+  for (const Line& each : std::as_const(all)) {
+    if (!grid || row >= longest || (each.group != group && row >= longest - 2)) {
       grid = new QGridLayout;
       grid->setHorizontalSpacing(20);
       grid->setVerticalSpacing(5);
@@ -33,19 +56,14 @@ ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const QList<Q
       row = 0;
     }
     if (each.group != group) {
-      auto* head = new QLabel(each.group);
-      head->setProperty("kind", "section");
+      QLabel* const head = makeLabel("section", each.group);
       head->setContentsMargins(0, row ? 8 : 0, 0, 2);
       grid->addWidget(head, row++, 0, 1, 2);
     }
     group = each.group;
-    QStringList keys;
-    for (const QKeySequence& key : each.action->shortcuts()) keys << key.toString(QKeySequence::NativeText);
-    auto* text = new QLabel(each.action->text());
-    auto* key = new QLabel(keys.join(tr(" or ")));
-    key->setProperty("kind", "number");
+    QLabel* const key = makeLabel("number", each.hint.keys);
     key->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    grid->addWidget(text, row, 0);
+    grid->addWidget(makeLabel("", each.hint.text), row, 0);
     grid->addWidget(key, row++, 1);
   }
   contentLayout()->addLayout(columns);

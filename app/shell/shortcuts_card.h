@@ -1,5 +1,6 @@
 #pragma once
 // Every command that has a shortcut, those of the page in front first.
+#include "app/page.h"
 #include "app/shell/actions.h"
 #include "widgets/controls/popover.h"
 
@@ -9,7 +10,7 @@ class ShortcutsCard : public Popover {
   Q_OBJECT
 
  public:
-  ShortcutsCard(const QList<Actions::Entry>& entries, const QList<QAction*>& ofPage, QWidget* window);
+  ShortcutsCard(const QList<Actions::Entry>& entries, const Page* page, QWidget* window);  // `page` may be null
 };
 
 }  // namespace loom

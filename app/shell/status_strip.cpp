@@ -7,6 +7,7 @@
 
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -15,9 +16,8 @@ namespace {
 
 constexpr int kMemoryMs = 2000;
 
-QWidget* hairline() {
-  auto* line = new QFrame;
-  line->setProperty("kind", "hairlineVertical");
+QWidget* between() {
+  QFrame* const line = hairline(Qt::Vertical);
   line->setFixedHeight(12);
   return line;
 }
@@ -51,7 +51,7 @@ StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
   row->setSpacing(4);
   bool first = true;
   for (Button* each : {m_problems, m_jobs, m_host, m_words}) {
-    QWidget* const line = first ? nullptr : hairline();
+    QWidget* const line = first ? nullptr : between();
     if (line) row->addWidget(line);
     first = false;
     row->addWidget(each);
@@ -60,7 +60,7 @@ StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
   setPageWords({});
   row->addStretch();
   row->addWidget(m_memory);
-  row->addWidget(hairline());
+  row->addWidget(between());
   row->addWidget(m_version);
   connect(m_problems, &Button::clicked, this, &StatusStrip::problemsWanted);
   connect(m_jobs, &Button::clicked, this, &StatusStrip::jobsWanted);

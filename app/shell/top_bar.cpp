@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
+#include <QStyleOptionButton>
 
 #include "app/host_checks.h"
 #include "app/pages/hosts/host_texts.h"
@@ -31,6 +32,34 @@ class MarkButton : public Button {
     painter.setRenderHint(QPainter::Antialiasing);
     paintMark(painter, QRectF(width() / 2.0 - 14, height() / 2.0 - 14, 28, 28));
   }
+};
+
+// The name of the project with a chevron behind it.
+class ProjectButton : public Button {
+ public:
+  explicit ProjectButton(QWidget* parent) : Button({}, ButtonKind::plain, parent) {}
+  QSize sizeHint() const override {
+    return {2 * kSide + QFontMetrics(letters()).horizontalAdvance(text()) + 1 + kGap + kSign, Theme::of(this).size(Size::button)};
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    const Theme& theme = Theme::of(this);
+    QPainter painter(this);
+    QStyleOptionButton ground;
+    initStyleOption(&ground);
+    ground.text.clear();
+    style()->drawControl(QStyle::CE_PushButton, &ground, &painter, this);
+    const QRect words = rect().adjusted(kSide, 0, -kSide - kSign - kGap, 0);
+    painter.setFont(letters());
+    painter.setPen(theme.colour(isEnabled() ? Colour::text : Colour::disabled));
+    painter.drawText(words, Qt::AlignVCenter, painter.fontMetrics().elidedText(text(), Qt::ElideMiddle, words.width()));
+    paintIcon(painter, "chevron-down", QRectF(width() - kSide - kSign, height() / 2.0 - 8, kSign, kSign), theme.colour(Colour::text2));
+  }
+
+ private:
+  QFont letters() const { return Theme::withWeight(Theme::of(this).font(FontRole::heading), 600); }
+  static constexpr int kSide = 8, kGap = 6, kSign = 16;
 };
 
 }  // namespace
@@ -87,11 +116,8 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
   m_mark->setAccessibleName(tr("Menu"));
   m_mark->setToolTip(tr("Menu (F10)"));
   m_mark->setObjectName("menu-button");
-  m_project = new Button({}, ButtonKind::plain, this);
+  m_project = new ProjectButton(this);
   m_project->setObjectName("project-button");
-  m_project->setLayoutDirection(Qt::RightToLeft);  // the chevron stands behind the name
-  m_project->setIconName("chevron-down");
-  m_project->setFont(Theme::withWeight(theme.font(FontRole::heading), 600));
   m_project->setMenu(m_projectMenu);
   m_state = new QLabel(this);
   m_state->setProperty("kind", "hint");

@@ -1,29 +1,35 @@
 #pragma once
 // `loom agent`: the one command that a launcher starts on a host, through SSH or beside it. It speaks frames (frame.h)
-// on its standard streams and ends when they do; what it starts goes on without it. One thread.
+// on its standard streams and ends when they do; what it starts goes on without it. What may take its time (a batch
+// system, a disk) is done by threads of its own, so a ping is answered at once whatever hangs.
 //
 // Every request {"id": n, "verb": ...} is answered by {"re": n, "ok": true, ...}
-// or {"re": n, "ok": false, "code", "message"}.
-//   hello    {"protocol": 1, "base": "~/.cache/gradloom"} -> version, machine, user, home, base, time
+// or {"re": n, "ok": false, "code", "message"}, with "again": true where nothing is wrong with the request and it may
+// be asked for again later. Answers come as they are ready, not in the order of the requests.
+//   hello    {"protocol": 1, "base": "~/.cache/gradloom"} -> version, machine, architecture, user, home, base, time
 //   ping     -> time
 //   facts    {"need": bytes} -> what a check wants to know of this machine (facts.h)
 //   stat     {"path"} -> exists, kind ("file", "folder"), size; a path of this machine, or below the base
 //   put      {"sha256", "size"} -> have, done, path; announces a file of the data folder, goes on where it broke off
 //   chunk    {"sha256", "offset"} + bytes -> have, done; in order, the last one is answered when the hash agrees
 //   start    {"job", "launch": {...}, "script"} + project's text -> the job's state, started; the same start again
-//            changes nothing
+//            changes nothing, or begins what was never begun
 //   jobs     -> [states]
 //   state    {"job"} -> state
 //   control  {"job", "command": {...}}
 //   cancel   {"job", "how": "stop" | "kill"}
+//   settle   {"job", "start"} -> state; a person's word that a start whose state is not known has ended
 //   files    {"job"} -> [{"path", "size"}]
 //   get      {"job", "file", "offset"} -> size, end + at most 1 MiB
+//   hash     {"job", "file"} -> size, sha256
 //   tail     {"job", "events", "log"}
 //   untail   {"job"}
 //
 // After tail the agent tells by itself, in this order: {"job", "file": "run.json"} + its text, {"job", "events":
 // offset} + whole lines, {"job", "log": offset} + bytes, {"job", "state": {...}} when it changes, {"job", "end": true,
-// "state"} when it has ended and everything was told. {"busy": true} says that a long request is still being worked on.
+// "state"} when it has ended and everything was told. {"job", "warning": sentence} is worth showing and changes nothing;
+// {"job", "fault": sentence, "again": true?} ends the tail. {"busy": true, "doing", "seconds", "waiting"} says what is
+// still being worked on, every second or two.
 #include <functional>
 #include <memory>
 #include <string>

@@ -16,15 +16,12 @@
 #include <sstream>
 
 #include "engine/agent/command.h"
+#include "engine/agent/wall_clock.h"
 #include "engine/base/json.h"
 #include "engine/run/process.h"
 
 namespace loom {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 Json limitOf(rlim_t value) {
   return value == RLIM_INFINITY ? Json("unlimited") : Json(static_cast<std::uint64_t>(value));
@@ -49,20 +46,11 @@ double memoryFree() {
   return 0;
 }
 
-// Whether a file of `need` bytes can be made in the folder; empty, or why not.
-std::string whyNoRoom(const std::filesystem::path& folder, std::int64_t need) {
-  std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
-  if (fault) return fmt::format("{} cannot be made: {}", folder.string(), fault.message());
-  std::string path = (folder / ".check-XXXXXX").string();
-  const int file = ::mkstemp(path.data());
-  if (file < 0) return fmt::format("{} may not be written: {}", folder.string(), std::strerror(errno));
-  ::unlink(path.c_str());
-  int number = need > 0 ? ::posix_fallocate(file, 0, need) : 0;
-  if (number == EOPNOTSUPP || number == EINVAL) number = 0;
-  ::close(file);
-  return number == 0 ? std::string()
-                     : fmt::format("{} MiB do not fit into {}: {}", need >> 20, folder.string(), std::strerror(number));
+constexpr std::size_t kSome = std::size_t{1} << 20;
+
+// Of what fallocate() answers: whether the file system knows how to.
+bool canAllocate(int number) {
+  return number != EOPNOTSUPP && number != ENOSYS && number != EINVAL;
 }
 
 std::string firstLine(const std::string& text) {
@@ -88,6 +76,36 @@ Json accelerators() {
 
 }  // namespace
 
+int allocate(int file, std::int64_t bytes) {
+  return ::fallocate(file, 0, 0, bytes) == 0 ? 0 : errno;
+}
+
+// The room is really taken and given back
+// where the file system can do that by itself; elsewhere (NFS before 4.2) it would be written byte by byte, on a disk
+// that others share: there a little is written, and the rest is read off the free room.
+std::string whyNoRoom(const std::filesystem::path& folder, std::int64_t need, const Allocate& take) {
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) return fmt::format("{} cannot be made: {}", folder.string(), fault.message());
+  std::string path = (folder / ".check-XXXXXX").string();
+  const int file = ::mkstemp(path.data());
+  if (file < 0) return fmt::format("{} may not be written: {}", folder.string(), std::strerror(errno));
+  ::unlink(path.c_str());
+  int number = need > 0 ? take(file, need) : 0;
+  if (!canAllocate(number)) {
+    const std::string some(kSome, 'x');
+    const bool whole = ::write(file, some.data(), some.size()) == static_cast<ssize_t>(some.size());
+    number = !whole ? ENOSPC : ::fsync(file) != 0 ? errno : 0;
+    struct statvfs disk {};
+    if (number == 0 && ::fstatvfs(file, &disk) == 0 &&
+        static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) < static_cast<double>(need))
+      number = ENOSPC;
+  }
+  ::close(file);
+  return number == 0 ? std::string()
+                     : fmt::format("{} MiB do not fit into {}: {}", need >> 20, folder.string(), std::strerror(number));
+}
+
 Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
   utsname system{};
   ::uname(&system);
@@ -102,7 +120,7 @@ Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
   disk["why"] = why;
   Json facts = {{"machine", machineName()},
                 {"user", person ? person->pw_name : "unknown"},
-                {"time", now()},
+                {"time", wallClock()},
                 {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
                 {"libc", ::gnu_get_libc_version()},
                 {"cores", cores},
@@ -126,11 +144,14 @@ Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
 Json probeFacts(const std::string& version) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (!rank) rank = std::getenv("SLURM_PROCID");
+  utsname system{};
+  ::uname(&system);
   return {{"probe", 1},
           {"machine", machineName()},
+          {"architecture", system.machine},
           {"rank", rank ? std::atoi(rank) : 0},
           {"version", version},
-          {"time", now()},
+          {"time", wallClock()},
           {"open_files", limits(RLIMIT_NOFILE)["soft"]},
           {"shared_memory", room("/dev/shm").value("free", std::uint64_t{0})}};
 }

@@ -69,11 +69,16 @@ bool FrameDecoder::next() {
                "a message of {} and {} bytes is announced, but {} and {} are the most there may be", header, bytes,
                kLongestHeader, kLongestBytes);
   if (m_buffer.size() < kFixed + header + bytes) return false;
-  Json parsed = Json::parse(m_buffer.begin() + kFixed, m_buffer.begin() + static_cast<std::ptrdiff_t>(kFixed + header),
-                            nullptr, false);
+  // Read as strictly as a file: values that are nested a million deep would be walked and destroyed recursively.
+  Json parsed;
+  const std::string_view text = std::string_view(m_buffer).substr(kFixed, header);
+  try {
+    parsed = parseJson(text, "the message");
+  } catch (const Error& error) {
+    throwError(ErrorCode::communication, "a message is no JSON object ({}): \"{}\"", error.message(), shownBytes(text));
+  }
   if (!parsed.is_object())
-    throwError(ErrorCode::communication, "a message is no JSON object: \"{}\"",
-               shownBytes(std::string_view(m_buffer).substr(kFixed, header)));
+    throwError(ErrorCode::communication, "a message is no JSON object: \"{}\"", shownBytes(text));
   *m_header = std::move(parsed);
   m_bytes.assign(m_buffer, kFixed + header, bytes);
   m_buffer.erase(0, kFixed + header + bytes);

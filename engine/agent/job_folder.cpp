@@ -1,11 +1,18 @@
 #include "engine/agent/job_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cstdlib>
 
-#include "engine/agent/slurm.h"
+#include "engine/agent/scheduler.h"
+#include "engine/agent/wall_clock.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
@@ -37,6 +44,13 @@ T valueOf(const Json& object, const char* key, T otherwise) {
     return found->is_number_integer() ? found->template get<T>() : otherwise;
 }
 
+double changedAt(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0
+             ? static_cast<double>(status.st_mtim.tv_sec) + static_cast<double>(status.st_mtim.tv_nsec) * 1e-9
+             : 0;
+}
+
 }  // namespace
 
 const char* toKey(JobPhase phase) {
@@ -47,8 +61,9 @@ const char* toKey(JobPhase phase) {
 Json toJson(const JobState& state) {
   Json json = {{"phase", toKey(state.phase)}, {"start", state.start}};
   if (state.phase == JobPhase::ended) json["code"] = state.code;
-  if (!state.slurm.empty()) json["slurm"] = state.slurm;
+  if (state.scheduler) json[state.scheduler->key()] = state.number;
   if (!state.detail.empty()) json["detail"] = state.detail;
+  if (state.lost) json["lost"] = true;
   return json;
 }
 
@@ -59,17 +74,26 @@ Json JobFolder::process() const {
   return readObject(processFile());
 }
 
-std::optional<int> JobFolder::exitCode() const {
+int JobFolder::launchStart() const {
+  const Json launch = this->launch();
+  return launch.contains("loom_launch") ? valueOf(launch, "start", 1) : 0;
+}
+int JobFolder::notedStart() const {
+  return valueOf(process(), "start", 0);
+}
+
+std::optional<JobFolder::Exit> JobFolder::exit() const {
   std::string text;
   try {
     text = readFile(exitFile(), 64);
   } catch (const Error&) {
     return {};
   }
-  int code = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), code);
+  Exit exit;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), exit.code);
   if (fault != std::errc() || end == text.data()) return {};
-  return code;
+  exit.terminated = text.find("terminated") != std::string::npos;
+  return exit;
 }
 
 void JobFolder::writeLaunch(const Json& launch) const {
@@ -86,12 +110,23 @@ void JobFolder::noteProcess(int start) const {
                                          .dump());
 }
 
-void JobFolder::noteSlurm(int start, const std::string& number) const {
-  writeFileAtomically(processFile(), Json{{"start", start}, {"slurm", number}}.dump());
+void JobFolder::noteSubmitted(int start, const Scheduler& scheduler, const std::string& number) const {
+  if (notedStart() == start) return;  // its supervisor was faster
+  writeFileAtomically(processFile(),
+                      Json{{"start", start}, {scheduler.key(), number}, {"submitted_on", machineName()}}.dump());
 }
 
-void JobFolder::noteExit(int code) const {
-  writeFileAtomically(exitFile(), std::to_string(code) + "\n");
+void JobFolder::noteBegun(int start, const Scheduler& scheduler, const std::string& number) const {
+  Json note = process();
+  // What stands there knows more of the same job: from where it was submitted, and to which of several clusters.
+  if (valueOf(note, "start", 0) != start) note = {{"start", start}};
+  if (!valueOf(note, scheduler.key(), std::string()).starts_with(number + ";")) note[scheduler.key()] = number;
+  note["begun"] = wallClock();
+  writeFileAtomically(processFile(), note.dump());
+}
+
+void JobFolder::noteExit(const Exit& exit) const {
+  writeFileAtomically(exitFile(), fmt::format("{}{}\n", exit.code, exit.terminated ? " terminated" : ""));
 }
 
 void JobFolder::forgetExit() const {
@@ -99,51 +134,112 @@ void JobFolder::forgetExit() const {
   std::filesystem::remove(exitFile(), none);
 }
 
-JobState JobFolder::state() const {
-  JobState state;
-  const Json launch = this->launch();
-  if (!launch.contains("loom_launch")) return state;
-  state.start = valueOf(launch, "start", 1);
-  const Json process = this->process();
-  state.slurm = valueOf(process, "slurm", std::string());
-  if (const auto code = exitCode()) {
-    state.phase = JobPhase::ended;
-    state.code = *code;
+void JobFolder::noteKill(int start) const {
+  writeFileAtomically(killFile(), std::to_string(start) + "\n");
+}
+
+bool JobFolder::killed(int start) const {
+  try {
+    return std::atoi(readFile(killFile(), 64).c_str()) == start;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+namespace {
+
+JobState ended(JobState state, const JobFolder::Exit& exit) {
+  state.phase = JobPhase::ended;
+  state.code = exit.code;
+  return state;
+}
+
+JobState batchState(const JobFolder& job, JobState state, const Json& process, const std::optional<JobFolder::Exit>& exit,
+                    const BatchLook& look) {
+  const auto found = process.find("begun");
+  const double begun = found != process.end() && found->is_number() ? found->get<double>() : 0;
+  const BatchState there =
+      look(*state.scheduler, state.number, exit ? changedAt(job.exitFile()) : begun);
+  const bool waitsOrRuns = there.phase == JobPhase::queued || there.phase == JobPhase::running;
+  if (exit) {  // the batch system ended it, and may start it anew
+    if (!waitsOrRuns && there.asked > 0 && (there.phase == JobPhase::ended || there.forgotten)) return ended(state, *exit);
+    state.phase = there.phase == JobPhase::queued ? JobPhase::queued : JobPhase::running;
+    state.detail = there.detail.empty() ? "it was ended by a signal; whether it is started again is to be seen" : there.detail;
     return state;
   }
-  if (valueOf(process, "start", 0) != state.start) {
-    // Between launch.json and the first word of its supervisor: for an instant, or for good when that could not be
-    // started.
-    state.phase = JobPhase::unknown;
-    state.detail = "it was to be started, but nothing tells that it was";
-    return state;
-  }
-  if (!state.slurm.empty()) {
-    const SlurmState there = slurmState(state.slurm);
-    state.phase = there.phase;
-    state.detail = there.detail;
-    return state;
-  }
-  const ProcessName name{valueOf(process, "process", std::int64_t{0}), valueOf(process, "started", std::int64_t{0}),
-                         valueOf(process, "boot", std::string()), valueOf(process, "machine", std::string())};
-  if (name.machine != machineName()) {
-    state.phase = JobPhase::unknown;
-    state.detail = fmt::format("it was started on {}, and this is {}: only {} can tell whether it still runs",
-                               name.machine, machineName(), name.machine);
-  } else if (isAlive(name)) {
+  if (begun > there.asked) {
     state.phase = JobPhase::running;
-  } else if (const auto code = exitCode()) {  // it ended between the two looks
+    return state;
+  }
+  if (there.asked == 0) {
+    state.phase = JobPhase::queued;
+    state.detail = fmt::format("{} is being asked", state.scheduler->name());
+    return state;
+  }
+  state.phase = there.phase;
+  state.code = there.code;
+  state.detail = there.detail;
+  if (waitsOrRuns) return state;
+  if (const auto late = job.exit(); late && !late->terminated) return ended(state, *late);  // between the two looks
+  if (!there.forgotten) return state;
+  const std::string submitted = valueOf(process, "submitted_on", std::string());
+  if (submitted.empty() || submitted == machineName()) {
     state.phase = JobPhase::ended;
-    state.code = *code;
-  } else {
-    state.phase = JobPhase::ended;
-    state.code = -1;
+  } else {  // perhaps a login node of another cluster
+    state.lost = true;
+    state.detail += fmt::format("; it was submitted on {}, and this is {}", submitted, machineName());
   }
   return state;
 }
 
+}  // namespace
+
+JobState JobFolder::state() const {
+  return state([](const Scheduler& scheduler, const std::string& number, double) {
+    return scheduler.query({number}).at(number);
+  });
+}
+
+JobState JobFolder::state(const BatchLook& look) const {
+  JobState state;
+  if (!launch().contains("loom_launch")) return state;
+  const Json process = this->process();
+  state.start = valueOf(process, "start", 0);
+  if (state.start == 0) return state;  // no start of it has begun
+  state.scheduler = schedulerOf(process);
+  if (state.scheduler) state.number = valueOf(process, state.scheduler->key(), std::string());
+  const auto exit = this->exit();
+  if (exit && !(exit->terminated && state.scheduler)) return ended(state, *exit);
+  if (state.scheduler) return batchState(*this, state, process, exit, look);
+  const ProcessName name{valueOf(process, "process", std::int64_t{0}), valueOf(process, "started", std::int64_t{0}),
+                         valueOf(process, "boot", std::string()), valueOf(process, "machine", std::string())};
+  if (name.machine != machineName()) {
+    state.phase = JobPhase::unknown;
+    state.lost = true;
+    state.detail = fmt::format("it was started on {}, and this is {}: only {} can tell whether it still runs",
+                               name.machine, machineName(), name.machine);
+  } else if (isAlive(name)) {
+    state.phase = JobPhase::running;
+  } else {
+    const auto late = this->exit();  // it may have ended between the two looks
+    return ended(state, late ? *late : Exit{});
+  }
+  return state;
+}
+
+StartLock::StartLock(const JobFolder& job)
+    : m_file(::open((job.path() / "start.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  if (m_file < 0) throwErrno(errno, "lock", job.path() / "start.lock");
+  while (::flock(m_file, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+StartLock::~StartLock() {
+  ::close(m_file);
+}
+
 bool isJobId(const std::string& id) {
-  if (id.empty() || id.size() > 120 || !std::isalnum(static_cast<unsigned char>(id[0]))) return false;
+  if (id.empty() || id.size() > 120 || id[0] == '.' || id[0] == '-') return false;
   for (const char c : id)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') return false;
   return true;

@@ -4,10 +4,15 @@
 //                 "mpirun": [words], "prefix": [words], "modules": [lines], "stalled_after": s,
 //                 "slurm": {"continue": n}}; "start" counts the starts of this run, chosen by the client: the same
 //                 start asked for twice is started once
-//   process.json  who runs it: {"start", "process", "started", "boot", "machine"} or {"start", "slurm": "1234"}
-//   exit          how it ended: a number as a shell gives it (128 + signal); gone while it runs
-// The supervisor (supervisor.h) writes the last two.
+//   process.json  who runs it: {"start", "process", "started", "boot", "machine"} or {"start", "slurm": "1234",
+//                 "submitted_on": machine, "begun": time of the supervisor's first word}. A start counts once it
+//                 stands here: one that only launch.json knows was never begun, or the answer to it was lost
+//   exit          how it ended: a number as a shell gives it (128 + signal); gone while it runs. "143 terminated": by a
+//                 signal that nobody here sent, so that the batch system may start it anew
+//   kill          number of the start that a person ended at once
+// The supervisor (supervisor.h) writes process.json and exit.
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,6 +21,9 @@
 
 namespace loom {
 
+class Scheduler;
+struct BatchState;
+
 enum class JobPhase { none, queued, running, ended, unknown };
 const char* toKey(JobPhase phase);
 
@@ -23,10 +31,16 @@ struct JobState {
   JobPhase phase = JobPhase::none;
   int start = 0;
   int code = -1;       // of an ended job; -1 = nobody noted it
-  std::string slurm;   // its number there
+  const Scheduler* scheduler = nullptr;
+  std::string number;  // its number there
   std::string detail;  // one sentence: why it waits, why its state is not known
+  bool lost = false;   // of an unknown one: no machine can tell any more, a person must say that it has ended
 };
+// {"phase", "start", "code", "slurm": number, "detail", "lost": true}; what does not apply is left out.
 Json toJson(const JobState& state);
+
+// Asks the batch system how a job goes. An answer from before `since` (seconds since 1970) is too old to rely on.
+using BatchLook = std::function<BatchState(const Scheduler&, const std::string& number, double since)>;
 
 class JobFolder {
  public:
@@ -38,28 +52,54 @@ class JobFolder {
   std::filesystem::path launchFile() const { return path() / "launch.json"; }
   std::filesystem::path processFile() const { return path() / "process.json"; }
   std::filesystem::path exitFile() const { return path() / "exit"; }
+  std::filesystem::path killFile() const { return path() / "kill"; }
   std::filesystem::path scriptFile() const { return path() / "job.sh"; }
+  std::filesystem::path modulesFile() const { return path() / "modules.sh"; }
+  std::filesystem::path supervisorLock() const { return path() / "supervisor.lock"; }
+  std::filesystem::path hostsFile() const { return path() / "hosts"; }  // for mpirun, where launch.json names some
 
   // Empty objects where there is none or it cannot be read. Never throw.
   Json launch() const;
   Json process() const;
-  std::optional<int> exitCode() const;
+  struct Exit {
+    int code = -1;
+    bool terminated = false;
+  };
+  std::optional<Exit> exit() const;
+  int launchStart() const;  // of launch.json; 0 = none
+  int notedStart() const;   // of process.json
 
   void writeLaunch(const Json& launch) const;
   void noteProcess(int start) const;  // this process
-  void noteSlurm(int start, const std::string& number) const;
-  void noteExit(int code) const;
+  void noteSubmitted(int start, const Scheduler& scheduler, const std::string& number) const;
+  void noteBegun(int start, const Scheduler& scheduler, const std::string& number) const;  // by its supervisor
+  void noteExit(const Exit& exit) const;
   void forgetExit() const;
+  void noteKill(int start) const;
+  bool killed(int start) const;
 
-  // Asks the system, or Slurm where it runs there.
+  // Asks the system, or by `look` the batch system where it runs there; without one its answer is waited for.
   JobState state() const;
+  JobState state(const BatchLook& look) const;
 
  private:
   RunFolder m_run;
 };
 
-// Letters, digits, '.', '_', '-', at most 120, beginning with a letter or a digit: safe as a file name and as a word
-// anywhere.
+// One process at a time decides whether a job is to be started; waits for its turn.
+class StartLock {
+ public:
+  explicit StartLock(const JobFolder& job);
+  ~StartLock();
+  StartLock(const StartLock&) = delete;
+  StartLock& operator=(const StartLock&) = delete;
+
+ private:
+  int m_file;
+};
+
+// Letters, digits, '.', '_', '-', at most 120, beginning with a letter, a digit or '_': safe as a file name and as a
+// word anywhere.
 bool isJobId(const std::string& id);
 // The same and '/', '~', '+', '@', '%', '=', ',': what a folder on a host may be called, since a job script and a
 // remote shell name it.

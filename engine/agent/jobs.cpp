@@ -2,20 +2,21 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <thread>
 
-#include "engine/agent/slurm.h"
+#include "engine/agent/scheduler.h"
+#include "engine/agent/sha256.h"
 #include "engine/agent/supervisor.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
-#include "engine/run/process.h"
+#include "engine/run/file_lock.h"
 #include "engine/run/run_lock.h"
 
 namespace loom {
@@ -24,35 +25,34 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr int kCancelled = 128 + SIGTERM;
 
-// One launcher at a time decides whether a job is to be started.
-class StartLock {
- public:
-  explicit StartLock(const std::filesystem::path& folder)
-      : m_file(::open((folder / "start.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (m_file < 0) throwErrno(errno, "lock", folder / "start.lock");
-    while (::flock(m_file, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~StartLock() { ::close(m_file); }
-
- private:
-  int m_file;
-};
-
 int startOf(const Json& launch) {
   const auto found = launch.find("start");
   return found != launch.end() && found->is_number_integer() ? found->get<int>() : 0;
 }
 
-bool usesSlurm(const Json& launch) {
-  return launch.contains("slurm") && launch["slurm"].is_object();
-}
-
 // The supervisor's first word; without it the job's state would be unknown for an instant after it was started.
 void awaitProcess(const JobFolder& job, int start) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < end && startOf(job.process()) != start && !job.exitCode())
+  while (std::chrono::steady_clock::now() < end && job.notedStart() != start && !job.exit())
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+bool isSupervised(const JobFolder& job) {
+  const int file = ::open(job.supervisorLock().c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = takeLock(file, LockKind::shared) == LockOutcome::elsewhere;
+  ::close(file);
+  return held;
+}
+
+Json answerOf(JobState state, int start, bool started) {
+  if (state.start != start) {
+    state = {.phase = JobPhase::unknown, .start = start};
+    state.detail = "it was started, but its supervisor has not said a word yet";
+  }
+  Json json = toJson(state);
+  json["started"] = started;
+  return json;
 }
 
 }  // namespace
@@ -71,6 +71,34 @@ JobFolder Jobs::wanted(const std::string& id) const {
   return job;
 }
 
+JobState Jobs::state(const std::string& id) const {
+  return folder(id).state([this](const Scheduler& scheduler, const std::string& number, double since) {
+    return m_desk.look(scheduler, number, since);
+  });
+}
+
+// Before something is done that depends on it.
+JobState Jobs::stateNow(const JobFolder& job) const {
+  return job.state(
+      [this](const Scheduler& scheduler, const std::string& number, double) { return m_desk.ask(scheduler, number); });
+}
+
+// A start that launch.json knows and process.json does not: whoever began it fell in between, or the batch system's
+// answer was lost. Whether it is there all the same; then that is noted.
+bool Jobs::adopt(const JobFolder& job, const Json& launch) const {
+  const int start = startOf(launch);
+  if (job.notedStart() == start) return true;
+  const Scheduler* const scheduler = schedulerOf(launch);
+  if (!scheduler) return isSupervised(job);
+  const Json process = job.process();
+  const auto previous = process.find(scheduler->key());
+  const std::string number =
+      scheduler->findByName(job.path().filename().string(),
+                            previous != process.end() && previous->is_string() ? previous->get<std::string>() : "");
+  if (!number.empty()) job.noteSubmitted(start, *scheduler, number);
+  return !number.empty();
+}
+
 Json Jobs::start(const std::string& id, const Json& launch, const std::string& script,
                  const std::string& project) const {
   const JobFolder job = folder(id);
@@ -79,47 +107,64 @@ Json Jobs::start(const std::string& id, const Json& launch, const std::string& s
   std::error_code fault;
   std::filesystem::create_directories(job.path(), fault);
   if (fault) throwErrno(fault.value(), "make the run folder", job.path());
-  const StartLock lock(job.path());
+  const StartLock lock(job);
   const Json known = job.launch();
-  if (startOf(known) >= start) {
-    Json state = toJson(job.state());
-    state["started"] = false;
-    return state;
-  }
-  if (known.contains("loom_launch")) {
-    const JobState before = job.state();
+  const bool there = known.contains("loom_launch") && adopt(job, known);
+  if (startOf(known) > start || (startOf(known) == start && there)) return answerOf(state(id), startOf(known), false);
+  if (job.notedStart() > 0) {
+    const JobState before = stateNow(job);
     if (before.phase == JobPhase::running || before.phase == JobPhase::queued || RunLock::held(job.run()))
       throwError(ErrorCode::badArgument, "{} still runs: it can be started again when it has ended", id);
+    if (before.phase == JobPhase::unknown)
+      throwError(before.lost ? ErrorCode::badArgument : ErrorCode::communication,
+                 "{} is not started again before it is known that its last start has ended: {}", id, before.detail);
+  } else if (there) {
+    throwError(ErrorCode::badArgument, "{} is being started by another launcher", id);
   }
   if (!project.empty()) writeFileAtomically(job.projectFile(), project);
   if (!std::filesystem::exists(job.projectFile()) && !launch.value("probe", false))
     throwError(ErrorCode::missingFile, "{} has no project to train", id);
   Json whole = {{"loom_launch", 1}, {"id", id}};
   whole.update(launch);
-  // A run's folder that a process of its own killed has an old end; it must not be taken for this start's.
-  job.writeLaunch(whole);
+  const auto endBefore = job.exit();
+  // The end before it goes first: it must never be taken for this start's.
   job.forgetExit();
+  job.writeLaunch(whole);
   // Wishes to a start that ended before its first word; a run that goes on reads only what comes after them.
   if (!std::filesystem::exists(job.run().runFile())) std::filesystem::remove(job.run().controlFile(), fault);
   try {
-    if (usesSlurm(whole)) {
-      writeFileAtomically(job.scriptFile(), script);
-      job.noteSlurm(start, slurmSubmit(job.scriptFile(), job.path()));
-    } else {
-      startSupervisor(job);
-      awaitProcess(job, start);
+    begin(job, whole, script);
+  } catch (const Error& error) {
+    // Where it was surely not started, the same start may be asked for again as if it never had been.
+    if (error.code() != ErrorCode::communication) {
+      if (endBefore) job.noteExit(*endBefore);
+      if (known.contains("loom_launch"))
+        job.writeLaunch(known);
+      else
+        std::filesystem::remove(job.launchFile(), fault);
     }
-  } catch (...) {
-    // It was not started: the same start may be asked for again.
-    if (known.contains("loom_launch"))
-      job.writeLaunch(known);
-    else
-      std::filesystem::remove(job.launchFile(), fault);
     throw;
   }
-  Json state = toJson(job.state());
-  state["started"] = true;
-  return state;
+  return answerOf(state(id), start, true);
+}
+
+void Jobs::begin(const JobFolder& job, const Json& launch, const std::string& script) const {
+  const int start = startOf(launch);
+  const Scheduler* const scheduler = schedulerOf(launch);
+  if (!scheduler) {
+    startSupervisor(job);
+    return awaitProcess(job, start);
+  }
+  writeFileAtomically(job.scriptFile(), script);
+  const Json process = job.process();
+  const auto previous = process.find(scheduler->key());
+  job.noteSubmitted(start, *scheduler,
+                    scheduler->submit({.script = job.scriptFile(),
+                                       .folder = job.path(),
+                                       .name = job.path().filename().string(),
+                                       .previous = previous != process.end() && previous->is_string()
+                                                       ? previous->get<std::string>()
+                                                       : std::string()}));
 }
 
 Json Jobs::list() const {
@@ -128,7 +173,7 @@ Json Jobs::list() const {
   for (const auto& entry : std::filesystem::directory_iterator(m_folder, fault)) {
     const std::string id = entry.path().filename().string();
     if (!isJobId(id)) continue;
-    const JobState state = JobFolder(entry.path()).state();
+    const JobState state = this->state(id);
     if (state.phase == JobPhase::none) continue;
     Json each = toJson(state);
     each["job"] = id;
@@ -148,19 +193,40 @@ void Jobs::cancel(const std::string& id, const std::string& how) const {
   if (how != "stop" && how != "kill")
     throwError(ErrorCode::badArgument, "{} is to be ended by '{}', but 'stop' and 'kill' are known", id, how);
   const bool stop = how == "stop";
-  const JobState state = job.state();
-  if (state.phase == JobPhase::ended) return;
-  if (!state.slurm.empty()) {
-    slurmCancel(state.slurm, stop && state.phase == JobPhase::running ? SlurmEnd::stop : SlurmEnd::kill);
-    // A job that waited has no supervisor which could note its end.
-    if (state.phase == JobPhase::queued) job.noteExit(kCancelled);
+  if (!adopt(job, job.launch()) && job.notedStart() == 0) {  // it was never begun
+    std::error_code none;
+    std::filesystem::remove(job.launchFile(), none);
     return;
+  }
+  const JobState state = stateNow(job);
+  if (state.phase == JobPhase::ended) return;
+  if (state.scheduler) {
+    const bool hears = stop && state.phase == JobPhase::running;
+    if (!hears) job.noteKill(state.start);  // the supervisor is not to take the end for a preemption
+    state.scheduler->cancel(state.number, hears ? BatchEnd::stop : BatchEnd::kill);
+    // A job that waited has no supervisor which could note its end, and one that is forgotten has it no more.
+    if (!hears && state.phase != JobPhase::running) job.noteExit({.code = kCancelled});
+    return m_desk.touch(*state.scheduler, state.number);
   }
   if (state.phase != JobPhase::running)
     throwError(ErrorCode::communication, "{} cannot be ended from here: {}", id, state.detail);
-  const auto process = static_cast<pid_t>(job.process().value("process", std::int64_t{0}));
+  const Json noted = job.process();
+  const auto process = static_cast<pid_t>(noted.value("process", std::int64_t{0}));
   if (process > 0 && ::kill(process, stop ? SIGINT : SIGTERM) != 0 && errno != ESRCH)
     throwErrno(errno, "end the job in", job.path());
+}
+
+JobState Jobs::settle(const std::string& id, int start) const {
+  const JobFolder job = wanted(id);
+  const StartLock lock(job);
+  const JobState state = stateNow(job);
+  if (state.start != start)
+    throwError(ErrorCode::badArgument, "start {} of {} is to be ended, but {} is its last one", start, id, state.start);
+  if (state.phase == JobPhase::queued || state.phase == JobPhase::running)
+    throwError(ErrorCode::badArgument, "{} has not ended{}{}; stop it, or end it at once", id,
+               state.detail.empty() ? "" : ": ", state.detail);
+  if (state.phase != JobPhase::ended) job.noteExit({.code = -1});
+  return stateNow(job);
 }
 
 Json Jobs::files(const std::string& id) const {
@@ -173,7 +239,7 @@ Json Jobs::files(const std::string& id) const {
   return all;
 }
 
-Json Jobs::get(const std::string& id, const std::string& file, std::int64_t offset, std::string& bytes) const {
+std::filesystem::path Jobs::fileOf(const std::string& id, const std::string& file) const {
   const JobFolder job = wanted(id);
   std::error_code fault;
   const auto home = std::filesystem::canonical(job.path(), fault);
@@ -182,6 +248,30 @@ Json Jobs::get(const std::string& id, const std::string& file, std::int64_t offs
   const auto inside = path.lexically_relative(home);
   if (inside.empty() || *inside.begin() == ".." || !std::filesystem::is_regular_file(path))
     throwError(ErrorCode::badArgument, "'{}' is no file of the run {}", file, id);
+  return path;
+}
+
+Json Jobs::hash(const std::string& id, const std::string& file, const std::function<void()>& busy) const {
+  const std::filesystem::path path = fileOf(id, file);
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throwErrno(errno, "read", path);
+  Sha256 hash;
+  std::int64_t size = 0;
+  std::string piece(kPiece, '\0');
+  auto told = std::chrono::steady_clock::now();
+  while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())), stream.gcount() > 0) {
+    hash.add(std::string_view(piece.data(), static_cast<std::size_t>(stream.gcount())));
+    size += stream.gcount();
+    if (std::chrono::steady_clock::now() - told < std::chrono::seconds(1)) continue;
+    busy();
+    told = std::chrono::steady_clock::now();
+  }
+  if (stream.bad()) throwErrno(EIO, "read", path);
+  return {{"size", size}, {"sha256", hash.finish()}};
+}
+
+Json Jobs::get(const std::string& id, const std::string& file, std::int64_t offset, std::string& bytes) const {
+  const std::filesystem::path path = fileOf(id, file);
   const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (handle < 0) throwErrno(errno, "read", path);
   struct stat status {};

@@ -1,85 +1,226 @@
 #include "engine/agent/slurm.h"
 
-#include <chrono>
-#include <map>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+#include <thread>
 
 #include "engine/agent/command.h"
+#include "engine/agent/wall_clock.h"
 #include "engine/base/error.h"
 
 namespace loom {
 namespace {
 
-constexpr std::chrono::seconds kAskAgain{2};
-constexpr std::chrono::seconds kLimit{20};  // a busy controller answers late
+constexpr int kLooks = 3;
 
-SlurmState askSlurm(const std::string& number) {
-  const CommandResult result =
-      runCommand({"squeue", "--noheader", "--states=all", "--jobs=" + number, "--format=%T|%r"}, {.limit = kLimit});
-  if (result.ok()) {
-    if (result.output.find('|') != std::string::npos) return slurmStateFrom(result.output);
-    return {JobPhase::unknown, fmt::format("Slurm no longer knows job {}, and it left no word of its end", number)};
+using Words = std::vector<std::string>;
+
+std::string person() {
+  return std::to_string(::geteuid());
+}
+
+std::string plainNumber(const std::string& number) {
+  return number.substr(0, number.find(';'));
+}
+std::string clusterOf(const std::string& number) {
+  const auto semicolon = number.find(';');
+  return semicolon == std::string::npos ? std::string() : number.substr(semicolon + 1);
+}
+Words onCluster(Words words, const std::string& cluster) {
+  if (!cluster.empty()) words.push_back("--clusters=" + cluster);
+  return words;
+}
+
+// The fields of each line that has them; other lines (a cluster's heading, a warning) are passed over.
+std::vector<Words> rowsOf(const std::string& output, std::size_t fields) {
+  std::vector<Words> rows;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    Words row;
+    std::istringstream parts(line);
+    for (std::string part; std::getline(parts, part, '|');) row.push_back(part);
+    if (line.ends_with('|')) row.emplace_back();
+    if (row.size() >= fields) rows.push_back(std::move(row));
   }
-  if (result.errors.find("Invalid job id") != std::string::npos)
-    return {JobPhase::unknown, fmt::format("Slurm no longer knows job {}, and it left no word of its end", number)};
-  return {JobPhase::unknown, "Slurm does not tell: " + result.why("squeue")};
+  return rows;
+}
+
+// "3:0" is code and signal.
+int codeFrom(const std::string& text) {
+  int code = -1, signal = 0;
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) return -1;
+  std::from_chars(text.data(), text.data() + colon, code);
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), signal);
+  return signal > 0 ? 128 + signal : code;
+}
+
+std::string fieldOf(const std::string& text, const std::string& key) {
+  const auto at = text.find(key + "=");
+  if (at == std::string::npos) return {};
+  const auto begin = at + key.size() + 1;
+  return text.substr(begin, text.find_first_of(" \n", begin) - begin);
+}
+
+bool saysInvalid(const CommandResult& result) {
+  return result.errors.find("Invalid job id") != std::string::npos ||
+         result.errors.find("already completing or completed") != std::string::npos;
 }
 
 }  // namespace
 
-std::string slurmSubmit(const std::filesystem::path& script, const std::filesystem::path& folder) {
-  const CommandResult result =
-      runCommand({"sbatch", "--parsable", script.string()}, {.folder = folder.string(), .limit = kLimit});
-  // "1234" or "1234;cluster"; warnings of plug-ins may stand before it.
+std::string slurmNumberFrom(const std::string& output) {
   std::string number;
-  std::size_t begin = 0;
-  while (result.ok() && begin < result.output.size()) {
-    const auto end = std::min(result.output.find('\n', begin), result.output.size());
-    const std::string line = result.output.substr(begin, end - begin);
-    const auto digits = line.find_first_not_of("0123456789");
-    if (!line.empty() && digits != 0 && (digits == std::string::npos || line[digits] == ';'))
-      number = line.substr(0, digits);
-    begin = end + 1;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const auto digits = std::min(line.find_first_not_of("0123456789"), line.size());
+    if (digits > 0 && (digits == line.size() || line[digits] == ';')) number = line;
   }
-  if (number.empty()) throwError(ErrorCode::badArgument, "Slurm did not take the job: {}", result.why("sbatch"));
   return number;
 }
 
-SlurmState slurmStateFrom(const std::string& line) {
-  const std::string state = line.substr(0, line.find_first_of("|\n"));
-  const auto bar = line.find('|');
-  std::string reason = bar == std::string::npos ? "" : line.substr(bar + 1, line.find('\n') - bar - 1);
+BatchState slurmStateFrom(std::string state, std::string reason) {
+  state = state.substr(0, state.find_first_of(" +\n"));  // "CANCELLED by 1000", "CANCELLED+"
   if (reason == "None") reason.clear();
-  for (const char* each : {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
-    if (state == each)
-      return {JobPhase::queued, reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason};
-  for (const char* each : {"RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING", "STOPPED"})
-    if (state == each) return {JobPhase::running, state == "RUNNING" ? "" : "Slurm says " + state};
-  for (const char* each : {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
-                           "DEADLINE", "OUT_OF_MEMORY"})
-    if (state == each) return {JobPhase::ended, "Slurm says " + state + (reason.empty() ? "" : " (" + reason + ")")};
-  return {JobPhase::unknown, "Slurm says " + state};
-}
-
-SlurmState slurmState(const std::string& number) {
-  struct Known {
-    SlurmState state;
-    std::chrono::steady_clock::time_point asked;
+  const auto is = [&state](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&state](const char* each) { return state == each; });
   };
-  static std::map<std::string, Known> known;  // the agent has one thread
-  const auto now = std::chrono::steady_clock::now();
-  const auto found = known.find(number);
-  if (found != known.end() && now - found->second.asked < kAskAgain) return found->second.state;
-  const SlurmState state = askSlurm(number);
-  known[number] = {state, std::chrono::steady_clock::now()};
-  return state;
+  if (is({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT",
+          "POWER_UP_NODE"}))
+    return {.phase = JobPhase::queued,
+            .detail = reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason};
+  if (is({"RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING", "STOPPED", "UPDATE_DB"}))
+    return {.phase = JobPhase::running, .detail = state == "RUNNING" ? "" : "Slurm says " + state};
+  // REVOKED: a sister of it runs on another cluster of the federation, and this one never will.
+  if (is({"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE",
+          "OUT_OF_MEMORY", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}))
+    return {.phase = JobPhase::ended, .detail = "Slurm says " + state + (reason.empty() ? "" : " (" + reason + ")")};
+  return {.detail = "Slurm says " + state};
 }
 
-void slurmCancel(const std::string& number, SlurmEnd how) {
-  std::vector<std::string> words{"scancel"};
-  if (how == SlurmEnd::stop) words.insert(words.end(), {"--batch", "--signal=INT"});
-  words.push_back(number);
-  const CommandResult result = runCommand(words, {.limit = kLimit});
-  if (!result.ok()) throwError(ErrorCode::communication, "Slurm did not end job {}: {}", number, result.why("scancel"));
+std::string Slurm::submit(const Submission& job) const {
+  const CommandResult result =
+      runCommand({"sbatch", "--parsable", "--job-name=" + job.name, job.script.string()},
+                 {.folder = job.folder.string(), .limit = m_limits.submit});
+  if (const std::string number = result.ok() ? slurmNumberFrom(result.output) : ""; !number.empty()) return number;
+  const auto says = [&result](const char* words) { return result.errors.find(words) != std::string::npos; };
+  if (result.timedOut || says("timed out")) {
+    // The controller may have taken it all the same, now or in a moment.
+    for (int look = 0; look < kLooks; ++look) {
+      if (look > 0) std::this_thread::sleep_for(m_limits.lookAgain);
+      try {
+        if (const std::string number = findByName(job.name, job.previous); !number.empty()) return number;
+      } catch (const Error&) {
+      }
+    }
+    throwError(ErrorCode::communication,
+               "Slurm did not answer ({}), and whether it took the job is not known yet: it is looked for by its name "
+               "before it is submitted again",
+               result.why("sbatch"));
+  }
+  if (says("Unable to contact slurm controller"))
+    throwError(ErrorCode::communication, "Slurm cannot be reached: {}", result.why("sbatch"));
+  throwError(ErrorCode::badArgument, "Slurm did not take the job: {}", result.why("sbatch"));
+}
+
+std::map<std::string, BatchState> Slurm::query(const std::vector<std::string>& numbers) const {
+  const double asked = wallClock();
+  std::map<std::string, std::vector<std::string>> clusters;
+  for (const std::string& each : numbers) clusters[clusterOf(each)].push_back(each);
+  std::map<std::string, BatchState> states;
+  for (const auto& [cluster, theirs] : clusters) queryCluster(cluster, theirs, states);
+  for (auto& [number, state] : states) state.asked = asked;
+  return states;
+}
+
+// All jobs of this person at once; for what the queue no longer holds the accounting, where there is one, and in the
+// end the controller's own memory.
+void Slurm::queryCluster(const std::string& cluster, const std::vector<std::string>& numbers,
+                         std::map<std::string, BatchState>& states) const {
+  const CommandOptions options{.limit = m_limits.answer, .mostOutput = std::size_t{16} << 20};
+  const CommandResult queue = runCommand(
+      onCluster({"squeue", "--noheader", "--states=all", "--user=" + person(), "--format=%i|%T|%r"}, cluster), options);
+  if (!queue.ok()) {
+    for (const std::string& each : numbers) states[each] = {.detail = "Slurm does not tell: " + queue.why("squeue")};
+    return;
+  }
+  std::map<std::string, BatchState> listed;
+  for (const Words& row : rowsOf(queue.output, 3)) listed[row[0]] = slurmStateFrom(row[1], row[2]);
+  std::map<std::string, std::string> missing;  // plain number, number
+  for (const std::string& each : numbers) {
+    const auto found = listed.find(plainNumber(each));
+    if (found != listed.end())
+      states[each] = found->second;
+    else
+      missing[plainNumber(each)] = each;
+  }
+  if (missing.empty()) return;
+  std::string list;
+  for (const auto& [plain, number] : missing) list += (list.empty() ? "" : ",") + plain;
+  const CommandResult accounting =
+      runCommand(onCluster({"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State,ExitCode",
+                            "--jobs=" + list},
+                           cluster),
+                 options);
+  if (accounting.ok())
+    for (const Words& row : rowsOf(accounting.output, 3)) {
+      const auto found = missing.find(row[0]);
+      BatchState state = slurmStateFrom(row[1], {});
+      if (found == missing.end() || state.phase != JobPhase::ended) continue;  // the queue knows better what still runs
+      state.code = codeFrom(row[2]);
+      states[found->second] = state;
+      missing.erase(found);
+    }
+  for (const auto& [plain, number] : missing) {
+    const CommandResult memory = runCommand(onCluster({"scontrol", "show", "job", plain, "--oneliner"}, cluster), options);
+    if (memory.ok() && !fieldOf(memory.output, "JobState").empty()) {
+      states[number] = slurmStateFrom(fieldOf(memory.output, "JobState"), fieldOf(memory.output, "Reason"));
+      states[number].code = codeFrom(fieldOf(memory.output, "ExitCode"));
+    } else if (saysInvalid(memory)) {
+      states[number] = {.detail = fmt::format("Slurm no longer knows job {}, and it left no word of its end", number),
+                        .forgotten = true};
+    } else {
+      states[number] = {.detail = "Slurm does not tell: " + memory.why("scontrol")};
+    }
+  }
+}
+
+void Slurm::cancel(const std::string& number, BatchEnd how) const {
+  Words words = onCluster({"scancel"}, clusterOf(number));
+  if (how == BatchEnd::stop) words.insert(words.end(), {"--batch", "--signal=INT"});
+  words.push_back(plainNumber(number));
+  const CommandResult result = runCommand(words, {.limit = m_limits.answer});
+  if (!result.ok() && !saysInvalid(result))
+    throwError(ErrorCode::communication, "Slurm did not end job {}: {}", number, result.why("scancel"));
+}
+
+std::string Slurm::findByName(const std::string& name, const std::string& previous) const {
+  const std::string cluster = clusterOf(previous);
+  const CommandResult result = runCommand(onCluster({"squeue", "--noheader", "--states=all", "--user=" + person(),
+                                                     "--name=" + name, "--format=%i|%T|%r"},
+                                                    cluster),
+                                          {.limit = m_limits.answer});
+  if (!result.ok())
+    throwError(ErrorCode::communication, "Slurm does not tell whether it has the job {}: {}", name,
+               result.why("squeue"));
+  long newest = 0;
+  for (const Words& row : rowsOf(result.output, 3)) {
+    if (row[0] == plainNumber(previous) || slurmStateFrom(row[1], row[2]).phase == JobPhase::ended) continue;
+    newest = std::max(newest, std::strtol(row[0].c_str(), nullptr, 10));
+  }
+  if (newest == 0) return {};
+  return std::to_string(newest) + (cluster.empty() ? "" : ";" + cluster);
+}
+
+std::optional<OwnBatch> Slurm::self() const {
+  const char* const number = std::getenv("SLURM_JOB_ID");
+  if (!number || !*number) return {};
+  const char* const restarts = std::getenv("SLURM_RESTART_COUNT");
+  return OwnBatch{number, restarts ? std::atoi(restarts) : 0};
 }
 
 }  // namespace loom

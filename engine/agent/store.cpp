@@ -1,7 +1,6 @@
 #include "engine/agent/store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
+#include "engine/run/file_lock.h"
 
 namespace loom {
 namespace {
@@ -59,9 +59,9 @@ Json DataStore::put(const std::string& sha256, std::int64_t size) {
   part.file = ::open(this->part(sha256).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (part.file < 0) throwErrno(errno, "write", this->part(sha256));
   m_parts[sha256] = part;
-  if (::flock(part.file, LOCK_EX | LOCK_NB) != 0) {
+  if (takeLock(part.file, LockKind::exclusive) == LockOutcome::elsewhere) {
     close(sha256);
-    throwError(ErrorCode::inputOutput, "{} is being sent by another launcher at this moment",
+    throwError(ErrorCode::communication, "{} is being sent by another launcher at this moment",
                this->part(sha256).string());
   }
   Part& mine = m_parts[sha256];

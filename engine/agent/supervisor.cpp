@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,11 +13,13 @@
 #include <chrono>
 #include <cstring>
 
-#include "engine/agent/slurm.h"
+#include "engine/agent/launch_words.h"
+#include "engine/agent/scheduler.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
 #include "engine/run/exit_code.h"
+#include "engine/run/file_lock.h"
 #include "engine/run/process.h"
 
 namespace loom {
@@ -27,20 +29,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kSayAgain{2};  // a wish to stop, until the run ends
 constexpr std::chrono::seconds kPatience{4};  // from SIGTERM to SIGKILL: mpirun needs one or two to end its other hosts
 constexpr std::chrono::seconds kGiveUp{20};   // what even then does not end is not ours to wait for
+// Before a preempted job is killed by the batch system (Slurm's KillWait is 30 s): its checkpoint.
+constexpr std::chrono::seconds kLastWishes{18};
 constexpr int kPollMs = 200;
-
-std::vector<std::string> wordsOf(const Json& launch, const char* key) {
-  std::vector<std::string> words;
-  const auto found = launch.find(key);
-  if (found != launch.end() && found->is_array())
-    for (const Json& each : *found)
-      if (each.is_string()) words.push_back(each.get<std::string>());
-  return words;
-}
-
-void add(std::vector<std::string>& words, std::initializer_list<std::string> more) {
-  words.insert(words.end(), more);
-}
 
 [[noreturn]] void become(const std::vector<std::string>& given, pid_t supervisor) {
   std::vector<std::string> copies = given;
@@ -60,19 +51,25 @@ void add(std::vector<std::string>& words, std::initializer_list<std::string> mor
 }
 
 // The next job of a run whose time was over: the same script again, which finds "resume" in launch.json.
-void submitContinuation(const JobFolder& job, Json launch) {
+void submitContinuation(const JobFolder& job, Json launch, const Scheduler& scheduler, const std::string& number) {
+  const StartLock lock(job);
   const int start = launch["start"].get<int>() + 1;
   launch["start"] = start;
   launch["resume"] = true;
-  launch["slurm"]["continue"] = launch["slurm"]["continue"].get<int>() - 1;
+  Json& wish = launch[scheduler.key()];
+  wish["continue"] = wish["continue"].get<int>() - 1;
   job.writeLaunch(launch);
-  job.noteSlurm(start, slurmSubmit(job.scriptFile(), job.path()));
+  job.noteSubmitted(start, scheduler,
+                    scheduler.submit({.script = job.scriptFile(),
+                                      .folder = job.path(),
+                                      .name = job.path().filename().string(),
+                                      .previous = number}));
 }
 
-bool continues(const Json& launch) {
-  const auto slurm = launch.find("slurm");
-  return slurm != launch.end() && slurm->is_object() && slurm->contains("continue") &&
-         (*slurm)["continue"].is_number_integer() && (*slurm)["continue"].get<int>() > 0;
+bool continues(const Json& launch, const Scheduler& scheduler) {
+  const Json& wish = launch[scheduler.key()];
+  return wish.is_object() && wish.contains("continue") && wish["continue"].is_number_integer() &&
+         wish["continue"].get<int>() > 0;
 }
 
 // Waits for the child and obeys signals meanwhile; answers its exit code as a shell gives it. All that the child
@@ -81,9 +78,11 @@ bool continues(const Json& launch) {
 class Watch {
  public:
   enum class Child { job, watcher };  // watcher: `loom supervise` around mpirun
-  Watch(const JobFolder& job, pid_t child, Child kind, int signals)
-      : m_job(job), m_child(child), m_kind(kind), m_signals(signals) {}
+  enum class Term { endsNow, checkpointFirst };
+  Watch(const JobFolder& job, pid_t child, Child kind, Term term, int signals)
+      : m_job(job), m_child(child), m_kind(kind), m_term(term), m_signals(signals) {}
   bool timeIsOver() const { return m_timeIsOver; }
+  bool terminated() const { return m_terminated; }
 
   int run() {
     while (!collect() || !allEnded()) {
@@ -93,9 +92,11 @@ class Watch {
         take(static_cast<int>(signal.ssi_signo));
       const auto now = Clock::now();
       if (m_stopping && !m_ended && now >= m_sayAt) {
-        appendControl(m_job.run(), {{"command", "stop"}, {"id", m_timeIsOver ? "time-limit" : "supervisor"}});
+        const char* const why = m_terminated ? "terminated" : m_timeIsOver ? "time-limit" : "supervisor";
+        appendControl(m_job.run(), {{"command", "stop"}, {"id", why}});
         m_sayAt = now + kSayAgain;
       }
+      if (m_terminated && !m_ending && now - m_terminatedAt >= kLastWishes) end();
       if (m_ending && now - m_endingSince >= kPatience) signalAll(SIGKILL);
     }
     return m_code;
@@ -132,8 +133,10 @@ class Watch {
   void take(int signal) {
     if (signal == SIGCHLD) return;
     if (signal == SIGTERM) {
-      if (!m_ending) end();
-      return;
+      if (m_ending || m_terminated) return;
+      if (m_term == Term::endsNow || m_job.killed(m_job.launchStart())) return end();
+      m_terminated = true;
+      m_terminatedAt = Clock::now();
     }
     if (signal == SIGUSR1) m_timeIsOver = true;
     if (!m_stopping) m_sayAt = Clock::now();
@@ -143,79 +146,22 @@ class Watch {
   const JobFolder& m_job;
   pid_t m_child;
   Child m_kind;
+  Term m_term;
   int m_signals;
-  bool m_stopping = false, m_timeIsOver = false, m_ended = false, m_ending = false;
+  bool m_stopping = false, m_timeIsOver = false, m_terminated = false, m_ended = false, m_ending = false;
   int m_code = -1;
-  Clock::time_point m_sayAt{}, m_endingSince{};
+  Clock::time_point m_sayAt{}, m_endingSince{}, m_terminatedAt{};
 };
-
-bool needsMpi(const Json& launch) {
-  const auto hosts = launch.find("hosts");
-  return launch.value("ranks", 1) > 1 || (hosts != launch.end() && hosts->is_array() && !hosts->empty());
-}
-
-// A check's ranks only say who they are; those of a run are watched over.
-bool isWatched(const Json& launch) {
-  return needsMpi(launch) && !launch.value("probe", false);
-}
 
 }  // namespace
 
-std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, const std::string& program) {
-  std::vector<std::string> words;
-  const std::vector<std::string> modules = wordsOf(launch, "modules");
-  if (!modules.empty()) {
-    std::string lines;
-    for (const std::string& each : modules) lines += each + "\n";
-    // The lines are the host's own settings; everything of the job comes behind them as words that no shell looks into.
-    add(words, {"bash", "-l", "-c", lines + "exec \"$@\"", "loom"});
-  }
-  const int ranks = launch.value("ranks", 1);
-  const std::vector<std::string> mpirun = wordsOf(launch, "mpirun");
-  const auto hosts = launch.find("hosts");
-  if (isWatched(launch)) {
-    add(words, {program, "supervise", "--run", job.path().string()});
-    if (const int seconds = launch.value("stalled_after", 0); seconds > 0)
-      add(words, {"--stalled-after", std::to_string(seconds)});
-    words.push_back("--");
-  }
-  if (needsMpi(launch)) {
-    words.insert(words.end(), mpirun.begin(), mpirun.end());
-    if (mpirun.empty()) words.push_back("mpirun");
-    if (::geteuid() == 0) words.push_back("--allow-run-as-root");
-    // A host that is cut off is noticed within seconds instead of minutes.
-    add(words, {"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca",
-                "oob_tcp_keepalive_probes", "3"});
-    add(words, {"--bind-to", "none"});
-    if (hosts != launch.end() && hosts->is_array() && !hosts->empty()) {
-      std::string names;
-      for (const Json& each : *hosts)
-        names += (names.empty() ? "" : ",") + each.value("name", std::string()) + ":" +
-                 std::to_string(each.value("ranks", 1));
-      add(words, {"--host", names});
-    }
-    add(words, {"-n", std::to_string(ranks)});
-  }
-  const std::vector<std::string> prefix = wordsOf(launch, "prefix");
-  words.insert(words.end(), prefix.begin(), prefix.end());
-  if (launch.value("probe", false)) {
-    add(words, {program, "agent", "--probe"});
-    return words;
-  }
-  add(words, {program, "train", job.projectFile().string(), "--run", job.path().string()});
-  for (const std::string& each : wordsOf(launch, "overrides")) add(words, {"--set", each});
-  // Without a checkpoint, or before its first word, there is nothing to go on from: the run begins.
-  if (launch.value("resume", false) && std::filesystem::exists(job.run().runFile()))
-    add(words, {"--resume", job.path().string()});
-  return words;
-}
-
 int superviseJob(const JobFolder& job) {
-  const int lock = ::open((job.path() / "supervisor.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) throwErrno(errno, "lock", job.path() / "supervisor.lock");
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0)
+  ::umask(077);
+  const int lock = ::open(job.supervisorLock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0) throwErrno(errno, "lock", job.supervisorLock());
+  if (takeLock(lock, LockKind::exclusive) == LockOutcome::elsewhere)
     throwError(ErrorCode::badArgument, "the job in {} is run by another process already", job.path().string());
-  const Json launch = job.launch();
+  Json launch = job.launch();
   if (!launch.contains("loom_launch"))
     throwError(ErrorCode::missingFile, "{} is no job's folder: it has no launch.json", job.path().string());
   sigset_t set;
@@ -224,33 +170,43 @@ int superviseJob(const JobFolder& job) {
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGHUP, SIG_IGN);
   const int signals = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  const char* number = launch.contains("slurm") ? std::getenv("SLURM_JOB_ID") : nullptr;
-  const int start = launch.value("start", 1);
-  if (number)
-    job.noteSlurm(start, number);  // perhaps before sbatch has told whoever submitted it
-  else
+  const Scheduler* const scheduler = schedulerOf(launch);
+  const std::optional<OwnBatch> self = scheduler ? scheduler->self() : std::nullopt;
+  const int start = job.launchStart();
+  job.forgetExit();
+  if (self) {
+    if (self->restarts > 0) launch["resume"] = true;
+    job.noteBegun(start, *scheduler, self->number);  // perhaps before whoever submitted it was told
+  } else {
     job.noteProcess(start);
+  }
 
-  const std::vector<std::string> words = launchWords(job, launch, ownProgram());
+  if (const std::string script = modulesScript(launch); !script.empty()) writeFileAtomically(job.modulesFile(), script);
+  const RankLauncher launcher =
+      needsMpi(launch) ? rankLauncherOf(mpirunOf(launch), modulesWords(job, launch)) : RankLauncher::openMpi;
+  const std::vector<std::string> words = launchWords(job, launch, ownProgram(), launcher);
+  if (const std::string lines = hostLines(launch); !lines.empty()) writeFileAtomically(job.hostsFile(), lines);
   const pid_t supervisor = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t child = ::fork();
   if (child < 0) throwErrno(errno, "start the job in", job.path());
   if (child == 0) become(words, supervisor);
-  Watch watch(job, child, isWatched(launch) ? Watch::Child::watcher : Watch::Child::job, signals);
+  Watch watch(job, child, isWatched(launch) ? Watch::Child::watcher : Watch::Child::job,
+              self ? Watch::Term::checkpointFirst : Watch::Term::endsNow, signals);
   const int code = watch.run();
   ::close(signals);
-  if (watch.timeIsOver() && code == exitCode(ErrorCode::stopped) && number && continues(launch)) {
+  if (self && watch.timeIsOver() && code == exitCode(ErrorCode::stopped) && continues(launch, *scheduler)) {
     try {
-      submitContinuation(job, launch);
+      submitContinuation(job, launch, *scheduler, self->number);
       return code;
     } catch (const Error& error) {
       fmt::print(stderr, "loom: the continuation was not submitted: {}\n", error.what());
-      job.writeLaunch(launch);
-      job.noteSlurm(start, number);
+      // One that the batch system may have taken all the same finds its own start in launch.json.
+      if (error.code() != ErrorCode::communication) job.writeLaunch(launch);
     }
   }
-  job.noteExit(code);
+  // A run that came to its own end needs no other start, whatever signal came meanwhile.
+  job.noteExit({.code = code, .terminated = watch.terminated() && code != kExitDone});
   return code;
 }
 
@@ -265,7 +221,7 @@ void startSupervisor(const JobFolder& job) {
     ::setsid();
     const pid_t process = ::fork();
     if (process != 0) ::_exit(process < 0 ? 1 : 0);
-    const int in = ::open("/dev/null", O_RDONLY), out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    const int in = ::open("/dev/null", O_RDONLY), out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (in >= 0 && out >= 0 && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(out, 2) == 2) {
       ::close_range(3, static_cast<unsigned>(told[1] - 1), 0);
       ::close_range(static_cast<unsigned>(told[1] + 1), ~0U, 0);

@@ -1,8 +1,6 @@
 #include "engine/agent/tail.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <algorithm>
 
 #include "engine/agent/frame.h"
 #include "engine/base/error.h"
@@ -12,36 +10,63 @@
 namespace loom {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t kMost = std::size_t{256} << 10;
 constexpr std::size_t kLongestLine = std::size_t{4} << 20;
-constexpr std::chrono::milliseconds kStateEvery{200};
-// A file system of a cluster may show the last lines of another host late: that long an end is waited for that names
-// itself.
-constexpr std::chrono::seconds kLateLines{4};
-
-// Bytes from `offset`, at most `most`; -1 for `size` where there is no file.
-std::string readFrom(const std::filesystem::path& path, std::int64_t offset, std::size_t most, std::int64_t& size) {
-  size = -1;
-  std::string bytes;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return bytes;
-  struct stat status {};
-  if (::fstat(file, &status) == 0) size = status.st_size;
-  if (size > offset) {
-    bytes.resize(std::min<std::size_t>(most, static_cast<std::size_t>(size - offset)));
-    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), offset);
-    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  }
-  ::close(file);
-  return bytes;
-}
+constexpr auto kShortestPause = 40ms, kLongestPause = 1500ms;  // between two looks
+constexpr auto kStateEvery = 400ms, kRunFileEvery = 1000ms;
+// A file system of a cluster may show the last lines of another host late, and a length from before: that long an end
+// is waited for that names itself, and a file that is shorter than it was is not believed.
+constexpr auto kLate = 4s;
 
 }  // namespace
 
+JobTail::JobTail(JobFolder job, std::int64_t events, std::int64_t log, BatchLook look)
+    : m_job(std::move(job)),
+      m_batchLook(std::move(look)),
+      m_eventsFile(m_job.run().eventsFile()),
+      m_logFile(m_job.run().logFile()),
+      m_events(events),
+      m_log(log),
+      m_pause(kShortestPause) {}
+
+JobState JobTail::state() const {
+  return m_batchLook ? m_job.state(m_batchLook) : m_job.state();
+}
+
+// Whether the file has been shorter than what was read of it for a while.
+bool JobTail::shorter(const FollowedFile& file, std::int64_t read, Clock::time_point& since) const {
+  if (file.size() >= read || read == 0) {
+    since = {};
+    return false;
+  }
+  if (since == Clock::time_point{}) since = Clock::now();
+  return Clock::now() - since >= kLate;
+}
+
+bool JobTail::tellState(const std::string& id, const Tell& tell) {
+  const auto now = Clock::now();
+  if (now < m_stateAt) return false;
+  const JobState state = this->state();
+  m_stateAt = now + std::max<Clock::duration>(kStateEvery, m_pause);
+  m_phase = state.phase;
+  std::string text = toJson(state).dump();
+  if (text == m_state) return false;
+  m_state = std::move(text);
+  m_endSeen = now;
+  if (m_phase != JobPhase::ended) tell({{"job", id}, {"state", toJson(state)}}, {});
+  return true;
+}
+
 bool JobTail::tellRunFile(const std::string& id, const Tell& tell) {
+  if (Clock::now() < m_runFileAt) return false;
   std::error_code fault;
   const auto time = std::filesystem::last_write_time(m_job.run().runFile(), fault);
-  if (fault || time == m_runFile) return false;
+  if (fault || time == m_runFile) {
+    if (!fault) m_runFileAt = Clock::now() + kRunFileEvery;
+    return false;
+  }
   try {
     const std::string text = readFile(m_job.run().runFile(), kLongestBytes);
     tell({{"job", id}, {"file", "run.json"}}, text);
@@ -53,17 +78,16 @@ bool JobTail::tellRunFile(const std::string& id, const Tell& tell) {
 }
 
 bool JobTail::tellEvents(const std::string& id, const Tell& tell) {
-  std::int64_t size = 0;
-  std::string bytes = readFrom(m_job.run().eventsFile(), m_events, kMost, size);
-  if (m_events > 0 && size < m_events)
+  std::string bytes = m_eventsFile.read(m_events, kMost);
+  if (shorter(m_eventsFile, m_events, m_eventsShort))
     throwError(ErrorCode::badData, "{} holds {} bytes, but {} of it were read before: it is no longer the same run's",
-               m_job.run().eventsFile().string(), std::max<std::int64_t>(size, 0), m_events);
+               m_eventsFile.path().string(), std::max<std::int64_t>(m_eventsFile.size(), 0), m_events);
   // Network file systems show a file's new length before its bytes: zeros, which no line holds. What follows comes
   // again later.
   if (const auto hole = bytes.find('\0'); hole != std::string::npos) bytes.resize(hole);
   auto end = bytes.rfind('\n');
   if (end == std::string::npos && bytes.size() == kMost) {  // one line longer than a piece
-    bytes = readFrom(m_job.run().eventsFile(), m_events, kLongestLine, size);
+    bytes = m_eventsFile.read(m_events, kLongestLine);
     end = bytes.rfind('\n');
     if (end == std::string::npos && bytes.size() == kLongestLine)
       end = bytes.size() - 1;  // no line at all: the reader will skip it
@@ -76,43 +100,49 @@ bool JobTail::tellEvents(const std::string& id, const Tell& tell) {
 }
 
 bool JobTail::tellLog(const std::string& id, const Tell& tell) {
-  std::int64_t size = 0;
-  const std::string bytes = readFrom(m_job.run().logFile(), m_log, kMost, size);
+  const std::string bytes = m_logFile.read(m_log - m_logShift, kMost);
+  if (shorter(m_logFile, m_log - m_logShift, m_logShort)) {
+    // What the launcher has stays as it is; what is written from here on stands behind it.
+    const std::int64_t size = std::max<std::int64_t>(m_logFile.size(), 0);
+    tell({{"job", id},
+          {"warning", fmt::format("{} became shorter: it holds {} bytes, but {} of it were read before. What was "
+                                  "written into it meanwhile is not shown; what follows is",
+                                  m_logFile.path().string(), size, m_log - m_logShift)}},
+         {});
+    m_logShift = m_log - size;
+    m_logShort = {};
+    return true;
+  }
   if (bytes.empty()) return false;
   tell({{"job", id}, {"log", m_log}}, bytes);
   m_log += static_cast<std::int64_t>(bytes.size());
   return true;
 }
 
-bool JobTail::look(const std::string& id, const Tell& tell) {
-  const auto now = Clock::now();
-  // The state is taken before the files: what an ended job wrote then is complete as far as this machine can see.
-  if (now >= m_stateAt) {
-    const JobState state = m_job.state();
-    m_stateAt = now + kStateEvery;
-    m_phase = state.phase;
-    std::string text = toJson(state).dump();
-    if (text != m_state) {
-      m_state = std::move(text);
-      m_endSeen = now;
-      if (m_phase != JobPhase::ended) tell({{"job", id}, {"state", toJson(state)}}, {});
-    }
-  }
-  bool told = tellRunFile(id, tell);
-  told |= tellEvents(id, tell);
-  told |= tellLog(id, tell);
-  if (m_phase != JobPhase::ended || told) return false;
+bool JobTail::tellEnd(const std::string& id, const Tell& tell) {
   const auto last = lastEvent(m_job.run());
-  if ((!last || last->kind != "finished") && now < m_endSeen + kLateLines &&
+  if ((!last || last->kind != "finished") && Clock::now() < m_endSeen + kLate &&
       std::filesystem::exists(m_job.run().eventsFile()))
     return false;
-  const JobState state = m_job.state();
+  const JobState state = this->state();
   if (state.phase != JobPhase::ended) {  // it was started again meanwhile
     m_stateAt = {};
     return false;
   }
   tell({{"job", id}, {"end", true}, {"state", toJson(state)}}, {});
   return true;
+}
+
+bool JobTail::look(const std::string& id, const Tell& tell) {
+  const auto now = Clock::now();
+  if (now < m_next) return false;
+  // The state is taken before the files: what an ended job wrote then is complete as far as this machine can see.
+  bool told = tellState(id, tell);
+  const bool more = tellRunFile(id, tell) | tellEvents(id, tell) | tellLog(id, tell);
+  told |= more;
+  m_pause = told || m_phase == JobPhase::ended ? kShortestPause : std::min<std::chrono::milliseconds>(kLongestPause, m_pause + m_pause / 4);
+  m_next = Clock::now() + m_pause;
+  return m_phase == JobPhase::ended && !more && tellEnd(id, tell);
 }
 
 }  // namespace loom

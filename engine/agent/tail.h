@@ -1,32 +1,46 @@
 #pragma once
-// Follows the files of a job for the launcher, from byte offsets that the launcher names.
+// Follows the files of a job for the launcher, from byte offsets that the launcher names. A job that is silent is looked
+// at ever more seldom.
 #include <chrono>
 #include <filesystem>
 #include <string>
 
 #include "engine/agent/agent.h"
+#include "engine/agent/followed_file.h"
 #include "engine/agent/job_folder.h"
+#include "engine/agent/scheduler.h"
 
 namespace loom {
 
 class JobTail {
  public:
-  JobTail(JobFolder job, std::int64_t events, std::int64_t log) : m_job(std::move(job)), m_events(events), m_log(log) {}
+  using Clock = std::chrono::steady_clock;
 
-  // Tells what is new; true when the job has ended and everything was told. Throws Error(badData) when the log is
-  // shorter than what the launcher already has of it: it is then another run's.
+  JobTail(JobFolder job, std::int64_t events, std::int64_t log, BatchLook look = {});
+
+  // Tells what is new, where it is time to look; true when the job has ended and everything was told. Throws
+  // Error(badData) when the log of events is shorter than what the launcher already has of it: it is then another run's.
   bool look(const std::string& id, const Tell& tell);
+  // When the next look is worth its files.
+  Clock::time_point next() const { return m_next; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  JobState state() const;
+  bool shorter(const FollowedFile& file, std::int64_t read, Clock::time_point& since) const;
+  bool tellState(const std::string& id, const Tell& tell);
   bool tellRunFile(const std::string& id, const Tell& tell);
   bool tellEvents(const std::string& id, const Tell& tell);
   bool tellLog(const std::string& id, const Tell& tell);
+  bool tellEnd(const std::string& id, const Tell& tell);
 
   JobFolder m_job;
+  BatchLook m_batchLook;
+  FollowedFile m_eventsFile, m_logFile;
   std::int64_t m_events, m_log;
+  std::int64_t m_logShift = 0;  // what the launcher has of a log that became shorter, before this one's beginning
   std::filesystem::file_time_type m_runFile{};
-  Clock::time_point m_stateAt{}, m_endSeen{};
+  std::chrono::milliseconds m_pause;
+  Clock::time_point m_next{}, m_stateAt{}, m_runFileAt{}, m_endSeen{}, m_eventsShort{}, m_logShort{};
   std::string m_state;
   JobPhase m_phase = JobPhase::none;
 };

@@ -64,12 +64,20 @@ struct Port {
   bool optional = false;
 };
 
+// A name of other arithmetic that a person may look for at an entry: a search finds the entry by it, a file that uses it
+// is refused with the advice.
+struct Relative {
+  std::string name;
+  std::string advice;  // after the name: "is LARS with ...: write ..."
+};
+
 struct Entry {
   std::string id;       // "Convolution": in the file, the palette, the messages
   std::string label;    // usually the id
   std::string category; // a key of tokens.json "layers" for layers ("convolution", ...); free for others
   std::string icon;     // name of an SVG in resources/icons without its ending
-  std::vector<std::string> aliases;  // other names a person may type: "Dense", "Affine"
+  std::vector<std::string> aliases;  // other names of exactly this that a person may type: "Dense", "Affine"
+  std::vector<Relative> relatives;
   std::string summary;  // one sentence
   std::string help;     // what it computes, with the formula and its source
   std::vector<Port> inputs;

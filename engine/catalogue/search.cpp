@@ -58,6 +58,7 @@ int rank(const Entry& entry, const std::string& query) {
   std::vector<std::string_view> names{entry.id, entry.label};
   const auto own = names.size();
   names.insert(names.end(), entry.aliases.begin(), entry.aliases.end());
+  for (const Relative& relative : entry.relatives) names.push_back(relative.name);
   int best = -1;
   const auto offer = [&](int value) {
     if (best < 0 || value < best) best = value;

@@ -180,6 +180,14 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
     const bool present = given.is_object() && found != given.end() && !found->is_null();
     std::string otherKey, otherValue;
     const bool read = applies(entry, field, given, otherKey, otherValue);
+    if (given.is_object() && found != given.end() && found->is_null() && !field.optional &&
+        !field.defaultValue.is_null()) {
+      problems.push_back({Severity::error, field.key,
+                          fmt::format("'{}' is null, but {} is wanted; without the key it is {}", field.key,
+                                      wantedType(field), shown(field.defaultValue)),
+                          field.defaultValue});
+      continue;
+    }
     if (!present) {
       if (field.defaultValue.is_null() && !field.optional && read)
         problems.push_back(

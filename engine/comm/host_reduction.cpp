@@ -13,6 +13,8 @@
 #include <fstream>
 #include <map>
 
+#include "engine/base/host.h"
+
 namespace loom {
 namespace {
 
@@ -23,11 +25,9 @@ constexpr int kSpins = 200;
 
 // Ranks of one machine; network namespaces with names of their own count as machines.
 std::string machine() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return name + std::string("|") + boot;
+  return hostName() + "|" + boot;
 }
 
 struct Places {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/host.h"
 #include "engine/comm/module.h"
 #include "engine/comm/nccl_functions.h"
 #include "engine/comm/waiting.h"
@@ -39,12 +40,6 @@ std::string explained(const LoomNcclFunctions& calls, int code, void* group = nu
   char text[512] = "";
   calls.explain(code, group, text, sizeof text);
   return text;
-}
-
-std::string hostName() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 // A process that its launcher shows a single GPU has that one; else the GPU of its place on the host.

@@ -185,12 +185,54 @@ class MpiCommunicator final : public Communicator {
   std::unique_ptr<HostReduction> m_onHost;
 };
 
+std::string textIn(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+// Slurm's "2,4(x3)": tasks of each node, in their order; 1 where the text does not say.
+int tasksOfNode(const std::string& text, int node) {
+  const char* at = text.c_str();
+  while (*at) {
+    char* end = nullptr;
+    const long tasks = std::strtol(at, &end, 10);
+    long nodes = 1;
+    if (end == at || tasks < 1 || tasks > INT_MAX) return 1;
+    if (end[0] == '(' && end[1] == 'x') {
+      nodes = std::strtol(end + 2, &end, 10);
+      if (*end != ')') return 1;
+      ++end;
+    }
+    if (node < nodes) return static_cast<int>(tasks);
+    node -= static_cast<int>(nodes);
+    if (*end != ',') return 1;
+    at = end + 1;
+  }
+  return 1;
+}
+
 int numberIn(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   if (!text || !*text) return otherwise;
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
   return *end == '\0' && value >= 0 && value < INT_MAX ? static_cast<int>(value) : otherwise;
+}
+
+// Ranks of a launcher that this MPI does not belong to would each take themselves for the only one.
+void refuseForeign() {
+  constexpr const char* kRemedy =
+      "so each rank would train by itself. Start them with Open MPI's mpirun, or under Slurm with srun --mpi=pmix (on "
+      "a host, the setting mpirun names the program)";
+  if (const int size = numberIn("PMI_SIZE", 1); size > 1)
+    throwError(ErrorCode::communication,
+               "this is rank {} of {} of an mpiexec of MPICH's family (MPICH, Intel MPI, Cray MPI), but this engine's "
+               "MPI module is linked with Open MPI, {}",
+               numberIn("PMI_RANK", 0), size, kRemedy);
+  if (const int size = numberIn("SLURM_STEP_NUM_TASKS", 1); size > 1 && std::getenv("SLURM_STEP_ID"))
+    throwError(ErrorCode::communication,
+               "this is task {} of {} of an srun that offers no PMIx, by which Open MPI's ranks find each other, {}",
+               numberIn("SLURM_PROCID", 0), size, kRemedy);
 }
 
 }  // namespace
@@ -208,7 +250,9 @@ Launch launchOfEnvironment() {
               .rank = numberIn("SLURM_PROCID", 0),
               .size = numberIn("SLURM_NTASKS", 1),
               .localRank = numberIn("SLURM_LOCALID", 0),
-              .localSize = numberIn("SLURM_TASKS_PER_NODE", 1)};
+              .localSize = tasksOfNode(textIn("SLURM_STEP_TASKS_PER_NODE"), numberIn("SLURM_NODEID", 0))};
+  } else {
+    refuseForeign();
   }
   return launch;
 }

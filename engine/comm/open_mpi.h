@@ -10,7 +10,7 @@
 namespace loom {
 
 // What the launcher said through the environment (Open MPI's mpirun, srun with PMI): valid before any library is
-// opened.
+// opened. Throws Error(communication), with the remedy, for ranks of a launcher whose MPI is another.
 struct Launch {
   bool launched = false;  // by a launcher of parallel jobs
   int rank = 0, size = 1;

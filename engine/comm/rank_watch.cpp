@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <regex>
 
 namespace loom {
 namespace {
@@ -44,21 +43,7 @@ bool RankWatch::hear(std::string_view line, Time now) {
       m_failed = fmt::format("rank {} on {} failed {}: {}", sign->rank, sign->host, place(*sign), sign->failed);
     return true;
   }
-  // mpirun's own words, Open MPI 4 and 5.
-  static const std::regex killed(R"(process rank (\d+) with PID (\d+) on node (\S+) exited on signal (\d+))");
-  static const std::regex lost(R"(Remote daemon:.* on node (\S+))");
-  static const std::regex exited(R"(Process name: \[\[\d+,\d+\],(\d+)\])");
-  std::match_results<std::string_view::const_iterator> match;
-  if (std::regex_search(line.begin(), line.end(), match, killed)) {
-    m_killed = {.rank = std::stoi(match[1].str()),
-                .process = std::stol(match[2].str()),
-                .host = match[3].str(),
-                .signal = std::stoi(match[4].str())};
-  } else if (std::regex_search(line.begin(), line.end(), match, lost)) {
-    m_lostHost = match[1].str();
-  } else if (std::regex_search(line.begin(), line.end(), match, exited)) {
-    m_exited = match[1].str();
-  }
+  m_told.hear(line);
   return false;
 }
 
@@ -128,9 +113,9 @@ std::optional<std::string> RankWatch::verdict(Time now) const {
 }
 
 std::string RankWatch::postMortem(int exitCode, int signal) const {
-  if (m_killed) {
+  if (m_told.killed()) {
     // mpirun calls a host as it was told, and does not know the process of a rank beside it: the rank itself does.
-    Killed killed = *m_killed;
+    MpirunWords::Killed killed = *m_told.killed();
     std::string stood;
     if (const auto found = m_ranks.find(killed.rank); found != m_ranks.end()) {
       const RankSign& sign = found->second.sign;
@@ -142,20 +127,20 @@ std::string RankWatch::postMortem(int exitCode, int signal) const {
                        causeOf(killed.signal), stood, waiting({killed.rank}));
   }
   if (m_failed) return *m_failed;
-  if (!m_lostHost.empty()) {
+  if (const std::string& host = m_told.lostHost(); !host.empty()) {
     std::vector<int> lost;
     for (const auto& [number, rank] : m_ranks)
-      if (rank.sign.host == m_lostHost) lost.push_back(number);
+      if (rank.sign.host == host) lost.push_back(number);
     const auto first = lost.empty() ? m_ranks.end() : m_ranks.find(lost.front());
-    return fmt::format("host {} has been cut off: mpirun lost it{}{}", m_lostHost,
+    return fmt::format("host {} has been cut off: mpirun lost it{}{}", host,
                        first == m_ranks.end()
                            ? std::string()
                            : fmt::format("; rank {} was last {}", lost.front(), place(first->second.sign)),
                        waiting(lost));
   }
-  if (!m_exited.empty()) {
-    const auto found = m_ranks.find(std::stoi(m_exited));
-    return fmt::format("rank {} ended with code {}{}", m_exited, exitCode,
+  if (const std::optional<int> rank = m_told.exited()) {
+    const auto found = m_ranks.find(*rank);
+    return fmt::format("rank {} ended with code {}{}", *rank, exitCode,
                        found == m_ranks.end()
                            ? std::string()
                            : fmt::format(" on {}, {}", found->second.sign.host, place(found->second.sign)));

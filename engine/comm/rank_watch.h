@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/comm/heartbeat.h"
+#include "engine/comm/mpirun_words.h"
 
 namespace loom {
 
@@ -43,15 +44,7 @@ class RankWatch {
   WatchLimits m_limits;
   std::map<int, Rank> m_ranks;
   std::optional<std::string> m_failed;  // the first that said why
-  struct Killed {
-    int rank = 0;
-    long process = 0;
-    std::string host;
-    int signal = 0;
-  };
-  // As mpirun told.
-  std::optional<Killed> m_killed;
-  std::string m_lostHost, m_exited;
+  MpirunWords m_told;
 };
 
 }  // namespace loom

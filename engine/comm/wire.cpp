@@ -7,21 +7,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/base/bf16.h"
 #include "engine/base/error.h"
 #include "engine/comm/communicator.h"
 
 namespace loom {
 namespace {
-
-// bfloat16: the upper half of a float, rounded to the nearest; NaN stays NaN.
-inline std::uint16_t toBf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
-  return static_cast<std::uint16_t>((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
-}
-inline float fromBf16(std::uint16_t word) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(word) << 16);
-}
 
 // binary16, for processors that do not convert by themselves.
 std::uint16_t toF16(float value) {

@@ -14,10 +14,23 @@ dnnl::primitive_attr dnnlAttributes(bool relu) {
     dnnl::post_ops after;
     // A slope of 0 would make oneDNN take the maximum with 0, which hides a NaN; with 1e-30 it multiplies, and a NaN
     // stays one.
+#if DNNL_VERSION_MAJOR >= 3
+    after.append_eltwise(dnnl::algorithm::eltwise_relu, 1e-30f, 0.0f);
+#else
     after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 1e-30f, 0.0f);
+#endif
     attributes.set_post_ops(after);
   }
   return attributes;
+}
+
+std::string bytesOf(const dnnl::memory::desc& description) {
+#if DNNL_VERSION_MAJOR >= 3
+  const std::vector<std::uint8_t> bytes = const_cast<dnnl::memory::desc&>(description).get_blob();
+  return {bytes.begin(), bytes.end()};
+#else
+  return {reinterpret_cast<const char*>(&description.data), sizeof description.data};
+#endif
 }
 
 DnnlTask::DnnlTask(dnnl::primitive primitive) : m_primitive(std::move(primitive)), m_stream(dnnlEngine()) {}

@@ -1,6 +1,9 @@
 #pragma once
-// The one place that knows how oneDNN is called. Primitives run on one thread each (the pool divides the batch),
-// scratchpads come from the arena, and arguments are bound before the first step.
+// The one place that knows how oneDNN is called, and what its releases call differently: what is asked for is written as
+// release 3 takes it, and told to release 2 in its words. Primitives run on one thread each (the pool divides the
+// batch), scratchpads come from the arena, and arguments are bound before the first step.
+#include <oneapi/dnnl/dnnl_version.h>
+
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -26,6 +29,31 @@ auto withDnnl(const std::string& what, F&& call) {
                static_cast<int>(error.status));
   }
 }
+
+// What a primitive is made of: its arguments in the order of release 3, from the kind of propagation or the algorithm to
+// the padding.
+template <class Primitive, class... Arguments>
+typename Primitive::primitive_desc describeForward(const dnnl::primitive_attr& attributes,
+                                                   const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename Primitive::primitive_desc(dnnlEngine(), arguments..., attributes);
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attributes, dnnlEngine());
+#endif
+}
+// Of a gradient, which oneDNN wants to see beside the forward primitive that it belongs to.
+template <class Primitive, class Forward, class... Arguments>
+typename Primitive::primitive_desc describeBackward(const Forward& forward, const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename Primitive::primitive_desc(dnnlEngine(), arguments..., forward, dnnlAttributes());
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), dnnlAttributes(), dnnlEngine(),
+                                            forward);
+#endif
+}
+
+// The bytes that tell a layout from others: layouts have no order.
+std::string bytesOf(const dnnl::memory::desc& description);
 
 // One primitive with one thread's arguments.
 class DnnlTask {

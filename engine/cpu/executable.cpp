@@ -36,6 +36,7 @@ class OneOpenMpThread {
 }  // namespace
 
 void Worker::fail() const {
+  if (step->failing.exchange(true, std::memory_order_acq_rel)) return;
   step->report = [fault = std::current_exception()] { std::rethrow_exception(fault); };
   step->failed.store(true, std::memory_order_release);
 }
@@ -82,6 +83,7 @@ std::span<std::byte> CpuExecutable::input(std::string_view name) {
 
 void CpuExecutable::run(const StepOptions& options) {
   m_step.options = options;
+  m_step.failing.store(false, std::memory_order_relaxed);
   m_step.failed.store(false, std::memory_order_relaxed);
   for (const Scalar& scalar : m_scalars) {
     *scalar.at.get() = scalar.kind == 0   ? static_cast<float>(options.step)
@@ -90,13 +92,25 @@ void CpuExecutable::run(const StepOptions& options) {
   }
   for (const auto& check : m_compiled.guards) check();
   m_nextTask.store(0, std::memory_order_relaxed);
-  m_pool->run([](void* self, int index) { static_cast<CpuExecutable*>(self)->runOn(index); }, this);
+  m_pool->run(
+      [](void* self, int index) {
+        auto& executable = *static_cast<CpuExecutable*>(self);
+        const Worker worker{index, executable.m_pool->size(), &executable.m_pool->barrier(), &executable.m_step};
+        try {
+          executable.runOn(worker);
+        } catch (const StepBroken&) {
+        } catch (...) {  // the others must not wait for this thread
+          worker.fail();
+          worker.barrier->breakUp();
+        }
+      },
+      this);
   if (m_step.failed.load(std::memory_order_acquire)) m_step.report();
 }
 
-void CpuExecutable::runOn(int index) {
-  const Worker worker{index, m_pool->size(), &m_pool->barrier(), &m_step};
-  const bool profiling = m_profiling && index == 0, tracing = m_trace != nullptr && index == 0 && !m_trace->full();
+void CpuExecutable::runOn(const Worker& worker) {
+  const bool profiling = m_profiling && worker.index == 0,
+             tracing = m_trace != nullptr && worker.index == 0 && !m_trace->full();
   double before = profiling ? threadSeconds() : 0;
   const auto lap = [&](std::size_t at) {
     if (!profiling) return;

@@ -20,7 +20,7 @@ class CpuExecutable final : public Executable {
   Json describe() const override;
 
  private:
-  void runOn(int index);
+  void runOn(const Worker& worker);
   const NamedResult& result(std::string_view name) const;
 
   Program m_program;

@@ -33,9 +33,12 @@ using IntRef = Ref<std::int32_t>;
 // The state of the step that runs. A stage that finds bad data sets the first fault (by row); the step then ends.
 struct StepState {
   StepOptions options;
+  std::atomic<bool> failing{false};  // some thread is about to set `report`
   std::atomic<bool> failed{false};
   std::function<void()> report;  // throws the Error; set before `failed`, by one thread
 };
+
+struct StepBroken {};
 
 struct Worker {
   int index = 0;
@@ -49,9 +52,12 @@ struct Worker {
     const std::int64_t first = pieces * index / count * grain, last = pieces * (index + 1) / count * grain;
     return {first < total ? first : total, last < total ? last : total};
   }
-  // All threads of this stage meet. A stage that calls it must do so on every thread, and must not throw.
-  void meet() const { barrier->wait(); }
-  // In a catch, by one thread: the step ends with this exception once the stage is over.
+  // All threads of this stage meet. A stage that calls it must do so on every thread. Throws StepBroken where one of
+  // them ended by an exception and will not come.
+  void meet() const {
+    if (!barrier->wait()) throw StepBroken();
+  }
+  // In a catch: the step ends with this exception once the stage is over; with that of the first thread that says so.
   void fail() const;
 };
 

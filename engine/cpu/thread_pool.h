@@ -16,10 +16,16 @@ std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_
 class Barrier {
  public:
   explicit Barrier(int count) : m_count(count) {}
-  void wait();
+  // False: a thread that will not come has broken the barrier up.
+  bool wait();
+  // Lets all who wait go, and whoever comes later, until reset().
+  void breakUp();
+  // While nobody waits.
+  void reset();
 
  private:
   const int m_count;
+  std::atomic<bool> m_broken{false};
   alignas(64) std::atomic<int> m_arrived{0};
   alignas(64) std::atomic<std::uint32_t> m_phase{0};
 };
@@ -34,7 +40,7 @@ class ThreadPool {
   int size() const { return m_size; }
   Barrier& barrier() { return m_barrier; }
   // Calls job(context, index) on every thread, index 0 on the caller's; returns when all have ended. One job at a time:
-  // a second caller waits. The job must not throw. Allocates nothing.
+  // a second caller waits. The job must not throw. Allocates nothing. The barrier is whole at its start.
   void run(void (*job)(void* context, int index), void* context);
 
  private:

@@ -8,13 +8,16 @@
 #include "engine/base/error.h"
 #include "engine/data/csv_rows.h"
 #include "engine/data/hash.h"
+#include "engine/data/parts.h"
+#include "engine/data/raw_rows.h"
+#include "engine/data/stats.h"
+#include "engine/data/text.h"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kMostHashes =
     20'000'000;  // 480 MB: beyond that, duplicates are looked for among the first rows only
-constexpr std::int64_t kMostClasses = 100'000;
 
 struct RowHash {
   std::uint64_t input, row;
@@ -73,9 +76,12 @@ class Checker {
            .found = "the file has a header but no samples",
            .wanted = "at least one is needed",
            .remedy = "add a line for each sample"});
+    groupTextColumns();
     reportDuplicates();
     if (!m_options.other.empty()) reportShared();
     reportConstants();
+    reportClips();
+    reportScales();
     reportClasses();
     std::stable_sort(m_report.faults.begin(), m_report.faults.end(), [](const Fault& a, const Fault& b) {
       return a.severity != b.severity ? a.severity < b.severity : a.line < b.line;
@@ -88,6 +94,11 @@ class Checker {
     std::size_t variable = 0;
     std::size_t element = 0;
     float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
+  };
+  struct Clip {
+    std::string header;
+    std::size_t variable = 0;
+    std::int64_t shortest = INT64_MAX, longest = 0;
   };
   struct Label {
     std::size_t variable = 0;
@@ -112,6 +123,7 @@ class Checker {
       m_report.errors += faults.bySeverity[kind][static_cast<std::size_t>(FaultSeverity::error)];
       m_report.warnings += faults.bySeverity[kind][static_cast<std::size_t>(FaultSeverity::warning)];
     }
+    for (const auto& [place, count] : faults.words) m_words[place] += count;
     for (const Fault& fault : faults.faults) {
       std::size_t& left = room[static_cast<std::size_t>(fault.kind)];
       if (left == 0) continue;
@@ -153,12 +165,13 @@ class Checker {
     m_files = parser.hasFiles();
     for (std::size_t v = 0; v < m_plan.size(); ++v) {
       const CsvVariable& variable = header.variables[v];
+      if (m_plan[v].clip()) m_clips.push_back({.header = header.columns[variable.columns[0]].header, .variable = v});
       if (m_plan[v].file) continue;
       for (std::size_t e = 0; e < variable.columns.size(); ++e)
         m_numbers.push_back({header.columns[variable.columns[e]].header, v, e});
       const auto wanted = m_options.classes.find(variable.name);
       if (variable.indexed) continue;
-      const bool named = variable.label == "label" || variable.label == "class";
+      const bool named = isLabel(m_report.schema.variables[v]);
       m_labels.push_back({v,
                           header.columns[variable.columns[0]].header,
                           wanted == m_options.classes.end() ? 0 : wanted->second,
@@ -192,6 +205,13 @@ class Checker {
         column.high = std::max(column.high, value);
       }
     }
+    for (Clip& clip : m_clips)
+      for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
+        if (chunk.bad[row]) continue;
+        const auto steps = static_cast<std::int64_t>(chunk.columns[clip.variable].lengths[row]);
+        clip.shortest = std::min(clip.shortest, steps);
+        clip.longest = std::max(clip.longest, steps);
+      }
     for (Label& label : m_labels) takeLabels(label, chunk);
     if (!chunk.rowHashes.empty()) {
       for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows) && m_hashes.size() < kMostHashes; ++row) {
@@ -207,7 +227,7 @@ class Checker {
       if (chunk.bad[row]) continue;
       float value;
       std::memcpy(&value, chunk.columns[label.variable].bytes.data() + row * sizeof value, sizeof value);
-      const bool whole = value == std::floor(value) && value >= 0 && value < static_cast<float>(kMostClasses);
+      const bool whole = value == std::floor(value) && value >= 0 && value < static_cast<float>(kMostLabels);
       const bool inside = whole && (label.classes == 0 || value < static_cast<float>(label.classes));
       if (whole) {
         if (label.counts.size() <= static_cast<std::size_t>(value))
@@ -278,8 +298,19 @@ class Checker {
     };
     std::vector<Seen> others;
     RowConsumer consumer;
+    std::vector<Label> labels;  // of this file, counted in the other
+    std::vector<VariablePlan> plan;
+    consumer.start = [&](const CsvHeader& header, const RowParser& parser) {
+      plan = parser.plan();
+      for (const Label& own : m_labels)
+        for (std::size_t v = 0; v < header.variables.size(); ++v)
+          if (own.sure && header.variables[v].name == m_report.schema.variables[own.variable].name && !plan[v].file &&
+              plan[v].shape.elements() == 1)
+            labels.push_back({v, own.header, 0, false, true, {}});
+    };
     consumer.prepare = hashRows;
     consumer.rows = [&](RowChunk& chunk, RowFaults&, std::int64_t, std::int64_t) {
+      for (Label& label : labels) takeLabels(label, chunk);
       for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows) && others.size() < kMostHashes; ++row) {
         if (!chunk.bad[row]) others.push_back({chunk.inputHashes[row], chunk.lines[row]});
       }
@@ -288,6 +319,12 @@ class Checker {
     guarded(m_options.other, [&] {
       readRows({.csv = m_options.other, .threads = m_options.threads, .collect = true, .listed = 0}, consumer);
     });
+    for (const Label& its : labels)
+      for (const Label& own : m_labels)
+        if (own.header == its.header && own.integers && its.integers && !own.counts.empty() && !its.counts.empty())
+          for (Fault& fault : loneClasses(own.header, own.counts, m_csv.filename().string(), its.counts,
+                                          m_options.other.filename().string()))
+            add(std::move(fault));
     std::sort(others.begin(), others.end(),
               [](const Seen& a, const Seen& b) { return a.input != b.input ? a.input < b.input : a.line < b.line; });
     std::vector<std::pair<std::int64_t, std::int64_t>> shared;  // line here, line there
@@ -311,6 +348,39 @@ class Checker {
     merge(faults);
   }
 
+  // A column of words is one finding, not one a row.
+  void groupTextColumns() {
+    std::map<std::string, std::int64_t> byColumn;
+    for (const auto& [place, count] : m_words) byColumn[place.first] += count;
+    for (const auto& [column, count] : byColumn) {
+      if (count < 2 || 2 * count < m_report.rows) continue;
+      std::vector<std::string> words;
+      guarded(m_csv, [&] { words = wordsOf(m_csv, {column}).at(column); });
+      // Paths whose files are missing are told one by one.
+      const auto paths = std::count_if(words.begin(), words.end(), [](const std::string& word) {
+        const auto dot = word.rfind('.');
+        return word.find_first_of("/\\") != std::string::npos || (dot != std::string::npos && dot > 0 && word.size() - dot <= 5);
+      });
+      if (words.empty() || 2 * paths >= static_cast<std::ptrdiff_t>(words.size())) continue;
+      for (const FaultKind kind : {FaultKind::notANumber, FaultKind::missingFile}) {
+        const auto found = m_words.find({column, kind});
+        if (found == m_words.end()) continue;
+        m_report.counts[static_cast<std::size_t>(kind)] -= found->second;
+        m_report.errors -= found->second;
+        std::erase_if(m_report.faults, [&](const Fault& fault) { return fault.kind == kind && fault.column == column; });
+      }
+      std::string some;
+      for (std::size_t i = 0; i < std::min<std::size_t>(words.size(), 3); ++i) some += (i == 0 ? "" : ", ") + quotedText(words[i]);
+      add({.kind = FaultKind::textColumn,
+           .line = 1,
+           .column = column,
+           .found = fmt::format("{} of {} cells are words, {} different ones: {}{}", count, m_report.rows, words.size(), some,
+                                words.size() > 3 ? " …" : ""),
+           .wanted = "numbers are needed",
+           .remedy = "encode the words as classes 0, 1, 2 ..., or begin the column's name with '#' to leave it out"});
+    }
+  }
+
   void reportConstants() {
     if (m_report.rows < 2) return;
     for (const NumberColumn& column : m_numbers) {
@@ -322,6 +392,43 @@ class Checker {
            .found = fmt::format("every cell is {}", column.low),
            .wanted = "a column that never changes teaches nothing",
            .remedy = "begin its name with '#' to leave it out"});
+    }
+  }
+
+  void reportClips() {
+    for (const Clip& clip : m_clips) {
+      if (clip.shortest >= clip.longest) continue;
+      add({.kind = FaultKind::mixedShapes,
+           .severity = FaultSeverity::info,
+           .line = 1,
+           .column = clip.header,
+           .found = fmt::format("the clips have {} to {} steps", clip.shortest, clip.longest),
+           .wanted = "a network takes samples of one length",
+           .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
+                                 clip.shortest, clip.longest)});
+    }
+  }
+
+  // Of a vector whose numbers differ a hundredfold in spread, the wide ones drown the narrow ones.
+  void reportScales() {
+    constexpr double kUnlike = 100;
+    for (std::size_t v = 0; v < m_plan.size(); ++v) {
+      const NumberColumn *widest = nullptr, *narrowest = nullptr;
+      const auto spread = [](const NumberColumn& column) { return static_cast<double>(column.high) - column.low; };
+      for (const NumberColumn& column : m_numbers) {
+        if (column.variable != v || !(spread(column) > 0)) continue;
+        if (!widest || spread(column) > spread(*widest)) widest = &column;
+        if (!narrowest || spread(column) < spread(*narrowest)) narrowest = &column;
+      }
+      if (!widest || spread(*widest) < kUnlike * spread(*narrowest)) continue;
+      add({.kind = FaultKind::unlikeScales,
+           .severity = FaultSeverity::info,
+           .line = 1,
+           .column = m_report.schema.variables[v].name,
+           .found = fmt::format("its columns differ in scale: {} spans {:.4g} to {:.4g}, {} only {:.4g} to {:.4g}", widest->header,
+                                widest->low, widest->high, narrowest->header, narrowest->low, narrowest->high),
+           .wanted = "columns of similar size are learned alike",
+           .remedy = "add the step Normalise to the preparation"});
     }
   }
 
@@ -367,7 +474,9 @@ class Checker {
   bool m_files = false;
   std::vector<NumberColumn> m_numbers;
   std::vector<Label> m_labels;
+  std::vector<Clip> m_clips;
   std::vector<RowHash> m_hashes;
+  std::map<std::pair<std::string, FaultKind>, std::int64_t> m_words;
   std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now(), m_told{};
 };
 

@@ -32,8 +32,11 @@ enum class FaultKind {
   constantColumn,   // one value everywhere: teaches nothing
   imbalance,        // classes of very different size, or without a sample
   blankLine,
+  loneClass,        // stands in one of training and validation set alone
+  textColumn,       // a column of words: told once, not once a row
+  unlikeScales,     // numbers of a vector that differ a hundredfold in size
 };
-inline constexpr std::size_t kFaultKinds = 17;
+inline constexpr std::size_t kFaultKinds = 20;
 std::string_view toString(FaultKind kind);
 
 enum class FaultSeverity { error, warning, info };

@@ -12,6 +12,8 @@
 namespace loom {
 namespace {
 
+constexpr std::size_t kLongestAlone = 60;  // bytes of a header's only cell: what is longer is a sentence
+
 struct Name {
   std::string name, label;
   bool indexed = false;
@@ -38,7 +40,7 @@ bool parseName(const std::string& cell, std::size_t place, Name& out, const Faul
     const auto [end, problem] = std::from_chars(index.data(), index.data() + index.size(), out.index);
     if (problem != std::errc{} || end != index.data() + index.size() || out.index < 0 ||
         out.index > (std::int64_t{1} << 40)) {
-      fault(headerFault(cell, fmt::format("after '__' stands {}", quotedText(index)),
+      fault(headerFault(cell, fmt::format("after '__' stands {}", toldText(index)),
                         "an index 0, 1, 2 ... belongs there",
                         "write x__0, x__1 ... for the elements of a vector, and other names with a single '_'"));
       return false;
@@ -46,7 +48,7 @@ bool parseName(const std::string& cell, std::size_t place, Name& out, const Faul
     left = left.substr(0, bars);
   }
   if (left.empty()) {
-    fault(headerFault(cell, fmt::format("cell {} of the header, {}, names no variable", place + 1, quotedText(cell)),
+    fault(headerFault(cell, fmt::format("cell {} of the header, {}, names no variable", place + 1, toldText(cell)),
                       "every column needs a name",
                       "name it as in 'x:image', or begin it with '#' to leave the column out"));
     return false;
@@ -121,7 +123,7 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
     }
     if (cell[0] == '#') continue;
     if (cell.find('\0') != std::string::npos || findNonUtf8(cell) != std::string::npos) {
-      fault(headerFault({}, fmt::format("cell {} of the header, {}, is no UTF-8 text", place + 1, quotedText(cell)),
+      fault(headerFault({}, fmt::format("cell {} of the header, {}, is no UTF-8 text", place + 1, toldText(cell)),
                         "names are UTF-8", "save the CSV as UTF-8"));
       continue;
     }
@@ -131,9 +133,15 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
       continue;
     }
     if (cells.size() == 1 && cell.find_first_of(";\t") != std::string::npos) {
-      fault(headerFault({}, fmt::format("the header is one cell, {}", quotedText(cell)),
+      fault(headerFault({}, fmt::format("the header is one cell, {}", toldText(cell)),
                         "cells are separated by commas",
                         "save the CSV with commas instead of semicolons or tabs, and decimal points in numbers"));
+      continue;
+    }
+    if (cells.size() == 1 && (std::count(cell.begin(), cell.end(), ':') > 1 || cell.size() > kLongestAlone)) {
+      fault(headerFault({}, fmt::format("the header is one cell of {} bytes, as in a text that is no CSV", cell.size()),
+                        "a header names columns, separated by commas",
+                        "choose a CSV whose first line is such as 'x:image,y:label'"));
       continue;
     }
     Name name;
@@ -144,7 +152,7 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
       header.variables.push_back({.name = name.name, .label = name.label, .indexed = name.indexed});
       indices.emplace_back();
     } else if (!name.indexed || !header.variables[which].indexed) {
-      fault(headerFault(cell, fmt::format("the variable {} stands in several columns", quotedText(name.name)),
+      fault(headerFault(cell, fmt::format("the variable {} stands in several columns", toldText(name.name)),
                         "each needs an index of its own",
                         fmt::format("write {0}__0, {0}__1 ..., or use two names", name.name)));
       continue;

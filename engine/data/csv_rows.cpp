@@ -91,6 +91,7 @@ class Workers {
 void RowFaults::add(Fault fault, std::size_t listed) {
   const auto kind = static_cast<std::size_t>(fault.kind);
   ++bySeverity[kind][static_cast<std::size_t>(fault.severity)];
+  if (fault.kind == FaultKind::notANumber || fault.kind == FaultKind::missingFile) ++words[{fault.column, fault.kind}];
   if (static_cast<std::size_t>(counts[kind]++) < listed) faults.push_back(std::move(fault));
 }
 

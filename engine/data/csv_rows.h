@@ -4,6 +4,9 @@
 // threads.
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "engine/data/row_parser.h"
 
@@ -22,6 +25,8 @@ struct RowFaults {
   std::vector<Fault> faults;
   std::array<std::int64_t, kFaultKinds> counts{};
   std::array<std::array<std::int64_t, 3>, kFaultKinds> bySeverity{};
+  // Cells that are no number and no file that is there, by column: where most are, the column holds words.
+  std::map<std::pair<std::string, FaultKind>, std::int64_t> words;
   void add(Fault fault, std::size_t listed);
 };
 

@@ -20,6 +20,7 @@ class RowRange : public Dataset {
     return m_whole->read(m_first + row, variable, shape);
   }
   void verify() const override { m_whole->verify(); }
+  std::int64_t sourceRow(std::int64_t row) const override { return m_whole->sourceRow(m_first + row); }
   std::string contentHash() const override {
     const std::string whole = m_whole->contentHash();
     return whole.empty() ? whole : fmt::format("{}[{}:{}]", whole, m_first, m_first + m_count);
@@ -35,6 +36,10 @@ class RowRange : public Dataset {
 std::string_view toString(VariableKind kind) {
   constexpr std::string_view names[] = {"image", "scalar", "vector", "matrix", "wave"};
   return names[static_cast<int>(kind)];
+}
+
+bool isLabel(const Variable& variable) {
+  return variable.kind == VariableKind::scalar && (variable.label == "label" || variable.label == "class");
 }
 
 int Schema::indexOf(std::string_view name) const {

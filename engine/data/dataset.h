@@ -29,6 +29,9 @@ struct Variable {
   std::vector<std::string> elementLabels;  // vectors: the header's text of each element
 };
 
+// Whether the header calls it a label or a class: then its values are classes, and others are faults.
+bool isLabel(const Variable& variable);
+
 struct Schema {
   std::vector<Variable> variables;  // in column order
   const Variable* find(std::string_view name) const;
@@ -46,6 +49,8 @@ class Dataset {
   // Throws Error(badData) when what read() gave can no longer be trusted: the cache was cut short or its disk failed while
   // it was in use. Cheap; the loader asks after every batch.
   virtual void verify() const {}
+  // The row of the file that `row` is: another where only some rows are used. Rises with `row`.
+  virtual std::int64_t sourceRow(std::int64_t row) const { return row; }
   // Of all samples in order (run.json's data facts): equal for equal samples wherever they came from. Empty when not known.
   virtual std::string contentHash() const { return {}; }
 };

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "engine/catalogue/text.h"
 #include "engine/data/check.h"
 
 namespace loom {
@@ -8,7 +9,8 @@ std::string_view toString(FaultKind kind) {
   constexpr std::string_view names[] = {
       "unreadable", "header",        "index gap",       "ragged row",   "empty cell",  "not a number",
       "not finite", "missing file",  "broken file",     "mixed shapes", "mixed kinds", "label",
-      "duplicate",  "shared sample", "constant column", "imbalance",    "blank line"};
+      "duplicate",  "shared sample", "constant column", "imbalance",    "blank line",
+      "lone class", "text column",  "unlike scales"};
   static_assert(std::size(names) == kFaultKinds);
   return names[static_cast<std::size_t>(kind)];
 }
@@ -18,9 +20,12 @@ std::string_view toString(FaultSeverity severity) {
   return names[static_cast<std::size_t>(severity)];
 }
 
+// What is no CSV may hold its whole first line as a name.
+constexpr std::size_t kMostOfAName = 40;
+
 std::string Fault::message() const {
   std::string where = line > 0 ? fmt::format("line {}", line) : "";
-  if (!column.empty()) where += (where.empty() ? "column " : ", column ") + column;
+  if (!column.empty()) where += (where.empty() ? "column " : ", column ") + clipped(column, kMostOfAName);
   std::string text = where.empty() ? found : where + ": " + found;
   if (!wanted.empty()) text += ", but " + wanted;
   if (!remedy.empty()) text += "; " + remedy;

@@ -15,6 +15,7 @@
 namespace loom {
 namespace {
 
+constexpr float kMostExact = 0x1p24f;
 constexpr std::int64_t kChunkBytes = 256 << 10;  // what a thread prepares between two looks at the lock, roughly
 
 struct Column {
@@ -93,8 +94,10 @@ class BackgroundLoader : public Loader {
     m_dataset->verify();
     lock.lock();
     m_handed = true;
-    m_epoch = slot.batch.epoch;
-    m_sample = slot.batch.first + slot.batch.size;
+    // Behind the last batch of an epoch comes the next epoch, also where samples that fill no batch were dropped.
+    const bool last = slot.batch.lastOfEpoch;
+    m_epoch = slot.batch.epoch + (last ? 1 : 0);
+    m_sample = last ? 0 : slot.batch.first + slot.batch.size;
     return slot.batch;
   }
 
@@ -104,8 +107,7 @@ class BackgroundLoader : public Loader {
   }
 
   void setBatch(std::int64_t batch) override {
-    if (batch < 1)
-      throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", batch);
+    checkBatch(batch);
     std::unique_lock lock(m_mutex);
     if (batch == m_batch) return;
     m_paused = true;  // what was prepared ahead is thrown away, but no thread may still be writing it
@@ -120,9 +122,6 @@ class BackgroundLoader : public Loader {
 
  private:
   void check() const {
-    if (m_options.batch < 1)
-      throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible",
-                 m_options.batch);
     if (m_options.parts < 1 || m_options.partBegin < 0 || m_options.partBegin > m_options.partEnd ||
         m_options.partEnd > m_options.parts)
       throwError(ErrorCode::badArgument, "parts {} to {} of {} are no part of a batch", m_options.partBegin,
@@ -131,11 +130,17 @@ class BackgroundLoader : public Loader {
       throwError(ErrorCode::badArgument, "epoch {} and sample {} are no place to begin", m_options.epoch,
                  m_options.sample);
     if (m_dataset->size() == 0) throwError(ErrorCode::badData, "the dataset has no samples");
-    if (m_options.dropLast && m_options.batch > m_dataset->size())
+    checkBatch(m_options.batch);
+  }
+
+  void checkBatch(std::int64_t batch) const {
+    if (batch < 1)
+      throwError(ErrorCode::badArgument, "a batch of {} samples is wanted, but at least 1 is possible", batch);
+    if (m_options.dropLast && batch > m_dataset->size())
       throwError(ErrorCode::badProject,
                  "a batch has {} samples, but the dataset {}: no batch is left when the last one is dropped; take a "
                  "smaller batch",
-                 m_options.batch, m_dataset->size());
+                 batch, m_dataset->size());
   }
 
   Column makeColumn(const LoaderColumn& wanted) const {
@@ -178,7 +183,7 @@ class BackgroundLoader : public Loader {
   void place(std::size_t number) {
     Slot& slot = m_slots[number % m_slots.size()];
     const std::int64_t size = m_dataset->size();
-    if (m_nextFirst >= size || (m_options.dropLast && size - m_nextFirst < m_batch && m_batch <= size)) {
+    if (m_nextFirst >= size || (m_options.dropLast && size - m_nextFirst < m_batch)) {
       ++m_nextEpoch;
       m_nextFirst = 0;
     }
@@ -264,7 +269,12 @@ class BackgroundLoader : public Loader {
       column.preparation.apply(raw, shape, row, slot.batch.epoch, values);
       auto* const integers = reinterpret_cast<std::int32_t*>(to);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i] != std::floor(values[i]) || std::fabs(values[i]) > 2147483520.0f)
+        if (std::fabs(values[i]) >= kMostExact)
+          throwError(ErrorCode::badData,
+                     "row {} (from 0), column {}: the value is {:.0f}; labels and indices are held in f32, which tells "
+                     "whole numbers apart below {:.0f} only: number the classes from 0 on",
+                     row, column.wanted.variable, values[i], kMostExact);
+        if (values[i] != std::floor(values[i]))
           throwError(ErrorCode::badData,
                      "row {} (from 0), column {}: the value is {}, but a whole number is needed as a label or index",
                      row, column.wanted.variable, values[i]);

@@ -59,7 +59,7 @@ class Loader {
   virtual const Batch& next() = 0;
   // Seconds that next() waited for data since it was last asked.
   virtual double waited() = 0;
-  // From the next call on (batch-size control).
+  // From the next call on (batch-size control). Throws as makeLoader() for a batch that cannot be.
   virtual void setBatch(std::int64_t batch) = 0;
 };
 

@@ -1,21 +1,11 @@
 #include "engine/data/prepare.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/base/error.h"
+#include "engine/catalogue/names.h"
 
 namespace loom {
-namespace {
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-}  // namespace
 
 const Entry& prepareEntry(const Json& step) {
   if (!step.is_object() || !step.contains("step") || !step["step"].is_string())
@@ -23,16 +13,10 @@ const Entry& prepareEntry(const Json& step) {
                "a step of prepare is {}, but an object such as {{\"step\": \"Scale\"}} is needed",
                step.dump().substr(0, 100));
   const std::string& name = step["step"].get_ref<const std::string&>();
-  std::vector<std::string> known;
-  const Entry* found = nullptr;
-  for (const Entry* entry : prepareEntries()) {
-    known.push_back(entry->id);
-    if (lowered(entry->id) == lowered(name)) found = entry;
-    for (const std::string& alias : entry->aliases) {
-      if (lowered(alias) == lowered(name)) found = entry;
-    }
-  }
+  static const std::vector<const Entry*> entries = prepareEntries();
+  const Entry* found = findNamed<Entry>(entries, name);
   if (!found) {
+    const std::vector<std::string> known = idsOf<Entry>(entries);
     const std::string near = nearest(name, known);
     std::string all;
     for (const std::string& id : known) all += (all.empty() ? "" : ", ") + id;

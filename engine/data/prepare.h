@@ -31,6 +31,9 @@ class Preparation {
   Preparation(const Variable& variable, const std::vector<Json>& prepare, bool random, std::uint64_t seed);
 
   const Shape& shape() const { return m_shape; }  // after preparation
+  // What scaling and normalising come to, by channel: prepared = raw * scale + shift.
+  const std::vector<float>& scale() const { return m_scale; }
+  const std::vector<float>& shift() const { return m_shift; }
   // Overwrites `out` (shape().elements() numbers). `row` and `epoch` decide what is random. Throws Error(badData) for a
   // clip that is too short.
   void apply(std::span<const std::byte> raw, const Shape& shape, std::int64_t row, std::int64_t epoch,

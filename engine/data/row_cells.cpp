@@ -95,7 +95,7 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
     const bool looksLikeText = text.find('.') == std::string::npos && text.find('/') == std::string::npos;
     return fail(
         place.fault(FaultKind::missingFile,
-                    looksLikeText ? fmt::format("{} is neither a number nor a file that is there", quotedText(cell))
+                    looksLikeText ? fmt::format("{} is neither a number nor a file that is there", toldText(cell))
                                   : fmt::format("there is no file {}", quotedText(path.string())),
                     looksLikeText ? "a number or a file is needed" : "paths begin at the folder of the CSV",
                     looksLikeText ? "write classes as 0, 1, 2 ...; begin the column's name with '#' to leave it out"
@@ -158,10 +158,10 @@ void RowParser::storeNumber(const Place& place, std::string_view cell, RowChunk&
       return fault(place.fault(FaultKind::emptyCell, "the cell is empty", "a number is needed",
                                "fill the cell or remove the row"));
     case NumberKind::notFinite:
-      return fault(place.fault(FaultKind::notFinite, fmt::format("the cell is {}", quotedText(cell)),
+      return fault(place.fault(FaultKind::notFinite, fmt::format("the cell is {}", toldText(cell)),
                                "training needs finite numbers", "correct the cell or remove the row"));
     case NumberKind::outOfRange:
-      return fault(place.fault(FaultKind::notFinite, fmt::format("the cell is {}", quotedText(cell)),
+      return fault(place.fault(FaultKind::notFinite, fmt::format("the cell is {}", toldText(cell)),
                                "float32 ends at 3.4e38", "use a smaller unit"));
     case NumberKind::text:
       break;
@@ -170,7 +170,7 @@ void RowParser::storeNumber(const Place& place, std::string_view cell, RowChunk&
   const bool isFile = m_header.variables[variable].indexed == false && cell.find('.') != std::string_view::npos &&
                       cell.find_first_of("/\\") != std::string_view::npos;
   fault(place.fault(isFile ? FaultKind::mixedKinds : FaultKind::notANumber,
-                    fmt::format("the cell is {}", quotedText(cell)), "a number is needed",
+                    fmt::format("the cell is {}", toldText(cell)), "a number is needed",
                     decimalComma ? "write decimals with a point, as in 1.5"
                     : isFile     ? "let all cells of a column be files, or all numbers"
                                  : "correct the cell; write classes as 0, 1, 2 ..."));

@@ -14,7 +14,7 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kMostChannels = 4096, kMostClasses = 100000, kBins = 64;
+constexpr std::int64_t kMostChannels = 4096, kBins = 64;
 constexpr std::int64_t kPieces =
     64;  // sums are made by piece and added in their order: the same for any number of threads
 
@@ -101,7 +101,7 @@ void measurePiece(const Job& job, std::int64_t begin, std::int64_t end, Piece& p
     }
     if (variable.kind != VariableKind::scalar || !piece.integers) continue;
     const float value = *reinterpret_cast<const float*>(raw.data());
-    if (value < 0 || value >= kMostClasses || value != std::floor(value)) {
+    if (value < 0 || value >= kMostLabels || value != std::floor(value)) {
       piece.integers = false;
       continue;
     }
@@ -161,6 +161,15 @@ void forPieces(int threads, const std::function<void(std::int64_t)>& work) {
 
 }  // namespace
 
+bool areClasses(const Variable& variable, const std::vector<std::int64_t>& counts) {
+  if (isLabel(variable)) return true;
+  constexpr std::size_t kFew = 64;
+  std::int64_t rows = 0;
+  std::size_t met = 0;
+  for (const std::int64_t count : counts) rows += count, met += count > 0;
+  return counts.size() <= kFew && 2 * met >= counts.size() && rows >= 4 * static_cast<std::int64_t>(counts.size());
+}
+
 std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& options) {
   const std::int64_t size = dataset.size();
   const std::int64_t step = options.rows > 0 && options.rows < size ? size / options.rows : 1;
@@ -196,7 +205,7 @@ std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& o
       if (stats.classes.size() < piece.classes.size()) stats.classes.resize(piece.classes.size(), 0);
       for (std::size_t c = 0; c < piece.classes.size(); ++c) stats.classes[c] += piece.classes[c];
     }
-    if (!integers) stats.classes.clear();
+    if (!integers || !areClasses(variable, stats.classes)) stats.classes.clear();
     Running whole;
     for (const Running& channel : merged) whole.merge(channel);
     stats.all = whole.moments();
@@ -235,6 +244,13 @@ Json toJson(const VariableStats& stats) {
   if (!stats.classes.empty()) json["classes"] = stats.classes;
   json["histogram"] = stats.histogram;
   return json;
+}
+
+bool needsMeasuring(const std::vector<Json>& prepare) {
+  const auto given = [](const Json& step, const char* key) { return step.contains(key) && !step[key].is_null(); };
+  return std::any_of(prepare.begin(), prepare.end(), [&](const Json& step) {
+    return prepareEntry(step).id == "Normalise" && !(given(step, "mean") && given(step, "deviation"));
+  });
 }
 
 std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>& prepare) {

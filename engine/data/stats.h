@@ -16,11 +16,17 @@ struct Moments {
   double low = 0, high = 0;
 };
 
+inline constexpr std::int64_t kMostLabels = 100'000;
+
+// Whether a scalar whose values are whole numbers from 0, counts[i] of them i, holds classes: those that the header calls
+// labels do. Others where it looks so: few values, most of them met, each by several rows. What a flat costs is no class.
+bool areClasses(const Variable& variable, const std::vector<std::int64_t>& counts);
+
 struct VariableStats {
   std::string variable;
   Moments all;
   std::vector<Moments> channels;          // image: C; wave and matrix: the last axis; vector: each element; at most 4096, else empty
-  std::vector<std::int64_t> classes;      // samples of class 0, 1, ...: scalars that are integers of [0, 100000), else empty
+  std::vector<std::int64_t> classes;      // samples of class 0, 1, ... of scalars that areClasses(), else empty
   std::vector<std::int64_t> histogram;    // 64 equal bins of [low, high]
 };
 
@@ -35,6 +41,7 @@ Json toJson(const VariableStats& stats);
 
 // `prepare` with the mean and deviation of each Normalise step that names none measured on `dataset` (the training set's hold
 // for validation too, so ask once and give both loaders the answer). At most 100,000 rows are read.
+bool needsMeasuring(const std::vector<Json>& prepare);  // whether a Normalise step names none
 std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>& prepare);
 
 // Highest label + 1 of a scalar variable whose values are all integers >= 0; 0 when they are not.

@@ -24,6 +24,11 @@ std::string quotedText(std::string_view cell) {
   return out;
 }
 
+std::string toldText(std::string_view cell) {
+  constexpr std::size_t kMost = 40;
+  return cell.size() > kMost ? fmt::format("a text of {} bytes", cell.size()) : quotedText(cell);
+}
+
 std::size_t findNonUtf8(std::string_view text) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   for (std::size_t i = 0; i < text.size();) {

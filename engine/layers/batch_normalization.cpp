@@ -1,4 +1,5 @@
 #include "engine/layers/entry_parts.h"
+#include "engine/ops/normalisation.h"
 
 namespace loom {
 namespace batch_normalization_layer {
@@ -32,7 +33,7 @@ Entry entry() {
        .label = "Epsilon",
        .help = "Added to the variance under the root, so that a constant channel divides by no zero.",
        .type = FieldType::real,
-       .defaultValue = 1e-5,
+       .defaultValue = ops::kNormalisationEpsilon,
        .hard = Range{1e-12, 1},
        .comfortable = Range{1e-8, 1e-2}},
       {.key = "scale",

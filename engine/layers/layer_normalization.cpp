@@ -2,6 +2,7 @@
 
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
+#include "engine/ops/normalisation.h"
 
 namespace loom {
 namespace layer_normalization_layer {
@@ -32,7 +33,7 @@ Entry entry() {
                    .label = "Epsilon",
                    .help = "Added to the variance under the root.",
                    .type = FieldType::real,
-                   .defaultValue = 1e-5,
+                   .defaultValue = ops::kNormalisationEpsilon,
                    .hard = Range{1e-12, 1},
                    .comfortable = Range{1e-8, 1e-2}},
                   {.key = "scale",

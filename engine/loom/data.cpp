@@ -6,7 +6,7 @@
 #include "engine/data/check.h"
 #include "engine/data/import.h"
 #include "engine/data/stats.h"
-#include "engine/loom/console.h"
+#include "engine/run/console.h"
 #include "engine/loom/verbs.h"
 #include "engine/run/exit_code.h"
 

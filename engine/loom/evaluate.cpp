@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/base/error.h"
-#include "engine/loom/console.h"
+#include "engine/run/console.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
 #include "engine/run/exit_code.h"

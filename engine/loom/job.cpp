@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "engine/base/host.h"
 #include "engine/run/exit_code.h"
-#include "engine/training/run_description.h"
 
 namespace loom {
 namespace {

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/loader.h"
-#include "engine/loom/project_arguments.h"
+#include "engine/network/project_arguments.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/analysis.h"
 #include "engine/optimizers/optimizer.h"
@@ -25,9 +25,10 @@ struct ProjectArguments {
 };
 
 int check(const ProjectArguments& given) {
-  const LoadedProject loaded = loadForTraining(given.project, given.settings);
+  const std::filesystem::path file = projectFile(given.project);
+  const LoadedProject loaded = loadForTraining(file, given.settings);
   for (const std::string& warning : loaded.warnings) fmt::print("warning: {}\n", warning);
-  const std::filesystem::path folder = std::filesystem::absolute(given.project).parent_path();
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   for (const DatasetSpec& dataset : loaded.project.datasets) {
     if (dataset.csv.empty()) continue;
     const std::filesystem::path csv = folder / dataset.csv;
@@ -82,7 +83,7 @@ int printCatalogue(const ProjectArguments& given) {
 CLI::App* addProjectVerb(CLI::App& app, const char* name, const char* help,
                          const std::shared_ptr<ProjectArguments>& given) {
   CLI::App* verb = app.add_subcommand(name, help);
-  verb->add_option("PROJECT", given->project, "The .loom file")->required();
+  verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one")->required();
   verb->add_option("--set", given->settings, "As of loom train")->type_name("KEY=VALUE")->expected(1, -1);
   return verb;
 }
@@ -103,7 +104,7 @@ void addPlan(CLI::App& app, Session& session) {
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] {
     session.chosen = [given] {
-      const ProjectPlan plan = planTraining(loadForTraining(given->project, given->settings).project);
+      const ProjectPlan plan = planTraining(loadForTraining(projectFile(given->project), given->settings).project);
       fmt::print("{}", given->json ? toJson(plan).dump(2) + "\n" : toText(plan));
       return kExitDone;
     };

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -8,23 +6,13 @@
 
 #include "engine/base/error.h"
 #include "engine/loom/verbs.h"
+#include "engine/run/console.h"
 #include "engine/run/exit_code.h"
 
 namespace loom {
 namespace {
 
-// One clear block: what kind of fault, and what to do about it.
-int fail(const Error& error) {
-  const bool terminal = ::isatty(STDERR_FILENO);
-  const std::string kind(toString(error.code()));
-  std::fflush(stdout);
-  if (error.code() == ErrorCode::stopped)
-    fmt::print(stderr, "\nloom: {}\n", error.what());
-  else
-    fmt::print(stderr, "\n{}loom: {}:{} {}\n", terminal ? "\033[1;31m" : "", kind, terminal ? "\033[0m" : "",
-               error.what());
-  return exitCode(error.code());
-}
+int fail(const Error& error) { return tellError("loom", error); }
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/agent/rank_launcher.h"
 #include "engine/base/error.h"
 #include "engine/comm/rank_watch.h"
 #include "engine/loom/verbs.h"
@@ -33,17 +34,12 @@ struct SuperviseArguments {
   std::vector<std::string> command;
 };
 
-bool isMpirun(const std::string& program) {
-  const std::string name = std::filesystem::path(program).filename();
-  return name.rfind("mpirun", 0) == 0 || name.rfind("mpiexec", 0) == 0;
-}
-
 class SupervisedJob {
  public:
   explicit SupervisedJob(std::vector<std::string> command) {
     // Hosts must be told: Open MPI exports what it is asked to.
-    const std::string exported[] = {"-x", kSupervisedVariable};
-    if (isMpirun(command[0])) command.insert(command.begin() + 1, std::begin(exported), std::end(exported));
+    const std::vector<std::string> exported = exportWords(command, kSupervisedVariable);
+    command.insert(command.begin() + 1, exported.begin(), exported.end());
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
       throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));
@@ -94,11 +90,16 @@ class SupervisedJob {
   std::string m_open;
 };
 
+// Whether the run tells of its own end.
+bool hasFinished(const RunFolder& run, std::int64_t attemptsBefore) {
+  const std::optional<Event> last = lastEvent(run);
+  return last && last->attempt > attemptsBefore && last->kind == "finished";
+}
+
 // What rank 0 could not write any more.
 void writeLastWord(const RunFolder& run, std::int64_t attemptsBefore, const std::string& sentence, std::int64_t step) {
-  if (!std::filesystem::is_directory(run.path)) return;
+  if (!std::filesystem::is_directory(run.path) || hasFinished(run, attemptsBefore)) return;
   const std::optional<Event> last = lastEvent(run);
-  if (last && last->attempt > attemptsBefore && last->kind == "finished") return;
   EventWriter events(run, last && last->attempt > attemptsBefore ? last->attempt : attemptsBefore + 1);
   events.write("error",
                {{"message", sentence}, {"code", std::string(toString(ErrorCode::communication))}, {"step", step}});
@@ -145,11 +146,14 @@ int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
     });
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
             code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + signal;
-  if (code == kExitDone || code == exitCode(ErrorCode::stopped)) return code;
+  // The mpirun of Open MPI 5 answers 0 after it has lost a host: only the run itself knows that it is done.
+  const std::int64_t attemptsBefore = before ? before->attempt : 0;
+  const bool done = code == kExitDone && (hasFinished(run, attemptsBefore) || !std::filesystem::is_directory(run.path));
+  if (done || code == exitCode(ErrorCode::stopped)) return code;
   const std::string sentence = verdict ? *verdict : watch.postMortem(code, signal);
-  writeLastWord(run, before ? before->attempt : 0, sentence, watch.step());
+  writeLastWord(run, attemptsBefore, sentence, watch.step());
   fmt::print(stderr, "\nloom: {}\n", sentence);
-  const bool known = !verdict && signal == 0 && code < 128;
+  const bool known = !verdict && signal == 0 && code < 128 && code != kExitDone;
   return known ? code : exitCode(ErrorCode::communication);
 }
 

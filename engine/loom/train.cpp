@@ -4,11 +4,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
-#include "engine/loom/console.h"
+#include "engine/base/host.h"
 #include "engine/loom/job.h"
-#include "engine/loom/project_arguments.h"
 #include "engine/loom/verbs.h"
+#include "engine/network/project_arguments.h"
 #include "engine/program/trace.h"
+#include "engine/run/console.h"
 #include "engine/run/exit_code.h"
 #include "engine/training/run_description.h"
 #include "engine/training/trainer.h"
@@ -79,8 +80,8 @@ TrainerOptions optionsFor(const TrainArguments& given, Console* console, const s
       throwError(ErrorCode::badArgument, "{}",
                  options.resume ? "the run has no run.json yet; name its PROJECT as well"
                                 : "name the PROJECT to train, a .loom file");
-    loaded = loadForTraining(given.project, settings);
-    options.projectFile = std::filesystem::absolute(given.project);
+    options.projectFile = std::filesystem::absolute(projectFile(given.project));
+    loaded = loadForTraining(options.projectFile, settings);
     options.folder = options.projectFile.parent_path();
   }
   if (console)
@@ -89,7 +90,7 @@ TrainerOptions optionsFor(const TrainArguments& given, Console* console, const s
   if (!run.empty())
     options.run.path = run;
   else if (!options.resume)
-    options.run.path = given.run.empty() ? freshRunFolder(given.project) : std::filesystem::absolute(given.run);
+    options.run.path = given.run.empty() ? freshRunFolder(options.projectFile) : std::filesystem::absolute(given.run);
   options.versions = {{"gradloom", versionText()}};
   return options;
 }
@@ -177,7 +178,7 @@ int train(const TrainArguments& given, const std::atomic<bool>& stop) {
 void addTrain(CLI::App& app, Session& session) {
   auto given = std::make_shared<TrainArguments>();
   CLI::App* verb = app.add_subcommand("train", "Train a project, into a run folder");
-  verb->add_option("PROJECT", given->project, "The .loom file; may be left out with --resume");
+  verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one; may be left out with --resume");
   verb->add_option("--run", given->run, "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN");
   verb->add_option("--set", given->settings,
                    "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")

@@ -84,7 +84,7 @@ class Analyser {
       const std::size_t wanted = port.optional ? 0 : port.several ? 2 : 1;
       sound = sound && wires >= wanted;
       if (wires + node.faultyInputs[p] < wanted) {
-        Remedy remedy = m_result.problems.size() < kMostRemedies ? findWire(m_graph, i, p) : Remedy{};
+        Remedy remedy = m_result.problems.size() < kMostRemedies ? findWire(m_graph, m_facts, i, p) : Remedy{};
         m_result.problems.push_back(
             {.network = m_network.name,
              .node = node.node->id,

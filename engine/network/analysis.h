@@ -14,12 +14,14 @@ enum class Severity { error, warning };
 
 // What a button can do about a problem. The document (widgets/document) knows how to carry each out.
 struct Remedy {
-  enum class Kind { none, setField, removeField, removeEdge, addEdge, renameLayer } kind = Kind::none;
+  enum class Kind { none, setField, removeField, removeEdge, addEdge, renameLayer, addNodes } kind = Kind::none;
   std::string label;  // "Set stride of conv_s to 2"
   std::string node;   // setField, removeField, renameLayer: whose; empty = the problem's own
   std::string field;  // setField, removeField
   Json value;         // setField, renameLayer
   Edge edge;          // removeEdge, addEdge
+  std::vector<Node> nodes{};  // addNodes: under ids that are free
+  std::vector<Edge> edges{};  // addNodes: to them and from them
 };
 
 struct Problem {

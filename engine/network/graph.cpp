@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "engine/catalogue/text.h"
+#include "engine/catalogue/names.h"
 
 namespace loom {
 namespace {
@@ -104,6 +104,10 @@ void Graph::addNodes(std::vector<Problem>& problems) {
       report("id", fmt::format("{}: two nodes are called so, but names must differ", clipped(node.id)));
     graphNode.layer = findLayer(node.layer);
     if (!graphNode.layer) {
+      if (const std::string advice = adviceOn(layerTable(), node.layer); !advice.empty()) {
+        report("layer", fmt::format("{}: {}", clipped(node.id), advice));
+        continue;
+      }
       std::string near = ++suggestions <= kMostSuggestions ? nearest(node.layer, layerNames()) : std::string();
       if (const LayerDefinition* meant = near.empty() ? nullptr : findLayer(near)) near = meant->entry.id;
       if (near.empty()) {

@@ -17,7 +17,7 @@ struct DatasetSpec {
   std::string csv;                    // relative to the project file
   std::vector<Json> prepare;          // {"step": "Normalise", ...}: entries of engine/data's prepareTable()
   bool ownPrepare = false;            // false: a validation set takes the training set's (its random steps left out)
-  Json extra = Json::object();        // further fields of datasetEntry() (first_row, rows), defaults left out
+  Json extra = Json::object();        // further fields of datasetEntry() (first_row, rows, hold_out ...), defaults left out
 };
 
 // One update rule; the simple form of `training` is a list of one. Where the file is silent, reading gives what defaultUpdate()
@@ -59,7 +59,7 @@ struct Project {
 const Entry& settingsEntry();
 const Entry& validationEntry();  // `validation`, `validation_network`: kept in TrainingSpec's own members
 const Entry& updateEntry();      // network, dataset, parameters, decay_exclude, every; beside optimizer, schedule, warmup
-const Entry& datasetEntry();     // csv, first_row, rows; beside prepare
+const Entry& datasetEntry();     // csv, which of its rows; beside prepare
 
 // Never throws for what the file says: `problems` hold every fault of form with its place; parts that can be read are there.
 // What the project in memory still shows (an unknown layer or field, a dangling wire, a circle) is checkProject()'s to tell.

@@ -4,46 +4,19 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "engine/catalogue/text.h"
+#include "engine/catalogue/names.h"
 #include "engine/data/loader.h"
 #include "engine/network/column_check.h"
 #include "engine/network/graph.h"
 #include "engine/network/node_analysis.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
+#include "engine/network/remedies.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 
 namespace loom {
 namespace {
-
-const Entry* prepareEntry(std::string_view name) {
-  static const std::vector<const Entry*> entries = prepareEntries();
-  const std::string wanted = folded(name);
-  for (const Entry* entry : entries) {
-    if (folded(entry->id) == wanted) return entry;
-    for (const std::string& alias : entry->aliases)
-      if (folded(alias) == wanted) return entry;
-  }
-  return nullptr;
-}
-
-const Entry* optimizerEntry(std::string_view name) {
-  const OptimizerDefinition* found = findOptimizer(name);
-  return found ? &found->entry : nullptr;
-}
-
-const Entry* scheduleEntry(std::string_view name) {
-  const ScheduleDefinition* found = findSchedule(name);
-  return found ? &found->entry : nullptr;
-}
-
-template <class Table>
-std::vector<std::string> idsOf(const Table& table) {
-  std::vector<std::string> ids;
-  for (const auto* definition : table) ids.push_back(definition->entry.id);
-  return ids;
-}
 
 class ProjectChecker {
  public:
@@ -151,14 +124,11 @@ class ProjectChecker {
         report(place, fmt::format("is {}, but an object with a step is wanted", shown(step)));
         continue;
       }
-      const Entry* entry = prepareEntry(name.get<std::string>());
-      if (entry) {
+      static const std::vector<const Entry*> entries = prepareEntries();
+      if (const Entry* entry = findNamed<Entry>(entries, name.get<std::string>()))
         checkValues(place, *entry, step, {"step"});
-        continue;
-      }
-      std::vector<std::string> ids;
-      for (const Entry* known : prepareEntries()) ids.push_back(known->id);
-      reportUnknown(place + ".step", "step", name.get<std::string>(), ids);
+      else
+        reportUnknown(place + ".step", "step", name.get<std::string>(), idsOf<Entry>(entries));
     }
   }
 
@@ -173,17 +143,20 @@ class ProjectChecker {
            near.empty() ? known.size() == 1 ? Json(known[0]) : Json(nullptr) : Json(near));
   }
 
+  template <class Definition>
   void checkNamed(const std::string& path, std::string_view kind, const Json& given,
-                  const Entry* (*find)(std::string_view), const std::vector<std::string>& known) {
+                  std::span<const Definition* const> table) {
     if (given.is_null()) return;  // the default
     if (!given.is_object() || !given.contains("name") || !given["name"].is_string())
       return report(path, fmt::format("is {}, but an object with a name is wanted, such as {{\"name\": \"{}\"}}",
-                                      shown(given), known.empty() ? "" : known[0]));
+                                      shown(given), table.front()->entry.id));
     const std::string name = given["name"].get<std::string>();
-    if (const Entry* entry = find(name))
-      checkValues(path, *entry, given, {"name"});
+    if (const Definition* definition = findNamed(table, name))
+      checkValues(path, definition->entry, given, {"name"});
+    else if (const std::string advice = adviceOn(table, name); !advice.empty())
+      report(path + ".name", advice);
     else
-      reportUnknown(path + ".name", kind, name, known);
+      reportUnknown(path + ".name", kind, name, idsOf(table));
   }
 
   const Network* checkNetworkName(const std::string& path, const std::string& name) {
@@ -196,6 +169,10 @@ class ProjectChecker {
 
   const DatasetSpec* checkDatasetName(const std::string& path, const std::string& name) {
     const DatasetSpec* dataset = m_project.dataset(name);
+    if (m_project.datasets.empty()) {
+      m_problems.push_back({.field = "datasets", .message = "the project has no data yet: attach a CSV, or import images"});
+      return nullptr;
+    }
     std::vector<std::string> names;
     for (const DatasetSpec& known : m_project.datasets) names.push_back(known.name);
     if (!dataset) reportUnknown(path, "dataset", name, names);
@@ -232,8 +209,8 @@ class ProjectChecker {
   }
 
   void checkUpdate(const UpdateSpec& update, const std::string& path) {
-    checkNamed(path + ".optimizer", "optimizer", update.optimizer, optimizerEntry, idsOf(optimizerTable()));
-    checkNamed(path + ".schedule", "schedule", update.schedule, scheduleEntry, idsOf(scheduleTable()));
+    checkNamed(path + ".optimizer", "optimizer", update.optimizer, optimizerTable());
+    checkNamed(path + ".schedule", "schedule", update.schedule, scheduleTable());
     if (!update.warmup.is_null()) checkValues(path + ".warmup", warmupEntry(), update.warmup);
     if (update.every < 1) report(path + ".every", fmt::format("is {}, but at least 1 is possible", update.every), 1);
     const Network* network = checkNetworkName(path + ".network", update.network);
@@ -246,10 +223,15 @@ class ProjectChecker {
     if (hasLoss)
       checkPatterns(update, path, *network);
     else
-      report(path + ".network",
-             fmt::format(
-                 "network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or MeanSquaredError",
-                 clipped(network->name)));
+      // Where the loss goes is drawn on the canvas; the settings have no say in it.
+      m_problems.push_back(
+          {.network = network->name,
+           .message = network->nodes.empty()
+                          ? fmt::format("network '{}' is empty: add an Input, a layer and a loss", clipped(network->name))
+                          : fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or "
+                                        "MeanSquaredError",
+                                        clipped(network->name)),
+           .remedy = addLoss(*network, analysis)});
     if (datasetInputs(*network).empty()) return;  // noise alone needs no dataset
     if (checkDatasetName(path + ".dataset", update.dataset))
       checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/text.h"
@@ -142,7 +143,63 @@ Remedy findUpstreamRemedy(const Graph& graph, const std::vector<NodeFacts>& fact
   return {};
 }
 
-Remedy findWire(const Graph& graph, std::size_t node, std::size_t port) {
+namespace {
+
+// The first of "y", "y2", "y3" that no node is called.
+std::string freeName(const Network& network, const std::string& stem) {
+  std::string name = stem;
+  for (int number = 2; network.find(name) != nullptr; ++number) name = stem + std::to_string(number);
+  return name;
+}
+
+Node targetInput(const std::string& id, const Shape& shape, bool labels) {
+  Node node{.id = id, .layer = "Input", .values = {{"shape", shape.extents()}}};
+  if (labels) node.values["type"] = "label";
+  return node;
+}
+
+// The first shape of a target with which the rule of a loss or metric goes together.
+std::optional<Shape> targetShape(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t at, bool labels) {
+  const GraphNode& node = graph.nodes()[at];
+  std::vector<Shape> tried{Shape{1}};
+  std::optional<Shape> given;
+  if (!node.inputs[0].empty())
+    if (const GraphSource& source = node.inputs[0][0]; facts[source.node].known) given = facts[source.node].outputs[source.port];
+  if (!given) return labels ? std::optional(Shape{1}) : std::nullopt;  // nothing to go by yet: labels mostly are single
+  tried.push_back(*given);
+  if (given->rank() > 1) {
+    const std::vector<std::int64_t> extents = given->extents();
+    tried.emplace_back(std::vector<std::int64_t>(extents.begin(), extents.end() - 1));
+    tried.emplace_back(std::vector<std::int64_t>(extents.begin() + 1, extents.end()));
+  }
+  if (!labels) std::swap(tried[0], tried[1]);
+  for (const Shape& shape : tried) {
+    const Shape inputs[] = {*given, shape};
+    try {
+      node.layer->shapes({node.node->id, Values(node.layer->entry, node.node->values), inputs});
+      return shape;
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return std::nullopt;
+}
+
+// An Input for the target of a loss or metric: the first shape with which its rule goes together.
+Remedy addTarget(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t at, std::size_t port) {
+  const GraphNode& node = graph.nodes()[at];
+  if (node.layer->entry.category != "lossMetric" || port == 0) return {};
+  const bool labels = node.layer->entry.inputs[port].type != PortType::values;
+  const std::optional<Shape> shape = targetShape(graph, facts, at, labels);
+  if (!shape) return {};
+  const std::string id = freeName(graph.network(), labels ? "y" : "target");
+  return {.kind = Remedy::Kind::addNodes,
+          .label = labels ? "Add label Input" : "Add target Input",
+          .nodes = {targetInput(id, *shape, labels)},
+          .edges = {{{id, "output"}, {node.node->id, node.layer->entry.inputs[port].key}}}};
+}
+
+std::ptrdiff_t findSource(const Graph& graph, std::size_t node, std::size_t port) {
   const bool wantsValues = graph.nodes()[node].layer->entry.inputs[port].type == PortType::values;
   std::ptrdiff_t found = -1;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -153,22 +210,61 @@ Remedy findWire(const Graph& graph, std::size_t node, std::size_t port) {
     if ((outputType(from, 0) == PortType::values) != wantsValues ||
         (wantsValues && (!from.consumers.empty() || i > node)))
       continue;
-    if (found >= 0) return {};
+    if (found >= 0) return -1;
     found = static_cast<std::ptrdiff_t>(i);
   }
-  if (found < 0) return {};
+  if (found < 0) return -1;
   // The node's own results must not come back to it.
   std::vector<std::size_t> ahead{node};
   std::vector<char> seen(graph.nodes().size(), 0);
   while (!ahead.empty()) {
     const std::size_t at = ahead.back();
     ahead.pop_back();
-    if (at == static_cast<std::size_t>(found)) return {};
+    if (at == static_cast<std::size_t>(found)) return -1;
     if (std::exchange(seen[at], 1)) continue;
     ahead.insert(ahead.end(), graph.nodes()[at].consumers.begin(), graph.nodes()[at].consumers.end());
   }
-  return connect(graph, static_cast<std::size_t>(found), node, port);
+  return found;
 }
+
+}  // namespace
+
+Remedy findWire(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t node, std::size_t port) {
+  const std::ptrdiff_t from = findSource(graph, node, port);
+  return from < 0 ? addTarget(graph, facts, node, port) : connect(graph, static_cast<std::size_t>(from), node, port);
+}
+
+Remedy addLoss(const Network& network, const Analysis& analysis) {
+  if (network.nodes.empty())
+    return {.kind = Remedy::Kind::addNodes,
+            .label = "Begin with a small classifier",
+            .nodes = {{.id = "x", .layer = "Input", .values = {{"shape", {1, 28, 28}}}},
+                      {.id = "fc", .layer = "Linear", .values = {{"outputs", 10}}},
+                      targetInput("y", Shape{1}, true),
+                      {.id = "loss", .layer = "SoftmaxCrossEntropy"}},
+            .edges = {{{"x", "output"}, {"fc", "input"}},
+                      {{"fc", "output"}, {"loss", "input"}},
+                      {{"y", "output"}, {"loss", "target"}}}};
+  if (!analysis.sound()) return {};
+  std::vector<const Node*> ends;
+  for (const Node& node : network.nodes) {
+    const bool read = std::any_of(network.edges.begin(), network.edges.end(),
+                                  [&](const Edge& edge) { return edge.from.node == node.id; });
+    if (node.layer != "Input" && !read) ends.push_back(&node);
+  }
+  if (ends.size() != 1) return {};
+  const Shape& shape = analysis.nodes.at(ends[0]->id).outputs[0];
+  // Scores of several classes want labels; a single number is compared with a number.
+  const bool classes = shape.rank() == 1 && shape[0] > 1;
+  const std::string id = freeName(network, "loss"), target = freeName(network, classes ? "y" : "target");
+  const LayerDefinition* from = findLayer(ends[0]->layer);
+  return {.kind = Remedy::Kind::addNodes,
+          .label = classes ? "Add SoftmaxCrossEntropy with its labels" : "Add MeanSquaredError with its target",
+          .nodes = {{.id = id, .layer = classes ? "SoftmaxCrossEntropy" : "MeanSquaredError"},
+                    targetInput(target, classes ? Shape{1} : shape, classes)},
+          .edges = {{{ends[0]->id, from->entry.outputs[0].key}, {id, "input"}}, {{target, "output"}, {id, "target"}}}};
+}
+
 
 void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& network,
                      std::vector<Problem>& problems) {

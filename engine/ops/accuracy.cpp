@@ -49,15 +49,21 @@ void referenceBinary(ops::References inputs, ops::Outputs outputs, const Attribu
 
 const OpDefinition& defineTopKAccuracyOp() {
   using namespace accuracy_op;
-  static const OpDefinition op{
-      .name = "top_k_accuracy", .infer = inferTopK, .reference = referenceTopK, .signature = "logits, labels -> share"};
+  static const OpDefinition op{.name = "top_k_accuracy",
+                               .infer = inferTopK,
+                               .reference = referenceTopK,
+                               .signature = "logits, labels -> share",
+                               .flat = true};
   return op;
 }
 
 const OpDefinition& defineBinaryAccuracyOp() {
   using namespace accuracy_op;
-  static const OpDefinition op{
-      .name = "binary_accuracy", .infer = inferBinary, .reference = referenceBinary, .signature = "p, target -> share"};
+  static const OpDefinition op{.name = "binary_accuracy",
+                               .infer = inferBinary,
+                               .reference = referenceBinary,
+                               .signature = "p, target -> share",
+                               .flat = true};
   return op;
 }
 

@@ -6,12 +6,11 @@
 // Inference: y = gamma (x - mean) / sqrt(variance + epsilon) + beta with the running values.
 #include <cmath>
 
+#include "engine/ops/normalisation.h"
 #include "engine/ops/support.h"
 
 namespace loom {
 namespace batch_normalization_op {
-
-constexpr double kEpsilon = 1e-5, kMomentum = 0.9;  // where the attribute is absent
 
 // Calls visit(index) for every element of channel c.
 template <class Visit>
@@ -53,7 +52,8 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const ops::AxisView view = ops::viewAlong(inputs[0]->shape, ops::axisOf(inputs[0]->shape, attributes, 1));
-  const double epsilon = attributes.real("epsilon", kEpsilon), momentum = attributes.real("momentum", kMomentum);
+  const double epsilon = attributes.real("epsilon", ops::kNormalisationEpsilon),
+               momentum = attributes.real("momentum", ops::kStatisticsMomentum);
   const double n = static_cast<double>(view.outer * view.inner);
   const std::vector<double>& x = inputs[0]->values;
   for (std::int64_t c = 0; c < view.length; ++c) {
@@ -116,7 +116,8 @@ ops::Gradients gradientOfInference(ProgramBuilder& builder, const GradientArgume
   ops::Gradients gradients(5, kNoTensor);
   if (arguments.wanted[0] || arguments.wanted[1]) {
     const TensorId variance = builder.add(
-        "scale", {arguments.inputs[4]}, {{"factor", 1.0}, {"offset", arguments.attributes.real("epsilon", kEpsilon)}});
+        "scale", {arguments.inputs[4]},
+        {{"factor", 1.0}, {"offset", arguments.attributes.real("epsilon", ops::kNormalisationEpsilon)}});
     const TensorId deviation = spread(builder.add("unary", {variance}, {{"function", "sqrt"}}));
     const TensorId scaled = ops::binary(builder, "divide", dy, deviation);
     if (arguments.wanted[0])
@@ -133,7 +134,7 @@ ops::Gradients gradientOfInference(ProgramBuilder& builder, const GradientArgume
 
 void referenceInference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const ops::AxisView view = ops::viewAlong(inputs[0]->shape, ops::axisOf(inputs[0]->shape, attributes, 1));
-  const double epsilon = attributes.real("epsilon", kEpsilon);
+  const double epsilon = attributes.real("epsilon", ops::kNormalisationEpsilon);
   for (std::int64_t c = 0; c < view.length; ++c) {
     const double mean = inputs[3]->values[static_cast<std::size_t>(c)],
                  variance = inputs[4]->values[static_cast<std::size_t>(c)];

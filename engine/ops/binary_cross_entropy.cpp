@@ -7,8 +7,6 @@
 namespace loom {
 namespace binary_cross_entropy_op {
 
-constexpr double kLeast = 1e-7;
-
 bool fromLogits(const Attributes& attributes) {
   return attributes.boolean("from_logits", false);
 }
@@ -17,10 +15,10 @@ TensorId unary(ProgramBuilder& builder, const char* function, TensorId x) {
   return builder.add("unary", {x}, {{"function", std::string(function)}});
 }
 
-// max(x, kLeast), then its logarithm.
+// max(x, ops::kLeastProbability), then its logarithm.
 TensorId clampedLog(ProgramBuilder& builder, TensorId x) {
   const Shape ones(std::vector<std::int64_t>(builder.shape(x).rank(), 1));
-  return unary(builder, "log", ops::binary(builder, "maximum", x, builder.constant(kLeast, ones)));
+  return unary(builder, "log", ops::binary(builder, "maximum", x, builder.constant(ops::kLeastProbability, ones)));
 }
 
 // d loss / d target = s (log(1 - p) - log p) / n, or -s x / n for logits: rarely wanted, so it has no op of its own.
@@ -50,7 +48,7 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   const bool logits = fromLogits(attributes);
   ops::meanLoss(inputs, outputs, [&](double x, double t) {
     if (logits) return (x > 0 ? x : 0) - x * t + std::log1p(std::exp(-std::abs(x)));
-    const double p = std::clamp(x, kLeast, 1 - kLeast);
+    const double p = std::clamp(x, ops::kLeastProbability, 1 - ops::kLeastProbability);
     return -(t * std::log(p) + (1 - t) * std::log1p(-p));
   });
 }
@@ -59,7 +57,7 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   const bool logits = fromLogits(attributes);
   ops::meanLossGradient(inputs, outputs, [&](double x, double t) {
     if (logits) return 1 / (1 + std::exp(-x)) - t;
-    if (x < kLeast || x > 1 - kLeast) return 0.0;
+    if (x < ops::kLeastProbability || x > 1 - ops::kLeastProbability) return 0.0;
     return (x - t) / (x * (1 - x));
   });
 }

@@ -4,6 +4,9 @@
 
 namespace loom::ops {
 
+// binary_cross_entropy takes a probability no nearer to 0 and 1 than this.
+inline constexpr double kLeastProbability = 1e-7;
+
 // Rank 0 from x and a target of the same shape.
 inline std::vector<TensorSpec> inferElementwiseLoss(Specs inputs, const Attributes&) {
   needFloat("the prediction", inputs[0]);

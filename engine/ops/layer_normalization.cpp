@@ -4,12 +4,11 @@
 // Gradient: with g = gamma dy, dx = r (g - mean(g) - h mean(g h)), dgamma = sum over rows of dy h, dbeta = sum of dy.
 #include <cmath>
 
+#include "engine/ops/normalisation.h"
 #include "engine/ops/support.h"
 
 namespace loom {
 namespace layer_normalization_op {
-
-constexpr double kEpsilon = 1e-5;  // where the attribute is absent
 
 struct Split {
   Shape leading, trailing;
@@ -44,7 +43,7 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const Split split = splitOf(inputs[0]->shape, attributes);
   const std::int64_t rows = split.leading.elements(), length = split.trailing.elements();
-  const double epsilon = attributes.real("epsilon", kEpsilon), count = static_cast<double>(length);
+  const double epsilon = attributes.real("epsilon", ops::kNormalisationEpsilon), count = static_cast<double>(length);
   for (std::int64_t row = 0; row < rows; ++row) {
     const double* x = inputs[0]->values.data() + row * length;
     double* y = outputs[0].values.data() + row * length;

@@ -37,6 +37,11 @@ inline bool noiseKeeps(std::uint32_t word, double probability) {
   return Philox::toUniform(word) >= static_cast<float>(probability);
 }
 
+// The same on integers: kept where (word >> 8) >= noiseThreshold(probability).
+inline std::uint32_t noiseThreshold(double probability) {
+  return static_cast<std::uint32_t>(std::ceil(static_cast<double>(static_cast<float>(probability)) * 0x1p24));
+}
+
 // Standard normal from two words (Box-Muller, the cosine branch); the first is moved into (0, 1] so that its logarithm
 // is finite.
 inline double normalFrom(std::uint32_t first, std::uint32_t second) {

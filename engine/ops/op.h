@@ -40,8 +40,8 @@ struct OpDefinition {
   std::string name;  // "convolution_weight_gradient"
   // Output specs from input specs; throws Error(badProject) with both numbers for what cannot be.
   std::vector<TensorSpec> (*infer)(std::span<const TensorSpec> inputs, const Attributes& attributes);
-  // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops through which nothing flows
-  // (metrics, the gradient ops themselves). Contributions of several consumers are summed by the caller.
+  // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops that have none: a loss that leads
+  // through one is refused, unless the op is `flat`. Contributions of several consumers are summed by the caller.
   std::vector<TensorId> (*gradient)(ProgramBuilder& builder, const GradientArguments& arguments);
   // Overwrites outputs, whose shapes are set (values too, at 0). Optional inputs that are absent come as a null
   // pointer. After the outputs come the new values of the inputs named in `updates`, as copies of the old ones.
@@ -59,6 +59,8 @@ struct OpDefinition {
   std::vector<int> updates;
   // The output is the first input's bytes under another shape.
   bool isView = false;
+  // Without a gradient, and rightly so: the derivative is 0 wherever there is one (an accuracy).
+  bool flat = false;
   // Other ranks take part (communication.h): never dead and never merged with its like, whatever this rank reads of it.
   bool communicates = false;
 };

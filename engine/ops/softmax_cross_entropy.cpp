@@ -10,17 +10,6 @@
 namespace loom {
 namespace softmax_cross_entropy_op {
 
-struct Smoothing {
-  double label, other;  // q of the label's class and of each other one
-};
-
-Smoothing smoothingOf(const Attributes& attributes, std::int64_t classes) {
-  const double e = attributes.real("smoothing", 0.0), count = static_cast<double>(classes);
-  const bool sony = attributes.has("definition") && attributes.text("definition") == "sony";
-  if (sony) return {1 - e, e / (count - 1)};
-  return {1 - e + e / count, e / count};
-}
-
 void check(ops::Specs inputs, const Attributes& attributes) {
   ops::needLabels(inputs[0], inputs[1]);
   const double smoothing = attributes.real("smoothing", 0.0);
@@ -53,7 +42,7 @@ double logSumExp(const double* row, std::int64_t classes) {
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const std::int64_t classes = inputs[0]->shape[-1], rows = inputs[0]->shape.elements() / classes;
-  const Smoothing smoothing = smoothingOf(attributes, classes);
+  const ops::Smoothing smoothing = ops::smoothingOf(attributes, classes);
   double sum = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* logits = inputs[0]->values.data() + r * classes;
@@ -75,7 +64,7 @@ std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attri
 
 void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
   const std::int64_t classes = inputs[0]->shape[-1], rows = inputs[0]->shape.elements() / classes;
-  const Smoothing smoothing = smoothingOf(attributes, classes);
+  const ops::Smoothing smoothing = ops::smoothingOf(attributes, classes);
   const double scale = inputs[2]->values[0] / static_cast<double>(rows);
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* logits = inputs[0]->values.data() + r * classes;

@@ -42,6 +42,10 @@ LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict m, con
   for (std::int64_t i = 0; i < count; ++i) w[i] -= c.rate * direction(w[i], m[i], v[i], c);
 }
 
+constexpr const char* kCorrected =
+    "is LAMB with bias correction, lengths without bounds and gradients that are scaled to a norm of at most 1 first: "
+    "write \"LAMB\" with \"bias_correction\": true and \"gamma_high\": 1e12, and \"clip_norm\": 1 in training";
+
 class Lamb final : public Optimizer {
  public:
   explicit Lamb(const Values& values)
@@ -109,7 +113,7 @@ const OptimizerDefinition& defineLAMBOptimizer() {
       .entry =
           {.id = "LAMB",
            .label = "LAMB",
-           .aliases = {"Lamb", "NVLAMB", "FusedLAMB"},
+           .relatives = {{"NVLAMB", kCorrected}, {"FusedLAMB", kCorrected}},
            .summary =
                "Adam whose step in each tensor is in proportion to the tensor's own size: for batches of thousands.",
            .help =
@@ -149,6 +153,13 @@ const OptimizerDefinition& defineLAMBOptimizer() {
         if (values.real("gamma_low") > values.real("gamma_high"))
           throwError(ErrorCode::badProject, "LAMB: the least length {} is above the greatest, {}",
                      values.real("gamma_low"), values.real("gamma_high"));
+        if (values.boolean("bias_correction"))
+          for (const char* key : {"beta1", "beta2"})
+            if (values.real(key) == 1)
+              throwError(ErrorCode::badProject,
+                         "LAMB: {} is 1, and the bias correction divides by 1 - {} to the power of the step, which is "
+                         "0 then: take a smaller one, or \"bias_correction\": false",
+                         key, key);
         return std::make_unique<Lamb>(values);
       }};
   return definition;

@@ -89,19 +89,22 @@ const OptimizerDefinition& defineLARSOptimizer() {
   static const OptimizerDefinition definition{
       .entry = {.id = "LARS",
                 .label = "LARS",
-                .aliases = {"Lars", "LARC", "LayerwiseAdaptiveRateScaling"},
+                .aliases = {"LayerwiseAdaptiveRateScaling"},
+                .relatives = {{"LARC",
+                               "is LARS whose ratio is clipped and whose rate stands outside of the buffer: write "
+                               "\"LARS\" with \"trust_clip\": true and \"rate_placement\": \"outside\""}},
                 .summary = "Momentum whose step in each tensor is in proportion to the tensor's own size: for batches "
                            "of thousands.",
                 .help =
                     "λ = coefficient · ‖w‖ / (‖g‖ + weight_decay · ‖w‖), for each tensor; 1 where ‖w‖ < ε or ‖g‖ = 0\n"
                     "v ← momentum · v + learning_rate · λ · (g + weight_decay · w)\nw ← w − v\n"
-                    "You, Gitman, Ginsburg, arXiv 1708.03888; arithmetic and defaults of nnabla (a denominator below ε "
+                    "You, Gitman, Ginsburg, arXiv 1708.03888; arithmetic of nnabla (a denominator below ε "
                     "gains ε). "
-                    "g is the averaged gradient of the whole batch before the decay is added. Learning rates are "
-                    "large: 2 to 30 with a "
+                    "g is the averaged gradient of the whole batch before the decay is added. The coefficient makes steps "
+                    "small, so learning rates are large: 1 for usual batches, 2 to 30 for those of thousands, with a "
                     "polynomial schedule of power 2 and a warm-up. timm keeps the learning rate outside of the buffer.",
                 .fields =
-                    {learningRateField(0.001),
+                    {learningRateField(1, {0.05, 100}),
                      shareField("momentum", "Momentum", "The share of the buffer that is kept from step to step.", 0.9),
                      {.key = "coefficient",
                       .label = "Trust coefficient",
@@ -119,7 +122,7 @@ const OptimizerDefinition& defineLARSOptimizer() {
                       .type = FieldType::boolean,
                       .defaultValue = false},
                      {.key = "rate_placement",
-                      .label = "Learning rate",
+                      .label = "Place of the rate",
                       .help = "Where the learning rate stands; it matters when it changes.",
                       .type = FieldType::choice,
                       .defaultValue = "inside",

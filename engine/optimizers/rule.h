@@ -1,25 +1,19 @@
 #pragma once
-// What the rules share: fields that each has, and the attribute that compiles a loop for several instruction sets,
-// chosen when the program starts. A rule's loop runs over ranges of a few thousand elements, so the indirect call costs
-// nothing.
+// What the rules share: the fields that each has. Their loops are LOOM_VECTORISED.
+#include "engine/base/vectorised.h"
 #include "engine/optimizers/optimizer.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define LOOM_VECTORISED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define LOOM_VECTORISED
-#endif
 
 namespace loom {
 
-inline Field learningRateField(double defaultValue) {
+// `usual`: outside of it the rule hardly learns, or hardly stays finite; a warning says so.
+inline Field learningRateField(double defaultValue, Range usual = {1e-6, 10}) {
   return {.key = "learning_rate",
           .label = "Learning rate",
           .help = "How far a step goes. The schedule multiplies it.",
           .type = FieldType::real,
           .defaultValue = defaultValue,
           .hard = Range{0, 1000},
-          .comfortable = Range{1e-6, 10},
+          .comfortable = usual,
           .important = true};
 }
 

@@ -49,7 +49,7 @@ class Executable {
   virtual Json describe() const = 0;
 };
 
-// An optimizer's elementwise rule on this machine; see engine/optimizers/optimizer.h.
+// A machine: compiles programs for itself, and shares other work (an optimizer's rule) among its threads.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -36,7 +36,7 @@ class Differentiation {
     m_wanted.assign(program().tensors.size(), false);
     for (TensorId target : targets) m_wanted[static_cast<std::size_t>(target)] = true;
     for (const Operation& operation : program().operations) {
-      if (!operation.op->gradient) continue;
+      if (operation.op->flat) continue;
       const bool any =
           std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](TensorId id) { return isWanted(id); });
       if (!any) continue;
@@ -60,7 +60,7 @@ class Differentiation {
 
   void passThrough(std::size_t index) {
     const Operation operation = program().operations[index];  // a copy: emitting moves the list
-    if (!operation.op->gradient) return;
+    if (operation.op->flat) return;
     std::vector<TensorId> outputGradients;
     bool flows = false;
     for (TensorId id : operation.outputs) {
@@ -72,6 +72,10 @@ class Differentiation {
     for (std::size_t i = 0; i < operation.inputs.size(); ++i) any |= wanted[i] = isWanted(operation.inputs[i]);
     if (!flows || !any) return;
 
+    if (!operation.op->gradient)
+      throwError(ErrorCode::badProject, "the loss depends on '{}' through {}, which has no derivative yet{}",
+                 operation.origin, operation.op->name,
+                 operation.backward ? ": derivatives of derivatives are not there for it" : "");
     m_builder.setOrigin(operation.origin);
     const std::vector<TensorId> inputGradients =
         operation.op->gradient(m_builder, {operation.inputs,

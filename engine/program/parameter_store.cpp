@@ -102,10 +102,6 @@ ParameterStore::Entry& ParameterStore::at(std::string_view name) {
   return const_cast<Entry&>(static_cast<const ParameterStore&>(*this).at(name));
 }
 
-void ParameterStore::zeroGradients() {
-  for (const auto& entry : m_entries) std::fill(entry->gradient.begin(), entry->gradient.end(), 0.0f);
-}
-
 std::int64_t ParameterStore::parameterCount() const {
   std::int64_t count = 0;
   for (const auto& entry : m_entries)

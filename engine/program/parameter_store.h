@@ -39,7 +39,6 @@ class ParameterStore {
   // In order of creation.
   const std::vector<std::unique_ptr<Entry>>& entries() const { return m_entries; }
   std::vector<std::unique_ptr<Entry>>& entries() { return m_entries; }
-  void zeroGradients();
   std::int64_t parameterCount() const;  // elements of all that are no state
 
  private:

@@ -9,6 +9,8 @@
 #include <map>
 #include <sstream>
 
+#include "engine/base/host.h"
+
 namespace loom {
 
 std::optional<ProcessStat> processStat(std::int64_t process) {
@@ -56,9 +58,7 @@ std::string bootId() {
 }
 
 std::string machineName() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
+  return hostName();
 }
 
 ProcessName nameOf(std::int64_t process) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/catalogue/text.h"
+#include "engine/catalogue/names.h"
 
 namespace loom {
 namespace {
@@ -41,13 +41,7 @@ double rateScale(std::string_view scaling, std::int64_t batch, std::int64_t base
 }
 
 const ScheduleDefinition* findSchedule(std::string_view name) {
-  const std::string wanted = folded(name);
-  for (const ScheduleDefinition* definition : scheduleTable()) {
-    if (folded(definition->entry.id) == wanted) return definition;
-    for (const std::string& alias : definition->entry.aliases)
-      if (folded(alias) == wanted) return definition;
-  }
-  return nullptr;
+  return findNamed(scheduleTable(), name);
 }
 
 const Entry& warmupEntry() {
@@ -97,13 +91,9 @@ std::unique_ptr<Schedule> makeSchedule(const Json& schedule, const Json& warmup,
                given.dump());
   const std::string name = given["name"].get<std::string>();
   const ScheduleDefinition* definition = findSchedule(name);
-  if (!definition) {
-    std::vector<std::string> known;
-    for (const ScheduleDefinition* one : scheduleTable()) known.push_back(one->entry.id);
-    const std::string near = nearest(name, known);
+  if (!definition)
     throwError(ErrorCode::badProject, "training.schedule: unknown schedule '{}'{}", name,
-               near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near));
-  }
+               hintOn(scheduleTable(), name));
   requireSound(definition->entry, given, {"name"}, "training.schedule");
   auto made = definition->make(Values(definition->entry, given), span);
   if (warmup.is_null()) return made;

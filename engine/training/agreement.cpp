@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/host.h"
 #include "engine/base/philox.h"
-#include "engine/training/run_description.h"
 
 namespace loom {
 namespace {

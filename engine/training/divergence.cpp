@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -29,10 +30,51 @@ std::string firstBadSample(std::span<const float> values, const Shape& shape) {
   return {};
 }
 
+// What an operation writes.
+struct Probe {
+  TensorId tensor;
+  std::size_t operation;
+};
+
+std::int64_t bytesKept(const Tensor& tensor) {
+  return tensor.role == TensorRole::intermediate ? tensor.shape.elements() * std::int64_t{sizeof(float)} : 0;
+}
+
+// The shard once more, with these probes as results.
+std::string firstNotFinite(Backend& backend, ParameterStore& store, const DivergenceQuestion& question,
+                           std::span<const Probe> probes) {
+  const auto nameOf = [](std::size_t i) { return fmt::format("probe {}", i); };
+  Program program = question.program;
+  for (std::size_t i = 0; i < probes.size(); ++i)
+    if (program.tensor(probes[i].tensor).role == TensorRole::intermediate)
+      program.results.push_back({nameOf(i), "output", probes[i].tensor});
+  const auto executable = backend.compile(std::move(program), store, question.compile);
+  for (const Tensor& tensor : question.program.tensors) {
+    if (tensor.role != TensorRole::input) continue;
+    const std::span<const std::byte> from = question.executable.input(tensor.name);
+    std::memcpy(executable->input(tensor.name).data(), from.data(), from.size());
+  }
+  executable->run(question.step);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    const Tensor& tensor = question.program.tensor(probes[i].tensor);
+    const Operation& operation = question.program.operations[probes[i].operation];
+    std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
+    if (tensor.role == TensorRole::intermediate)
+      executable->readResult(nameOf(i), values);
+    else
+      std::copy_n(store.at(tensor.name).gradient.begin(), values.size(), values.begin());
+    if (allFinite(values)) continue;
+    if (tensor.role == TensorRole::parameterGradient) return fmt::format("the gradient of '{}'", tensor.name);
+    return fmt::format("the {} of {}", operation.backward ? "gradient" : "output",
+                       layerName(question.network, operation.origin));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQuestion question) {
-  Program& program = question.program;
+  const Program& program = question.program;
   for (const Tensor& tensor : program.tensors) {
     if (tensor.role != TensorRole::input || tensor.type != DataType::f32) continue;
     std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
@@ -41,45 +83,27 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
       return fmt::format("the data: the input '{}'{}", tensor.name, firstBadSample(values, tensor.shape));
   }
   for (const Parameter& parameter : program.parameters)
-    if (!allFinite(store.at(parameter.name).value))
-      return fmt::format("the {} '{}'", parameter.isState ? "running state" : "weights", parameter.name);
+    // Running statistics follow from what a step computes and never lead to it.
+    if (!parameter.isState && !allFinite(store.at(parameter.name).value))
+      return fmt::format("the weights '{}'", parameter.name);
 
-  struct Probe {
-    std::string result;
-    TensorId tensor;
-    std::size_t operation;
-  };
   std::vector<Probe> probes;
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     for (const TensorId id : program.operations[i].outputs) {
       if (id == kNoTensor || program.tensor(id).type != DataType::f32) continue;
       const TensorRole role = program.tensor(id).role;
-      if (role != TensorRole::intermediate && role != TensorRole::parameterGradient) continue;
-      probes.push_back({fmt::format("probe {}", probes.size()), id, i});
-      if (role == TensorRole::intermediate) program.results.push_back({probes.back().result, "output", id});
+      if (role == TensorRole::intermediate || role == TensorRole::parameterGradient) probes.push_back({id, i});
     }
   }
-  const Program kept = program;
-  const auto executable = backend.compile(std::move(program), store, question.compile);
-  for (const Tensor& tensor : kept.tensors) {
-    if (tensor.role != TensorRole::input) continue;
-    const std::span<const std::byte> from = question.executable.input(tensor.name);
-    std::memcpy(executable->input(tensor.name).data(), from.data(), from.size());
-  }
   question.step.accumulate = false;
-  executable->run(question.step);
-  for (const Probe& probe : probes) {
-    const Tensor& tensor = kept.tensor(probe.tensor);
-    const Operation& operation = kept.operations[probe.operation];
-    std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
-    if (tensor.role == TensorRole::intermediate)
-      executable->readResult(probe.result, values);
-    else
-      std::copy_n(store.at(tensor.name).gradient.begin(), values.size(), values.begin());
-    if (allFinite(values)) continue;
-    if (tensor.role == TensorRole::parameterGradient) return fmt::format("the gradient of '{}'", tensor.name);
-    return fmt::format("the {} of {}", operation.backward ? "gradient" : "output",
-                       layerName(question.network, operation.origin));
+  for (std::size_t first = 0; first < probes.size();) {
+    std::size_t last = first;
+    for (std::int64_t bytes = 0; last < probes.size() && (last == first || bytes < question.mostKept); ++last)
+      bytes += bytesKept(program.tensor(probes[last].tensor));
+    const std::string found =
+        firstNotFinite(backend, store, question, std::span(probes).subspan(first, last - first));
+    if (!found.empty()) return found;
+    first = last;
   }
   return {};
 }

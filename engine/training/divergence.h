@@ -1,6 +1,6 @@
 #pragma once
-// When a loss or a gradient is no longer finite: where it began. The shard is computed once more by a program whose every
-// intermediate tensor is a result, and the first of them that holds nan or infinity is named.
+// When a loss or a gradient is no longer finite: where it began. The shard is computed once more with intermediate
+// tensors as results, so many at a time as memory allows, and the first of them that holds nan or infinity is named.
 #include <string>
 
 #include "engine/network/network.h"
@@ -14,6 +14,9 @@ struct DivergenceQuestion {
   Executable& executable;      // whose inputs still hold the shard
   StepOptions step;
   CompileOptions compile;
+  // Bytes of intermediate tensors that one pass keeps beside what a step needs anyway: all at once would be several
+  // times the memory of training.
+  std::int64_t mostKept = std::int64_t{256} << 20;
 };
 
 // "the weights of layer 'conv2' ('conv2/weight')", "the output of layer 'exp1' (Exp)", "the gradient ...", "the input 'x' ..."; empty when

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace loom {
+namespace {
+
+constexpr std::size_t kHead = 5;  // numbers before the parts
+
+}  // namespace
 
 std::vector<std::string> metricNames(const Program& program) {
   std::vector<std::string> names;
@@ -15,13 +20,15 @@ std::vector<std::string> metricNames(const Program& program) {
 
 Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names,
                         const std::vector<Measured>& mine, std::size_t most, const Signals& signals) {
-  const std::size_t width = 2 + names.size(), words = 3 + most * width;
+  const std::size_t width = 2 + names.size(), words = kHead + most * width;
   std::vector<double> sent(words, 0.0), all(words * static_cast<std::size_t>(communicator.size()));
   sent[0] = signals.stop;
   sent[1] = signals.commands;
   sent[2] = static_cast<double>(mine.size());
+  sent[3] = static_cast<double>(signals.weights >> 32);  // halves, which a double holds exactly
+  sent[4] = static_cast<double>(signals.weights & 0xffffffffu);
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    double* at = sent.data() + 3 + i * width;
+    double* at = sent.data() + kHead + i * width;
     at[0] = mine[i].samples;
     at[1] = mine[i].loss;
     for (std::size_t k = 0; k < names.size(); ++k) at[2 + k] = mine[i].metrics[k].second;
@@ -33,8 +40,9 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<std::strin
     const double* of = all.data() + rank * words;
     gathered.stop |= of[0] != 0;
     gathered.commands |= of[1] != 0;
+    if (of[3] != all[3] || of[4] != all[4]) gathered.apart.push_back(static_cast<int>(rank));
     for (std::size_t i = 0; i < static_cast<std::size_t>(of[2]); ++i) {
-      const double* at = of + 3 + i * width;
+      const double* at = of + kHead + i * width;
       Measured part{.loss = at[1], .metrics = {}, .samples = at[0]};
       for (std::size_t k = 0; k < names.size(); ++k) part.metrics.emplace_back(names[k], at[2 + k]);
       gathered.parts.push_back(std::move(part));

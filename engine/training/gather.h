@@ -16,12 +16,14 @@ std::vector<std::string> metricNames(const Program& program);
 struct Signals {
   bool stop = false;      // a signal asked this process to stop
   bool commands = false;  // this rank holds commands that all must obey
+  std::uint64_t weights = 0;  // checksum of this rank's; 0 = not compared in this step
 };
 
 struct Gathered {
   std::vector<Measured> parts;  // of all ranks, in their order: the same on every rank
   bool stop = false;            // some rank's signal
   bool commands = false;
+  std::vector<int> apart;  // ranks whose weights are not those of rank 0
 };
 
 // `mine`: at most `most` parts, the same limit on every rank. Blocks until every rank has called it.

@@ -4,13 +4,9 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/base/vectorised.h"
+#include "engine/catalogue/names.h"
 #include "engine/network/pattern.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define LOOM_SUM_VECTORISED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define LOOM_SUM_VECTORISED
-#endif
 
 namespace loom {
 namespace {
@@ -18,7 +14,7 @@ namespace {
 constexpr std::int64_t kPiece = 8192;  // elements: gradient, weight and two slots take 128 KiB
 
 // Sixteen sums side by side: the order of additions is fixed, and the compiler may still use its widest registers.
-LOOM_SUM_VECTORISED double sumOfSquares(const float* values, std::int64_t count) {
+LOOM_VECTORISED double sumOfSquares(const float* values, std::int64_t count) {
   constexpr int kLanes = 16;
   double lanes[kLanes] = {};
   std::int64_t i = 0;
@@ -54,13 +50,9 @@ const OptimizerDefinition& definitionOf(const Json& optimizer) {
                optimizer.dump());
   const std::string name = optimizer["name"].get<std::string>();
   const OptimizerDefinition* definition = findOptimizer(name);
-  if (!definition) {
-    std::vector<std::string> known;
-    for (const OptimizerDefinition* one : optimizerTable()) known.push_back(one->entry.id);
-    const std::string near = nearest(name, known);
+  if (!definition)
     throwError(ErrorCode::badProject, "training.optimizer: unknown optimizer '{}'{}", name,
-               near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near));
-  }
+               hintOn(optimizerTable(), name));
   for (const FieldProblem& problem : validate(definition->entry, optimizer, {"name"}))
     if (problem.severity == FieldProblem::Severity::error)
       throwError(ErrorCode::badProject, "training.optimizer ({}): {}", definition->entry.id, problem.message);

@@ -9,18 +9,31 @@ Json BestSoFar::toJson() const {
   return {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}};
 }
 
+void Position::countStepsPerEpoch(std::int64_t wanted) {
+  const double factor = stepsPerEpoch > 0 ? static_cast<double>(wanted) / static_cast<double>(stepsPerEpoch) : 1;
+  scheduleStep *= factor;
+  for (UpdatePlace& update : updates)
+    if (update.rate) update.rate->at *= factor;
+  stepsPerEpoch = wanted;
+}
+
 Json Position::toJson() const {
   Json places = Json::object();
   for (const auto& [name, place] : datasets) places[name] = {{"epoch", place.epoch}, {"sample", place.sample}};
   Json counts = Json::array();
   for (const UpdatePlace& update : updates) {
     Json one = {{"count", update.count}};
-    if (update.rate) one["learning_rate"] = {{"value", update.rate->value}, {"at", update.rate->at}};
+    if (update.rate) {
+      one["learning_rate"] = {{"value", update.rate->value}, {"at", update.rate->at}};
+      if (update.rate->base) one["learning_rate"]["base"] = *update.rate->base;
+    }
     counts.push_back(std::move(one));
   }
   Json json = {{"version", kCheckpointVersion},
                {"step", step},
                {"schedule_step", scheduleStep},
+               {"steps_per_epoch", stepsPerEpoch},
+               {"settings_batch", settingsBatch},
                {"samples", samples},
                {"epoch", epoch},
                {"validation_due", validationDue},
@@ -39,6 +52,8 @@ Position Position::fromJson(const Json& json) {
     Position position;
     position.step = json.at("step").get<std::int64_t>();
     position.scheduleStep = json.at("schedule_step").get<double>();
+    position.stepsPerEpoch = json.value("steps_per_epoch", std::int64_t{0});
+    position.settingsBatch = json.value("settings_batch", std::int64_t{0});
     position.samples = json.at("samples").get<std::int64_t>();
     position.epoch = json.at("epoch").get<double>();
     position.validationDue = json.at("validation_due").get<bool>();
@@ -49,9 +64,11 @@ Position Position::fromJson(const Json& json) {
       position.datasets[name] = {place.at("epoch").get<std::int64_t>(), place.at("sample").get<std::int64_t>()};
     for (const Json& update : json.at("updates")) {
       UpdatePlace place{.count = update.at("count").get<std::int64_t>()};
-      if (update.contains("learning_rate"))
-        place.rate = {update["learning_rate"].at("value").get<double>(),
-                      update["learning_rate"].at("at").get<double>()};
+      if (update.contains("learning_rate")) {
+        const Json& rate = update["learning_rate"];
+        place.rate = {.value = rate.at("value").get<double>(), .at = rate.at("at").get<double>()};
+        if (rate.contains("base")) place.rate->base = rate["base"].get<double>();
+      }
       position.updates.push_back(place);
     }
     position.batch = json.at("batch").get<std::int64_t>();

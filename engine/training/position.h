@@ -15,6 +15,7 @@ namespace loom {
 struct RateOverride {
   double value = 0;
   double at = 0;
+  std::optional<double> base;  // the rule's rate in the settings then; a resume with another one ends the override
 };
 
 struct BestSoFar {
@@ -27,7 +28,9 @@ struct BestSoFar {
 
 struct Position {
   std::int64_t step = 0;      // updates of the weights done
-  double scheduleStep = 0;    // the same, in steps of the batch that the settings name
+  double scheduleStep = 0;    // where the schedule stands: `step` in steps of the batch that the settings name
+  std::int64_t stepsPerEpoch = 0;  // of such steps; 0 = not known (a checkpoint of an older version)
+  std::int64_t settingsBatch = 0;  // that batch; 0 = not known
   std::int64_t samples = 0;   // of the first update's dataset, over all epochs
   double epoch = 0;           // epochs done, fractional
   bool validationDue = false; // an epoch ended, but its validation was not finished
@@ -46,6 +49,10 @@ struct Position {
   };
   std::vector<UpdatePlace> updates;
   std::int64_t batch = 0;     // a batch that was changed while training; 0 = that of the settings
+
+  // The schedule's place, and that of rates that were set, in steps of which an epoch has `stepsPerEpoch`: after a
+  // resume with another batch the schedule goes on at the same share of an epoch.
+  void countStepsPerEpoch(std::int64_t stepsPerEpoch);
 
   Json toJson() const;
   // Throws Error(badData) for what toJson() did not write.

@@ -125,8 +125,7 @@ PredictionResult TrainedRun::predict(const PredictionRequest& request) {
     Program program = builder.take();
     m_store.ensure(program.parameters);
     restore();
-    return *executables.emplace(batch, m_backend.compile(std::move(program), m_store, {.threads = m_settings.threads}))
-                .first->second;
+    return *executables.emplace(batch, m_backend.compile(std::move(program), m_store, m_compile)).first->second;
   };
   const Program& program = compiled(feed.batch()).program();
   bindings = feed.bind(drawn, program);

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/data/stats.h"
+#include "engine/network/dataset_rows.h"
 
 namespace loom {
 
@@ -28,10 +29,7 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
       return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
     };
     opened.data = openDataset(opened.csv, options);
-    const Values values(datasetEntry(), spec->extra);
-    const std::int64_t first = values.integer("first_row");
-    const std::int64_t rows = values.has("rows") ? values.integer("rows") : -1;
-    if (first != 0 || rows >= 0) opened.data = selectRows(opened.data, first, rows);
+    opened.data = rowsOf(*spec, std::move(opened.data));
     opened.prepare = resolve(*spec, *opened.data, trained);
     return m_opened.emplace(name, std::move(opened)).first->second;
   } catch (Error& error) {

@@ -1,7 +1,5 @@
 #include "engine/training/run_description.h"
 
-#include <unistd.h>
-
 #include <chrono>
 
 #include "engine/base/error.h"
@@ -11,12 +9,6 @@
 namespace loom {
 namespace {
 constexpr int kRunVersion = 1;
-}
-
-std::string hostName() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 void writeRunDescription(const RunFolder& folder, const RunDescription& description) {
@@ -31,8 +23,8 @@ void writeRunDescription(const RunFolder& folder, const RunDescription& descript
                      {"settings", settings},
                      {"datasets", description.facts},
                      {"seed", settings.value("seed", Json())},
-                     {"ranks", 1},
-                     {"hosts", {hostName()}},
+                     {"ranks", description.ranks},
+                     {"hosts", description.hosts},
                      {"device", description.device},
                      {"precision", description.precision},
                      {"versions", description.versions}};
@@ -57,6 +49,8 @@ RunDescription readRunDescription(const RunFolder& folder) {
     description.device = json.at("device").get<std::string>();
     description.precision = json.at("precision").get<std::string>();
     description.versions = json.value("versions", Json::object());
+    description.ranks = json.value("ranks", 1);
+    description.hosts = json.value("hosts", std::vector<std::string>());
     ReadProject read = readProject(json.at("project").dump(), name + " (its project)");
     for (const Problem& problem : read.problems)
       if (problem.severity == Severity::error) throwError(ErrorCode::badProject, "{}: {}", name, problem.message);

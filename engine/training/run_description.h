@@ -18,13 +18,13 @@ struct RunDescription {
   std::map<std::string, std::vector<Json>> prepared;       // resolved preparation of each dataset that was used
   Json facts = Json::object();                             // datasets as ProjectData::facts()
   std::string device, precision;
+  int ranks = 1;
+  std::vector<std::string> hosts;                          // each once, in the order of ranks
   Json versions = Json::object();
 };
 
 void writeRunDescription(const RunFolder& folder, const RunDescription& description);
 // Throws Error(missingFile) where there is no run.json, Error(badData, badProject, newerVersion) for what it says.
 RunDescription readRunDescription(const RunFolder& folder);
-
-std::string hostName();
 
 }  // namespace loom

@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/base/host.h"
 #include "engine/metrics/metric.h"
 #include "engine/training/agreement.h"
 #include "engine/training/run_description.h"
+#include "engine/training/same_weights.h"
 #include "engine/training/training_session.h"
 
 namespace loom {
@@ -131,7 +133,10 @@ void TrainingSession::makeUpdates() {
                                                                    .backend = m_backend,
                                                                    .settings = m_settings,
                                                                    .compile = m_compile,
-                                                                   .parallel = m_parallel}));
+                                                                   .parallel = m_parallel,
+                                                                   .beforeDiagnosis = [this] {
+                                                                     saveBestBeforeDivergence();
+                                                                   }}));
   }
   // An epoch is one pass over the data of the first update that runs at every step.
   const auto always =
@@ -201,13 +206,15 @@ void TrainingSession::resume() {
       tell("warning", {{"message", "the run has no checkpoint yet: it begins anew"}, {"code", "checkpoint"}});
     }
   }
-  if (m_options.resume && m_parallel.ranks() > 1) shareStore();
+  if (m_parallel.ranks() > 1) sharePosition();
   m_step = m_position.step;
-  for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
   const std::int64_t perEpoch = m_primary->stepsPerEpoch();
   m_stepsTotal = static_cast<std::int64_t>(std::ceil(m_settings.epochs * static_cast<double>(perEpoch) - 1e-6));
-  if (m_settings.maxSteps) m_stepsTotal = std::min(m_stepsTotal, *m_settings.maxSteps);
+  m_endsBySteps = m_settings.maxSteps && *m_settings.maxSteps < m_stepsTotal;
+  if (m_endsBySteps) m_stepsTotal = *m_settings.maxSteps;
   m_stepsTotal = std::max<std::int64_t>(m_stepsTotal, 1);
+  followSettings(perEpoch);
+  for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
   for (const auto& update : m_updates) update->setSpan({.steps = m_stepsTotal, .stepsPerEpoch = perEpoch});
   for (auto& [name, feed] : m_feeds) {
     if (m_position.batch > 0) feed->setBatch(m_position.batch);
@@ -219,28 +226,55 @@ void TrainingSession::resume() {
   }
 }
 
-// Rank 0 read a checkpoint; the others may not even see its disk.
-void TrainingSession::shareStore() {
-  Communicator& communicator = m_parallel.communicator;
-  communicator.activity().subject.store("the checkpoint", std::memory_order_relaxed);
-  m_position =
-      Position::fromJson(parseJson(broadcastText(communicator, m_position.toJson().dump()), "rank 0's position"));
-  m_position.updates.resize(m_updates.size());
-  for (const auto& entry : m_store.entries()) {
-    communicator.broadcast(std::as_writable_bytes(entry->value), 0);
-    for (auto& [name, slot] : entry->slots) communicator.broadcast(std::as_writable_bytes(slot), 0);
+// What the settings say now holds over what was set while training under other ones, and the schedule goes on where it
+// stood: at its share of an epoch, or at its step where steps end the run.
+void TrainingSession::followSettings(std::int64_t stepsPerEpoch) {
+  if (m_endsBySteps) m_position.stepsPerEpoch = stepsPerEpoch;
+  m_position.countStepsPerEpoch(stepsPerEpoch);
+  if (m_position.batch > 0 && m_position.settingsBatch > 0 && m_position.settingsBatch != m_settings.batch) {
+    tell("warning", {{"message", fmt::format("the batch of {} that was set while training gives way to the settings' "
+                                             "{}, which was {} then",
+                                             m_position.batch, m_settings.batch, m_position.settingsBatch)},
+                     {"code", "resume"}});
+    m_position.batch = 0;
+  }
+  m_position.settingsBatch = m_settings.batch;
+  for (std::size_t i = 0; i < m_updates.size(); ++i) {
+    std::optional<RateOverride>& rate = m_position.updates[i].rate;
+    const double base = m_updates[i]->update().baseRate();
+    if (!rate || !rate->base || *rate->base == base) continue;
+    tell("warning", {{"message", fmt::format("the learning rate of {:g} that was set while training gives way to the "
+                                             "settings' {:g}, which was {:g} then",
+                                             rate->value, base, *rate->base)},
+                     {"code", "resume"}});
+    rate.reset();
   }
 }
 
+// Rank 0 read a checkpoint, whose disk the others may not even see; or it drew the first weights, which another
+// machine's library may round otherwise.
+void TrainingSession::sharePosition() {
+  Communicator& communicator = m_parallel.communicator;
+  communicator.activity().subject.store("rank 0's position", std::memory_order_relaxed);
+  m_position =
+      Position::fromJson(parseJson(broadcastText(communicator, m_position.toJson().dump()), "rank 0's position"));
+  m_position.updates.resize(m_updates.size());
+  shareStore(communicator, m_store, m_options.resume ? StorePart::valuesAndSlots : StorePart::values);
+}
+
 void TrainingSession::describe() {
-  std::vector<std::string> devices;
-  if (m_parallel.ranks() > 1)
-    devices = allGatherTexts(m_parallel.communicator, Json{{"rank", m_parallel.communicator.rank()},
-                                                           {"host", hostName()},
-                                                           {"pid", ::getpid()},
-                                                           {"device", m_backend.name()}}
-                                                          .dump());
+  Json devices = Json::array();
+  for (const std::string& text : allGatherTexts(m_parallel.communicator, Json{{"rank", m_parallel.communicator.rank()},
+                                                                              {"host", hostName()},
+                                                                              {"pid", ::getpid()},
+                                                                              {"device", m_backend.name()}}
+                                                                             .dump()))
+    devices.push_back(Json::parse(text));
+  for (const Json& device : devices) m_hosts.push_back(device["host"].get<std::string>());
   if (!first()) return;
+  std::vector<std::string> hosts;
+  for (const std::string& host : m_hosts)
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
   if (!m_options.resume || m_options.changed || !std::filesystem::exists(m_options.run.runFile()))
     writeRunDescription(m_options.run, {.project = m_options.project,
                                         .projectFile = m_options.projectFile,
@@ -248,6 +282,8 @@ void TrainingSession::describe() {
                                         .facts = m_data.facts(),
                                         .device = m_backend.name(),
                                         .precision = std::string(toString(m_settings.precision)),
+                                        .ranks = m_parallel.ranks(),
+                                        .hosts = std::move(hosts),
                                         .versions = m_options.versions});
   Json started = {{"attempt", m_events->attempt()}};
   if (m_writtenStep >= 0) started["resumed_from"] = m_position.step;
@@ -265,11 +301,7 @@ void TrainingSession::describe() {
                   {"pid", ::getpid()},
                   {"host", hostName()}});
   tell("started", started);
-  if (!devices.empty()) {
-    Json ranks = Json::array();
-    for (const std::string& device : devices) ranks.push_back(Json::parse(device));
-    tell("devices", {{"ranks", std::move(ranks)}});
-  }
+  if (m_parallel.ranks() > 1) tell("devices", {{"ranks", std::move(devices)}});
   tellPlan();
 }
 

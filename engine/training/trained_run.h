@@ -59,6 +59,7 @@ class TrainedRun {
   std::filesystem::path m_path;
   Backend& m_backend;
   ParameterStore m_store;
+  CompileOptions m_compile;
   CompiledNetworks m_networks;
   ProjectData m_data;
   std::int64_t m_step = 0;

@@ -5,10 +5,12 @@
 
 #include "engine/base/error.h"
 #include "engine/program/trace.h"
+#include "engine/training/same_weights.h"
 
 namespace loom {
 namespace {
 
+constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over several ranks
 constexpr double kWholeEpoch = 1e-9;  // tolerance for fractions of epochs that were added up
 
 double milliseconds(std::chrono::steady_clock::duration duration) {
@@ -71,6 +73,9 @@ void TrainingSession::trainStep() {
   std::vector<Feed*> fed;
   double rate = 0, gradientNorm = 0;
   std::string diverged;
+  std::vector<int> apart;
+  Signals signals{.stop = stopWanted(), .commands = !m_held.empty()};
+  if (m_parallel.ranks() > 1 && m_step % kStepsBetweenChecksums == 0) signals.weights = checksumOf(m_store);
   Measured measured = m_firstMeasured;
   measured.metrics.resize(m_ownMetrics);
   for (std::size_t i = 0; i < m_updates.size() && diverged.empty(); ++i) {
@@ -84,7 +89,9 @@ void TrainingSession::trainStep() {
     }
     m_sound = false;
     const double ownRate = update.learningRate(m_position.scheduleStep);
-    UpdateRunner::Outcome outcome = update.run(m_step, ownRate, {.stop = stopWanted(), .commands = !m_held.empty()});
+    UpdateRunner::Outcome outcome = update.run(m_step, ownRate, signals);
+    if (signals.weights != 0) apart = std::move(outcome.apart);
+    signals.weights = 0;  // once a step
     m_stopAgreed |= outcome.stop;
     m_commandsAgreed |= outcome.commands;
     if (!outcome.diverged.empty())
@@ -108,7 +115,8 @@ void TrainingSession::trainStep() {
     const Batch& batch = m_primary->current();
     measured.samples = static_cast<double>(batch.size);
     m_position.samples += batch.size;
-    m_position.scheduleStep += static_cast<double>(m_primary->batch()) / static_cast<double>(m_settings.batch);
+    m_position.scheduleStep +=
+        m_endsBySteps ? 1 : static_cast<double>(m_primary->batch()) / static_cast<double>(m_settings.batch);
     m_position.epoch =
         static_cast<double>(batch.epoch) + (batch.lastOfEpoch ? 1
                                                               : static_cast<double>(batch.first + batch.size) /
@@ -116,7 +124,6 @@ void TrainingSession::trainStep() {
   }
   tellStep(measured, rate, gradientNorm, begin);
   if (!diverged.empty()) {
-    saveBestBeforeDivergence();
     throwError(ErrorCode::diverged,
                "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, "
                "a warm-up or "
@@ -124,8 +131,21 @@ void TrainingSession::trainStep() {
                m_step, m_position.epoch, diverged);
   }
   m_position.means.add(measured);
+  if (!apart.empty()) makeAlike(apart);
   m_sound = true;
   afterStep(primaryFed && m_primary->current().lastOfEpoch);
+}
+
+// Known to all ranks alike. Hosts of different kinds come apart in the last bits now and then: rank 0's weights go on.
+void TrainingSession::makeAlike(const std::vector<int>& apart) {
+  shareStore(m_parallel.communicator, m_store, StorePart::valuesAndSlots);
+  std::vector<std::string> names;
+  for (const int rank : apart) names.push_back(fmt::format("rank {} on {}", rank, m_hosts[static_cast<std::size_t>(rank)]));
+  tell("warning", {{"message", fmt::format("at step {} other weights than those of rank 0 on {} were found on {}: hosts "
+                                           "that round differently, or a fault of one of them. All go on with those of "
+                                           "rank 0",
+                                           m_step, m_hosts.front(), fmt::join(names, ", "))},
+                   {"code", "weights"}});
 }
 
 void TrainingSession::afterStep(bool epochEnded) {
@@ -265,7 +285,17 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
             "check; resume the run with another batch instead");
         continue;
       }
-      m_position.batch = value->get<std::int64_t>();
+      const std::int64_t batch = value->get<std::int64_t>();
+      const auto tooSmall = std::find_if(m_feeds.begin(), m_feeds.end(), [&](const auto& feed) {
+        return feed.second->options().dropLast && batch > feed.second->size();
+      });
+      if (tooSmall != m_feeds.end()) {
+        refuse(fmt::format("dataset '{}' has {} samples, and drop_last leaves out what fills no batch: nothing would be "
+                           "left",
+                           tooSmall->first, tooSmall->second->size()));
+        continue;
+      }
+      m_position.batch = batch;
       for (auto& [dataset, feed] : m_feeds) feed->setBatch(m_position.batch);
     } else {
       refuse("there is no such command");

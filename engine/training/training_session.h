@@ -35,7 +35,8 @@ class TrainingSession {
   void makeUpdates();
   void makeEvaluation();
   void resume();
-  void shareStore();
+  void followSettings(std::int64_t stepsPerEpoch);
+  void sharePosition();
   void chooseMonitor();
   void describe();
   void tellPlan();
@@ -46,6 +47,7 @@ class TrainingSession {
   std::vector<Json> commands();
   bool stopAgreed() const { return m_parallel.ranks() > 1 ? m_stopAgreed : stopWanted(); }
   void afterStep(bool epochEnded);
+  void makeAlike(const std::vector<int>& apart);
   void obey(const std::vector<Json>& commands);
   bool finished() const;
   bool stopWanted() const { return m_options.stop && m_options.stop->load(std::memory_order_relaxed); }
@@ -76,9 +78,11 @@ class TrainingSession {
   std::unique_ptr<Evaluation> m_evaluation;
   std::unique_ptr<ControlReader> m_control;
   std::unique_ptr<CheckpointKeeper> m_keeper;
+  std::vector<std::string> m_hosts;  // by rank
   Feed* m_primary = nullptr;  // of the update that defines what an epoch is
   bool m_higherIsBetter = false;
   std::int64_t m_stepsTotal = 0;
+  bool m_endsBySteps = false;  // max_steps come before the last epoch: the schedule counts steps, whatever their batch
 
   Position m_position;  // datasets and updates are filled in by position()
   Pause m_pause = Pause::none;

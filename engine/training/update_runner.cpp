@@ -64,7 +64,7 @@ double UpdateRunner::learningRate(double scheduleStep) const {
 }
 
 void UpdateRunner::setLearningRate(double value, double scheduleStep) {
-  m_override = RateOverride{.value = value, .at = scheduleStep};
+  m_override = RateOverride{.value = value, .at = scheduleStep, .base = m_update->baseRate()};
 }
 
 void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
@@ -72,15 +72,20 @@ void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_override = place.rate;
 }
 
-void UpdateRunner::compute(std::size_t k, StepOptions options) {
-  const Batch& batch = m_parts.feed.current();
+Executable& UpdateRunner::fill(std::size_t k) {
   const Shard& shard = m_shards[k];
   m_request.batch = shard.count;
   Executable& executable = m_parts.networks.get(m_request);
   m_parts.feed.fill(executable, m_bindings, shard.first, shard.count);
+  return executable;
+}
+
+void UpdateRunner::compute(std::size_t k, StepOptions options) {
+  const Shard& shard = m_shards[k];
+  Executable& executable = fill(k);
   options.step = m_lastOptions.step;
   options.firstSample = shard.first;
-  options.lossScale = static_cast<double>(shard.count) / static_cast<double>(batch.size);
+  options.lossScale = static_cast<double>(shard.count) / static_cast<double>(m_parts.feed.current().size);
   try {
     executable.run(options);
   } catch (Error& error) {
@@ -90,8 +95,10 @@ void UpdateRunner::compute(std::size_t k, StepOptions options) {
   }
   m_lastOptions = options;
   m_measured.push_back(resultsOf(executable, static_cast<double>(shard.count)));
-  if (m_notFinite.empty() && !std::isfinite(m_measured.back().loss))
-    m_notFinite = diagnose(fmt::format("the loss is {}", m_measured.back().loss));
+  if (m_notFinite.empty() && !std::isfinite(m_measured.back().loss)) {
+    m_notFinite = fmt::format("the loss is {}", m_measured.back().loss);
+    m_notFiniteShard = k;
+  }
 }
 
 UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, const Signals& signals) {
@@ -109,13 +116,14 @@ UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, 
   else
     for (std::size_t k = 0; k < m_shards.size(); ++k) compute(k, {.accumulate = k > 0});
 
-  Outcome outcome{.measured = {}, .diverged = m_notFinite};
+  Outcome outcome;
   if (parallel.ranks() > 1) {
     const auto most = static_cast<std::size_t>(parallel.shardsOfAll(size, batch));
     Gathered gathered = gatherMeasured(parallel.communicator, m_metrics, m_measured, most, signals);
     m_measured = std::move(gathered.parts);
     outcome.stop = gathered.stop;
     outcome.commands = gathered.commands;
+    outcome.apart = std::move(gathered.apart);
   }
   Means means;
   bool finite = true;
@@ -126,43 +134,52 @@ UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, 
   outcome.measured = means.value();
   if (!finite) {
     outcome.gradientNorm = std::nan("");
-    outcome.diverged = firstText(parallel.communicator, m_notFinite);
+    outcome.diverged = diagnose(m_notFinite, m_notFiniteShard);
     return outcome;
   }
   const ApplyOutcome applied =
       m_update->apply(m_parts.backend, {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
   outcome.gradientNorm = applied.gradientNorm;
-  if (!applied.notFinite.empty()) {
-    const std::string symptom = fmt::format("the gradient of '{}' is not finite", applied.notFinite);
-    const std::string found = m_shards.empty() ? std::string() : diagnose(symptom);
-    // A rank that finds the place says more than one that knows only the symptom.
-    outcome.diverged = firstText(parallel.communicator, found == symptom ? std::string() : found);
-    if (outcome.diverged.empty()) outcome.diverged = symptom;
-  }
+  // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
+  if (!applied.notFinite.empty())
+    outcome.diverged = diagnose(fmt::format("the gradient of '{}' is not finite", applied.notFinite),
+                                m_shards.empty() ? 0 : m_shards.size() - 1);
   return outcome;
 }
 
-// Of the shard that was computed last.
-std::string UpdateRunner::diagnose(const std::string& symptom) {
-  std::string where;
+std::string UpdateRunner::diagnose(const std::string& symptom, std::size_t shard) {
+  Communicator& communicator = m_parts.parallel.communicator;
+  if (communicator.rank() == 0 && m_parts.beforeDiagnosis) m_parts.beforeDiagnosis();
+  const std::string first = firstText(communicator, symptom);  // nobody goes on before rank 0 has written
+  const std::string where = symptom.empty() || m_shards.empty() ? std::string() : placeOf(shard);
+  // A rank that finds the place says more than one that knows only the symptom.
+  const std::string found =
+      firstText(communicator, where.empty() ? std::string()
+                                            : fmt::format("{}; the first values that are not finite are in {}", symptom,
+                                                          where));
+  return found.empty() ? first : found;
+}
+
+std::string UpdateRunner::placeOf(std::size_t shard) {
   try {
+    Executable& executable = fill(shard);
     CompileRequest alone = m_request;  // no other rank takes part
     alone.buckets = nullptr;
     alone.collectives = nullptr;
     StepOptions options = m_lastOptions;
     options.exchange = false;
-    where = firstNotFinite(m_parts.backend, m_parts.store,
-                           {.network = m_parts.network,
-                            .program = m_parts.networks.program(alone),
-                            .executable = m_parts.networks.get(m_request),
-                            .step = options,
-                            .compile = m_parts.compile});
+    options.firstSample = m_shards[shard].first;
+    options.lossScale =
+        static_cast<double>(m_shards[shard].count) / static_cast<double>(m_parts.feed.current().size);
+    return firstNotFinite(m_parts.backend, m_parts.store,
+                          {.network = m_parts.network,
+                           .program = m_parts.networks.program(alone),
+                           .executable = executable,
+                           .step = options,
+                           .compile = m_parts.compile});
   } catch (const std::exception&) {
-    where.clear();  // the symptom alone must do; another fault on the way must not hide it
+    return {};  // the symptom alone must do; another fault on the way must not hide it
   }
-  std::string text = symptom;
-  if (!where.empty()) text += "; the first values that are not finite are in " + where;
-  return text;
 }
 
 }  // namespace loom

@@ -1,5 +1,6 @@
 #pragma once
 // One update of `training` at work: its network on a batch, shard by shard, then its rule on the parameters.
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct UpdateParts {
   const TrainSettings& settings;
   const CompileOptions& compile;
   const Parallel& parallel;
+  // On rank 0, before the place of a divergence is looked for, which may take more memory than there is: what is worth
+  // keeping is written now.
+  std::function<void()> beforeDiagnosis;
 };
 
 class UpdateRunner {
@@ -38,6 +42,7 @@ class UpdateRunner {
     double gradientNorm = 0;
     std::string diverged;                 // what is not finite and where; empty = all is well; the same on every rank
     bool stop = false, commands = false;  // what some rank said (Signals)
+    std::vector<int> apart;               // ranks whose weights are not those of rank 0 (Signals)
   };
   // On the feed's current batch. `step` counts from 0.
   Outcome run(std::int64_t step, double learningRate, const Signals& signals);
@@ -56,8 +61,12 @@ class UpdateRunner {
   void setPlace(const Position::UpdatePlace& place);
 
  private:
+  Executable& fill(std::size_t shard);
   void compute(std::size_t shard, StepOptions options);
-  std::string diagnose(const std::string& symptom);
+  // By all ranks together: the first symptom in their order, with the place where it can be told. `shard`: of the
+  // batch that is to be looked into.
+  std::string diagnose(const std::string& symptom, std::size_t shard);
+  std::string placeOf(std::size_t shard);
   UpdateParts m_parts;
   mutable CompileRequest m_request;
   std::unique_ptr<ParameterUpdate> m_update;
@@ -67,7 +76,8 @@ class UpdateRunner {
   std::unique_ptr<StepExchange> m_exchange;
   std::vector<Shard> m_shards;       // of the step, this rank's
   std::vector<Measured> m_measured;  // by shard
-  std::string m_notFinite;           // a loss of this rank's: what and where
+  std::string m_notFinite;           // a loss of this rank's
+  std::size_t m_notFiniteShard = 0;  // and where
   StepOptions m_lastOptions;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;

@@ -35,6 +35,12 @@ class Keys {
     if (!value->is_number_integer()) wrong(key, "a whole number");
     return value->get<int>();
   }
+  bool flag(const char* key, bool otherwise) {
+    const Json* const value = find(key);
+    if (!value) return otherwise;
+    if (!value->is_boolean()) wrong(key, "true or false");
+    return value->get<bool>();
+  }
   QStringList list(const char* key) {
     QStringList texts;
     const Json* const value = find(key);
@@ -51,9 +57,16 @@ class Keys {
     const auto found = m_object.find(key);
     return found == m_object.end() ? nullptr : &*found;
   }
-  void finish() const {
-    for (const auto& [key, value] : m_object.items())
-      if (!m_asked.count(key)) throwError(ErrorCode::badData, "{}: '{}' is no setting of a host", m_place, key);
+  // Keys that nobody asked for.
+  Json rest(UnknownKeys unknown = UnknownKeys::refuse) const {
+    Json rest = Json::object();
+    for (const auto& [key, value] : m_object.items()) {
+      if (m_asked.count(key)) continue;
+      if (unknown == UnknownKeys::refuse)
+        throwError(ErrorCode::badData, "{}: '{}' is no setting of a host", m_place, key);
+      rest[key] = value;
+    }
+    return rest;
   }
 
  private:
@@ -64,6 +77,15 @@ class Keys {
   std::string m_place;
   std::set<std::string> m_asked;
 };
+
+void addMissing(Json& into, const Json& further) {
+  for (const auto& [key, value] : further.items()) {
+    if (!into.contains(key))
+      into[key] = value;
+    else if (into[key].is_object() && value.is_object())
+      addMissing(into[key], value);
+  }
+}
 
 }  // namespace
 
@@ -89,6 +111,7 @@ Json toJson(const Host& host) {
   };
   text("user", host.user);
   if (host.port) json["port"] = host.port;
+  if (host.systemSsh) json["system_ssh"] = true;
   text("key", host.key);
   if (host.ranks != plain.ranks) json["ranks"] = host.ranks;
   for (const RankPlace& each : host.places)
@@ -104,6 +127,7 @@ Json toJson(const Host& host) {
                      {"time", slurm.time.toStdString()},
                      {"nodes", slurm.nodes},
                      {"ranks_per_node", slurm.ranksPerNode},
+                     {"cores_per_rank", slurm.coresPerRank},
                      {"signal_seconds", slurm.signalSeconds},
                      {"continuations", slurm.continuations},
                      {"lines", toJson(slurm.lines)}};
@@ -111,20 +135,24 @@ Json toJson(const Host& host) {
   if (host.stalledAfter) json["stalled_after"] = host.stalledAfter;
   if (host.folder != plain.folder) text("folder", host.folder);
   text("data_folder", host.dataFolder);
+  if (host.bringBest) json["bring_best"] = true;
+  if (!host.further.isEmpty()) addMissing(json, Json::parse(host.further.begin(), host.further.end()));
   return json;
 }
 
-Host hostFromJson(const Json& json) {
+Host hostFromJson(const Json& json, UnknownKeys unknown) {
   Keys keys(json, "a host");
   Host host;
   host.id = keys.text("id");
   if (host.id.isEmpty()) throwError(ErrorCode::badData, "a host has no id");
   Keys named(json, "host '" + host.id.toStdString() + "'");
   named.find("id");
+  Json further = Json::object();
   host.name = named.text("name", host.id);
   host.address = named.text("address");
   host.user = named.text("user");
   host.port = named.integer("port", 0);
+  host.systemSsh = named.flag("system_ssh", false);
   host.key = named.text("key");
   const QString kind = named.text("kind", "mpirun");
   if (kind != "mpirun" && kind != "slurm")
@@ -138,7 +166,7 @@ Host hostFromJson(const Json& json) {
     for (const Json& each : *places) {
       Keys place(each, "host '" + host.id.toStdString() + "', a place");
       host.places.append({place.text("name"), place.integer("ranks", 1)});
-      place.finish();
+      place.rest();
     }
   }
   host.mpirun = named.list("mpirun");
@@ -152,15 +180,18 @@ Host hostFromJson(const Json& json) {
     host.slurm.time = inner.text("time");
     host.slurm.nodes = inner.integer("nodes", 1);
     host.slurm.ranksPerNode = inner.integer("ranks_per_node", 1);
+    host.slurm.coresPerRank = inner.integer("cores_per_rank", 0);
     host.slurm.signalSeconds = inner.integer("signal_seconds", host.slurm.signalSeconds);
     host.slurm.continuations = inner.integer("continuations", 0);
     host.slurm.lines = inner.list("lines");
-    inner.finish();
+    if (Json rest = inner.rest(unknown); !rest.empty()) further["slurm"] = std::move(rest);
   }
   host.stalledAfter = named.integer("stalled_after", 0);
   host.folder = named.text("folder", host.folder);
   host.dataFolder = named.text("data_folder");
-  named.finish();
+  host.bringBest = named.flag("bring_best", false);
+  further.update(named.rest(unknown));
+  if (!further.empty()) host.further = QByteArray::fromStdString(further.dump());
   return host;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // A place where runs can go: what a person types once. Nothing secret stands here, ever; signing in asks.
+#include <QByteArray>
 #include <QString>
 #include <QStringList>
 #include <QVector>
@@ -21,6 +22,7 @@ struct SlurmSettings {
   QString time;  // "08:00:00"; empty = the partition's own
   int nodes = 1;
   int ranksPerNode = 1;
+  int coresPerRank = 0;     // 0 = the partition's own
   int signalSeconds = 120;  // before the time limit a checkpoint is asked for
   int continuations = 0;    // how often a run whose time was over is submitted again
   QStringList lines;        // further "#SBATCH ..." lines
@@ -32,6 +34,7 @@ struct Host {
   QString address;  // a name of ~/.ssh/config, a host name or an address
   QString user;     // empty = the configuration's, or this person's
   int port = 0;     // 0 = the configuration's, or 22
+  bool systemSsh = false;  // reached by the system's own ssh rather than the library
   QString key;      // file of a private key here, "~/.ssh/cluster"; empty = the configuration's, or the usual ones
   HostKind kind = HostKind::mpirun;
   QVector<RankPlace> places;  // mpirun: empty = the host itself, with `ranks`
@@ -42,14 +45,18 @@ struct Host {
   SlurmSettings slurm;
   int stalledAfter = 0;  // seconds after which a rank that the others wait for ends the job; 0 = the engine's own 40
   QString folder = QStringLiteral("~/.cache/gradloom");  // engine, runs and data there; plain characters only
+  bool bringBest = false;  // the best checkpoint is brought here when a run ends
   QString dataFolder;  // where the data already lies, laid out as beside the project; empty = it is sent
+
+  QByteArray further;  // JSON: keys of the file that this version does not know; written back as they were
 
   int totalRanks() const;
 };
 
 Json toJson(const Host& host);
 // Throws Error(badData) naming the key that is missing, unknown or of a wrong type.
-Host hostFromJson(const Json& json);
+enum class UnknownKeys { refuse, keep };
+Host hostFromJson(const Json& json, UnknownKeys unknown = UnknownKeys::refuse);
 
 // What stands in the way of using it, each with its remedy; empty = nothing. Looks at the text alone.
 QStringList problems(const Host& host);

@@ -1,8 +1,9 @@
 #pragma once
-// The hosts of this person: hosts.json in the data folder, and what it knows of each besides (the last check). Window's
-// thread.
+// The hosts of this person: hosts.json in the data folder. Several windows, of other versions too, may have it open: a change
+// begins with what the file says now, and what is not understood is kept as it stands there. Window's thread.
 #include <QList>
 #include <QObject>
+#include <functional>
 
 #include "launcher/hosts/host.h"
 
@@ -12,7 +13,7 @@ class HostStore : public QObject {
   Q_OBJECT
 
  public:
-  // A file that cannot be understood is set aside with its cause in notice(), never overwritten.
+  // A file that is no JSON is set aside with its cause in notice(), never overwritten; so is told which host cannot be used.
   explicit HostStore(const QString& folder, QObject* parent = nullptr);
 
   const QList<Host>& hosts() const { return m_hosts; }
@@ -30,8 +31,13 @@ class HostStore : public QObject {
   void hostRemoved(const QString& id);
 
  private:
-  void save() const;
-  QString m_file, m_notice;
+  struct Contents;
+  Contents read() const;  // throws Error(badData)
+  void take(const Contents& contents);
+  void setAside(const QString& why);
+  void alter(const std::function<void(QList<Host>&)>& change);
+
+  QString m_folder, m_file, m_notice;
   QList<Host> m_hosts;
 };
 

@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
+#include <tuple>
 
 #include "engine/base/error.h"
 
@@ -14,6 +15,7 @@ namespace loom {
 namespace {
 
 constexpr int kDeepest = 16;
+const QString kBegin = QStringLiteral("<"), kEnd = QStringLiteral(">");
 
 QString ownUser() {
   const passwd* person = ::getpwuid(::geteuid());
@@ -83,8 +85,8 @@ SshConfig::SshConfig(const QString& file) {
 
 SshConfig SshConfig::standard() {
   SshConfig config(QDir::homePath() + "/.ssh/config");
-  config.m_lines.append(
-      {"host", {"*"}, {}});  // what follows belongs to every host, whatever block the first file ended with
+  // What follows belongs to every host, whatever block the first file ended with.
+  config.m_lines.append({"host", {"*"}, {}});
   config.read("/etc/ssh/ssh_config", 0);
   return config;
 }
@@ -104,7 +106,7 @@ void SshConfig::read(const QString& path, int depth) {
         if (QDir::isRelativePath(pattern)) pattern = QFileInfo(path).absolutePath() + '/' + pattern;
         const QFileInfo place(pattern);
         for (const QFileInfo& found : place.dir().entryInfoList({place.fileName()}, QDir::Files, QDir::Name))
-          read(found.filePath(), depth + 1);
+          m_lines.append({kBegin, {}, {}}), read(found.filePath(), depth + 1), m_lines.append({kEnd, {}, {}});
       }
       continue;
     }
@@ -114,11 +116,17 @@ void SshConfig::read(const QString& path, int depth) {
 
 QVector<SshConfig::Line> SshConfig::matching(const QString& name, QString& warning) const {
   QVector<Line> found;
-  bool inside = true;
+  bool inside = true, around = true;  // around: of the block that includes the file
+  QVector<std::pair<bool, bool>> before;
   for (const Line& line : m_lines) {
-    if (line.key == "host") {
-      inside = fitsAny(line.words, name);
-    } else if (line.key == "match") {
+    if (line.key == kBegin) {
+      before.append({inside, around});
+      around = inside;
+    } else if (line.key == kEnd) {
+      std::tie(inside, around) = before.takeLast();
+    } else if (line.key == "host") {
+      inside = around && fitsAny(line.words, name);
+    } else if (line.key == "match" && around) {
       // "all" and "host PATTERNS" are facts; anything else would have to run a command or to know more than we do.
       if (line.words.value(0).compare("all", Qt::CaseInsensitive) == 0)
         inside = true;
@@ -146,7 +154,7 @@ SshTarget SshConfig::resolve(const QString& name, const QString& user, int port,
                name.toStdString());
   SshTarget target;
   target.name = name;
-  QString jump, proxyCommand;
+  QString jump, proxyCommand, strict;
   bool jumpIsSet = false;
   // As OpenSSH: the first value that is found holds; identities and known hosts add up.
   for (const Line& line : matching(name, target.warning)) {
@@ -173,7 +181,11 @@ SshTarget SshConfig::resolve(const QString& name, const QString& user, int port,
       first(target.hostKeyAlias);
     else if (line.key == "userknownhostsfile") {
       if (target.knownHosts.isEmpty()) target.knownHosts = line.words;
-    } else if (line.key == "ciphers")
+    } else if (line.key == "globalknownhostsfile") {
+      if (target.globalKnownHosts.isEmpty()) target.globalKnownHosts = line.words;
+    } else if (line.key == "stricthostkeychecking")
+      first(strict);
+    else if (line.key == "ciphers")
       first(target.ciphers);
     else if (line.key == "macs")
       first(target.macs);
@@ -209,9 +221,18 @@ SshTarget SshConfig::resolve(const QString& name, const QString& user, int port,
                         .replace("%%", "%"));
   };
   for (QString& each : target.identities) each = expand(each);
-  for (QString& each : target.knownHosts) each = expand(each);
+  if (target.knownHosts.isEmpty()) target.knownHosts = {"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
+  if (target.globalKnownHosts.isEmpty())
+    target.globalKnownHosts = {"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"};
+  for (QStringList* list : {&target.knownHosts, &target.globalKnownHosts}) {
+    list->removeAll("none");
+    for (QString& each : *list) each = expand(each);
+  }
+  if (strict == "yes")
+    target.newHostKey = SshTarget::NewHostKey::refuse;
+  else if (strict == "accept-new" || strict == "no" || strict == "off")
+    target.newHostKey = SshTarget::NewHostKey::accept;
   target.agent = expand(target.agent);
-  if (target.knownHosts.isEmpty()) target.knownHosts = {QDir::homePath() + "/.ssh/known_hosts"};
   if (!proxyCommand.isEmpty() && proxyCommand != "none")
     target.warning =
         QStringLiteral("ProxyCommand '%1' is not run: name the machine between with ProxyJump").arg(proxyCommand);

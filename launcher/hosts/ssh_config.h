@@ -18,6 +18,9 @@ struct SshTarget {
   QString agent;  // socket; empty = SSH_AUTH_SOCK, "none" = none
   QString hostKeyAlias;
   QStringList knownHosts;                                                 // files; the first one is written to
+  QStringList globalKnownHosts;                                           // files of the machine
+  enum class NewHostKey { ask, accept, refuse };
+  NewHostKey newHostKey = NewHostKey::ask;  // a changed one is never accepted, whatever StrictHostKeyChecking says
   QString ciphers, macs, keyExchange, hostKeyAlgorithms, publicKeyTypes;  // as libssh takes them; empty = its own
   int connectTimeout = 0;                                                 // seconds; 0 = ours
   QVector<SshTarget> jumps;                                               // the first is reached directly
@@ -41,7 +44,7 @@ class SshConfig {
 
  private:
   struct Line {
-    QString key;  // lower case
+    QString key;  // lower case; kBegin, kEnd around what was included
     QStringList words;
     QString source;  // "config line 12"
   };

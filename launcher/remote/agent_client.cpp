@@ -97,6 +97,8 @@ void AgentClient::readable() {
     }
   } catch (const Error& error) {
     if (self) lose(QString::fromStdString(error.what()));
+  } catch (const std::exception& fault) {  // a value of another type than it should be
+    if (self) lose(QStringLiteral("the host says what cannot be understood: %1").arg(QString::fromUtf8(fault.what())));
   }
 }
 

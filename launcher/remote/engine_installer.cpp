@@ -5,6 +5,7 @@
 #include <QCryptographicHash>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileInfo>
 #include <QSysInfo>
 
 #include "engine/agent/frame.h"
@@ -15,6 +16,7 @@ namespace loom {
 namespace {
 
 constexpr int kScript = 2048;
+constexpr const char* kBundle = "gradloom-engine.tar.gz";
 // No login shell finds anything to interpret in this but two quoted words: sh, csh and fish read it alike. The script
 // comes as input; dd takes it byte by byte, so that what follows is left for the script's own commands.
 constexpr const char* kCommand = "exec /bin/sh -c 'eval \"$(dd bs=1 count=2048 2>/dev/null)\"'";
@@ -34,8 +36,10 @@ QByteArray prologue(const QString& base, const EngineBundle& bundle) {
   return "exec 2>&1; say() { echo \"" + QByteArray(kMarker) + "$*\"; }; cd; base=" + base.toUtf8() +
          "; id=" + bundle.id().toUtf8() + "; sum=" + bundle.sha256.toUtf8() + "; part=$id." + us +
          ".part; size=" + QByteArray::number(bundle.size) +
-         "; mkdir -p \"$base/engine\" && cd \"$base/engine\" || { say failed the folder $base/engine cannot be made; "
-         "exit 1; }; ";
+         "; umask 077; mkdir -p \"$base/engine\" && cd \"$base/engine\" || { say failed the folder $base/engine cannot be "
+         "made; exit 1; }; own() { set -- $(ls -ldn \"$1\"); [ \"$3\" = \"$(id -u)\" ]; }; for f in . $id; do "
+         "[ ! -e $f ] || own $f || { say failed $base/engine belongs to another person: name another folder for this "
+         "host; exit 1; }; done; ";
 }
 
 QByteArray padded(QByteArray script) {
@@ -104,17 +108,29 @@ class Shell {
 
 }  // namespace
 
+QString findBundle(const QString& program) {
+  if (const QString named = qEnvironmentVariable("LOOM_BUNDLE"); !named.isEmpty()) return named;
+  const QString beside = QFileInfo(program).absolutePath();
+  for (const QString& folder : {beside, beside + "/../share/gradloom"})
+    if (QFileInfo::exists(folder + '/' + kBundle)) return QFileInfo(folder + '/' + kBundle).canonicalFilePath();
+  return {};
+}
+
 EngineBundle readBundle(const QString& path) {
   QFile file(path);
   QCryptographicHash hash(QCryptographicHash::Sha256);
   if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file))
     throwError(ErrorCode::missingFile, "the engine's bundle {} cannot be read: {}", path.toStdString(),
                file.errorString().toStdString());
-  return {path, QString::fromLatin1(hash.result().toHex()), file.size()};
+  QString machine = QSysInfo::buildCpuArchitecture();
+  if (machine == "arm64") machine = QStringLiteral("aarch64");
+  return {path, QString::fromLatin1(hash.result().toHex()), file.size(), machine};
 }
 
 QByteArray agentCommand(const QString& base, const EngineBundle& bundle) {
-  return "exec " + base.toUtf8() + "/engine/" + bundle.id().toUtf8() + "/bin/loom agent";
+  return "exec /bin/sh -c 'p=" + base.toUtf8() + "/engine/" + bundle.id().toUtf8() +
+         "/bin/loom; [ -e \"$p\" ] || exit 127; [ -O \"$p\" ] || { echo \"$p belongs to another person\" >&2; exit 126; }; "
+         "exec \"$p\" agent'";
 }
 
 void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
@@ -123,6 +139,10 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
   {
     Shell shell(transport);
     shell.send(padded(prologue(base, bundle) +
+                      "m=$(uname -m); [ $m = " + bundle.machine.toUtf8() + " ] || { say failed this host is a $m "
+                      "machine, but the engine that this Gradloom brings runs on " + bundle.machine.toUtf8() +
+                      " only: choose a host of that kind; exit 1; }; "
+                      "find . -maxdepth 1 -name '*.part*' -mtime +7 -exec rm -rf {} + 2>/dev/null; "
                       "if [ -e $id/.complete ]; then say complete; exit; fi; [ -e $part ] || : > $part || { say failed "
                       "$base/engine may not be written; exit 1; }; "
                       "have=$(wc -c < $part); [ $have -gt $size ] && { : > $part; have=0; }; say have $have"));
@@ -140,8 +160,8 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
       prologue(base, bundle) +
       "cat >> $part || { say failed $base/engine is full or may not be written; exit 1; }; have=$(wc -c < $part); "
       "[ $have -eq $size ] || { say partly $have; exit 1; }; "
-      "if command -v sha256sum >/dev/null; then got=$(sha256sum < $part); case $got in $sum*) ;; *) rm -f $part; say "
-      "failed it arrived damaged and was thrown away; exit 1;; esac; fi; "
+      "got=$(sha256sum < $part) || { say failed there is no sha256sum to verify it with; exit 1; }; case $got in $sum*) ;; "
+      "*) rm -f $part; say failed it arrived damaged and was thrown away; exit 1;; esac; "
       "rm -rf $part.new; mkdir $part.new && tar -xzf $part -C $part.new || { rm -rf $part.new; say failed it cannot be "
       "unpacked: $base/engine is full or there is no tar; exit 1; }; "
       ": > $part.new/.complete; [ -e $id ] && [ ! -e $id/.complete ] && rm -rf $id; [ -e $id ] || mv $part.new $id; rm "
@@ -159,6 +179,12 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
   const QString answer = shell.answer();
   if (answer != "installed")
     throw SshError(SshFault::refused, fmt::format("the engine was not installed: {}", answer.toStdString()));
+}
+
+QString askShell(HostTransport& transport, const QByteArray& script) {
+  Shell shell(transport);
+  shell.send(padded("say() { echo \"" + QByteArray(kMarker) + "$*\"; }; " + script));
+  return shell.answer();
 }
 
 }  // namespace loom

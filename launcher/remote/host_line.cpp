@@ -14,8 +14,12 @@ HostLine::HostLine(const Host& host, LineOptions options, QObject* parent)
   m_thread.start();
 }
 
+void HostLine::end() {
+  m_worker->callOff(LineWorker::Call::forGood);
+}
+
 HostLine::~HostLine() {
-  m_worker->callOff();
+  end();
   m_thread.quit();
   m_thread.wait();
 }
@@ -58,6 +62,10 @@ void HostLine::check(qint64 bytesNeeded) {
   queue(m_worker, [bytesNeeded](LineWorker& worker) { worker.check(bytesNeeded); });
 }
 
+void HostLine::tidy(const QStringList& remove) {
+  queue(m_worker, [remove](LineWorker& worker) { worker.tidy(remove); });
+}
+
 void HostLine::fetch(const QString& run, const QString& file, const QString& to) {
   queue(m_worker, [=](LineWorker& worker) { worker.fetch(run, file, to); });
 }
@@ -79,6 +87,10 @@ bool HostLine::follow(const JobOrder& order) {
 
 void HostLine::forget(const QString& id) {
   queue(m_worker, [id](LineWorker& worker) { worker.jobs().forget(id); });
+}
+
+void HostLine::giveUp(const QString& id) {
+  queue(m_worker, [id](LineWorker& worker) { worker.jobs().settle(id); });
 }
 
 void HostLine::command(const JobOrder& order, const Json& command) {

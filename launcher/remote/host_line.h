@@ -14,6 +14,7 @@
 #include "launcher/hosts/host.h"
 #include "launcher/remote/agent_client.h"
 #include "launcher/remote/host_check.h"
+#include "launcher/remote/host_tidy.h"
 #include "launcher/ssh/ssh_connection.h"
 
 namespace loom {
@@ -53,16 +54,21 @@ class HostLine : public Executor {
 
   void connectNow();     // a person wants it: questions may be asked
   void disconnectNow();  // no more tries; jobs there go on
+  void end();            // before it is destroyed: whatever it waits for is called off
   // To a question(); nothing = declined.
   void answer(int question, const std::optional<QString>& text);
   // Connects where it must and tells checkLine() after checkLine(), then checkDone().
   void check(qint64 bytesNeeded);
-  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed().
+  // Tidies up there and tells remains(); `remove`: what goes of what was told before. Only while it is online.
+  void tidy(const QStringList& remove = {});
+  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed(). It comes under a name of
+  // its own, is verified by its hash and takes its place then; a fetch that broke off goes on where it stood.
   void fetch(const QString& run, const QString& file, const QString& to);
 
   void start(const JobOrder& order) override;
   bool follow(const JobOrder& order) override;
   void forget(const QString& id) override;
+  void giveUp(const QString& id) override;
   void command(const JobOrder& order, const Json& command) override;
   void interrupt(const QString& id) override;
   void kill(const QString& id) override;
@@ -74,6 +80,7 @@ class HostLine : public Executor {
   void questionGone(int id);  // the line broke while it was asked
   void checkLine(const loom::CheckLine& line);
   void checkDone();
+  void remains(const QVector<loom::HostRemain>& remains, const QString& fault);
   void fetched(const QString& run, const QString& file, const QString& to);
   void fetchProgress(const QString& run, const QString& file, double share);
   void fetchFailed(const QString& run, const QString& file, const QString& sentence);

@@ -17,7 +17,9 @@ HostLines::HostLines(HostStore& store, LineOptions options, QObject* parent)
   });
 }
 
-HostLines::~HostLines() = default;
+HostLines::~HostLines() {
+  for (HostLine* const each : std::as_const(m_lines)) each->end();  // all at once, before each is waited for
+}
 
 HostLine* HostLines::line(const QString& host) {
   if (HostLine* const known = m_lines.value(host)) return known;

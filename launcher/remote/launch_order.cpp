@@ -61,6 +61,7 @@ QString slurmScript(const Host& host, const QString& id, const JobFile& job, con
   option("partition", slurm.partition);
   option("gres", slurm.gres);
   option("time", slurm.time);
+  if (slurm.coresPerRank > 0) option("cpus-per-task", QString::number(slurm.coresPerRank));
   options << slurm.lines;
   QString script = QString::fromUtf8(kSlurmTemplate);
   const auto put = [&script](const char* key, const QString& value) {

@@ -2,6 +2,7 @@
 #include <QDateTime>
 #include <QRandomGenerator>
 
+#include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/remote/launch_order.h"
 #include "launcher/remote/line_worker.h"
@@ -50,7 +51,7 @@ void LineWorker::checkConnection() {
 
 void LineWorker::checkMachine() {
   CheckLine engine{.group = "Programs", .name = "Engine", .finding = m_facts.engine};
-  engine.finding += m_options.program.isEmpty() ? QStringLiteral(", bundle verified by hash, in %1").arg(m_facts.base)
+  engine.finding += m_options.program.isEmpty() ? QStringLiteral(", verified by hash when it was brought to %1").arg(m_facts.base)
                                                 : QStringLiteral(", ") + m_program;
   say(engine);
   m_agent->ask({{"verb", "facts"}, {"need", m_bytesNeeded}}, [this](const Json& facts, const QByteArray&) {
@@ -105,9 +106,26 @@ bool LineWorker::takeProbe(const Json& header, const QByteArray& bytes) {
   for (const CheckLine& each :
        judgeProbe(QString::fromUtf8(m_probe->output), code, static_cast<double>(m_probe->clock.elapsed()), wish()))
     say(each);
-  m_probe.reset();
+  try {
+    if (m_transport) tidyHost(*m_transport, m_host.folder, QString::fromStdString(m_probe->id));
+  } catch (const Error&) {
+    // The next check removes it.
+  }
   finishCheck();
   return true;
+}
+
+void LineWorker::tidy(const QStringList& remove) {
+  QVector<HostRemain> remains;
+  QString fault;
+  try {
+    if (!m_agent || m_facts.engine.isEmpty()) throw SshError(SshFault::unreachable, "there is no connection now");
+    removeFromHost(*m_transport, m_host.folder, remove);
+    remains = tidyHost(*m_transport, m_host.folder);
+  } catch (const Error& error) {
+    fault = QString::fromStdString(error.what());
+  }
+  toLine([remains, fault](HostLine& line) { Q_EMIT line.remains(remains, fault); });
 }
 
 void LineWorker::finishCheck() {

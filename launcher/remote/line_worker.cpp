@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/hosts/ssh_config.h"
+#include "launcher/ssh/system_ssh.h"
 
 namespace loom {
 namespace {
@@ -27,6 +28,14 @@ RemoteJobs::Listener listenerOf(HostLine& line) {
               },
           .started = [=, &line](const QString& id,
                                 const JobFile& file) { queue([&line, id, file] { Q_EMIT line.started(id, file); }); },
+          .doubted =
+              [=, &line](const QString& id, const QString& sentence) {
+                queue([&line, id, sentence] { Q_EMIT line.doubted(id, sentence); });
+              },
+          .warned =
+              [=, &line](const QString& id, const QString& sentence) {
+                queue([&line, id, sentence] { Q_EMIT line.warned(id, sentence); });
+              },
           .ended = [=, &line](const QString& id,
                               const JobEnd& end) { queue([&line, id, end] { Q_EMIT line.ended(id, end); }); },
           .refused =
@@ -44,7 +53,7 @@ LineWorker::LineWorker(HostLine& line, const Host& host, LineOptions options)
       m_questions(
           [this](int id, const SshQuestion& question) {
             tell(LineState::asking, question.text);
-            toLine([id, question](HostLine& there) { Q_EMIT there.question(id, question); });
+            if (id > 0) toLine([id, question](HostLine& there) { Q_EMIT there.question(id, question); });
           },
           [this](int id) { toLine([id](HostLine& there) { Q_EMIT there.questionGone(id); }); }),
       m_jobs(host, listenerOf(line)),
@@ -69,7 +78,8 @@ void LineWorker::tell(LineState state, const QString& sentence, qint64 nextTry) 
   toLine([=](HostLine& line) { line.setState(state, sentence, nextTry); });
 }
 
-void LineWorker::callOff() {
+void LineWorker::callOff(Call call) {
+  if (call == Call::forGood) m_ending = true;
   m_calledOff = true;
   m_questions.giveUp();
   const QMutexLocker lock(&m_mutex);
@@ -84,6 +94,11 @@ void LineWorker::setHost(const Host& host) {
 std::unique_ptr<HostTransport> LineWorker::makeTransport() {
   const SshAsk ask = [this](const SshQuestion& question) { return m_questions.ask(question); };
   if (m_options.transport) return m_options.transport(ask);
+  if (m_host.systemSsh)
+    return std::make_unique<SystemSsh>(
+        SystemSsh::Place{
+            .address = m_host.address, .user = m_host.user, .port = m_host.port, .config = m_options.sshConfig},
+        ask);
   const SshConfig config = m_options.sshConfig.isEmpty() ? SshConfig::standard() : SshConfig(m_options.sshConfig);
   SshTarget target = config.resolve(m_host.address, m_host.user, m_host.port);
   if (!m_host.key.isEmpty()) {
@@ -102,7 +117,7 @@ QByteArray LineWorker::command() const {
 }
 
 void LineWorker::open(Questions::Mode mode) {
-  if (m_agent) return;
+  if (m_agent || m_ending) return;
   m_retry.stop();
   m_wanted = true;
   m_calledOff = false;
@@ -128,7 +143,7 @@ void LineWorker::open(Questions::Mode mode) {
       const QMutexLocker lock(&m_mutex);
       m_transport = std::move(transport);
     }
-    if (m_calledOff) throw SshError(SshFault::unreachable, "it was called off");
+    if (m_calledOff || m_ending) throw SshError(SshFault::unreachable, "it was called off");
     m_transport->open();
     m_questions.accepted();
     m_facts.connectMs = static_cast<double>(clock.elapsed());
@@ -178,6 +193,7 @@ void LineWorker::greeted(const Json& hello, double asked) {
   m_program = QString::fromStdString(hello.value("program", std::string()));
   if (!m_options.program.isEmpty()) m_program = m_options.program;
   m_waitMs = m_options.firstWaitMs;
+  m_reached = true;
   toLine([facts = m_facts](HostLine& line) { line.m_facts = facts; });
   tell(LineState::online);
   m_jobs.online(*m_agent, m_program, m_facts.base);
@@ -234,7 +250,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     m_transport.reset();
   }
   m_installed = false;
-  for (const auto& [to, failed] : std::exchange(m_fetches, {})) failed(sentence);
+  endFetches(sentence);
   if (m_checking) {
     CheckLine line{.group = "Connection",
                    .name = fault == SshFault::hostKey   ? "Host key"
@@ -248,58 +264,26 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     finishCheck();
   }
   if (!m_wanted || m_calledOff) return tell(LineState::offline, sentence);
-  if (fault != SshFault::unreachable) return tell(LineState::needsPerson, sentence);
-  // A line that nobody needs any more need not be kept up; one with jobs is.
+  // A line with jobs is kept up. One that nobody needs is taken up again when it is asked for something.
+  if (fault == SshFault::unreachable && m_jobs.isEmpty() && std::exchange(m_reached, false))
+    return tell(LineState::offline, sentence);
+  if (fault != SshFault::unreachable || m_jobs.isEmpty()) return tell(LineState::needsPerson, sentence);
   tell(LineState::waiting, sentence, QDateTime::currentMSecsSinceEpoch() + m_waitMs);
   m_retry.start(m_waitMs);
   m_waitMs = std::min(m_waitMs * 2, m_options.longestWaitMs);
 }
 
 void LineWorker::close() {
-  m_wanted = false;
+  m_wanted = m_reached = false;
   m_retry.stop();
   m_jobs.offline();
   m_agent.reset();
+  endFetches(QStringLiteral("the line was closed"));
   {
     const QMutexLocker lock(&m_mutex);
     m_transport.reset();
   }
   tell(LineState::offline);
-}
-
-void LineWorker::fetch(const QString& run, const QString& file, const QString& to) {
-  if (!m_agent) {
-    return toLine(
-        [=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, QStringLiteral("there is no connection now")); });
-  }
-  // Beside its place, under a name that tells what is missing: a fetch that broke off goes on there.
-  auto part = std::make_shared<QFile>(to + ".part");
-  const auto failed = [this, run, file, to](const QString& sentence) {
-    m_fetches.erase(to);
-    toLine([=](HostLine& line) { Q_EMIT line.fetchFailed(run, file, sentence); });
-  };
-  m_fetches[to] = failed;
-  if (!part->open(QIODevice::WriteOnly | QIODevice::Append))
-    return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
-  auto next = std::make_shared<std::function<void()>>();
-  *next = [=, this, weak = std::weak_ptr<std::function<void()>>(next)] {
-    const auto again = weak.lock();
-    m_agent->ask(
-        {{"verb", "get"}, {"job", run.toStdString()}, {"file", file.toStdString()}, {"offset", part->size()}},
-        [=, this](const Json& header, const QByteArray& bytes) {
-          if (!header.value("ok", false)) return failed(QString::fromStdString(header.value("message", std::string())));
-          if (part->write(bytes) != bytes.size() || !part->flush())
-            return failed(QStringLiteral("%1 cannot be written: %2").arg(part->fileName(), part->errorString()));
-          const double share = static_cast<double>(part->size()) / std::max(1.0, header.value("size", 1.0));
-          toLine([=](HostLine& line) { Q_EMIT line.fetchProgress(run, file, share); });
-          if (!header.value("end", false)) return (*again)();
-          QFile::remove(to);
-          if (!part->rename(to)) return failed(QStringLiteral("%1 cannot be written: %2").arg(to, part->errorString()));
-          m_fetches.erase(to);
-          toLine([=](HostLine& line) { Q_EMIT line.fetched(run, file, to); });
-        });
-  };
-  (*next)();
 }
 
 }  // namespace loom

@@ -27,12 +27,14 @@ class LineWorker : public QObject {
   void close();
   void setHost(const Host& host);
   void check(qint64 bytesNeeded);
+  void tidy(const QStringList& remove);
   void fetch(const QString& run, const QString& file, const QString& to);
   RemoteJobs& jobs() { return m_jobs; }
 
   // From the window's thread, while open() may be at work.
   Questions& questions() { return m_questions; }
-  void callOff();
+  enum class Call { thisTry, forGood };
+  void callOff(Call call = Call::thisTry);
 
  private:
   // A job like any other, but for its ranks, which only say who they are.
@@ -41,6 +43,7 @@ class LineWorker : public QObject {
     QByteArray output;
     QElapsedTimer clock;
   };
+  struct Fetch;
   void tell(LineState state, const QString& sentence = {}, qint64 nextTry = 0);
   void toLine(std::function<void(HostLine&)> say);
   std::unique_ptr<HostTransport> makeTransport();
@@ -56,6 +59,12 @@ class LineWorker : public QObject {
   void probe();
   bool takeProbe(const Json& header, const QByteArray& bytes);  // true: it was the check's own job
   void finishCheck();
+  void announceFetch(const std::shared_ptr<Fetch>& fetch);
+  void nextPiece(const std::shared_ptr<Fetch>& fetch);
+  void finishFetch(const std::shared_ptr<Fetch>& fetch);
+  void fetched(const Fetch& fetch);
+  void failFetch(const std::shared_ptr<Fetch>& fetch, const QString& sentence);
+  void endFetches(const QString& sentence);
   void say(const CheckLine& line);
   CheckWish wish() const;
 
@@ -71,12 +80,13 @@ class LineWorker : public QObject {
   QTimer m_retry;
   int m_waitMs;
   bool m_wanted = false, m_installed = false, m_checking = false;
-  std::atomic<bool> m_calledOff{false};
+  bool m_reached = false;  // it stood since it was last wanted
+  std::atomic<bool> m_calledOff{false}, m_ending{false};
   qint64 m_bytesNeeded = 0;
   LineFacts m_facts;
   QString m_program;
   std::unique_ptr<Probe> m_probe;
-  std::map<QString, std::function<void(const QString& sentence)>> m_fetches;  // by where they go
+  std::map<QString, std::shared_ptr<Fetch>> m_fetches;  // by where they go
 };
 
 }  // namespace loom

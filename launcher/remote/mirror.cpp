@@ -1,6 +1,7 @@
 #include "launcher/remote/mirror.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <QFile>
@@ -32,10 +33,17 @@ void Mirror::putRunFile(const QByteArray& text) const {
 
 void Mirror::put(const char* name, qint64 offset, const QByteArray& bytes) const {
   const QByteArray path = QFile::encodeName(m_folder + name);
-  const int file = ::open(path.constData(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(path.constData(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) throwErrno(errno, "write", path.toStdString());
-  int number = 0;
-  for (qint64 done = 0; done < bytes.size() && number == 0;) {
+  struct stat status {};
+  int number = ::fstat(file, &status) == 0 ? 0 : errno;
+  if (number == 0 && (offset < 0 || offset > status.st_size)) {
+    ::close(file);
+    throwError(ErrorCode::badData, "{} has {} bytes, but the host sends what begins at {}", path.toStdString(),
+               status.st_size, offset);
+  }
+  // What stands here already came by another line.
+  for (qint64 done = status.st_size - offset; done < bytes.size() && number == 0;) {
     const ssize_t put =
         ::pwrite(file, bytes.constData() + done, static_cast<std::size_t>(bytes.size() - done), offset + done);
     if (put >= 0)

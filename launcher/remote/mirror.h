@@ -11,7 +11,8 @@ class Mirror {
   explicit Mirror(QString folder) : m_folder(std::move(folder)) {}
   qint64 eventBytes() const;
   qint64 logBytes() const;
-  // All throw Error(diskFull, inputOutput).
+  // Only what follows on the bytes that stand here is written: what stands is never changed, and no hole is left. Throw
+  // Error(badData) for a piece that begins behind the end or before the beginning, Error(diskFull, inputOutput).
   void putEvents(qint64 offset, const QByteArray& bytes) const;
   void putLog(qint64 offset, const QByteArray& bytes) const;
   void putRunFile(const QByteArray& text) const;

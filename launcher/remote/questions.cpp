@@ -17,6 +17,12 @@ void Questions::begin(Mode mode) {
 
 std::optional<QString> Questions::ask(const SshQuestion& question) {
   QMutexLocker lock(&m_mutex);
+  if (question.kind == SshQuestion::Kind::notice) {
+    if (m_mode == Mode::mustNotAsk || m_gaveUp) return {};
+    lock.unlock();
+    m_show(0, question);
+    return QString();
+  }
   const QString key = keyOf(question);
   // A code is good once; a second question with the same words means that the first answer was wrong.
   const bool lasting = question.kind == SshQuestion::Kind::password || question.kind == SshQuestion::Kind::passphrase;

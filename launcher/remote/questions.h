@@ -21,7 +21,7 @@ class Questions {
   ~Questions();
 
   void begin(Mode mode);                                    // of a connection
-  std::optional<QString> ask(const SshQuestion& question);  // blocks the line's thread
+  std::optional<QString> ask(const SshQuestion& question);  // blocks the line's thread; a notice is shown with id 0
   void accepted();                                          // signed in: what was answered is kept
   void refused();                                           // what was answered led nowhere
   // Window's thread.

@@ -1,6 +1,6 @@
 #include "launcher/remote/remote_jobs.h"
 
-#include <QFile>
+#include <QTimer>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -9,25 +9,24 @@
 namespace loom {
 namespace {
 
+constexpr int kLookAgainMs = 30000;  // for a job of which the host tells nothing good
+constexpr int kWriteAgainMs = 5000;
+
 QString sentenceOf(const Json& header) {
-  return QString::fromStdString(header.value("message", std::string("the host does not say why")));
-}
-
-double mebibytes(qint64 bytes) {
-  return static_cast<double>(bytes) / 1048576.0;
-}
-
-QByteArray snapshotOf(const JobOrder& order) {
-  QFile file(order.folder + "/project.loom");
-  if (!file.open(QIODevice::ReadOnly))
-    throwError(ErrorCode::missingFile, "the run's project {} cannot be read: {}", file.fileName().toStdString(),
-               file.errorString().toStdString());
-  return file.readAll();
+  const std::string fault = header.value("fault", std::string("the host does not say why"));
+  return QString::fromStdString(header.value("message", fault));
 }
 
 }  // namespace
 
-RemoteJobs::RemoteJobs(Host host, Listener listener) : m_host(std::move(host)), m_listener(std::move(listener)) {}
+RemoteJobs::RemoteJobs(Host host, Listener listener)
+    : m_host(std::move(host)),
+      m_listener(std::move(listener)),
+      m_data({.stage = m_listener.stage,
+              .done = [this](const QString& id, const QHash<QString, QString>& places) { start(id, places); },
+              .failed = [this](const QString& id, const QString& sentence) { refuse(id, sentence); }}) {
+  m_data.setParent(this);  // it goes along to the line's thread
+}
 
 RemoteJobs::~RemoteJobs() {
   while (!m_jobs.empty()) forget(m_jobs.begin()->first);
@@ -42,6 +41,7 @@ void RemoteJobs::online(AgentClient& agent, const QString& program, const QStrin
   m_agent = &agent;
   m_program = program;
   m_base = base;
+  m_data.online(agent);
   std::vector<QString> ids;
   for (const auto& [id, job] : m_jobs) ids.push_back(id);
   for (const QString& id : ids) advance(id);
@@ -49,29 +49,38 @@ void RemoteJobs::online(AgentClient& agent, const QString& program, const QStrin
 
 void RemoteJobs::offline() {
   m_agent = nullptr;
-  for (const auto& [id, job] : m_jobs)
-    if (job->upload) {
-      job->upload->cancel();
-      job->upload.reset();
-    }
+  m_data.offline();
+  for (const auto& [id, job] : m_jobs) job->known = job->deaf = false;
 }
 
 void RemoteJobs::add(const JobOrder& order, Age age) {
   forget(order.id);
   m_jobs[order.id] = std::make_unique<Remote>(
-      Remote{.order = order, .mirror = Mirror(order.folder), .perhapsThere = age == Age::older});
+      Remote{.order = order, .mirror = Mirror(order.folder), .asked = age == Age::older});
   if (m_agent) advance(order.id);
 }
 
 void RemoteJobs::forget(const QString& id) {
   Remote* const job = find(id);
   if (!job) return;
-  *job->calledOff = true;
-  if (job->upload) job->upload->cancel();
-  if (job->packing.joinable()) job->packing.join();
+  m_data.forget(id);
   if (m_agent && job->known)
     m_agent->ask({{"verb", "untail"}, {"job", id.toStdString()}}, [](const Json&, const QByteArray&) {});
   m_jobs.erase(id);
+}
+
+// The newest start that the host surely had. Where nobody noted it, what came from there tells.
+int RemoteJobs::had(const Remote& job) {
+  const int accepted = job.order.file.accepted;
+  return accepted >= 0 ? accepted : job.mirror.eventBytes() > 0 ? 1 : 0;
+}
+
+void RemoteJobs::settle(const QString& id) {
+  Remote* const job = find(id);
+  if (job && m_agent && job->known)
+    m_agent->ask({{"verb", "settle"}, {"job", id.toStdString()}, {"start", job->order.file.start}},
+                 [](const Json&, const QByteArray&) {});
+  forget(id);
 }
 
 // Where does it stand? The host knows it, or everything up to its start is still to be done.
@@ -81,112 +90,78 @@ void RemoteJobs::advance(const QString& id) {
   m_agent->ask({{"verb", "state"}, {"job", id.toStdString()}}, [this, id](const Json& header, const QByteArray&) {
     Remote* const job = find(id);
     if (!job) return;
-    if (!header.value("ok", false)) return refuse(id, sentenceOf(header));
+    if (!header.value("ok", false)) return trouble(id, header);
     const Json state = header.value("state", Json::object());
-    const int there = state.value("start", 0);
-    if (state.value("phase", std::string()) == "none" || there < job->order.file.start) return pack(id);
-    if (there > job->order.file.start) {  // its continuation was submitted by the host itself
-      job->order.file.start = there;
-      m_listener.started(id, job->order.file);
+    const int there = state.value("phase", std::string()) == "none" ? 0 : state.value("start", 0);
+    JobFile& file = job->order.file;
+    if (there < had(*job)) return lose(id);
+    job->lost = false;
+    if (there < file.start) {
+      job->asked = false;
+      doubt(id, {});
+      if (!job->killed.empty()) return calledOff(id);
+      if (!m_host.dataFolder.isEmpty()) return start(id, {});
+      return m_data.want(id, job->order.folder + "/project.loom");
+    }
+    if (file.accepted < there) {  // a continuation that the host submitted itself has a further number
+      file.start = file.accepted = there;
+      m_listener.started(id, file);
     }
     follow(id);
   });
 }
 
-void RemoteJobs::pack(const QString& id) {
+void RemoteJobs::calledOff(const QString& id) {
+  end(id, {.code = -1, .sentence = QStringLiteral("it was called off before the host had it")});
+}
+
+void RemoteJobs::doubt(const QString& id, const QString& sentence) {
   Remote* const job = find(id);
+  if (std::exchange(job->doubt, sentence) != sentence) m_listener.doubted(id, sentence);
+}
+
+// A purged scratch folder, another login node, a home that is not mounted: to start it again might train it twice.
+void RemoteJobs::lose(const QString& id) {
+  Remote* const job = find(id);
+  if (std::exchange(job->known, false))
+    m_agent->ask({{"verb", "untail"}, {"job", id.toStdString()}}, [](const Json&, const QByteArray&) {});
+  job->lost = job->asked = true;
   if (!job->killed.empty())
-    return end(id, {.code = -1, .sentence = QStringLiteral("it was called off before the host had it")});
-  if (job->data || !m_host.dataFolder.isEmpty()) return send(id);
-  if (job->packing.joinable()) return;  // from before the line broke
-  const auto calledOff = job->calledOff;
-  const QString folder = job->order.folder;
-  job->packing = std::thread([this, id, order = job->order, calledOff] {
-    QList<PackedData> data;
-    QString fault;
-    try {
-      data = packData(snapshotOf(order), [&](const QString& sentence) {
-        QMetaObject::invokeMethod(
-            this,
-            [this, id, sentence] {
-              if (find(id)) m_listener.stage(id, sentence, -1);
-            },
-            Qt::QueuedConnection);
-        return !*calledOff;
-      });
-    } catch (const std::exception& error) {
-      fault = QString::fromUtf8(error.what());
-    }
-    QMetaObject::invokeMethod(
-        this,
-        [this, id, data, fault] {
-          Remote* const job = find(id);
-          if (!job) return;
-          if (job->packing.joinable()) job->packing.join();
-          if (!fault.isEmpty()) return refuse(id, fault);
-          job->data = data;
-          if (m_agent) advance(id);
-        },
-        Qt::QueuedConnection);
+    return end(id, {.code = -1, .sentence = QStringLiteral("the host no longer has its folder")});
+  doubt(id, QStringLiteral("%1 had this run, but its folder %2/runs/%3 is no longer there. It is followed again as soon "
+                           "as the folder is back; it is not started a second time by itself.")
+                .arg(m_host.name, m_base, id));
+  lookAgain(id);
+}
+
+// The host cannot tell of a job, or cannot take it now. One that it has is not over because of that.
+void RemoteJobs::trouble(const QString& id, const Json& header) {
+  const bool isThere = had(*find(id)) > 0;
+  if (!isThere && !header.value("again", false)) return refuse(id, sentenceOf(header));
+  if (isThere)
+    doubt(id, sentenceOf(header));
+  else
+    m_listener.stage(id, sentenceOf(header), -1);
+  lookAgain(id);
+}
+
+void RemoteJobs::lookAgain(const QString& id) {
+  if (std::exchange(find(id)->looksAgain, true)) return;
+  QTimer::singleShot(kLookAgainMs, this, [this, id] {
+    Remote* const job = find(id);
+    if (!job) return;
+    job->looksAgain = false;
+    advance(id);
   });
 }
 
-void RemoteJobs::send(const QString& id) {
-  Remote* const job = find(id);
-  if (!job->killed.empty())
-    return end(id, {.code = -1, .sentence = QStringLiteral("it was called off before the host had it")});
-  if (job->upload) return;
-  const QList<PackedData> data = job->data.value_or(QList<PackedData>());
-  qint64 total = 0, before = 0;
-  for (const PackedData& each : data) {
-    total += each.size;
-    if (job->places.contains(each.dataset)) before += each.size;
-  }
-  for (const PackedData& each : data) {
-    if (job->places.contains(each.dataset)) continue;
-    const auto shared = std::find_if(data.begin(), data.end(), [&](const PackedData& other) {
-      return other.sha256 == each.sha256 && job->places.contains(other.dataset);
-    });
-    if (shared != data.end()) {  // two datasets of the same rows
-      job->places[each.dataset] = job->places[shared->dataset];
-      return send(id);
-    }
-    job->upload = std::make_shared<Upload>(
-        *m_agent, each,
-        Upload::Listener{.progress =
-                             [this, id, each, total, before](qint64 sent) {
-                               m_listener.stage(
-                                   id,
-                                   QStringLiteral("Uploading %1: %2 of %3 MiB")
-                                       .arg(each.dataset)
-                                       .arg(mebibytes(before + sent), 0, 'f', 1)
-                                       .arg(mebibytes(total), 0, 'f', 1),
-                                   total > 0 ? static_cast<double>(before + sent) / static_cast<double>(total) : -1);
-                             },
-                         .done =
-                             [this, id, each](const QString& path) {
-                               Remote* const job = find(id);
-                               if (!job) return;
-                               job->upload.reset();
-                               job->places[each.dataset] = path;
-                               send(id);
-                             },
-                         .failed =
-                             [this, id, each](const QString& sentence) {
-                               refuse(id, QStringLiteral("dataset %1 cannot be sent: %2").arg(each.dataset, sentence));
-                             }});
-    return job->upload->begin();
-  }
-  start(id);
-}
-
-void RemoteJobs::start(const QString& id) {
+void RemoteJobs::start(const QString& id, const QHash<QString, QString>& places) {
   Remote* const job = find(id);
   QByteArray project;
   Json request;
   try {
-    project = snapshotOf(job->order);
-    project = m_host.dataFolder.isEmpty() ? withDataAt(project, job->places)
+    project = readProject(job->order.folder + "/project.loom");
+    project = m_host.dataFolder.isEmpty() ? withDataAt(project, places)
                                           : withDataMoved(project, job->order.projectFolder, m_host.dataFolder);
     if (static_cast<std::size_t>(project.size()) > kLongestBytes)
       throwError(ErrorCode::badProject, "the project has {} bytes, {} can be sent", project.size(), kLongestBytes);
@@ -200,11 +175,13 @@ void RemoteJobs::start(const QString& id) {
                    m_host.kind == HostKind::slurm ? QStringLiteral("Submitting to Slurm")
                                                   : QStringLiteral("Starting on %1").arg(m_host.name),
                    -1);
-  job->perhapsThere = true;
+  job->asked = true;
   m_agent->ask(request, project, [this, id](const Json& header, const QByteArray&) {
     Remote* const job = find(id);
     if (!job) return;
-    if (!header.value("ok", false)) return refuse(id, sentenceOf(header));
+    if (!header.value("ok", false))
+      return header.value("again", false) ? trouble(id, header) : refuse(id, sentenceOf(header));
+    job->order.file.accepted = job->order.file.start;
     m_listener.started(id, job->order.file);
     follow(id);
   });
@@ -213,13 +190,16 @@ void RemoteJobs::start(const QString& id) {
 void RemoteJobs::follow(const QString& id) {
   Remote* const job = find(id);
   job->known = true;
+  m_data.forget(id);
   sayWishes(id);
   m_agent->ask({{"verb", "tail"},
                 {"job", id.toStdString()},
                 {"events", job->mirror.eventBytes()},
                 {"log", job->mirror.logBytes()}},
                [this, id](const Json& header, const QByteArray&) {
-                 if (!header.value("ok", false)) refuse(id, sentenceOf(header));
+                 if (!find(id)) return;
+                 if (!header.value("ok", false)) return trouble(id, header);
+                 if (find(id)->phase != "unknown") doubt(id, {});
                });
 }
 
@@ -243,15 +223,9 @@ void RemoteJobs::cancel(const QString& id, const char* how) {
   Remote* const job = find(id);
   if (!job) return;
   if (!m_agent || !job->known) {
-    if (!job->perhapsThere && !m_agent)
-      return end(id, {.code = -1, .sentence = QStringLiteral("it was called off before the host had it")});
+    if (!job->asked) return calledOff(id);
     job->killed = how;  // said as soon as the host hears us
-    *job->calledOff = true;
-    if (m_agent && job->upload) {
-      job->upload->cancel();
-      job->upload.reset();
-      advance(id);
-    }
+    if (job->lost) lose(id);
     return;
   }
   m_agent->ask({{"verb", "cancel"}, {"job", id.toStdString()}, {"how", how}},
@@ -263,7 +237,7 @@ void RemoteJobs::cancel(const QString& id, const char* how) {
 void RemoteJobs::told(const Json& header, const QByteArray& bytes) {
   const QString id = QString::fromStdString(header.value("job", std::string()));
   Remote* const job = find(id);
-  if (!job) return;
+  if (!job || job->deaf) return;
   try {
     if (header.contains("file"))
       job->mirror.putRunFile(bytes);
@@ -272,16 +246,23 @@ void RemoteJobs::told(const Json& header, const QByteArray& bytes) {
     else if (header.contains("log"))
       job->mirror.putLog(header["log"].get<qint64>(), bytes);
     else if (header.contains("fault"))
-      refuse(id, QString::fromStdString(header["fault"].get<std::string>()));
+      trouble(id, header);
+    else if (header.contains("warning"))
+      m_listener.warned(id, QString::fromStdString(header["warning"].get<std::string>()));
     else if (header.contains("state"))
       state(id, header);
   } catch (const Error& error) {
-    // What could not be kept here is still there: it is asked for again from where the mirror ends.
+    // What could not be kept here is still there: it is asked for again from where the mirror ends. Until the host has
+    // stopped telling, what comes would leave a hole.
     m_listener.stage(id, QString::fromStdString(error.what()), -1);
-    if (m_agent)
-      QTimer::singleShot(5000, this, [this, id] {
-        if (m_agent && find(id)) follow(id);
+    job->deaf = true;
+    m_agent->ask({{"verb", "untail"}, {"job", id.toStdString()}}, [this, id](const Json&, const QByteArray&) {
+      QTimer::singleShot(kWriteAgainMs, this, [this, id] {
+        Remote* const job = find(id);
+        if (!job || !std::exchange(job->deaf, false) || !m_agent) return;
+        follow(id);
       });
+    });
   }
 }
 
@@ -289,7 +270,7 @@ void RemoteJobs::state(const QString& id, const Json& header) {
   Remote* const job = find(id);
   const Json& state = header["state"];
   if (const int start = state.value("start", 0); start > job->order.file.start) {
-    job->order.file.start = start;
+    job->order.file.start = job->order.file.accepted = start;
     m_listener.started(id, job->order.file);
   }
   const QString detail = QString::fromStdString(state.value("detail", std::string())),
@@ -300,10 +281,11 @@ void RemoteJobs::state(const QString& id, const Json& header) {
                     .signal = code > 128 && code < 193 ? code - 128 : 0,
                     .sentence = detail});
   }
+  if (phase == "none") return lose(id);
+  const bool isKnown = phase == "queued" || phase == "running" || phase == "ended";
+  doubt(id, isKnown ? QString() : QStringLiteral("It is not known how it goes: %1").arg(detail.isEmpty() ? phase : detail));
   if (phase == "queued")
     m_listener.stage(id, detail, -1);
-  else if (phase == "unknown")
-    m_listener.stage(id, QStringLiteral("It is not known how it goes: %1").arg(detail), -1);
   else if (phase == "running" && job->phase != "running")
     m_listener.stage(id, QStringLiteral("Started on %1, before its first step").arg(m_host.name), -1);
   job->phase = phase;

@@ -8,14 +8,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 extern char** environ;
 
 namespace loom {
 namespace {
 
-constexpr qint64 kComplaint = 4096;
+constexpr qint64 kKept = 4096;
 
 // A pipe has no MSG_NOSIGNAL: the signal of one that nobody reads any more is held back in this thread and taken away,
 // so that neither this program ends by it nor a handler of its own hears of it.
@@ -37,7 +39,8 @@ std::pair<ssize_t, int> writeWithoutSignal(int file, const char* data, std::size
 
 class ProcessChannel : public ByteChannel {
  public:
-  explicit ProcessChannel(const QByteArray& command) {
+  ProcessChannel(const QByteArrayList& words, const QByteArrayList& environment, std::optional<int> noAnswer)
+      : m_noAnswer(noAnswer) {
     int in[2], out[2], err[2];
     if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
       throw SshError(SshFault::unreachable, "no pipe is left for a program on this machine");
@@ -46,14 +49,23 @@ class ProcessChannel : public ByteChannel {
     posix_spawn_file_actions_adddup2(&files, in[0], 0);
     posix_spawn_file_actions_adddup2(&files, out[1], 1);
     posix_spawn_file_actions_adddup2(&files, err[1], 2);
-    QByteArray text = command;
-    char* words[] = {const_cast<char*>("sh"), const_cast<char*>("-c"), text.data(), nullptr};
-    const int fault = ::posix_spawn(&m_process, "/bin/sh", &files, nullptr, words, environ);
+    std::vector<char*> arguments, variables;
+    for (const QByteArray& each : words) arguments.push_back(const_cast<char*>(each.constData()));
+    for (const QByteArray& each : environment) variables.push_back(const_cast<char*>(each.constData()));
+    for (char** each = environ; *each; ++each) variables.push_back(*each);  // of two with one name the first holds
+    arguments.push_back(nullptr);
+    variables.push_back(nullptr);
+    const int fault =
+        ::posix_spawnp(&m_process, arguments[0], &files, nullptr, arguments.data(), variables.data());
     posix_spawn_file_actions_destroy(&files);
     ::close(in[0]), ::close(out[1]), ::close(err[1]);
     m_in = in[1], m_out = out[0], m_err = err[0];
     for (const int each : {m_in, m_out, m_err}) ::fcntl(each, F_SETFL, O_NONBLOCK);
-    if (fault != 0) throw SshError(SshFault::refused, "this machine's shell cannot be started");
+    if (fault != 0) {
+      for (const int each : {m_in, m_out, m_err}) ::close(each);
+      throw SshError(SshFault::refused,
+                     fmt::format("{} cannot be started on this machine: {}", words[0].toStdString(), std::strerror(fault)));
+    }
   }
   ~ProcessChannel() override {
     for (const int each : {m_in, m_out, m_err})
@@ -71,7 +83,7 @@ class ProcessChannel : public ByteChannel {
 
   int descriptor() const override { return m_out; }
   QByteArray read() override {
-    m_complaint = (m_complaint + take(m_err)).right(kComplaint);
+    m_complaint = (m_complaint + take(m_err)).right(kKept);
     const QByteArray bytes = take(m_out, &m_over);
     if (m_over) collect();
     return bytes;
@@ -85,7 +97,7 @@ class ProcessChannel : public ByteChannel {
     if (m_in >= 0) ::close(std::exchange(m_in, -1));
   }
   bool ended() const override { return m_over && m_code; }
-  std::optional<int> exitCode() const override { return m_code; }
+  std::optional<int> exitCode() const override { return m_code == m_noAnswer ? std::nullopt : m_code; }
   QByteArray complaint() const override { return m_complaint; }
 
  private:
@@ -110,14 +122,19 @@ class ProcessChannel : public ByteChannel {
   pid_t m_process = 0;
   int m_in = -1, m_out = -1, m_err = -1;
   bool m_over = false;
-  std::optional<int> m_code;
+  std::optional<int> m_code, m_noAnswer;
   QByteArray m_complaint;
 };
 
 }  // namespace
 
+std::unique_ptr<ByteChannel> startProgram(const QByteArrayList& words, const QByteArrayList& environment,
+                                          std::optional<int> noAnswer) {
+  return std::make_unique<ProcessChannel>(words, environment, noAnswer);
+}
+
 std::unique_ptr<ByteChannel> LocalTransport::execute(const QByteArray& command) {
-  return std::make_unique<ProcessChannel>(command);
+  return startProgram({"/bin/sh", "-c", command});
 }
 
 }  // namespace loom

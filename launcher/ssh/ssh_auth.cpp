@@ -3,8 +3,12 @@
 #include <libssh/libssh.h>
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <memory>
+
+#include "launcher/ssh/agent_filter.h"
+#include "launcher/ssh/system_ssh.h"
 
 namespace loom {
 namespace {
@@ -51,8 +55,8 @@ class SignIn {
                     m_target.user.toStdString(), m_target.host.toStdString()));
   }
 
-  std::optional<QString> ask(SshQuestion::Kind kind, const QString& text, bool visible = false) const {
-    return m_ask({.kind = kind, .host = m_target.shown(), .text = text, .visible = visible});
+  std::optional<QString> ask(SshQuestion::Kind kind, const QString& text, bool visible = false, const QString& note = {}) const {
+    return m_ask({.kind = kind, .host = m_target.shown(), .text = text, .note = note, .visible = visible});
   }
 
   int succeeded(int result, const QString& way) {
@@ -61,10 +65,8 @@ class SignIn {
   }
 
   int publicKeys() {
-    int result = m_target.identitiesOnly ? SSH_AUTH_DENIED : agent();
-    if (denied(result)) result = files();
-    if (denied(result) && m_target.identitiesOnly) result = agent();
-    return result;
+    const int result = agent();  // what it holds needs no passphrase
+    return denied(result) ? files() : result;
   }
 
   int agent() {
@@ -72,6 +74,13 @@ class SignIn {
         (m_target.agent.isEmpty() && qEnvironmentVariableIsEmpty("SSH_AUTH_SOCK")))
       return SSH_AUTH_DENIED;
     m_agentTried = true;
+    if (m_target.identitiesOnly) {
+      QList<QByteArray> wanted;
+      for (const QString& path : keyFiles()) wanted << publicBlob(path);
+      const QString socket = m_target.agent.isEmpty() ? qEnvironmentVariable("SSH_AUTH_SOCK") : m_target.agent;
+      m_filter = std::make_unique<AgentFilter>(socket, wanted);
+      if (ssh_set_agent_socket(m_session, m_filter->takeSocket()) != SSH_OK) return SSH_AUTH_DENIED;
+    }
     const int result = ssh_userauth_agent(m_session, nullptr);
     m_tried << QStringLiteral("the agent's keys");
     // An agent that is not there is no reason to give up.
@@ -79,11 +88,26 @@ class SignIn {
                      QStringLiteral("with a key of the agent"));
   }
 
-  int files() {
+  QStringList keyFiles() const {
     QStringList paths = m_target.identities;
     if (paths.isEmpty())
       for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) paths << QDir::homePath() + "/.ssh/" + name;
-    for (const QString& path : paths) {
+    return paths;
+  }
+
+  // "ssh-ed25519 AAAA... comment" beside the key, or the file named is such a one: its bytes; empty where there is none.
+  static QByteArray publicBlob(const QString& path) {
+    for (const QString& each : {path + ".pub", path}) {
+      QFile file(each);
+      if (!file.open(QIODevice::ReadOnly)) continue;
+      const QList<QByteArray> words = file.read(1 << 16).simplified().split(' ');
+      if (words.size() >= 2 && words[1].startsWith("AAAA")) return QByteArray::fromBase64(words[1]);
+    }
+    return {};
+  }
+
+  int files() {
+    for (const QString& path : keyFiles()) {
       if (m_keysTried.contains(path) || !QFileInfo::exists(path)) continue;
       m_keysTried << path;
       const int result = file(path);
@@ -150,14 +174,17 @@ class SignIn {
       bool asked = false;
       while (result == SSH_AUTH_INFO) {
         const int prompts = ssh_userauth_kbdint_getnprompts(m_session);
+        const QString note = (QString::fromUtf8(ssh_userauth_kbdint_getname(m_session)).trimmed() + '\n' +
+                              QString::fromUtf8(ssh_userauth_kbdint_getinstruction(m_session)).trimmed())
+                                 .trimmed();
+        if (prompts == 0 && !note.isEmpty() && !ask(SshQuestion::Kind::notice, note)) return SSH_AUTH_DENIED;
         for (int i = 0; i < prompts; ++i) {
           char visible = 0;
           const QString text =
               QString::fromUtf8(ssh_userauth_kbdint_getprompt(m_session, static_cast<unsigned>(i), &visible)).trimmed();
-          const bool isPassword = !visible && text.contains(QLatin1String("password"), Qt::CaseInsensitive) &&
-                                  !text.contains(QLatin1String("one"), Qt::CaseInsensitive);
+          const bool isPassword = !visible && isPlainPassword(text);
           const auto answer =
-              ask(isPassword ? SshQuestion::Kind::password : SshQuestion::Kind::code, text, visible != 0);
+              ask(isPassword ? SshQuestion::Kind::password : SshQuestion::Kind::code, text, visible != 0, note);
           if (!answer) return SSH_AUTH_DENIED;
           asked = true;
           QByteArray secret = answer->toUtf8();
@@ -176,6 +203,7 @@ class SignIn {
   const SshTarget& m_target;
   const SshAsk& m_ask;
   bool m_agentTried = false;
+  std::unique_ptr<AgentFilter> m_filter;  // needed only while signing in
   QStringList m_keysTried, m_tried, m_ways;
 };
 

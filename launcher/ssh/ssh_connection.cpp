@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 #include "launcher/ssh/ssh_auth.h"
 #include "launcher/ssh/ssh_channel.h"
@@ -23,6 +26,7 @@ namespace loom {
 namespace {
 
 constexpr int kConnectSeconds = 15;
+constexpr int kSignInSeconds = 120;  // a second factor may wait on somebody's telephone
 constexpr int kLookMs = 100;
 
 // The system then notices a cable that was cut within seconds, although nothing is being sent.
@@ -35,6 +39,37 @@ void keepAlive(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof silence);
+}
+
+// The addresses of a name. The system offers no way to call a look-up off: it has a thread of its own, which may go on when nobody
+// waits for it any more.
+struct LookUp {
+  std::mutex mutex;
+  std::condition_variable over;
+  bool done = false;
+  int fault = 0;
+  addrinfo* found = nullptr;
+  ~LookUp() {
+    if (found) ::freeaddrinfo(found);
+  }
+};
+
+std::shared_ptr<LookUp> lookUp(const std::string& host, const std::string& port, const std::atomic<bool>& aborted) {
+  const auto look = std::make_shared<LookUp>();
+  std::thread([look, host, port] {
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    const int fault = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+    const std::lock_guard lock(look->mutex);
+    look->fault = fault;
+    look->found = fault == 0 ? found : nullptr;
+    look->done = true;
+    look->over.notify_all();
+  }).detach();
+  std::unique_lock lock(look->mutex);
+  while (!look->done && !aborted) look->over.wait_for(lock, std::chrono::milliseconds(kLookMs));
+  if (!look->done) throw SshError(SshFault::unreachable, "it was called off");
+  return look;
 }
 
 }  // namespace
@@ -67,17 +102,14 @@ QString SshConnection::jumps() const {
 }
 
 int SshConnection::connectSocket(const QString& host, int port) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  const int fault = ::getaddrinfo(host.toUtf8().constData(), std::to_string(port).c_str(), &hints, &found);
-  if (fault != 0)
+  const auto look = lookUp(host.toStdString(), std::to_string(port), m_aborted);
+  if (look->fault != 0)
     throw SshError(SshFault::unreachable,
                    fmt::format("{} has no address: {}; look at the name, or at this machine's network",
-                               host.toStdString(), ::gai_strerror(fault)));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, &::freeaddrinfo);
+                               host.toStdString(), ::gai_strerror(look->fault)));
   const int seconds = m_target.connectTimeout > 0 ? m_target.connectTimeout : kConnectSeconds;
   std::string why = "no address";
-  for (const addrinfo* each = found; each; each = each->ai_next) {
+  for (const addrinfo* each = look->found; each; each = each->ai_next) {
     const int socket = ::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) continue;
     int number = ::connect(socket, each->ai_addr, each->ai_addrlen) == 0 ? 0 : errno;
@@ -116,7 +148,7 @@ void SshConnection::applyOptions(int socket) {
                                                     value.toStdString(), ssh_get_error(m_session)));
   };
   const int off = 0;
-  const long seconds = kConnectSeconds;
+  const long seconds = m_target.connectTimeout > 0 ? m_target.connectTimeout : kConnectSeconds;
   const bool alias = !m_target.hostKeyAlias.isEmpty();
   // Under this name and port the key is looked up, and entered.
   const int port = alias ? 22 : m_target.port;
@@ -131,7 +163,7 @@ void SshConnection::applyOptions(int socket) {
   text(SSH_OPTIONS_HMAC_C_S, m_target.macs);
   text(SSH_OPTIONS_HMAC_S_C, m_target.macs);
   text(SSH_OPTIONS_KEY_EXCHANGE, m_target.keyExchange);
-  text(SSH_OPTIONS_HOSTKEYS, m_target.hostKeyAlgorithms);
+  text(SSH_OPTIONS_HOSTKEYS, m_target.hostKeyAlgorithms.isEmpty() ? preferredHostKeys(m_target) : m_target.hostKeyAlgorithms);
   text(SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES, m_target.publicKeyTypes);
   if (m_target.agent != "none") text(SSH_OPTIONS_IDENTITY_AGENT, m_target.agent);
   ssh_options_set(m_session, SSH_OPTIONS_FD, &socket);
@@ -174,7 +206,11 @@ void SshConnection::checkHostKey() {
 }
 
 void SshConnection::authenticate() {
+  const long seconds = kSignInSeconds;
+  ssh_options_set(m_session, SSH_OPTIONS_TIMEOUT, &seconds);
   m_method = loom::authenticate(m_session, m_target, m_ask);
+  const long usual = kConnectSeconds;
+  ssh_options_set(m_session, SSH_OPTIONS_TIMEOUT, &usual);
 }
 
 std::unique_ptr<ByteChannel> SshConnection::execute(const QByteArray& command) {

@@ -16,10 +16,12 @@ struct ssh_session_struct;
 namespace loom {
 
 struct SshQuestion {
-  enum class Kind { newHostKey, passphrase, password, code };
+  // notice: nothing is to be answered ("a request was sent to your telephone").
+  enum class Kind { newHostKey, passphrase, password, code, notice };
   Kind kind = Kind::password;
   QString host;          // "mara@head.atlas.example"
   QString text;          // what is asked, as the key file or the far side names it
+  QString note;          // what the far side says to it: the name of what asks, and its instruction
   QString fingerprint;   // newHostKey: "ED25519 SHA256:..."
   bool visible = false;  // what is typed may be seen
 };

@@ -61,7 +61,7 @@ Database::Database(const QString& path) : m_path(path) {
   try {
     if (code != SQLITE_OK) fail(code);
     sqlite3_extended_result_codes(m_handle, 0);
-    sqlite3_busy_timeout(m_handle, 3000);
+    setPatience(3000);
     // A crash of the machine may lose the last second; the run folders still have it and it is read again from there.
     run("PRAGMA journal_mode = WAL");
     run("PRAGMA synchronous = NORMAL");
@@ -78,6 +78,8 @@ void Database::run(const char* sql) {
   if (code != SQLITE_OK) fail(code);
 }
 
+void Database::setPatience(int milliseconds) { sqlite3_busy_timeout(m_handle, milliseconds); }
+
 std::int64_t Database::lastId() const { return sqlite3_last_insert_rowid(m_handle); }
 
 void Database::fail(int code) const {
@@ -91,6 +93,9 @@ void Database::fail(int code) const {
       throwError(ErrorCode::diskFull, "{} cannot grow, the disk is full: free some room and try again", path);
     case SQLITE_CANTOPEN:
       throwError(ErrorCode::missingFile, "{} cannot be opened ({}): check the rights of its folder", path, text);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw DatabaseBusy(ErrorCode::inputOutput, fmt::format("{} is being written by another program", path));
     default:
       throwError(ErrorCode::inputOutput, "{}: {}", path, text);
   }

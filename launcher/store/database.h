@@ -4,12 +4,20 @@
 #include <QString>
 #include <string>
 
+#include "engine/base/error.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace loom {
 
 class Database;
+
+// Another program writes at this moment: nothing was done, and it is worth another try soon.
+class DatabaseBusy : public Error {
+ public:
+  using Error::Error;
+};
 
 // A prepared statement: bind in order, then step() row by row; read columns in order. Reset by bind(1, ...) or reset().
 class Statement {
@@ -54,6 +62,7 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void run(const char* sql);
+  void setPatience(int milliseconds);  // for another program that writes; then DatabaseBusy
   std::int64_t lastId() const;
   [[noreturn]] void fail(int code) const;
   sqlite3* handle() const { return m_handle; }

@@ -14,37 +14,47 @@ namespace loom {
 namespace {
 
 constexpr int kFlushMs = 700;
+constexpr int kReadPatienceMs = 3000;
+constexpr int kLastPatienceMs = 1000;  // with another window that writes, when this one closes
 constexpr std::size_t kMemory = 256u << 20;  // of loaded curves; what is above goes, least recently used first
 
 double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
 
 }  // namespace
 
-RunStore::RunStore(const QString& folder, QObject* parent) : QObject(parent), m_folder(folder) {
+RunStore::RunStore(const QString& folder, QObject* parent)
+    : QObject(parent), m_folder(folder), m_file(folder + "/runs.db") {
   if (!QDir().mkpath(folder))
     throwError(ErrorCode::inputOutput, "{} cannot be made: it is to hold the list of runs", folder.toStdString());
   m_flush.setSingleShot(true);
   m_flush.setInterval(kFlushMs);
   connect(&m_flush, &QTimer::timeout, this, &RunStore::flush);
-  const bool known = QFile::exists(folder + "/runs.db");
+  m_lock = std::make_unique<FileLock>(folder + "/runs.lock", FileLock::Kind::shared);
+  bool known = QFile::exists(m_file);
+  readFolders();
   try {
-    open();
+    try {
+      open();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::newerVersion) throw;
+      m_file = m_folder + "/runs-of-older.db";
+      known = QFile::exists(m_file);
+      open();
+    }
     loadRuns();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::badData) throw;
     rebuild(QString::fromStdString(error.message()));
     return;
   }
-  QFile list(folder + "/folders.txt");
-  if (!known && list.open(QIODevice::ReadOnly)) {
-    m_foldersToRead = QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts);
-    if (!m_foldersToRead.isEmpty())
-      m_notice = tr("The list of runs was gone. It is read again from %n run folder(s).", nullptr, m_foldersToRead.size());
-  }
+  if (known) m_foldersToRead.clear();
+  else if (!m_foldersToRead.isEmpty())
+    m_notice = tr("The list of runs was gone. It is read again from %n run folder(s).", nullptr, m_foldersToRead.size());
 }
 
 RunStore::~RunStore() {
   try {
+    if (m_database) m_database->setPatience(kLastPatienceMs);
     flush();
   } catch (const std::exception&) {
     // The run folders have it all; the next start reads on from the last flush.
@@ -56,6 +66,9 @@ bool RunStore::guarded(const std::function<void()>& work) {
   try {
     work();
     return true;
+  } catch (const DatabaseBusy&) {
+    m_flush.start();  // what is to be written is written then
+    return false;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::badData) rebuild(QString::fromStdString(error.message()));
     else m_notice = QString::fromStdString(error.what());
@@ -72,6 +85,8 @@ Answer RunStore::ask(const QString& id, Answer otherwise, const Question& questi
     Answer answer = question(data(*found));
     trim();
     return answer;
+  } catch (const DatabaseBusy&) {
+    return otherwise;
   } catch (const Error& error) {
     QMetaObject::invokeMethod(const_cast<RunStore*>(this), [self = const_cast<RunStore*>(this), error] {
       self->guarded([&] { throw error; });
@@ -80,27 +95,53 @@ Answer RunStore::ask(const QString& id, Answer otherwise, const Question& questi
   }
 }
 
+// Another window may have the same file open: what is taken from under it would be lost with all it still writes.
 void RunStore::rebuild(const QString& why) {
   m_database.reset();
-  const QString path = m_folder + "/runs.db";
-  const QString kept = path + ".damaged-" + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss");
-  QFile::rename(path, kept);
-  QFile::remove(path + "-wal");
-  QFile::remove(path + "-shm");
   m_entries.clear();
   m_byId.clear();
-  QFile list(m_folder + "/folders.txt");
-  if (list.open(QIODevice::ReadOnly)) m_foldersToRead = QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts);
-  open();
-  m_notice = tr("The list of runs could not be read (%1). It is built again from %2 run folders; the damaged file is kept as %3.")
-                 .arg(why).arg(m_foldersToRead.size()).arg(QFileInfo(kept).fileName());
+  readFolders();
+  if (m_lock->tryExclusive()) {
+    const QString kept = m_file + ".damaged-" + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss");
+    for (const char* each : {"", "-wal", "-shm"}) QFile::rename(m_file + each, kept + each);
+    open();
+    m_lock->backToShared();
+    m_notice = tr("The list of runs could not be read (%1). It is built again from %2 run folders; the damaged file is kept as %3.")
+                   .arg(why).arg(m_foldersToRead.size()).arg(QFileInfo(kept).fileName());
+  } else {
+    m_file = ":memory:";
+    open();
+    m_notice = tr("The list of runs could not be read (%1), and another Gradloom has it open. This window reads %2 run folders for "
+                  "itself; close both to have the list built again.").arg(why).arg(m_foldersToRead.size());
+  }
 }
 
-void RunStore::noteFolder(const QString& folder) {
+// Later lines hold: a folder that was removed may have come back.
+void RunStore::readFolders() {
+  m_foldersToRead.clear();
+  m_noted.clear();
+  m_removed.clear();
   QFile list(m_folder + "/folders.txt");
-  if (!list.open(QIODevice::ReadWrite)) return;
-  if (QString::fromUtf8(list.readAll()).split('\n').contains(folder)) return;
-  list.write((folder + '\n').toUtf8());
+  if (!list.open(QIODevice::ReadOnly)) return;
+  for (const QString& line : QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts)) {
+    const bool removed = line.startsWith('-');
+    const QString folder = removed ? line.mid(1) : line;
+    if (m_noted.contains(folder) && removed == m_removed.contains(folder)) continue;
+    m_noted.insert(folder);
+    if (removed) m_removed.insert(folder), m_foldersToRead.removeAll(folder);
+    else m_removed.remove(folder), m_foldersToRead.append(folder);
+  }
+}
+
+void RunStore::noteFolder(const QString& folder, Folder what) {
+  const bool removed = what == Folder::removed;
+  if (m_noted.contains(folder) && m_removed.contains(folder) == removed) return;
+  QFile list(m_folder + "/folders.txt");
+  if (!list.open(QIODevice::WriteOnly | QIODevice::Append)) return;
+  list.write(((removed ? QStringLiteral("-") : QString()) + folder + '\n').toUtf8());
+  m_noted.insert(folder);
+  if (removed) m_removed.insert(folder);
+  else m_removed.remove(folder);
 }
 
 RunStore::Entry* RunStore::entry(const QString& id) const { return m_byId.value(id); }
@@ -117,6 +158,13 @@ QList<RunRecord> RunStore::runs(const QString& project, Deleted deleted) const {
 const RunRecord* RunStore::find(const QString& id) const {
   const Entry* const found = entry(id);
   return found ? &found->record : nullptr;
+}
+
+QString RunStore::freeName(const QString& project, const QString& wanted) const {
+  QSet<QString> taken;
+  for (const RunRecord& each : runs(project, Deleted::include)) taken.insert(each.name);
+  for (int number = 1;; ++number)
+    if (const QString name = wanted + '-' + QString::number(number); !taken.contains(name)) return name;
 }
 
 const RunRecord* RunStore::findFolder(const QString& folder) const {
@@ -145,8 +193,9 @@ QString RunStore::add(RunRecord record) {
   fresh->data = std::make_unique<RunData>();
   Entry& added = *m_entries.emplace_back(std::move(fresh));
   m_byId.insert(id, &added);
-  guarded([&] { saveRecord(added); });
   noteFolder(folder);
+  added.dirty = true;
+  flush();
   if (entry(id)) Q_EMIT runAdded(id);
   return id;
 }
@@ -176,12 +225,14 @@ void RunStore::setState(const QString& id, RunState state, const QString& messag
 }
 
 void RunStore::remove(const QString& id) {
+  if (const RunRecord* const run = find(id)) noteFolder(run->folder, Folder::removed);
   change(id, [](RunRecord& record) { record.deleted = now(); });
   flush();
   Q_EMIT runRemoved(id);
 }
 
 void RunStore::restore(const QString& id) {
+  if (const RunRecord* const run = find(id)) noteFolder(run->folder);
   change(id, [](RunRecord& record) { record.deleted = 0; });
   flush();
   Q_EMIT runAdded(id);
@@ -196,7 +247,11 @@ void RunStore::append(const QString& id, const EventBatch& batch) {
   Entry* const found = entry(id);
   if (!found) return;
   RunData* curves = nullptr;
-  guarded([&] { curves = &data(*found); });
+  if (m_database) m_database->setPatience(kReadPatienceMs);  // events that are not taken now are not offered again
+  guarded([&] {
+    curves = &data(*found);
+    m_database->setPatience(kPatienceMs);
+  });
   if (!curves || !entry(id)) return;  // the store was built anew: the folder is read from its beginning
   const RunData::Taken taken = curves->take(batch);
   RunRecord& record = found->record;

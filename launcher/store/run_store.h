@@ -4,12 +4,14 @@
 // loses nor repeats a point. Window's thread only; queries take a few milliseconds whatever the number of points.
 #include <QHash>
 #include <QObject>
+#include <QSet>
 #include <QStringList>
 #include <QTimer>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "launcher/store/file_lock.h"
 #include "launcher/store/run_data.h"
 #include "launcher/store/run_record.h"
 
@@ -21,7 +23,7 @@ class RunStore : public QObject {
   Q_OBJECT
 
  public:
-  // Keeps runs.db and folders.txt (what to read again when runs.db is damaged or gone) in `folder`. Throws Error when the
+  // Keeps runs.db and folders.txt (what to read again when runs.db is damaged or gone; '-' before what was removed) in `folder`. Throws Error when the
   // folder cannot be written.
   explicit RunStore(const QString& folder, QObject* parent = nullptr);
   ~RunStore() override;
@@ -29,11 +31,15 @@ class RunStore : public QObject {
   // One sentence when the database had to be built anew, else empty. foldersToRead() then lists the run folders.
   QString notice() const { return m_notice; }
   QStringList foldersToRead() const { return m_foldersToRead; }
+  // A person took the run of this folder from the table; a list that is built anew leaves it out, too.
+  bool wasRemoved(const QString& folder) const { return m_removed.contains(folder); }
 
   // Oldest first. Without a project: of all. Deleted ones only where asked for.
   enum class Deleted { leaveOut, include };
   QList<RunRecord> runs(const QString& project = {}, Deleted deleted = Deleted::leaveOut) const;
   const RunRecord* find(const QString& id) const;
+  // "digits-4": the first number that no run of the project has, deleted ones counted in.
+  QString freeName(const QString& project, const QString& wanted) const;
   const RunRecord* findFolder(const QString& folder) const;
 
   // Adds a run with the first colour that no run of its project has. An id or a folder that is known is left as it is: the
@@ -69,6 +75,7 @@ class RunStore : public QObject {
   void noticeRaised(const QString& sentence);
 
  private:
+  static constexpr int kPatienceMs = 20;  // of the window's thread with another window that writes
   struct Entry {
     RunRecord record;
     std::int64_t row = 0;        // in the database
@@ -79,6 +86,7 @@ class RunStore : public QObject {
     bool dirty = false;
   };
   void open();
+  void readFolders();
   void loadRuns();
   void rebuild(const QString& why);
   // A damaged database is built anew, any other fault becomes a notice; false = the work was not done.
@@ -95,9 +103,12 @@ class RunStore : public QObject {
   void trim() const;
   int freeColour(const QString& project) const;
   void markDirty(Entry& entry);
-  void noteFolder(const QString& folder);
+  enum class Folder { there, removed };
+  void noteFolder(const QString& folder, Folder what = Folder::there);
 
-  QString m_folder, m_notice;
+  QString m_folder, m_file, m_notice;
+  QSet<QString> m_noted, m_removed;  // in folders.txt
+  std::unique_ptr<FileLock> m_lock;  // shared with other windows for as long as they have the database open
   QStringList m_foldersToRead;
   std::unique_ptr<Database> m_database;
   std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added

@@ -1,6 +1,7 @@
 // The database side of the store: its tables, and how records and curves go in and out.
 #include <QStringList>
 #include <algorithm>
+#include <iterator>
 
 #include "engine/base/error.h"
 #include "launcher/store/database.h"
@@ -9,9 +10,13 @@
 namespace loom {
 namespace {
 
-constexpr int kSchema = 1;
+// What leads from a version of the database to the next. A change of the tables is one line more, and never another kTables.
+constexpr const char* kMigrations[] = {
+    "CREATE INDEX events_in_order ON events (run, seq)",  // 1 to 2: the newest events of a run without reading all
+};
+constexpr int kSchema = 1 + static_cast<int>(std::size(kMigrations));
 
-// Numbers that may be NaN come back as NaN: SQLite keeps one as NULL.
+// Version 1. Numbers that may be NaN come back as NaN: SQLite keeps one as NULL.
 constexpr const char* kTables = R"(
   CREATE TABLE IF NOT EXISTS runs (
     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, folder TEXT NOT NULL UNIQUE, project TEXT, name TEXT, tags TEXT,
@@ -43,15 +48,22 @@ Json readSettings(const QString& text) {
 }  // namespace
 
 void RunStore::open() {
-  m_database = std::make_unique<Database>(m_folder + "/runs.db");
-  Statement version(*m_database, "PRAGMA user_version");
-  version.step();
-  const auto found = version.integer(0);
-  version.reset();
-  if (found != 0 && found != kSchema)  // an index of another version is made again rather than migrated
-    throwError(ErrorCode::badData, "runs.db has version {}, this program writes {}", found, kSchema);
-  m_database->run(kTables);
-  m_database->run("PRAGMA user_version = 1");
+  m_database = std::make_unique<Database>(m_file);
+  const auto version = [this] {
+    Statement select(*m_database, "PRAGMA user_version");
+    return select.step() ? select.integer(0) : 0;
+  };
+  if (version() > kSchema)
+    throwError(ErrorCode::newerVersion, "{} has version {}, this program knows {}", m_file.toStdString(), version(), kSchema);
+  if (version() < kSchema) {
+    Transaction transaction(*m_database);
+    std::int64_t found = version();  // as of now that nobody else may change it
+    if (found == 0) m_database->run(kTables), found = 1;
+    for (; found < kSchema; ++found) m_database->run(kMigrations[found - 1]);
+    m_database->run(("PRAGMA user_version = " + std::to_string(kSchema)).c_str());
+    transaction.commit();
+  }
+  m_database->setPatience(kPatienceMs);
 }
 
 void RunStore::loadRuns() {
@@ -83,6 +95,7 @@ void RunStore::loadRuns() {
     run.best = real(), run.bestEpoch = real(), run.last = real();
     run.bestStep = integer();
     entry->offset = integer();
+    if (run.deleted > 0) noteFolder(run.folder, Folder::removed);
     m_byId.insert(run.id, entry.get());
     m_entries.push_back(std::move(entry));
   }
@@ -174,15 +187,22 @@ void RunStore::flush() {
   m_flush.stop();
   const bool any = std::any_of(m_entries.begin(), m_entries.end(), [](const auto& each) { return each->dirty; });
   if (!any) return;
+  bool begun = false;
+  std::vector<Entry*> fresh;
   const bool written = guarded([&] {
     Transaction transaction(*m_database);
+    begun = true;
     for (const auto& each : m_entries) {
       if (!each->dirty) continue;
+      if (!each->row) fresh.push_back(each.get());
       saveRecord(*each);
       saveCurves(*each);
     }
     transaction.commit();
   });
+  if (!begun) return;
+  if (!written && !m_entries.empty())
+    for (Entry* const each : fresh) each->row = 0;  // rolled back: the number may be another window's by now
   for (const auto& each : m_entries) {
     if (!each->dirty) continue;
     if (written) {

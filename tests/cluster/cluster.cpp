@@ -103,6 +103,18 @@ void Cluster::close() {
   m_store.reset();
 }
 
+Cluster::Said Cluster::gradloom(const QStringList& words, const QString& home) const {
+  auto environment = QProcessEnvironment::systemEnvironment();
+  for (const char* each : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XDG_DATA_HOME"}) environment.remove(each);
+  environment.insert("HOME", home);
+  environment.insert("LOOM_BUNDLE", GRADLOOM_BUNDLE);
+  QProcess process;
+  process.setProcessEnvironment(environment);
+  process.start(GRADLOOM_PROGRAM, words + QStringList{"--data-folder", path("store")});
+  if (!process.waitForFinished(240000)) return {-1, process.readAllStandardOutput(), "it did not end: " + process.readAllStandardError()};
+  return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
 Job Cluster::job(const QString& id, const QString& host) const {
   return {.id = id,
           .name = id,

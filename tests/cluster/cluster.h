@@ -28,6 +28,14 @@ class Cluster {
   Launcher& launcher() { return *m_launcher; }
   HostLine& line(const QString& host) { return *m_lines->line(host); }
 
+  // The program itself, as a script starts it: no display, no terminal, this cluster's list of hosts; `home` holds .ssh/config. Only
+  // while this is closed: one program at a time keeps the list.
+  struct Said {
+    int code = -1;
+    QString out, err;
+  };
+  Said gradloom(const QStringList& words, const QString& home) const;
+
   QString path(const QString& name) const { return m_folder + '/' + name; }
   // Trains until it is stopped.
   Job job(const QString& id, const QString& host) const;

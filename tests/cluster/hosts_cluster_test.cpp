@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFileInfo>
 #include <QProcess>
 #include <QSignalSpy>
@@ -208,6 +209,34 @@ class HostsClusterTest : public QObject {
     // There the system notices within a quarter of an hour that nobody answers, or at once when the cable is mended.
     QVERIFY(Cluster::run("ip", {"link", "set", "glv2", "up"}));
     areGone(ranks);
+  }
+
+  // What the window's Train does, a terminal does: every step once, and the weights come back.
+  void aScriptTrainsWithoutADisplay() {
+    m_cluster->close();
+    const QString home = m_folder->filePath("home");
+    QVERIFY(QDir().mkpath(home + "/.ssh"));
+    QVERIFY(QFile::copy(m_cluster->path("up/ssh_config"), home + "/.ssh/config"));
+    const auto said = m_cluster->gradloom({"submit", m_folder->path(), "--host", "lab", "--ranks", "2", "--name", "script", "--set", "epochs=3", "--follow"}, home);
+    QVERIFY2(said.code == 0, qPrintable(QString::number(said.code) + said.out + said.err));
+    QVERIFY2(said.out.contains("epoch 1 of 3") && said.out.contains("done after 384 steps"), qPrintable(said.out));
+    const auto listed = m_cluster->gradloom({"runs", "--json", "--filter", "name == script and step == 384"}, home);
+    const Json runs = Json::parse(listed.out.toStdString(), nullptr, false);
+    QVERIFY2(runs.is_array() && runs.size() == 1, qPrintable(listed.out + listed.err));
+    const QString id = QString::fromStdString(runs[0]["id"]);
+    QVERIFY(!runs[0]["model"]["here"].get<bool>());
+    const auto fetched = m_cluster->gradloom({"fetch", "script"}, home);
+    QVERIFY2(fetched.code == 0, qPrintable(fetched.out + fetched.err));
+    QFile model(fetched.out.trimmed()), there(m_folder->filePath("there/runs/" + id + "/checkpoints/" + QFileInfo(model.fileName()).fileName()));
+    QVERIFY2(model.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly), qPrintable(fetched.out));
+    QVERIFY(model.size() > 0);
+    QCOMPARE(model.readAll(), there.readAll());
+    m_cluster->open(laboratory(*m_cluster), options(*m_cluster));
+    m_cluster->launcher().attach();
+    QCOMPARE(m_cluster->state(id), RunState::finished);
+    QCOMPARE(m_cluster->startedWith(id), 2);
+    QCOMPARE(m_cluster->step(id), std::int64_t{384});
+    QCOMPARE(m_cluster->wrong(id), QString());
   }
 
   void cancelEndsEveryRank() {

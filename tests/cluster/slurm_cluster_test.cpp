@@ -1,8 +1,12 @@
+#include <QDir>
+#include <QFileInfo>
 #include <QSignalSpy>
 #include <QTest>
 
+#include "engine/base/json.h"
 #include "launcher/ssh/local_transport.h"
 #include "tests/cluster/cluster.h"
+#include "tests/launcher/sshd.h"
 
 using namespace loom;
 
@@ -17,6 +21,7 @@ class SlurmClusterTest : public QObject {
  private:
   std::unique_ptr<QTemporaryDir> m_folder;
   std::unique_ptr<Cluster> m_cluster;
+  Host m_host;
 
  private Q_SLOTS:
   void initTestCase() {
@@ -30,6 +35,7 @@ class SlurmClusterTest : public QObject {
     host.kind = HostKind::slurm;
     host.folder = m_folder->filePath("there");
     host.slurm = {.partition = "test", .time = "00:01:00", .ranksPerNode = 2, .signalSeconds = 50, .continuations = 1};
+    m_host = host;
     m_cluster->open(host, {.transport = [](const SshAsk&) { return std::make_unique<LocalTransport>(); }});
   }
   void cleanupTestCase() {
@@ -63,6 +69,44 @@ class SlurmClusterTest : public QObject {
     m_cluster->launcher().stop("a");
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("a"), RunState::stopped, kSoon);
     QCOMPARE(m_cluster->wrong("a"), QString());
+  }
+
+  // What the window's Train does, a terminal does, over a real sshd of the machine where Slurm's commands are.
+  void aScriptTrainsWithoutADisplay() {
+    if (const QString why = Sshd::why(); !why.isEmpty()) QSKIP(qPrintable(why));
+    Sshd sshd("SetEnv SLURM_CONF=" + m_folder->filePath("slurm/slurm.conf").toUtf8());
+    QFile key(sshd.path("host.pub")), known(sshd.path("known_hosts"));
+    QVERIFY(key.open(QIODevice::ReadOnly) && known.open(QIODevice::WriteOnly));
+    known.write("[127.0.0.1]:" + QByteArray::number(sshd.port()) + ' ' + key.readAll());
+    known.close();
+    Host login = *m_cluster->hosts().find("hpc");
+    login.id = login.name = "login";
+    login.address = "there";
+    m_cluster->hosts().add(login);
+    m_cluster->close();
+    const QString home = m_folder->filePath("home");
+    QVERIFY(QDir().mkpath(home + "/.ssh"));
+    QVERIFY(QFile::copy(sshd.clientConfig(), home + "/.ssh/config"));
+    const auto said = m_cluster->gradloom({"submit", m_folder->path(), "--host", "login", "--name", "script", "--set", "epochs=3", "--follow"}, home);
+    QVERIFY2(said.code == 0, qPrintable(QString::number(said.code) + said.out + said.err));
+    QVERIFY2(said.out.contains("epoch 1 of 3") && said.out.contains("done after 384 steps"), qPrintable(said.out));
+    const auto listed = m_cluster->gradloom({"runs", "--json", "--filter", "name == script and step == 384"}, home);
+    const Json runs = Json::parse(listed.out.toStdString(), nullptr, false);
+    QVERIFY2(runs.is_array() && runs.size() == 1, qPrintable(listed.out + listed.err));
+    const QString id = QString::fromStdString(runs[0]["id"]);
+    QVERIFY(!runs[0]["model"]["here"].get<bool>());
+    const auto fetched = m_cluster->gradloom({"fetch", "script"}, home);
+    QVERIFY2(fetched.code == 0, qPrintable(fetched.out + fetched.err));
+    QFile model(fetched.out.trimmed()), there(m_folder->filePath("there/runs/" + id + "/checkpoints/" + QFileInfo(model.fileName()).fileName()));
+    QVERIFY2(model.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly), qPrintable(fetched.out));
+    QVERIFY(model.size() > 0);
+    QCOMPARE(model.readAll(), there.readAll());
+    m_cluster->open(m_host, {.transport = [](const SshAsk&) { return std::make_unique<LocalTransport>(); }});
+    m_cluster->launcher().attach();
+    QCOMPARE(m_cluster->state(id), RunState::finished);
+    QCOMPARE(m_cluster->startedWith(id), 2);
+    QCOMPARE(m_cluster->step(id), std::int64_t{384});
+    QCOMPARE(m_cluster->wrong(id), QString());
   }
 
   void cancelEndsARunAndOneThatWaits() {

@@ -1,36 +1,17 @@
 // The engine's bundle as a host gets it: whole, and able to start on systems and processors older than this one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 
 #include "tests/engine/run/folder.h"
+#include "tests/installer/shell.h"
 
 namespace loom {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-struct Outcome {
-  int code = -1;
-  std::string output;
-};
-
-Outcome shell(const std::string& command) {
-  Outcome outcome;
-  FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) return outcome;
-  std::array<char, 4096> block;
-  while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe))
-    outcome.output.append(block.data(), got);
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
 
 class BundleTest : public testing::Test {
  protected:
@@ -70,12 +51,29 @@ class BundleTest : public testing::Test {
   }
 };
 
+// Where the login node and the compute nodes, or this machine and the host, are of different kinds.
+TEST_F(BundleTest, SaysThatAProcessorIsOfAnotherKind) {
+  std::filesystem::create_directory(m_folder.path() / "arm");
+  write("arm/uname", "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo n17\n");
+  std::filesystem::permissions(m_folder.path() / "arm/uname", std::filesystem::perms::owner_all);
+  const Outcome outcome = shell("PATH=" + m_at + "/arm:$PATH " + m_at + "/bin/loom version");
+  EXPECT_EQ(outcome.code, 126);
+  EXPECT_THAT(outcome.output, HasSubstr("but n17 is aarch64"));
+}
+
 TEST_F(BundleTest, StartsWithThisSystemsCLibrary) {
   const Outcome outcome = shell(m_at + "/bin/loom" + train("run"));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   const Outcome opened = shell("LD_DEBUG=libs " + m_at + "/bin/loom version");
   EXPECT_THAT(opened.output, HasSubstr("calling init: " + m_at + "/lib/libdnnl"));
   EXPECT_THAT(opened.output, Not(HasSubstr("calling init: " + m_at + "/libc/")));
+}
+
+TEST_F(BundleTest, SaysUnderWhichLicences) {
+  EXPECT_TRUE(std::filesystem::exists(m_folder.path() / "licences/LICENSE"));
+  if (shell("command -v dpkg-query").code != 0) return;  // elsewhere nobody can be asked
+  const Outcome listed = shell("ls " + m_at + "/licences");
+  for (const char* package : {"libc6", "libdnnl", "libstdc++6"}) EXPECT_THAT(listed.output, HasSubstr(package));
 }
 
 TEST_F(BundleTest, BringsItsOwnWhereThatIsTooOld) {

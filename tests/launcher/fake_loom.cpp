@@ -1,12 +1,15 @@
 // Stands in for `loom train PROJECT --run DIR [--set key=value ...] [--resume DIR]`: takes the lock, writes events, obeys
-// control.jsonl. What it does is set by overrides: steps=N, ms=N (a step), fail=MESSAGE, die=STEP (abort), hang=1 (no step ever).
+// control.jsonl. What it does is set by overrides, or by the same pairs, parted by ';', in FAKE_LOOM: steps=N, ms=N (a step), fail=MESSAGE,
+// code=KIND (of that failure), die=STEP (abort), hang=1 (no step ever), model=BYTES (of a best checkpoint each epoch).
 // As `agent` it is the real agent and supervisor, so that jobs on hosts are tested with it too.
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <cerrno>
@@ -60,14 +63,18 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> set;
   RunFolder folder;
   bool resume = false;
+  const auto take = [&set](const std::string& pair) { set[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1); };
+  if (const char* more = std::getenv("FAKE_LOOM"))
+    for (std::istringstream pairs(more); !pairs.eof();) {
+      std::string pair;
+      std::getline(pairs, pair, ';');
+      take(pair);
+    }
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--run") folder.path = argv[++i];
     if (word == "--resume") resume = true, ++i;
-    if (word == "--set") {
-      const std::string pair = argv[++i];
-      set[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
-    }
+    if (word == "--set") take(argv[++i]);
   }
   const auto number = [&](const char* key, int otherwise) { return set.count(key) ? std::atoi(set[key].c_str()) : otherwise; };
   std::signal(SIGTERM, [](int) { g_stop = 1; });
@@ -97,7 +104,7 @@ int main(int argc, char** argv) {
                            {"pid", ::getpid()}, {"host", "here"}});
   if (set.count("fail")) {
     std::fprintf(stderr, "loom: %s\n", set["fail"].c_str());
-    events.write("error", {{"message", set["fail"]}});
+    events.write("error", {{"message", set["fail"]}, {"code", set["code"]}});
     events.write("finished", {{"reason", "failed"}, {"step", 0}, {"message", set["fail"]}});
     return 3;
   }
@@ -128,6 +135,13 @@ int main(int argc, char** argv) {
                           {"metrics", {{"accuracy", 0.5}}}, {"learning_rate", rate}, {"ms", 2.0}});
     if (step % 10 == 0)
       events.write("validation", {{"step", step}, {"epoch", step / 10.0}, {"loss", 1.0}, {"metrics", {{"accuracy", step / 100.0}}}});
+    if (step % 10 == 0 && set.count("model")) {
+      const std::string name = "step-" + std::to_string(step) + ".safetensors";
+      std::filesystem::create_directories(folder.checkpoints());
+      writeFileAtomically(folder.checkpoints() / name, std::string(static_cast<std::size_t>(number("model", 0)), static_cast<char>('a' + step % 26)));
+      writeFileAtomically(folder.checkpoints() / "best.json", Json({{"file", name}, {"step", step}}).dump());
+      events.write("checkpoint", {{"step", step}, {"file", "checkpoints/" + name}, {"best", true}});
+    }
   }
   events.write("finished", {{"reason", "done"}, {"step", step}, {"message", ""}});
   return 0;

@@ -4,11 +4,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <thread>
+#include <utility>
 
+#include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/hosts/host_store.h"
 #include "launcher/hosts/ssh_config.h"
+#include "launcher/job.h"
 #include "launcher/remote/host_check.h"
 #include "launcher/remote/launch_order.h"
 #include "launcher/remote/packed_data.h"
@@ -116,6 +119,47 @@ class HostsTest : public QObject {
     QCOMPARE(QDir(folder).entryList({"hosts.json.damaged-*"}).size(), 1);
   }
 
+  // Written by a newer version, or by hand: nothing of it is lost, and one host does not take the others along.
+  void whatTheStoreDoesNotKnowIsKept() {
+    const QString folder = m_folder.filePath("newer");
+    QDir().mkpath(folder);
+    write("newer/hosts.json", R"({"gradloom_hosts": 2, "colour": "blue", "hosts": [
+      {"id": "vega", "address": "vega", "kind": "slurm", "energy": {"price": 0.3}, "slurm": {"nodes": 2, "qos": "high"}},
+      {"id": "odd", "address": "odd", "port": "22"}, {"id": "atlas", "address": "atlas"}]})");
+    HostStore store(folder);
+    QCOMPARE(store.hosts().size(), 2);
+    QVERIFY2(store.notice().contains("odd") && store.notice().contains("port"), qPrintable(store.notice()));
+    Host vega = *store.find("vega");
+    vega.slurm.nodes = 3;
+    store.change(vega);
+    store.remove("atlas");
+    QFile file(folder + "/hosts.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const Json now = Json::parse(file.readAll().toStdString());
+    QCOMPARE(now["colour"].get<std::string>(), std::string("blue"));
+    QCOMPARE(now["gradloom_hosts"].get<int>(), 2);
+    QCOMPARE(now["hosts"].size(), std::size_t{2});
+    QCOMPARE(now["hosts"][0]["energy"]["price"].get<double>(), 0.3);
+    QCOMPARE(now["hosts"][0]["slurm"]["nodes"].get<int>(), 3);
+    QCOMPARE(now["hosts"][0]["slurm"]["qos"].get<std::string>(), std::string("high"));
+    QCOMPARE(now["hosts"][1]["port"].get<std::string>(), std::string("22"));
+    QVERIFY(QDir(folder).entryList({"hosts.json.damaged-*"}).isEmpty());
+  }
+
+  void twoWindowsLoseNoHost() {
+    const QString folder = m_folder.filePath("two");
+    HostStore one(folder), other(folder);
+    QSignalSpy added(&other, &HostStore::hostAdded), removed(&other, &HostStore::hostRemoved);
+    one.add(hostFromText("vega"));
+    QCOMPARE(other.add(hostFromText("vega")), "vega-2");
+    QCOMPARE(added.size(), 2);  // the other window's, too
+    QCOMPARE(HostStore(folder).hosts().size(), 2);
+    one.remove("vega");
+    QCOMPARE(one.hosts().size(), 1);
+    other.change(*other.find("vega-2"));
+    QCOMPARE(removed.size(), 1);
+  }
+
   void theConfigurationIsReadAsSshReadsIt() {
     write("more", "Host deep\n  Port 2200\n");
     const SshConfig config(write("config", R"(
@@ -158,6 +202,18 @@ Host *
     QCOMPARE(SshConfig(m_folder.filePath("none")).resolve("a.b").host, "a.b");
   }
 
+  void whatIsIncludedBelongsToItsBlock() {
+    write("inner", "User inner\nHost deep\n  Port 2200\nHost atlas\n  Port 2300\n");
+    const SshConfig config(write("outer", "Host atlas\n  Include inner\n  HostName atlas.example\nHost deep\n  HostName deep.example\n"
+                                          "Host *\n  User everyone\n  StrictHostKeyChecking accept-new\n  GlobalKnownHostsFile /g1 /g2\n"));
+    const SshTarget atlas = config.resolve("atlas"), deep = config.resolve("deep");
+    QCOMPARE(atlas.shown(), "inner@atlas.example:2300");  // the block goes on behind what it includes
+    QCOMPARE(deep.shown(), "everyone@deep.example");      // and what is included there is not of others
+    QCOMPARE(deep.newHostKey, SshTarget::NewHostKey::accept);
+    QCOMPARE(deep.globalKnownHosts, QStringList({"/g1", "/g2"}));
+    QCOMPARE(SshConfig("/none").resolve("a").newHostKey, SshTarget::NewHostKey::ask);
+  }
+
   void jumpsInACircleAreAnError() {
     const SshConfig config(write("circle", "Host a\nProxyJump b\nHost b\nProxyJump a\n"));
     QVERIFY_EXCEPTION_THROWN(config.resolve("a"), Error);
@@ -182,11 +238,24 @@ Host *
     QVERIFY_EXCEPTION_THROWN(launchOrder(host, job), Error);
   }
 
+  void aRunsIdIsPlainOnEveryHost() {
+    for (const auto& [project, begin] : {std::pair{"/a/日本.loom", "run-2"}, std::pair{"/a/_x.loom", "x-2"},
+                                         std::pair{"/a/-n.loom", "n-2"}, std::pair{"/a/Größe 2.loom", "Gro-e-2-2"},
+                                         std::pair{"/a/digits.loom", "digits-2"}}) {
+      const QString id = makeRunId(QString::fromUtf8(project));
+      QVERIFY2(id.startsWith(QLatin1String(begin)), qPrintable(id));
+      QVERIFY2(isJobId(id.toStdString()), qPrintable(id));
+    }
+  }
+
   void theSlurmScriptSaysEverything() {
     JobFile job;
     job.ranks = 8;
-    const QString script = slurmScript(slurmHost(), "lars-1", job, "/e/bin/loom", "/r/lars-1");
-    for (const char* line : {"#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=4\n",
+    Host host = slurmHost();
+    host.slurm.coresPerRank = 12;
+    const QString script = slurmScript(host, "lars-1", job, "/e/bin/loom", "/r/lars-1");
+    QVERIFY(script.startsWith("#!/bin/bash -l\n"));  // else `module` is not known in it on many clusters
+    for (const char* line : {"#SBATCH --cpus-per-task=12\n", "#SBATCH --requeue\n", "#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=4\n",
                              "#SBATCH --account=ab12\n", "#SBATCH --partition=gpu\n", "#SBATCH --gres=gpu:a100:4\n",
                              "#SBATCH --time=08:00:00\n", "#SBATCH --exclusive\n", "#SBATCH --signal=B:USR1@120\n",
                              "\nmodule load openmpi/4.1\n", "\nexec /e/bin/loom agent --job /r/lars-1\n"})
@@ -288,6 +357,12 @@ Host *
     questions.begin(Questions::Mode::mustNotAsk);
     QVERIFY(!questions.ask(password));
     QCOMPARE(asked, 2);
+    // What the far side only tells waits for no answer; a reconnect does not begin what somebody has to confirm.
+    const SshQuestion notice{.kind = SshQuestion::Kind::notice, .host = "a", .text = "Look at your telephone"};
+    QVERIFY(!questions.ask(notice));
+    questions.begin(Questions::Mode::mayAsk);
+    QVERIFY(questions.ask(notice));
+    QCOMPARE(asked, 3);
   }
 };
 

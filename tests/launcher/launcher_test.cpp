@@ -330,6 +330,54 @@ class LauncherTest : public QObject {
     QCOMPARE(m_store->points("a", series::kLoss).size(), std::size_t{30});
     QCOMPARE(m_store->find("a")->project, m_folder->filePath("p.loom"));
   }
+
+  void aListThatIsReadAgainKnowsWhatWaitsAndWhatWasRemoved() {
+    for (const char* id : {"a", "gone"}) {
+      m_launcher->submit(job(id, {"steps=10"}));
+      QTRY_COMPARE(state(id), RunState::finished);
+    }
+    QTRY_COMPARE(m_launcher->running(), 0);
+    m_store->remove("gone");
+    m_store->remove("a");
+    m_store->restore("a");
+    m_launcher->submit(job("long", {"steps=4000", "ms=5"}));
+    m_launcher->submit(job("waits", {"steps=10"}));
+    QTRY_VERIFY(m_store->find("long")->step > 3);
+    close();
+    QDir store(m_folder->filePath("store"));
+    for (const QString& each : store.entryList({"runs.db*"})) store.remove(each);
+    open();
+    m_launcher->attach();
+    QTRY_COMPARE(state("waits"), RunState::queued);
+    QTRY_COMPARE(m_launcher->running(), 1);
+    QTRY_COMPARE(state("long"), RunState::running);
+    QVERIFY(m_store->find("a"));
+    QVERIFY(!m_store->find("gone"));
+    for (const QFileInfo& each : QDir(m_folder->filePath("runs")).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot))
+      QVERIFY2(!m_launcher->takeIn(each.filePath(), m_folder->filePath("p.loom")), qPrintable(each.filePath()));
+    QVERIFY(!m_store->find("gone"));
+    m_launcher->kill("long");
+    QTRY_COMPARE(state("waits"), RunState::finished);
+  }
+
+  // Two windows have the same queue: whoever comes first starts the run, and both see it.
+  void twoWindowsStartARunOnce() {
+    m_launcher->submit(job("a", {"steps=60", "ms=5"}));
+    m_launcher->submit(job("b", {"steps=30", "ms=5"}));
+    RunStore store(m_folder->filePath("store"));
+    Launcher other(store, {.program = FAKE_LOOM});
+    other.attach();
+    QCOMPARE(other.waiting(), 1);
+    QTRY_COMPARE(state("b"), RunState::finished);
+    QTRY_COMPARE(store.find("b")->state, RunState::finished);
+    QCOMPARE(m_store->find("b")->attempt, std::int64_t{1});
+    QCOMPARE(store.find("b")->attempt, std::int64_t{1});
+    QCOMPARE(store.points("b", series::kLoss).size(), std::size_t{30});
+    RunRecord run;
+    JobFile file;
+    readJobFile(m_store->find("b")->folder, run, file);
+    QCOMPARE(file.start, 1);
+  }
 };
 
 QTEST_GUILESS_MAIN(LauncherTest)

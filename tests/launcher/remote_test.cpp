@@ -1,154 +1,15 @@
-#include <QDir>
-#include <QFile>
-#include <QProcess>
-#include <QSignalSpy>
-#include <QTemporaryDir>
-#include <QTest>
-#include <csignal>
-#include <set>
+#include "tests/launcher/remote_fixture.h"
 
-#include "engine/agent/job_folder.h"
-#include "engine/base/error.h"
-#include "engine/base/json.h"
-#include "launcher/launcher.h"
 #include "launcher/remote/engine_installer.h"
-#include "launcher/remote/host_lines.h"
-#include "launcher/ssh/local_transport.h"
 
 using namespace loom;
 
-namespace {
-
-// Lets the test cut the line, hold it still, or spoil what comes over it.
-struct Line {
-  std::atomic<bool> cut{false}, dead{false}, silent{false}, garbage{false};
-  std::atomic<int> opened{0};
-  QByteArray before;  // put before every command: what a login shell says
-};
-
-class SpoiledChannel : public ByteChannel {
- public:
-  SpoiledChannel(std::unique_ptr<ByteChannel> inner, Line& line) : m_inner(std::move(inner)), m_line(line) {}
-  int descriptor() const override { return m_inner->descriptor(); }
-  QByteArray read() override {
-    check();
-    if (m_line.silent) return {};
-    QByteArray bytes = m_inner->read();
-    if (!bytes.isEmpty() && m_line.garbage.exchange(false)) bytes += "slurmstepd: error: what is this";
-    return bytes;
-  }
-  qint64 write(const char* data, qint64 size) override {
-    check();
-    return m_line.silent ? 0 : m_inner->write(data, size);
-  }
-  void closeInput() override { m_inner->closeInput(); }
-  bool ended() const override { return !m_line.silent && m_inner->ended(); }
-  std::optional<int> exitCode() const override { return m_inner->exitCode(); }
-  QByteArray complaint() const override { return m_inner->complaint(); }
-
- private:
-  void check() {
-    if (m_line.cut.exchange(false)) throw SshError(SshFault::unreachable, "the cable was cut");
-  }
-  std::unique_ptr<ByteChannel> m_inner;
-  Line& m_line;
-};
-
-class SpoiledTransport : public LocalTransport {
- public:
-  explicit SpoiledTransport(Line& line) : m_line(line) {}
-  void open() override {
-    ++m_line.opened;
-    if (m_line.dead) throw SshError(SshFault::unreachable, "no route to host");
-  }
-  std::unique_ptr<ByteChannel> execute(const QByteArray& command) override {
-    return std::make_unique<SpoiledChannel>(LocalTransport::execute(m_line.before + command), m_line);
-  }
-
- private:
-  Line& m_line;
-};
-
-}  // namespace
-
-// The launcher and a host behind a line: this machine's shell in the place of SSH, fake_loom in the place of loom.
-class RemoteTest : public QObject {
+class RemoteTest : public RemoteFixture {
   Q_OBJECT
 
- private:
-  std::unique_ptr<QTemporaryDir> m_folder;
-  Line m_line;
-  Host m_host;
-  LineOptions m_options;
-  std::unique_ptr<RunStore> m_store;
-  std::unique_ptr<HostStore> m_hosts;
-  std::unique_ptr<HostLines> m_lines;
-  std::unique_ptr<Launcher> m_launcher;
-
-  void open() {
-    m_store = std::make_unique<RunStore>(m_folder->filePath("store"));
-    m_hosts = std::make_unique<HostStore>(m_folder->filePath("store"));
-    if (!m_hosts->find("there")) m_hosts->add(m_host);
-    m_lines = std::make_unique<HostLines>(*m_hosts, m_options);
-    m_launcher = std::make_unique<Launcher>(*m_store, LauncherOptions{.program = FAKE_LOOM, .hosts = m_lines.get()});
-  }
-  void close() {
-    m_launcher.reset();
-    m_lines.reset();
-    m_hosts.reset();
-    m_store.reset();
-  }
-  Job job(const QString& id, const QStringList& overrides) {
-    return {.id = id,
-            .name = id,
-            .project = m_folder->filePath("p.loom"),
-            .snapshot = R"({"loom":1,"datasets":{"training":{"csv":"t w;o.csv"}}})",
-            .dataFolder = m_folder->path(),
-            .overrides = overrides,
-            .host = "there"};
-  }
-  RunState state(const QString& id) { return m_store->find(id)->state; }
-  QString message(const QString& id) { return m_store->find(id)->message; }
-  QString runThere(const QString& id) { return m_folder->filePath("there/runs/" + id); }
-  HostLine& line() { return *m_lines->line("there"); }
-  // Every step once, none missing, and the mirror the same bytes as the host's.
-  void isWhole(const QString& id, int steps) {
-    const auto points = m_store->points(id, series::kLoss);
-    QCOMPARE(points.size(), static_cast<std::size_t>(steps));
-    for (std::size_t i = 0; i < points.size(); ++i) QCOMPARE(points[i].step, static_cast<std::int64_t>(i + 1));
-    QFile here(m_store->find(id)->folder + "/events.jsonl"), there(runThere(id) + "/events.jsonl");
-    QVERIFY(here.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly));
-    QCOMPARE(here.readAll(), there.readAll());
-  }
-
  private Q_SLOTS:
-  void init() {
-    m_folder = std::make_unique<QTemporaryDir>();
-    QFile csv(m_folder->filePath("t w;o.csv"));
-    QVERIFY(csv.open(QIODevice::WriteOnly));
-    csv.write("x,y\n1,0\n2,1\n");
-    csv.close();
-    m_line.cut = m_line.dead = m_line.silent = m_line.garbage = false;
-    m_line.opened = 0;
-    m_line.before.clear();
-    m_host = hostFromText("there");
-    m_host.folder = m_folder->filePath("there");
-    m_options = {.program = FAKE_LOOM,
-                 .transport = [this](const SshAsk&) { return std::make_unique<SpoiledTransport>(m_line); },
-                 .times = {.pingMs = 200, .silenceMs = 1500, .startMs = 20000},
-                 .firstWaitMs = 50,
-                 .longestWaitMs = 200};
-    open();
-  }
-  void cleanup() {
-    m_line.silent = false;
-    for (const RunRecord& run : m_store->runs()) {
-      const qint64 process = JobFolder(runThere(run.id).toStdString()).process().value("process", std::int64_t{0});
-      if (process > 0) ::kill(static_cast<pid_t>(process), SIGKILL);
-    }
-    close();
-    m_folder.reset();
-  }
+  void init() { setUp(); }
+  void cleanup() { tearDown(); }
 
   void trainsOnTheHost() {
     QSignalSpy points(m_store.get(), &RunStore::pointsAdded), stages(m_launcher.get(), &Launcher::stageChanged);
@@ -362,6 +223,37 @@ class RemoteTest : public QObject {
     QCOMPARE(QFileInfo(engines.filePath(bundle.id())).lastModified(), before);
   }
 
+  void anEngineIsNotPutWhereItDoesNotBelong_data() {
+    QTest::addColumn<QString>("program");
+    QTest::addColumn<QString>("says");
+    QTest::addColumn<QString>("refusal");
+    QTest::newRow("machine") << "uname" << "aarch64" << "aarch64 machine";
+    QTest::newRow("owner") << "id" << "4242" << "belongs to another person";
+  }
+  void anEngineIsNotPutWhereItDoesNotBelong() {
+    QFETCH(QString, program);
+    QFETCH(QString, says);
+    QFETCH(QString, refusal);
+    QDir().mkpath(m_folder->filePath("bin"));
+    QFile fake(m_folder->filePath("bin/" + program)), bundle(m_folder->filePath("engine.tar.gz"));
+    QVERIFY(fake.open(QIODevice::WriteOnly) && bundle.open(QIODevice::WriteOnly));
+    fake.write("#!/bin/sh\necho " + says.toUtf8() + '\n');
+    fake.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    fake.close();
+    bundle.write("never unpacked");
+    bundle.close();
+    m_line.before = "PATH=" + m_folder->filePath("bin").toUtf8() + ":$PATH; export PATH; ";
+    m_options.program.clear();
+    m_options.bundle = bundle.fileName();
+    close();
+    open();
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(line().state(), LineState::needsPerson);
+    QVERIFY2(line().sentence().contains(refusal), qPrintable(line().sentence()));
+    QVERIFY(QDir(m_folder->filePath("there/engine")).entryList({"*.part"}).isEmpty());
+    m_launcher->kill("a");
+  }
+
   void aDamagedBundleIsThrownAway() {
     QFile file(m_folder->filePath("engine.tar.gz"));
     QVERIFY(file.open(QIODevice::WriteOnly));
@@ -408,6 +300,39 @@ class RemoteTest : public QObject {
     QVERIFY(lines.last()[0].value<CheckLine>().finding.contains("no route"));
   }
 
+  void whatMayGoGoesAndTheRestIsOffered() {
+    QDir there(m_folder->filePath("there"));
+    for (const char* each : {"engine/0123456789abcdef/bin", "runs/check-1-aaaa", "runs/check-2-bbbb", "runs/mine", "data"}) there.mkpath(each);
+    for (const char* each : {"data/old.part", "data/new.part", "data/x.pack"}) {
+      QFile file(there.filePath(each));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(QByteArray(100000, 'x'));
+    }
+    for (const char* each : {"data/old.part", "runs/check-1-aaaa"})
+      QCOMPARE(QProcess::execute("touch", {"-d", "10 days ago", there.filePath(each)}), 0);
+    QSignalSpy done(&line(), &HostLine::checkDone), remains(&line(), &HostLine::remains);
+    line().check(0);
+    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QCOMPARE(QDir(there.filePath("runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot), QStringList({"check-2-bbbb", "mine"}));
+    QCOMPARE(QDir(there.filePath("data")).entryList(QDir::Files), QStringList({"new.part", "x.pack"}));
+    line().tidy();
+    QTRY_COMPARE(remains.size(), 1);
+    QStringList paths;
+    for (const HostRemain& each : remains[0][0].value<QVector<HostRemain>>()) {
+      paths << each.path;
+      if (each.path == "data/x.pack") QVERIFY(each.bytes >= 90000 && each.bytes < 300000);
+    }
+    paths.sort();
+    QCOMPARE(paths, QStringList({"data/new.part", "data/x.pack", "engine/0123456789abcdef", "runs/check-2-bbbb", "runs/mine"}));
+    line().tidy({"runs/mine"});
+    QTRY_COMPARE(remains.size(), 2);
+    QVERIFY(!there.exists("runs/mine"));
+    line().tidy({"../store"});
+    QTRY_COMPARE(remains.size(), 3);
+    QVERIFY(!remains[2][1].toString().isEmpty());
+    QVERIFY(m_folder->isValid() && QDir(m_folder->filePath("store")).exists());
+  }
+
   void aHostTakenFromTheListEndsNothingThere() {
     m_launcher->submit(job("a", {"steps=200", "ms=8"}));
     m_launcher->submit(job("b", {"steps=5"}));  // waits
@@ -434,6 +359,41 @@ class RemoteTest : public QObject {
     for (int i = 0; i < 3; ++i) QCOMPARE(channel->write("abc", 3), qint64{3});
   }
 
+  // The list of runs was lost while a run goes on there: only its host can tell what became of it.
+  void aLostListOfRunsEndsNothingThere() {
+    m_launcher->submit(job("a", {"steps=200", "ms=8"}));
+    m_launcher->submit(job("b", {"steps=10"}));  // waits
+    QTRY_VERIFY(m_store->find("a")->step > 10);
+    close();
+    QDir store(m_folder->filePath("store"));
+    for (const QString& each : store.entryList({"runs.db*"})) store.remove(each);
+    open();
+    m_launcher->attach();
+    QTRY_COMPARE(state("b"), RunState::queued);
+    QTRY_VERIFY(m_launcher->running() == 1);
+    QCOMPARE(state("a"), RunState::running);
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    isWhole("a", 200);
+    QTRY_COMPARE(state("b"), RunState::finished);
+  }
+
+  void anIdleLineIsNotTriedForEver() {
+    line().connectNow();
+    QTRY_COMPARE(line().state(), LineState::online);
+    m_line.dead = true;
+    m_line.cut = true;
+    QTRY_COMPARE(line().state(), LineState::offline);
+    QCOMPARE(m_line.opened, 1);
+    line().connectNow();  // a person sees why it fails
+    QTRY_COMPARE(line().state(), LineState::needsPerson);
+    QVERIFY2(line().sentence().contains("no route"), qPrintable(line().sentence()));
+    QTest::qWait(300);
+    QCOMPARE(m_line.opened, 2);
+    m_line.dead = false;
+    m_launcher->submit(job("a", {"steps=10"}));
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 15000);
+  }
+
   void bringsAFileOfTheRun() {
     m_launcher->submit(job("a", {"steps=20"}));
     QTRY_COMPARE(state("a"), RunState::finished);
@@ -449,6 +409,19 @@ class RemoteTest : public QObject {
     QFile copy(to);
     QVERIFY(copy.open(QIODevice::ReadOnly));
     QCOMPARE(copy.readAll(), bytes);
+    // What lies here already comes once more only when it is another; a part that is spoiled is thrown away.
+    line().fetch("a", "big file;", to);
+    QTRY_COMPARE(fetched.size(), 2);
+    QFile spoiled(m_folder->filePath("again.part"));
+    QVERIFY(spoiled.open(QIODevice::WriteOnly));
+    spoiled.write("these are other bytes");
+    spoiled.close();
+    line().fetch("a", "big file;", m_folder->filePath("again"));
+    QTRY_COMPARE(fetched.size(), 3);
+    QFile again(m_folder->filePath("again"));
+    QVERIFY(again.open(QIODevice::ReadOnly));
+    QCOMPARE(again.readAll(), bytes);
+    QVERIFY(!spoiled.exists());
     line().fetch("a", "../../secret", m_folder->filePath("no"));
     QTRY_COMPARE(failed.size(), 1);
   }

@@ -11,6 +11,9 @@
 #include <random>
 #include <set>
 
+#include "launcher/store/database.h"
+#include "launcher/store/file_lock.h"
+
 namespace loom {
 namespace {
 
@@ -287,6 +290,95 @@ TEST_F(RunStoreTest, aDamagedDatabaseIsBuiltAnewFromTheFolders) {
     EXPECT_EQ(store.points("a", series::kLoss).size(), 30u);
   }
   EXPECT_EQ(QDir(folder).entryList({"runs.db.damaged-*"}).size(), 1);
+}
+
+// A list of an earlier version goes on with all that it has: a new version is no reason to read everything again.
+TEST_F(RunStoreTest, anEarlierListIsBroughtUpToDate) {
+  const QString path = makeRun("a", {{1, 1, 30}}), folder = m_folder.filePath("store");
+  {
+    RunStore store(folder);
+    store.add(record("a", path));
+    store.add(record("b", m_folder.filePath("b")));
+    store.append("a", whole(path));
+    store.change("a", [](RunRecord& run) { run.note = "mine"; });
+    store.remove("b");
+  }
+  {
+    Database database(folder + "/runs.db");
+    database.run("DROP INDEX events_in_order");
+    database.run("PRAGMA user_version = 1");
+  }
+  QFile::remove(folder + "/folders.txt");
+  RunStore store(folder);
+  EXPECT_EQ(store.notice(), QString());
+  EXPECT_TRUE(store.foldersToRead().isEmpty());
+  ASSERT_NE(store.find("a"), nullptr);
+  EXPECT_EQ(store.find("a")->note, "mine");
+  EXPECT_EQ(store.points("a", series::kLoss).size(), 30u);
+  EXPECT_GT(store.find("b")->deleted, 0);
+  EXPECT_TRUE(store.wasRemoved(m_folder.filePath("b")));
+  Database database(folder + "/runs.db");
+  Statement version(database, "PRAGMA user_version"), index(database, "SELECT count(*) FROM sqlite_master WHERE name = 'events_in_order'");
+  ASSERT_TRUE(version.step() && index.step());
+  EXPECT_EQ(version.integer(0), 2);
+  EXPECT_EQ(index.integer(0), 1);
+}
+
+TEST_F(RunStoreTest, aListOfANewerVersionIsLeftAlone) {
+  const QString path = makeRun("a", {{1, 1, 30}}), folder = m_folder.filePath("store");
+  {
+    RunStore store(folder);
+    store.add(record("a", path));
+  }
+  Database newer(folder + "/runs.db");
+  newer.run("PRAGMA user_version = 99");
+  for (int i = 0; i < 2; ++i) {
+    RunStore store(folder);
+    EXPECT_EQ(store.foldersToRead(), i == 0 ? QStringList(path) : QStringList());
+    EXPECT_EQ(store.runs().size(), i);
+    store.add(record("a", path));
+  }
+  Statement version(newer, "PRAGMA user_version");
+  ASSERT_TRUE(version.step());
+  EXPECT_EQ(version.integer(0), 99);
+  EXPECT_TRUE(QDir(folder).entryList({"runs.db.damaged-*"}).isEmpty());
+}
+
+// What another window has open is not taken from under it.
+TEST_F(RunStoreTest, aDamagedListThatAnotherWindowHasOpenStays) {
+  const QString path = makeRun("a", {{1, 1, 30}}), folder = m_folder.filePath("store");
+  QDir().mkpath(folder);
+  const FileLock other(folder + "/runs.lock", FileLock::Kind::shared);
+  QFile file(folder + "/runs.db");
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray(5000, 'x'));
+  file.close();
+  RunStore store(folder);
+  EXPECT_TRUE(store.notice().contains("another Gradloom")) << store.notice().toStdString();
+  EXPECT_TRUE(QFile::exists(folder + "/runs.db"));
+  store.add(record("a", path));
+  store.append("a", whole(path));
+  EXPECT_EQ(store.points("a", series::kLoss).size(), 30u);
+}
+
+// Another window that writes makes this one neither wait for long nor forget.
+TEST_F(RunStoreTest, whatCannotBeWrittenNowIsWrittenSoon) {
+  const QString path = makeRun("a", {{1, 1, 30}}), folder = m_folder.filePath("store");
+  RunStore store(folder);
+  QString told;
+  QObject::connect(&store, &RunStore::noticeRaised, [&](const QString& sentence) { told = sentence; });
+  {
+    Database other(folder + "/runs.db");
+    const Transaction writes(other);
+    store.add(record("a", path));
+    store.append("a", whole(path));
+    store.flush();
+  }
+  EXPECT_EQ(told, QString());
+  store.flush();
+  RunStore again(folder);
+  ASSERT_NE(again.find("a"), nullptr);
+  EXPECT_EQ(again.points("a", series::kLoss).size(), 30u);
 }
 
 TEST_F(RunStoreTest, damageThatShowsLateIsToldAndEndsNothing) {

@@ -3,6 +3,7 @@
 #include <libssh/libssh.h>
 #include <libssh/server.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <QProcess>
 #include <QTcpServer>
@@ -61,7 +62,8 @@ void SshServer::talk(ssh_session session) {
     const ssh_message message = ssh_message_get(session);
     if (!message) return;
     const int type = ssh_message_type(message), kind = ssh_message_subtype(message);
-    const bool wantsCode = m_demand == Demand::code || (m_demand == Demand::passwordThenCode && hasPassword);
+    const bool wantsCode = m_demand == Demand::passwordThenCode ? hasPassword : m_demand != Demand::password;
+    const bool isPush = m_demand == Demand::push;
     const int methods = wantsCode ? SSH_AUTH_METHOD_INTERACTIVE : SSH_AUTH_METHOD_PASSWORD;
     const auto deny = [&] {
       ssh_message_auth_set_methods(message, methods);
@@ -82,12 +84,17 @@ void SshServer::talk(ssh_session session) {
       }
     } else if (kind == SSH_AUTH_METHOD_INTERACTIVE && wantsCode) {
       if (!ssh_message_auth_kbdint_is_response(message)) {
-        const char* prompts[] = {"Verification code: "};
-        char echo[] = {1};
-        ssh_message_auth_interactive_request(message, "", "", 1, prompts, echo);
+        const bool both = m_demand == Demand::passwordWithCode;
+        const char* prompts[] = {both ? "Password + OTP: " : "Verification code: "};
+        char echo[] = {both ? char{0} : char{1}};
+        ssh_message_auth_interactive_request(message, isPush ? "Duo" : "", isPush ? "Look at your telephone" : "",
+                                             isPush ? 0 : 1, prompts, echo);
       } else {
         ++m_attempts;
-        if (ssh_userauth_kbdint_getnanswers(session) == 1 &&
+        if (isPush) ::usleep(2500000);
+        if (isPush)
+          ssh_message_auth_reply_success(message, 0);
+        else if (ssh_userauth_kbdint_getnanswers(session) == 1 &&
             qstrcmp(ssh_userauth_kbdint_getanswer(session, 0), "123456") == 0)
           ssh_message_auth_reply_success(message, 0);
         else

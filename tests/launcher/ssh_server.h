@@ -13,8 +13,9 @@ namespace loom {
 
 class SshServer {
  public:
-  enum class Demand { password, code, passwordThenCode };
-  // Password "geheim", code "123456".
+  // push: nothing is asked, a telephone has to be looked at; it takes its time.
+  enum class Demand { password, code, passwordThenCode, passwordWithCode, push };
+  // Password "geheim", code "123456", also where the prompt says that both are wanted.
   explicit SshServer(Demand demand);
   ~SshServer();
 

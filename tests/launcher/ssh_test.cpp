@@ -105,6 +105,103 @@ class SshTest : public QObject {
     QVERIFY(sentence.contains("ssh-keygen -R"));
   }
 
+  void everyFileAndEveryMarkerIsSeen() {
+    SshConnection first(target(), yes());
+    first.open();
+    QFile known(m_sshd->path("known_hosts"));
+    QVERIFY(known.open(QIODevice::ReadOnly));
+    const QByteArray line = known.readAll().trimmed(), key = line.mid(line.indexOf(' ') + 1);
+    const auto write = [this](const char* name, const QByteArray& text) {
+      QFile file(m_sshd->path(name));
+      if (!file.open(QIODevice::WriteOnly)) qFatal("cannot write");
+      file.write(text + '\n');
+      return file.fileName();
+    };
+    const QString none = m_sshd->path("none");
+    m_asked.clear();
+    for (const bool global : {false, true}) {
+      SshTarget wanted = target();
+      wanted.knownHosts = global ? QStringList{none} : QStringList{none, known.fileName()};
+      wanted.globalKnownHosts = global ? QStringList{known.fileName()} : QStringList{};
+      SshConnection connection(wanted, nobody());
+      connection.open();
+      QCOMPARE(connection.fingerprint(), first.fingerprint());
+    }
+    SshTarget revoked = target();
+    revoked.globalKnownHosts = {write("revoked", "@revoked * " + key)};
+    auto [fault, sentence] = faultOf(revoked, yes());
+    QCOMPARE(fault, SshFault::hostKey);
+    QVERIFY2(sentence.contains("revoked") && sentence.contains(first.fingerprint()), qPrintable(sentence));
+    SshTarget strict = target();
+    strict.knownHosts = {none};
+    strict.newHostKey = SshTarget::NewHostKey::refuse;
+    QVERIFY(faultOf(strict, yes()).second.contains("StrictHostKeyChecking"));
+    QVERIFY(m_asked.isEmpty());
+    SshTarget signedBy = strict;
+    signedBy.newHostKey = SshTarget::NewHostKey::ask;
+    signedBy.globalKnownHosts = {write("authority", "@cert-authority * " + key)};
+    QCOMPARE(faultOf(signedBy, nobody()).first, SshFault::hostKey);  // the authority's key is not the host's
+    faultOf(signedBy, yes());
+    QVERIFY2(m_asked.value(0).contains("authority"), qPrintable(m_asked.join('|')));
+    m_asked.clear();
+    QFile::remove(none);
+    strict.newHostKey = SshTarget::NewHostKey::accept;
+    SshConnection accepted(strict, nobody());
+    accepted.open();
+    QVERIFY(QFile::exists(none));
+  }
+
+  // The agent holds the key that the configuration names: no passphrase is asked for, and no other key of its is offered.
+  void ofTheAgentOnlyTheKeysThatAreNamed() {
+    m_sshd = std::make_unique<Sshd>("LogLevel DEBUG1");
+    QProcess agent;
+    agent.start("ssh-agent", {"-D", "-a", m_sshd->path("agent")});
+    QTRY_VERIFY(QFile::exists(m_sshd->path("agent")));
+    QCOMPARE(QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", m_sshd->path("other")}), 0);
+    for (const char* name : {"other", "id"}) {
+      QProcess add;
+      auto environment = QProcessEnvironment::systemEnvironment();
+      environment.insert("SSH_AUTH_SOCK", m_sshd->path("agent"));
+      add.setProcessEnvironment(environment);
+      add.start("ssh-add", {"-q", m_sshd->path(name)});
+      QVERIFY(add.waitForFinished());
+    }
+    QCOMPARE(QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "geheim", "-f", m_sshd->path("id")}), 0);
+    SshTarget wanted = target();
+    QVERIFY(wanted.identitiesOnly);
+    wanted.agent = m_sshd->path("agent");
+    SshConnection connection(wanted, yes());
+    connection.open();
+    QCOMPARE(m_asked.size(), 1);  // the host's key
+    QCOMPARE(connection.method(), "with a key of the agent");
+    QProcess print;
+    print.start("ssh-keygen", {"-l", "-f", m_sshd->path("other.pub")});
+    QVERIFY(print.waitForFinished());
+    const QByteArray other = print.readAllStandardOutput().split(' ').value(1);
+    QVERIFY2(other.startsWith("SHA256:"), other.constData());
+    QFile log(m_sshd->path("sshd.log"));
+    QVERIFY(log.open(QIODevice::ReadOnly));
+    QVERIFY(!log.readAll().contains(other));
+    agent.kill();
+    agent.waitForFinished();
+  }
+
+  void aTelephoneIsWaitedForAndItsWordsAreShown() {
+    const SshServer server(SshServer::Demand::push);
+    SshTarget wanted = targetOf(server);
+    wanted.connectTimeout = 1;  // which is not how long a person may take
+    SshConnection connection(wanted, yes());
+    connection.open();
+    QVERIFY2(m_asked.contains("Duo\nLook at your telephone"), qPrintable(m_asked.join('|')));
+  }
+
+  void whatHoldsACodeIsNoPassword() {
+    const SshServer server(SshServer::Demand::passwordWithCode);
+    SshConnection connection(targetOf(server), yes());  // who answers a password with "geheim", a code with "123456"
+    connection.open();
+    QCOMPARE(server.attempts(), 1);
+  }
+
   void aKeyThatIsNotLetInIsNamed() {
     QFile::remove(m_sshd->path("authorized"));
     const auto [fault, sentence] = faultOf(target(), yes());

@@ -186,6 +186,18 @@ bool AddMenu::eventFilter(QObject* watched, QEvent* event) {
   }
 }
 
+bool mayFollow(const LayerDefinition& layer, const Shape& shape) {
+  const Json nothing = Json::object();
+  if (layer.entry.inputs.size() != 1 || layer.entry.inputs.front().several) return true;
+  for (const FieldProblem& problem : validate(layer.entry, nothing))
+    if (problem.severity == FieldProblem::Severity::error) return true;  // a field must be filled first
+  try {
+    return !layer.shapes({layer.entry.id, Values(layer.entry, nothing), {&shape, 1}}).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::vector<std::string> likelyAfter(const std::string& category) {
   if (category == "convolution") return {"BatchNormalization", "ReLU", "MaxPooling", "Convolution", "SiLU", "Add"};
   if (category == "linear") return {"ReLU", "Linear", "SoftmaxCrossEntropy", "Dropout", "GELU", "Sigmoid", "Tanh"};

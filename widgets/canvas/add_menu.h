@@ -7,6 +7,8 @@
 
 #include <QFrame>
 
+#include "engine/base/shape.h"
+
 class QListWidget;
 
 namespace loom {
@@ -40,6 +42,8 @@ class AddMenu : public QFrame {
   std::function<void(const std::string&)> m_chosen;
 };
 
+// Whether a new layer of this kind takes such a tensor, as far as its rule can tell before it is set up.
+bool mayFollow(const LayerDefinition& layer, const Shape& shape);
 // What most often follows a layer of this category, best first.
 std::vector<std::string> likelyAfter(const std::string& category);
 

@@ -7,6 +7,7 @@
 #include <QCursor>
 #include <QKeyEvent>
 #include <QMimeData>
+#include <QPointer>
 
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
@@ -240,9 +241,12 @@ void NetworkView::invertSelection() {
 }
 
 void NetworkView::arrange() {
-  m_scene.document().arrange(m_scene.networkName());
-  const QRectF seen = mapToScene(viewport()->rect()).boundingRect();
-  if (!seen.contains(m_scene.cardsRect())) fit();
+  // A large drawing takes its time beside the window: the view may be gone then.
+  m_scene.document().arrange(m_scene.networkName(), [view = QPointer<NetworkView>(this)] {
+    if (!view) return;
+    const QRectF seen = view->mapToScene(view->viewport()->rect()).boundingRect();
+    if (!seen.contains(view->m_scene.cardsRect())) view->fit();
+  });
 }
 
 void NetworkView::alignSelection(Qt::Edge edge) {
@@ -287,7 +291,7 @@ void NetworkView::openAddMenu() {
   }
   const QPointF scene = mapToScene(at);
   // With a node selected the layer follows it; without, it lands where the pointer is.
-  offerLayers(at, [](const LayerDefinition&) { return true; }, [this, scene](const std::string& layer) {
+  offerLayers(at, picked.size() == 1 ? picked.front() : std::string(), [](const LayerDefinition&) { return true; }, [this, scene](const std::string& layer) {
     if (m_scene.picked().nodes.size() == 1) {
       addLayer(layer);
       return;
@@ -297,13 +301,12 @@ void NetworkView::openAddMenu() {
   });
 }
 
-void NetworkView::offerLayers(QPoint at, const std::function<bool(const LayerDefinition&)>& fits,
+void NetworkView::offerLayers(QPoint at, const std::string& after, const std::function<bool(const LayerDefinition&)>& fits,
                               const std::function<void(const std::string&)>& chosen) {
   std::vector<const LayerDefinition*> layers;
   for (const LayerDefinition* layer : layerTable())
     if (fits(*layer)) layers.push_back(layer);
-  const std::vector<std::string> picked = m_scene.pickedNodes();
-  const CardItem* card = picked.size() == 1 ? m_scene.card(picked.front()) : nullptr;
+  const CardItem* card = after.empty() ? nullptr : m_scene.card(after);
   m_addMenu->popup(at, std::move(layers), likelyAfter(card == nullptr ? std::string() : card->content().category.toStdString()), chosen);
 }
 

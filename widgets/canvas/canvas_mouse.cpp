@@ -270,7 +270,7 @@ void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
   };
   const bool nodes = !m_scene.picked().nodes.empty();
   add("plus", tr("Add layer..."), QKeySequence(Qt::SHIFT | Qt::Key_A), true, [this, at] {
-    offerLayers(at, [](const LayerDefinition&) { return true; }, [this, at](const std::string& layer) {
+    offerLayers(at, {}, [](const LayerDefinition&) { return true; }, [this, at](const std::string& layer) {
       const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = mapToScene(at)});
       m_scene.pickNode(id);
     });

@@ -112,8 +112,16 @@ void NetworkView::dropWire() {
     return;
   }
   const bool output = wiring.from.output;
-  offerLayers(mapFromScene(at),
-              [output](const LayerDefinition& layer) { return output ? !layer.entry.inputs.empty() : !layer.entry.outputs.empty() && !isTerminal(layer); },
+  // The wire's own end says what fits behind it, whatever is selected.
+  const std::string source = output ? wiring.from.end.node : std::string();
+  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
+  const auto facts = analysis.nodes.find(source);
+  const loom::Shape* shape = facts != analysis.nodes.end() && facts->second.outputs.size() == 1 ? &facts->second.outputs.front() : nullptr;
+  offerLayers(mapFromScene(at), source,
+              [output, shape](const LayerDefinition& layer) {
+                if (!output) return !layer.entry.outputs.empty() && !isTerminal(layer);
+                return !layer.entry.inputs.empty() && (shape == nullptr || mayFollow(layer, *shape));
+              },
               [this, at, wiring](const std::string& layer) {
                 AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = at};
                 (wiring.from.output ? request.from : request.to) = wiring.from.end;

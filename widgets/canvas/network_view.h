@@ -123,7 +123,8 @@ class NetworkView : public QGraphicsView {
   bool commandKey(QKeyEvent* event);
   std::optional<Edge> wireUnder(QPointF at, const std::string& layer) const;
 
-  void offerLayers(QPoint viewport, const std::function<bool(const LayerDefinition&)>& fits,
+  // `after`: the node that the layer follows, whose kind says what is likely.
+  void offerLayers(QPoint viewport, const std::string& after, const std::function<bool(const LayerDefinition&)>& fits,
                    const std::function<void(const std::string&)>& chosen);
   void remember();
   void placeOverlays();

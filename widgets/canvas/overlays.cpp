@@ -28,7 +28,6 @@ CanvasHint::CanvasHint(QWidget* canvas) : QLabel(canvas) {
   setMargin(8);
   setWordWrap(true);
   setMaximumWidth(320);
-  setAutoFillBackground(true);
   setAttribute(Qt::WA_TransparentForMouseEvents);
   m_timer.setSingleShot(true);
   connect(&m_timer, &QTimer::timeout, this, &QWidget::hide);
@@ -39,13 +38,7 @@ void CanvasHint::say(const QString& sentence, QPoint at, int milliseconds) {
   if (sentence.isEmpty()) return clear();
   setText(sentence);
   setAccessibleName(sentence);
-  const Theme& theme = Theme::of(this);
-  setFont(theme.font(FontRole::label));
-  QPalette colours = palette();
-  colours.setColor(QPalette::Window, theme.colour(Colour::raised));
-  colours.setColor(QPalette::WindowText, theme.colour(Colour::text));
-  setPalette(colours);
-  setFrameShape(QFrame::Box);
+  setFont(Theme::of(this).font(FontRole::label));
   const int wanted = std::min(320, fontMetrics().horizontalAdvance(sentence) + 24);
   setFixedWidth(wanted);
   setFixedHeight(heightForWidth(wanted));

@@ -41,7 +41,9 @@ NoticeArea::NoticeArea(QWidget* host, int bottom) : QWidget(host), m_host(host),
   hide();
 }
 
-void NoticeArea::show(const QString& sentence, const QString& action, std::function<void()> run) {
+void NoticeArea::show(const QString& sentence, const QString& action, std::function<void()> run, QObject* context) {
+  disconnect(m_context);
+  m_context = context ? connect(context, &QObject::destroyed, this, &NoticeArea::dismiss) : QMetaObject::Connection();
   m_sentence->setText(sentence);
   setAccessibleName(sentence);
   m_action->setText(action);
@@ -51,13 +53,18 @@ void NoticeArea::show(const QString& sentence, const QString& action, std::funct
   QWidget::show();
   place();
   raise();
+  Q_EMIT changed();
 }
 
 void NoticeArea::dismiss() {
+  disconnect(m_context);
   m_clock.stop();
   m_run = {};
   hide();
+  Q_EMIT changed();
 }
+
+bool NoticeArea::offers(const QString& action) const { return !isHidden() && m_run && m_action->text() == action; }
 
 QString NoticeArea::sentence() const {
   return m_sentence->text();

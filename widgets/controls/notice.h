@@ -18,13 +18,17 @@ class NoticeArea : public QWidget {
   // Stands over `host`, `bottom` pixels above its lower edge (the status bar).
   explicit NoticeArea(QWidget* host, int bottom = 28);
 
-  // Replaces the one that is shown. Without an action only the sentence.
-  void show(const QString& sentence, const QString& action = {}, std::function<void()> run = {});
+  // Replaces the one that is shown. Without an action only the sentence. A notice ends with its `context`: what the action looks at.
+  void show(const QString& sentence, const QString& action = {}, std::function<void()> run = {}, QObject* context = nullptr);
   void dismiss();
   QString sentence() const;
   bool isShowing() const { return isVisible(); }
   Button* actionButton() { return m_action; }
+  bool offers(const QString& action) const;  // shown with this action
   void setDuration(int ms) { m_clock.setInterval(ms); }
+
+ Q_SIGNALS:
+  void changed();  // shown, replaced or gone
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -40,6 +44,7 @@ class NoticeArea : public QWidget {
   Button* m_action;
   Button* m_close;
   std::function<void()> m_run;
+  QMetaObject::Connection m_context;
   QTimer m_clock;
 };
 

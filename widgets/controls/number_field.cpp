@@ -1,11 +1,17 @@
 #include "widgets/controls/number_field.h"
 
+#include <QApplication>
 #include <QKeyEvent>
+#include <QLocale>
 #include <QPainter>
+#include <QRegularExpression>
+#include <QVBoxLayout>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "widgets/controls/button.h"
 #include "widgets/controls/expression.h"
 #include "widgets/theme/theme.h"
 
@@ -23,6 +29,7 @@ void NumberField::setValue(double value) {
   if (m_value && *m_value == value) return;
   m_setting = true;
   setText(shortestNumber(value));
+  group(!hasFocus());
   if (!hasFocus()) setCursorPosition(0);  // of what is longer than the field its first digits count
   m_setting = false;
 }
@@ -44,6 +51,57 @@ void NumberField::setLimits(std::optional<double> low, std::optional<double> hig
   m_high = high;
 }
 
+void NumberField::setGrouped(bool grouped) {
+  m_grouped = grouped;
+  group(grouped && !hasFocus());
+}
+
+// The number stays; only how its digits stand changes.
+void NumberField::group(bool grouped) {
+  if (!m_grouped || !m_value || m_kind != Kind::integer || !m_computed.isEmpty()) return;
+  const bool before = std::exchange(m_setting, true);
+  setText(grouped ? QLocale(QLocale::English).toString(static_cast<qlonglong>(*m_value)) : shortestNumber(*m_value));
+  m_setting = before;
+}
+
+void NumberField::setSteppers(bool steppers) {
+  delete std::exchange(m_steppers, nullptr);
+  if (steppers) {
+    m_steppers = new QWidget(this);
+    auto* column = new QVBoxLayout(m_steppers);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    for (const int up : {1, -1}) {
+      Button* button = iconButton(up > 0 ? QStringLiteral("chevron-up") : QStringLiteral("chevron-down"), up > 0 ? tr("More") : tr("Less"));
+      button->setFixedSize(22, 16);
+      button->setIconSize({12, 12});
+      button->setFocusPolicy(Qt::NoFocus);  // the keys Up and Down do the same
+      button->setCursor(Qt::ArrowCursor);
+      connect(button, &QPushButton::clicked, this, [this, up] {
+        setFocus(Qt::MouseFocusReason);
+        step(up, QApplication::keyboardModifiers() & Qt::ShiftModifier);
+      });
+      column->addWidget(button);
+    }
+  }
+  reserve();
+}
+
+void NumberField::focusInEvent(QFocusEvent* event) {
+  group(false);
+  QLineEdit::focusInEvent(event);
+}
+
+void NumberField::focusOutEvent(QFocusEvent* event) {
+  QLineEdit::focusOutEvent(event);
+  group(true);
+}
+
+void NumberField::resizeEvent(QResizeEvent* event) {
+  QLineEdit::resizeEvent(event);
+  if (m_steppers) m_steppers->setGeometry(width() - 26, (height() - 32) / 2, 22, 32);
+}
+
 void NumberField::setVariables(std::function<std::optional<double>(const QString&)> variable) {
   m_variable = std::move(variable);
   read();
@@ -54,7 +112,10 @@ void NumberField::read() {
   m_problem.clear();
   m_value.reset();
   if (!text().trimmed().isEmpty()) {
-    const ExpressionResult result = evaluateExpression(text(), m_variable);
+    static const QRegularExpression kGroups(QStringLiteral("^\\s*\\d{1,3}(,\\d{3})+\\s*$"));
+    QString typed = text();
+    if (m_grouped && kGroups.match(typed).hasMatch()) typed.remove(QLatin1Char(','));
+    const ExpressionResult result = evaluateExpression(typed, m_variable);
     if (!result.value) {
       m_problem = result.problem;
     } else if (m_kind == Kind::integer && *result.value != std::trunc(*result.value)) {
@@ -94,7 +155,7 @@ QString NumberField::suffix() const {
 void NumberField::reserve() {
   const Theme& theme = Theme::of(this);
   const QFontMetrics metrics(m_computed.isEmpty() ? theme.font(FontRole::label) : theme.numberFont(FontRole::label));
-  setTextMargins(0, 0, suffix().isEmpty() ? 0 : metrics.horizontalAdvance(suffix()) + 8, 0);
+  setTextMargins(0, 0, (suffix().isEmpty() ? 0 : metrics.horizontalAdvance(suffix()) + 8) + (m_steppers ? 24 : 0), 0);
   update();
 }
 
@@ -109,7 +170,7 @@ void NumberField::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setFont(m_computed.isEmpty() ? theme.font(FontRole::label) : theme.numberFont(FontRole::label));
   painter.setPen(theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
-  painter.drawText(QRectF(rect()).adjusted(0, 0, -9, 0), Qt::AlignVCenter | Qt::AlignRight, suffix());
+  painter.drawText(QRectF(rect()).adjusted(0, 0, m_steppers ? -33 : -9, 0), Qt::AlignVCenter | Qt::AlignRight, suffix());
 }
 
 void NumberField::keyPressEvent(QKeyEvent* event) {

@@ -23,6 +23,8 @@ class NumberField : public QLineEdit {
 
   void setUnit(const QString& unit);
   void setLimits(std::optional<double> low, std::optional<double> high);  // for stepping alone: typing may exceed them
+  void setGrouped(bool grouped);   // "4,096" while nobody types in it
+  void setSteppers(bool steppers);  // two small buttons at the right end do what Up and Down do
   void setVariables(std::function<std::optional<double>(const QString&)> variable);
   QSize sizeHint() const override;
 
@@ -35,6 +37,9 @@ class NumberField : public QLineEdit {
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void read();
@@ -50,6 +55,9 @@ class NumberField : public QLineEdit {
   std::optional<double> m_low, m_high;
   std::function<std::optional<double>(const QString&)> m_variable;
   bool m_setting = false;
+  bool m_grouped = false;
+  void group(bool grouped);
+  QWidget* m_steppers = nullptr;
 };
 
 }  // namespace loom

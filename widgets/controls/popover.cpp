@@ -4,10 +4,12 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
+#include <QPainterPath>
 #include <QScreen>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "widgets/theme/compositing.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/theme.h"
 
@@ -18,11 +20,12 @@ constexpr int kPopoverPadding = 12;
 }  // namespace
 
 // Qt::Popup closes itself on a click elsewhere and takes the keyboard; the window is translucent for the shadow.
-Popover::Popover(QWidget* parent) : QWidget(parent, Qt::Popup | Qt::FramelessWindowHint | Qt::NoDropShadowWindowHint) {
-  setAttribute(Qt::WA_TranslucentBackground);
-  const int shadow = shadowMargin(Elevation::menu);
+Popover::Popover(QWidget* parent)
+    : QWidget(parent, Qt::Popup | Qt::FramelessWindowHint | Qt::NoDropShadowWindowHint), m_shadow(isComposited() ? shadowMargin(Elevation::menu) : 0) {
+  setAttribute(Qt::WA_TranslucentBackground, m_shadow > 0);
   m_content = new QVBoxLayout(this);
-  m_content->setContentsMargins(shadow + kPopoverPadding, shadow + kPopoverPadding, shadow + kPopoverPadding, shadow + kPopoverPadding);
+  const int margin = m_shadow + kPopoverPadding;
+  m_content->setContentsMargins(margin, margin, margin, margin);
   m_content->setSpacing(8);
 }
 
@@ -40,7 +43,7 @@ void Popover::setTitle(const QString& title) {
 void Popover::openAt(QWidget* anchor) {
   m_before = QApplication::focusWidget();
   adjustSize();
-  const int shadow = shadowMargin(Elevation::menu);
+  const int shadow = m_shadow;
   const QRect area = anchor->screen() ? anchor->screen()->availableGeometry() : QRect(0, 0, 1440, 900);
   const QPoint below = anchor->mapToGlobal(QPoint(0, anchor->height()));
   int x = below.x() - shadow;
@@ -56,9 +59,16 @@ void Popover::openAt(QWidget* anchor) {
 
 void Popover::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  const int shadow = shadowMargin(Elevation::menu);
-  paintCard(painter, QRectF(rect()).adjusted(shadow, shadow, -shadow, -shadow), Theme::of(this).radius(Radius::card),
-            Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(m_shadow, m_shadow, -m_shadow, -m_shadow), Theme::of(this).radius(Radius::card), Elevation::menu);
+}
+
+// Without a shadow the corners are cut off instead of shone through.
+void Popover::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (m_shadow > 0) return;
+  QPainterPath card;
+  card.addRoundedRect(rect(), Theme::of(this).radius(Radius::card), Theme::of(this).radius(Radius::card));
+  setMask(QRegion(card.toFillPolygon().toPolygon()));
 }
 
 void Popover::keyPressEvent(QKeyEvent* event) {

@@ -24,10 +24,12 @@ class Popover : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void hideEvent(QHideEvent* event) override;
 
  private:
+  int m_shadow;  // around the card; none where nothing shines through a window
   QVBoxLayout* m_content;
   QWidget* m_title = nullptr;
   QPointer<QWidget> m_before;  // had the focus

@@ -74,6 +74,18 @@ void SearchField::paintEvent(QPaintEvent* event) {
   }
 }
 
+// Undo is the window's where nothing was typed here that could be taken back.
+bool SearchField::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if ((key->matches(QKeySequence::Undo) && !isUndoAvailable()) || (key->matches(QKeySequence::Redo) && !isRedoAvailable())) {
+      event->ignore();
+      return true;
+    }
+  }
+  return QLineEdit::event(event);
+}
+
 void SearchField::keyPressEvent(QKeyEvent* event) {
   if (event->key() != Qt::Key_Escape) {
     QLineEdit::keyPressEvent(event);

@@ -20,6 +20,7 @@ class SearchField : public QLineEdit {
   void escaped();  // Esc in an empty field
 
  protected:
+  bool event(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 

@@ -89,23 +89,20 @@ Outcome ProjectDocument::setLayer(const std::string& network, const std::string&
 Outcome ProjectDocument::applyRemedy(const Problem& problem) {
   const Remedy& remedy = problem.remedy;
   const std::string& key = remedy.field.empty() ? problem.field : remedy.field;
+  const std::string& node = remedy.node.empty() ? problem.node : remedy.node;  // it may lie at another node than the fault
   switch (remedy.kind) {
     case Remedy::Kind::none: return Outcome::refused(tr("Nothing mends this by itself"));
     case Remedy::Kind::renameLayer:
-      return remedy.value.is_string() ? setLayer(problem.network, problem.node, remedy.value.get<std::string>())
+      return remedy.value.is_string() ? setLayer(problem.network, node, remedy.value.get<std::string>())
                                       : Outcome::refused(tr("The remedy names no layer"));
     case Remedy::Kind::removeEdge: removeWires(problem.network, {remedy.edge}); return Outcome::done();
     case Remedy::Kind::addEdge: return addWire(problem.network, remedy.edge);
+    case Remedy::Kind::addNodes: addNodes(q(remedy.label), problem.network, remedy); return Outcome::done();
     case Remedy::Kind::setField:
     case Remedy::Kind::removeField: break;
   }
   const Json value = remedy.kind == Remedy::Kind::setField ? remedy.value : Json();
-  if (!problem.node.empty() && key.find('.') != std::string::npos) {
-    // "conv_s.stride": the remedy lies at another node than the fault.
-    const std::size_t dot = key.find('.');
-    return setField(problem.network, key.substr(0, dot), key.substr(dot + 1), value);
-  }
-  if (!problem.node.empty()) return setField(problem.network, problem.node, key, value);
+  if (!node.empty()) return setField(problem.network, node, key, value);
   return setPath(key, value);
 }
 

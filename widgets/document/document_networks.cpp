@@ -12,6 +12,8 @@ namespace loom {
 
 namespace {
 
+constexpr std::size_t kArrangedAtOnce = 300;  // some milliseconds
+
 // "conv1" or "3 nodes"
 QString named(const std::vector<std::string>& ids) {
   return ids.size() == 1 ? q(ids.front()) : ProjectDocument::tr("%1 nodes").arg(ids.size());
@@ -88,12 +90,32 @@ std::string ProjectDocument::addNode(const AddRequest& request) {
     }
     const bool inserted = network.edges.size() == wires + 1 && !downstream(network, node.id).empty() && !request.to;
     if (inserted) {
+      if (request.into) seatBelow(network, node.id, request.into->from.node);
       moveDownBehind(network, node.id);
     } else {
       placeFree(network, added);
     }
   });
   return node.id;
+}
+
+void ProjectDocument::addNodes(const QString& text, const std::string& network, const Remedy& remedy) {
+  editNetwork(text, network, [&](Network& changed) {
+    freezePlaces(changed);
+    for (const Node& node : remedy.nodes) {
+      changed.nodes.push_back(node);
+      Node& added = changed.nodes.back();
+      added.placed = true;
+      for (const Edge& edge : remedy.edges) {
+        const Node* above = edge.to.node == node.id ? changed.find(edge.from.node) : nullptr;
+        const Node* reader = edge.from.node == node.id ? changed.find(edge.to.node) : nullptr;
+        if (above != nullptr) added.x = above->x, added.y = above->y + kPitch;
+        else if (reader != nullptr) added.x = reader->x + kCardWidth + 4 * kGrid, added.y = reader->y - kPitch;
+      }
+      placeFree(changed, added);
+    }
+    for (const Edge& edge : remedy.edges) loom::connect(changed, edge);
+  });
 }
 
 Outcome ProjectDocument::insertInto(const std::string& network, const std::string& id, const Edge& edge, QPointF at) {
@@ -111,6 +133,7 @@ Outcome ProjectDocument::insertInto(const std::string& network, const std::strin
     moved->x = place.x();
     moved->y = place.y();
     loom::insertInto(changed, id, edge);
+    seatBelow(changed, id, edge.from.node);
     moveDownBehind(changed, id);
   });
   return Outcome::done();
@@ -119,7 +142,11 @@ Outcome ProjectDocument::insertInto(const std::string& network, const std::strin
 void ProjectDocument::removeNodes(const std::string& network, const std::vector<std::string>& ids, bool heal) {
   if (ids.empty()) return;
   edit((heal ? tr("Remove %1 and heal") : tr("Remove %1")).arg(named(ids)), [&](Project& project) {
-    if (Network* changed = project.network(network)) loom::removeNodes(*changed, ids, heal);
+    if (Network* changed = project.network(network)) {
+      const Network before = *changed;
+      loom::removeNodes(*changed, ids, heal);
+      if (heal) moveUpBehind(*changed, before, ids);
+    }
     passOnShares(project, ids);
   });
 }
@@ -139,14 +166,25 @@ void ProjectDocument::moveNodes(const std::string& network, const std::map<std::
   }, key);
 }
 
-void ProjectDocument::arrange(const std::string& network) {
-  editNetwork(tr("Arrange"), network, [](Network& changed) {
-    const std::map<std::string, QPointF> places = arranged(changed);
-    for (Node& node : changed.nodes) {
-      node.x = places.at(node.id).x();
-      node.y = places.at(node.id).y();
-    }
-    freezePlaces(changed);
+void ProjectDocument::arrange(const std::string& name, const std::function<void()>& done) {
+  const Network* network = m_project.network(name);
+  if (network == nullptr) return;
+  const auto put = [this, name, done](const std::map<std::string, QPointF>& places) {
+    editNetwork(tr("Arrange"), name, [&](Network& changed) {
+      for (Node& node : changed.nodes) {
+        node.x = places.at(node.id).x();
+        node.y = places.at(node.id).y();
+      }
+      freezePlaces(changed);
+    });
+    if (done) done();
+  };
+  if (network->nodes.size() <= kArrangedAtOnce) return put(arranged(*network));
+  m_arranging.ask([this, put, name, done, drawn = *network, revision = m_revision](const std::atomic<bool>&) -> NewestTask::Answer {
+    return [this, put, name, done, revision, places = arranged(drawn)] {
+      if (revision == m_revision) put(places);
+      else arrange(name, done);  // it changed meanwhile: as it is now
+    };
   });
 }
 

@@ -147,7 +147,7 @@ void ProjectDocument::setNotes(const std::string& notes) {
 }
 
 // "training.batch", "training.optimizer.learning_rate", "training.1.schedule.power", "training[1].every",
-// "datasets.training.csv"
+// "datasets.training.csv", "datasets.training.prepare[0].by"
 Outcome ProjectDocument::setPath(const std::string& path, const Json& value) {
   std::vector<std::string> parts(1);
   for (const char c : path) {
@@ -155,6 +155,16 @@ Outcome ProjectDocument::setPath(const std::string& path, const Json& value) {
     else if (c != ']') parts.back() += c;
   }
   const Outcome unknown = Outcome::refused(tr("There is no setting '%1'").arg(q(path)));
+  if (parts.front() == "datasets" && parts.size() == 5 && parts[2] == "prepare") {
+    const DatasetSpec* found = m_project.dataset(parts[1]);
+    std::size_t step = 0;
+    const char* end = parts[3].data() + parts[3].size();
+    if (found == nullptr || std::from_chars(parts[3].data(), end, step).ptr != end || step >= found->prepare.size()) return unknown;
+    std::vector<Json> steps = found->prepare;
+    putKey(steps[step], parts[4], value);
+    setPrepare(parts[1], steps);
+    return Outcome::done();
+  }
   if (parts.front() == "datasets" && parts.size() == 3) {
     const DatasetSpec* found = m_project.dataset(parts[1]);
     if (found == nullptr) return unknown;

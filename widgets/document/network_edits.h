@@ -33,6 +33,11 @@ void insertAfter(Network& network, const std::string& id, const std::string& aft
 // Makes room: if `id` overlaps or stands too near above what follows it, everything that follows moves down, and so does what
 // those would cover.
 void moveDownBehind(Network& network, const std::string& id);
+// A card put into the wire from `above` stands below that card, in its column where it is near, and covers no other.
+void seatBelow(Network& network, const std::string& id, const std::string& above);
+// Closes the gaps that removed cards left: what follows moves up, with the Inputs that feed only it, as far as nothing is
+// covered. `before` is the network as it was.
+void moveUpBehind(Network& network, const Network& before, const std::vector<std::string>& removed);
 // The nearest place to `wanted` whose card covers no other: first as it is, then to the right, then below.
 void placeFree(const Network& network, Node& node);
 // From now on the file keeps the places that the canvas had chosen.

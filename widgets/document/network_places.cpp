@@ -1,5 +1,6 @@
 // The part of network_edits.h that is about places.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "widgets/document/card_geometry.h"
@@ -36,13 +37,63 @@ void moveDownBehind(Network& network, const std::string& id) {
     for (Node& other : network.nodes) {
       if (moving.contains(other.id) || other.id == id) continue;
       const bool covered = std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& mover) {
-        return moving.contains(mover.id) && withAir(mover).intersects(cardRect(other));
+        return (moving.contains(mover.id) || mover.id == id) && withAir(mover).intersects(cardRect(other));
       });
       if (!covered) continue;
       other.y += nearest;
       moving.insert(other.id);
       again = true;
     }
+  }
+}
+
+void seatBelow(Network& network, const std::string& id, const std::string& above) {
+  Node* node = network.find(id);
+  const Node* source = network.find(above);
+  if (node == nullptr || source == nullptr) return;
+  if (std::abs(node->x - source->x) >= kCardWidth) return;  // in a lane of its own
+  node->x = source->x;
+  node->y = std::max(node->y, source->y + kPitch);
+}
+
+void moveUpBehind(Network& network, const Network& before, const std::vector<std::string>& removed) {
+  for (const std::string& id : removed) {
+    const Node* gone = before.find(id);
+    if (gone == nullptr || !gone->placed) continue;
+    // Only a straight column closes: the card right below the removed one tells how far.
+    std::set<std::string> moving;
+    double lift = 0;
+    for (const Edge& edge : before.edges) {
+      const Node* below = edge.from.node == id ? before.find(edge.to.node) : nullptr;
+      if (below == nullptr || below->x != gone->x || below->y <= gone->y) continue;
+      lift = lift == 0 ? below->y - gone->y : std::min(lift, below->y - gone->y);
+    }
+    if (lift <= 0) continue;
+    for (const std::string& each : downstream(before, id))
+      if (network.find(each) != nullptr) moving.insert(each);
+    for (bool again = true; again;) {  // Inputs beside it, whose wires all lead there
+      again = false;
+      for (const Node& node : network.nodes) {
+        if (moving.contains(node.id) || node.y < gone->y) continue;
+        bool feeds = false, elsewhere = false;
+        for (const Edge& edge : network.edges) {
+          if (edge.to.node == node.id) elsewhere = true;
+          if (edge.from.node == node.id) (moving.contains(edge.to.node) ? feeds : elsewhere) = true;
+        }
+        if (feeds && !elsewhere) again = moving.insert(node.id).second;
+      }
+    }
+    const bool covers = std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& node) {
+      if (!moving.contains(node.id)) return false;
+      Node lifted = node;
+      lifted.y -= lift;
+      return std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& other) {
+        return !moving.contains(other.id) && withAir(other).intersects(cardRect(lifted));
+      });
+    });
+    if (covers) continue;
+    for (Node& node : network.nodes)
+      if (moving.contains(node.id)) node.y -= lift;
   }
 }
 

@@ -8,13 +8,14 @@ namespace {
 constexpr qint64 kMergeMilliseconds = 2000;
 }
 
-ProjectCommand::ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey)
-    : QUndoCommand(text), m_document(document), m_delta(std::move(delta)), m_mergeKey(std::move(mergeKey)) {
+ProjectCommand::ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey, ProjectDocument::Beside beside)
+    : QUndoCommand(text), m_document(document), m_delta(std::move(delta)), m_mergeKey(std::move(mergeKey)), m_beside(std::move(beside)) {
   m_last.start();
 }
 
 void ProjectCommand::apply(bool forward) {
   m_delta.apply(m_document.m_project, forward);
+  if (const auto& work = forward ? m_beside.redo : m_beside.undo) work();
   m_document.applied(m_delta.change(forward));
 }
 
@@ -28,7 +29,8 @@ bool ProjectCommand::mergeWith(const QUndoCommand* other) {
   next->m_delta.apply(before, false);
   m_delta.apply(before, false);
   m_delta = ProjectDelta::between(before, m_document.m_project);
-  setObsolete(m_delta.empty());
+  m_beside.redo = next->m_beside.redo;  // of the first step the way back, of the last the way on
+  setObsolete(m_delta.empty() && !m_beside.redo);
   setText(next->text());
   m_last.restart();
   return true;

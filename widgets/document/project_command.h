@@ -4,14 +4,13 @@
 #include <QUndoCommand>
 
 #include "widgets/document/project_delta.h"
+#include "widgets/document/project_document.h"
 
 namespace loom {
 
-class ProjectDocument;
-
 class ProjectCommand : public QUndoCommand {
  public:
-  ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey);
+  ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey, ProjectDocument::Beside beside);
   void undo() override;
   void redo() override;
   int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
@@ -24,6 +23,7 @@ class ProjectCommand : public QUndoCommand {
   ProjectDocument& m_document;
   ProjectDelta m_delta;
   QString m_mergeKey;
+  ProjectDocument::Beside m_beside;
   QElapsedTimer m_last;
 };
 

@@ -18,9 +18,14 @@ namespace {
 
 constexpr int kAutosaveMilliseconds = 500;
 constexpr int kUndoLimit = 2000;
+constexpr int kLookMilliseconds = 150;  // after a file changed: who writes it may not be done
 
 bool samePlace(const Problem& a, const Problem& b) {
   return a.network == b.network && a.node == b.node && a.field == b.field && a.message == b.message;
+}
+
+bool hasErrors(const std::vector<Problem>& problems) {
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) { return problem.severity == Severity::error; });
 }
 
 }  // namespace
@@ -33,6 +38,10 @@ ProjectDocument::ProjectDocument(QObject* parent) : QObject(parent) {
   m_announce.setSingleShot(true);
   connect(&m_autosave, &QTimer::timeout, this, &ProjectDocument::writeRecovery);
   connect(&m_announce, &QTimer::timeout, this, &ProjectDocument::analysisChanged);
+  m_look.setSingleShot(true);
+  m_look.setInterval(kLookMilliseconds);
+  connect(&m_look, &QTimer::timeout, this, &ProjectDocument::lookOutside);
+  connect(&m_watcher, &QFileSystemWatcher::fileChanged, &m_look, qOverload<>(&QTimer::start));
   connect(&m_stack, &QUndoStack::cleanChanged, this, [this](bool clean) {
     setSaveState(clean ? SaveState::saved : SaveState::edited);
     if (clean) {
@@ -96,10 +105,10 @@ void ProjectDocument::load(ReadProject read, std::string diskText, const QString
   }
   m_project = std::move(read.project);
   for (Network& network : m_project.networks) placeUnplaced(network);
-  const auto isError = [](const Problem& problem) { return problem.severity == Severity::error; };
-  m_keepOriginal = std::any_of(read.problems.begin(), read.problems.end(), isError);
+  m_keepOriginal = hasErrors(read.problems);
   m_openProblems = std::move(read.problems);
   m_diskText = std::move(diskText);
+  m_foreignText.clear();
   m_path = path;
   m_name = name;
   m_columns.clear();
@@ -107,6 +116,8 @@ void ProjectDocument::load(ReadProject read, std::string diskText, const QString
   m_problems.reset();
   m_autosave.stop();
   m_recovery.attach(path, name);
+  m_arranging.forget();
+  watchFile();
   Q_EMIT pathChanged();
   Q_EMIT opened();
   setSaveState(SaveState::saved);
@@ -117,12 +128,66 @@ QString ProjectDocument::folder() const { return m_path.isEmpty() ? QDir::curren
 
 std::string ProjectDocument::text() const { return writeProject(m_project); }
 
+// A file that is replaced is another one: it has to be named again.
+void ProjectDocument::watchFile() {
+  if (const QStringList watched = m_watcher.files(); !watched.isEmpty()) m_watcher.removePaths(watched);
+  if (QFileInfo::exists(m_path)) m_watcher.addPath(m_path);
+}
+
+bool ProjectDocument::changedOutside() const {
+  if (m_path.isEmpty() || !QFileInfo::exists(m_path)) return false;
+  try {
+    return readFile(toPath(m_path)) != m_diskText;
+  } catch (const Error&) {
+    return false;  // saving says why it cannot be read
+  }
+}
+
+void ProjectDocument::lookOutside() {
+  watchFile();
+  if (m_path.isEmpty() || !QFileInfo::exists(m_path)) return;
+  try {
+    std::string text = readFile(toPath(m_path));
+    if (text == m_diskText || text == m_foreignText) return;
+    m_foreignText = std::move(text);
+  } catch (const Error&) {
+    return;
+  }
+  Q_EMIT foreignChange();
+}
+
+Outcome ProjectDocument::reload() {
+  std::string text;
+  ReadProject read;
+  try {
+    text = readFile(toPath(m_path));
+    read = readProject(text, QFileInfo(m_path).fileName().toStdString());
+  } catch (const Error& error) {
+    return Outcome::refused(QString::fromUtf8(error.what()));
+  }
+  if (!read.readable)
+    return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(m_path) : QString::fromStdString(read.problems.front().message));
+  for (Network& network : read.project.networks) placeUnplaced(network);
+  edit(tr("Reload"), [&](Project& project) { project = std::move(read.project); });
+  m_diskText = std::move(text);
+  m_foreignText.clear();
+  m_keepOriginal = hasErrors(read.problems);
+  m_openProblems = std::move(read.problems);
+  m_problems.reset();
+  m_stack.setClean();
+  m_autosave.stop();
+  m_recovery.discard();
+  setSaveState(SaveState::saved);
+  m_announce.start(0);
+  return Outcome::done();
+}
+
 Outcome ProjectDocument::save(Overwrite foreignChanges) {
   if (m_path.isEmpty()) return Outcome::refused(tr("This project has no file yet: choose where to save it"));
   if (foreignChanges == Overwrite::refuse && QFileInfo::exists(m_path)) {
     try {
       if (readFile(toPath(m_path)) != m_diskText) {
-        setSaveState(SaveState::failed, tr("%1 was changed by another program: save elsewhere, or save again to overwrite it")
+        setSaveState(SaveState::failed, tr("%1 was changed by another program: overwrite it, reload it, or save elsewhere")
                                             .arg(QFileInfo(m_path).fileName()));
         return Outcome::refused(m_saveProblem);
       }
@@ -143,6 +208,7 @@ Outcome ProjectDocument::saveAs(const QString& wanted) {
     m_path = path;
     m_name = QFileInfo(path).completeBaseName();
     m_recovery.attach(m_path, m_name);
+    watchFile();
     Q_EMIT pathChanged();
   }
   setSaveState(SaveState::saved);
@@ -157,6 +223,7 @@ Outcome ProjectDocument::write(const QString& path) {
     if (m_keepOriginal && path == m_path) writeFileAtomically(toPath(path + QStringLiteral(".bak")), m_diskText);
     writeFileAtomically(toPath(path), now);
     m_diskText = now;
+    m_foreignText.clear();
     m_keepOriginal = false;
     m_openProblems.clear();
     m_problems.reset();
@@ -207,6 +274,27 @@ Outcome ProjectDocument::recover() {
   return Outcome::done();
 }
 
+Outcome ProjectDocument::recoverUnsaved(const Orphan& orphan) {
+  ReadProject read;
+  try {
+    read = readProject(RecoveryFile::read(orphan), orphan.name.toStdString());
+  } catch (const Error& error) {
+    return Outcome::refused(QString::fromUtf8(error.what()));
+  }
+  if (!read.readable) return Outcome::refused(tr("What was left of %1 cannot be read").arg(orphan.name));
+  ReadProject blank;
+  blank.readable = true;
+  load(std::move(blank), {}, {}, orphan.name);
+  for (Network& network : read.project.networks) placeUnplaced(network);
+  edit(tr("Recover %1").arg(orphan.name), [&](Project& project) { project = std::move(read.project); });
+  m_recoveredAt = orphan.time.toString(QStringLiteral("HH:mm"));
+  setSaveState(SaveState::recovered);
+  writeRecovery();
+  m_recovery.finish();  // the one is gone only when the other stands
+  RecoveryFile::remove(orphan);
+  return Outcome::done();
+}
+
 void ProjectDocument::discardRecovery() {
   m_autosave.stop();
   m_recovery.discard();
@@ -218,18 +306,16 @@ void ProjectDocument::discardRecovery() {
 void ProjectDocument::writeRecovery() {
   m_autosave.stop();
   if (!isModified()) return;
-  try {
-    m_recovery.write(text());
-  } catch (const Error& error) {
-    setSaveState(SaveState::failed, QString::fromUtf8(error.what()));
-  }
+  m_recovery.write(text(), [this](const QString& reason) {
+    QMetaObject::invokeMethod(this, [this, reason] { setSaveState(SaveState::failed, reason); }, Qt::QueuedConnection);
+  });
 }
 
-void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey) {
+void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside) {
   Project after = m_project;
   change(after);
   ProjectDelta delta = ProjectDelta::between(m_project, after);
-  if (!delta.empty()) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey));
+  if (!delta.empty() || beside.redo) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey, std::move(beside)));
 }
 
 void ProjectDocument::editNetwork(const QString& text, const std::string& name,
@@ -240,6 +326,7 @@ void ProjectDocument::editNetwork(const QString& text, const std::string& name,
 }
 
 void ProjectDocument::applied(const ProjectChange& change) {
+  ++m_revision;
   if (change.networkList) m_analyses.clear();
   for (const NetworkChange& each : change.networks)
     if (each.structure()) m_analyses.erase(each.network);

@@ -1,6 +1,7 @@
 #pragma once
 // The project that is open: networks, datasets, training, and the file they live in. Every change is one undo command with a
 // human text and one changed() signal with ids. Ids are those of the engine (UTF-8). GUI thread only.
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <QDateTime>
+#include <QFileSystemWatcher>
 #include <QObject>
 #include <QPointF>
 #include <QString>
@@ -16,6 +18,7 @@
 #include <QUndoStack>
 
 #include "engine/network/project.h"
+#include "widgets/document/newest_task.h"
 #include "widgets/document/project_change.h"
 #include "widgets/document/recovery_file.h"
 
@@ -51,6 +54,12 @@ class ProjectDocument : public QObject {
   Outcome open(const QString& path);
   Outcome openText(std::string_view text, const QString& name);  // no file of its own yet: a new project or a sample
   void newProject();
+  // Another program has written the file since it was read or written here. foreignChange() tells of it once each time, when the
+  // system does or when lookOutside() is called (not every file system tells).
+  bool changedOutside() const;
+  void lookOutside();
+  Outcome reload();                            // what the file holds now, as one undo step
+  bool openElsewhere() const { return m_recovery.openElsewhere(); }
   // Refuses when another program has changed the file meanwhile, unless told to overwrite.
   enum class Overwrite { refuse, allow };
   Outcome save(Overwrite foreignChanges = Overwrite::refuse);
@@ -60,6 +69,7 @@ class ProjectDocument : public QObject {
   QString name() const { return m_name; }      // without folder and ending
   bool isModified() const { return !m_stack.isClean(); }
   SaveState saveState() const { return m_saveState; }
+  const QString& saveProblem() const { return m_saveProblem; }  // why the last save failed; empty where it did not
   QString saveStateText() const;               // "Saved", "Edited", "Recovered 14:02", "Cannot save: no room ..."
   const std::vector<Problem>& openProblems() const { return m_openProblems; }
   std::string text() const;                    // as save() would write it
@@ -67,6 +77,8 @@ class ProjectDocument : public QObject {
   // Nothing is lost in a crash: unsaved changes stand in a hidden file beside the project (RecoveryFile), offered at next open.
   std::optional<QDateTime> recoverable() const;
   Outcome recover();                           // one undo command
+  // Becomes the project that was never saved when the program ended: it stands as unsaved work again, the orphan is gone.
+  Outcome recoverUnsaved(const Orphan& orphan);
   void discardRecovery();                      // also when a person closes without saving
   void setAutosaveDelay(int milliseconds) { m_autosave.setInterval(milliseconds); }
 
@@ -87,7 +99,8 @@ class ProjectDocument : public QObject {
   void removeNodes(const std::string& network, const std::vector<std::string>& ids, bool heal);
   // Moves with one `gesture` number (not 0) merge into one command.
   void moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture = 0);
-  void arrange(const std::string& network);
+  // A large drawing is arranged beside the window's thread; `done` is called when the cards have their places.
+  void arrange(const std::string& network, const std::function<void()>& done = {});
   Outcome setField(const std::string& network, const std::string& node, const std::string& key, const Json& value);
   void setFieldOfMany(const std::string& network, const std::vector<std::string>& nodes, const std::string& key,
                       const Json& value);
@@ -126,7 +139,12 @@ class ProjectDocument : public QObject {
   Outcome applyRemedy(const Problem& problem);
 
   // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one.
-  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {});
+  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {}) { edit(text, change, mergeKey, {}); }
+  // What stands outside of the project and belongs to the same step (the ranks of a host): done with it, and undone with it.
+  struct Beside {
+    std::function<void()> redo, undo;
+  };
+  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside);
 
  Q_SIGNALS:
   void changed(const loom::ProjectChange& change);
@@ -135,6 +153,7 @@ class ProjectDocument : public QObject {
   void pathChanged();
   void opened();            // another project: forget everything
   void recoveryOffered(const QDateTime& time);
+  void foreignChange();     // another program has written the file
 
  private:
   friend class ProjectCommand;
@@ -143,8 +162,11 @@ class ProjectDocument : public QObject {
   void setSaveState(SaveState state, const QString& reason = {});
   void writeRecovery();
   Outcome write(const QString& path);
+  void watchFile();
   void editNetwork(const QString& text, const std::string& network, const std::function<void(Network&)>& change,
                    const QString& mergeKey = {});
+  // What a remedy adds: each below what it reads, or beside what reads it.
+  void addNodes(const QString& text, const std::string& network, const Remedy& remedy);
   void editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
                   const QString& mergeKey = {});
 
@@ -152,12 +174,16 @@ class ProjectDocument : public QObject {
   QUndoStack m_stack;
   QString m_path, m_name, m_saveProblem, m_recoveredAt;
   std::string m_diskText;          // what the file held when it was read or written last
+  std::string m_foreignText;       // what foreignChange() was told of
   bool m_keepOriginal = false;     // the file had parts that could not be read: kept as *.bak at the first save
   SaveState m_saveState = SaveState::saved;
   std::vector<Problem> m_openProblems;
   std::vector<KnownColumns> m_columns;
   RecoveryFile m_recovery;
-  QTimer m_autosave, m_announce;
+  QTimer m_autosave, m_announce, m_look;
+  QFileSystemWatcher m_watcher;
+  NewestTask m_arranging;
+  std::uint64_t m_revision = 0;    // counts the changes
   mutable std::map<std::string, Analysis> m_analyses;
   mutable std::optional<std::vector<Problem>> m_problems;
 };

@@ -28,12 +28,28 @@ std::unique_ptr<QLockFile> lockOf(const QString& file) {
   return lock;
 }
 
+// To where it may be written first, else to the user's own folder: the project's may be read-only or full.
+void writeTo(const QString& beside, const QString& fallback, const std::string& text) {
+  if (!beside.isEmpty()) {
+    try {
+      writeFileAtomically(toPath(beside), text);
+      return;
+    } catch (const Error&) {
+    }
+  }
+  QDir().mkpath(recoveryFolder());
+  writeFileAtomically(toPath(fallback), text);
+}
+
 }  // namespace
 
-RecoveryFile::RecoveryFile() = default;
-RecoveryFile::~RecoveryFile() = default;
+RecoveryFile::RecoveryFile() { m_writer.setMaxThreadCount(1); }
+RecoveryFile::~RecoveryFile() { finish(); }
+
+void RecoveryFile::finish() { m_writer.waitForDone(); }
 
 void RecoveryFile::attach(const QString& path, const QString& name) {
+  finish();
   m_lock.reset();
   m_openElsewhere = false;
   m_beside.clear();
@@ -77,20 +93,21 @@ std::optional<Recovered> RecoveryFile::find() const {
   return newest;
 }
 
-void RecoveryFile::write(const std::string& text) {
-  if (!m_beside.isEmpty()) {
+void RecoveryFile::write(std::string text, std::function<void(const QString&)> failed) {
+  const int number = ++*m_newest;
+  m_writer.start([newest = m_newest, number, beside = m_beside, fallback = m_fallback, text = std::move(text), failed = std::move(failed)] {
+    if (*newest != number) return;
     try {
-      writeFileAtomically(toPath(m_beside), text);
-      return;
-    } catch (const Error&) {
-      // The project's folder is read-only or full: the user's own folder may do.
+      writeTo(beside, fallback, text);
+    } catch (const Error& error) {
+      failed(QString::fromUtf8(error.what()));
     }
-  }
-  QDir().mkpath(recoveryFolder());
-  writeFileAtomically(toPath(m_fallback), text);
+  });
 }
 
 void RecoveryFile::discard() {
+  ++*m_newest;
+  finish();
   for (const QString& file : {m_beside, m_fallback})
     if (!file.isEmpty()) QFile::remove(file);
 }
@@ -107,10 +124,8 @@ std::vector<Orphan> RecoveryFile::orphans() {
   return found;
 }
 
-std::string RecoveryFile::take(const Orphan& orphan) {
-  std::string text = readFile(toPath(orphan.file));
-  QFile::remove(orphan.file);
-  return text;
-}
+std::string RecoveryFile::read(const Orphan& orphan) { return readFile(toPath(orphan.file)); }
+
+void RecoveryFile::remove(const Orphan& orphan) { QFile::remove(orphan.file); }
 
 }  // namespace loom

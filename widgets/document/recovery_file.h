@@ -2,6 +2,8 @@
 // The hidden sibling that holds unsaved changes: `.name.loom.recovery` beside the project, or in the user's data folder where
 // the project's folder cannot be written or the project has no file yet. Written atomically; removed when the project is saved
 // or closed in order, so one that is found was left by a crash. A lock file tells it from that of another window.
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 #include <QDateTime>
 #include <QLockFile>
 #include <QString>
+#include <QThreadPool>
 
 namespace loom {
 
@@ -19,7 +22,7 @@ struct Recovered {
 };
 
 struct Orphan {
-  QString file;  // give to RecoveryFile::take()
+  QString file;
   QString name;  // of the project that had no file yet
   QDateTime time;
 };
@@ -27,24 +30,29 @@ struct Orphan {
 class RecoveryFile {
  public:
   RecoveryFile();
-  ~RecoveryFile();  // leaves the file: only discard() removes it
+  ~RecoveryFile();  // leaves the file, written to the end: only discard() removes it
 
   // Turns to another project; `path` empty for one without a file (then `name` tells its recovery from others).
   void attach(const QString& path, const QString& name);
   // What a crash left, unless another window has this project open.
   std::optional<Recovered> find() const;
-  // Throws Error when it can be written nowhere.
-  void write(const std::string& text);
+  // Beside the window's thread, as a disk may take its time; of several texts that wait, the newest is written. `failed` is called
+  // there with the reason when it can be written nowhere.
+  void write(std::string text, std::function<void(const QString&)> failed);
+  void finish();  // waits until what was given stands
   void discard();
   // Projects that were never saved when the program ended without a word.
   static std::vector<Orphan> orphans();
-  static std::string take(const Orphan& orphan);  // its text; the file is gone afterwards
+  static std::string read(const Orphan& orphan);
+  static void remove(const Orphan& orphan);
   bool openElsewhere() const { return m_openElsewhere; }
 
  private:
   QString m_beside, m_fallback;  // empty where there is none
   std::unique_ptr<QLockFile> m_lock;
   bool m_openElsewhere = false;
+  std::shared_ptr<std::atomic<int>> m_newest = std::make_shared<std::atomic<int>>(0);  // number of the text that is to be written
+  QThreadPool m_writer;  // of one thread; last: it ends before what it writes to
 };
 
 }  // namespace loom

@@ -14,7 +14,8 @@
 namespace loom {
 namespace {
 
-constexpr int kPadding = 12, kLine = 19, kBarPitch = 16, kMostBars = 12;
+constexpr int kPadding = 12, kLine = 19, kBarPitch = 16, kMostBars = 12, kElementPitch = 32;
+constexpr std::size_t kMostElements = 64;
 
 QString number(double value) {
   return QString::number(value, 'g', 4).replace('-', QChar(0x2212));
@@ -61,14 +62,26 @@ QStringList ColumnCard::factLines() const {
   QStringList lines;
   QString shape = QString::fromStdString(m_variable.shape.toString());
   if (m_variable.kind == VariableKind::scalar)
-    lines += m_stats && !m_stats->classes.empty() ? QStringLiteral("label, %1 classes").arg(m_stats->classes.size()) : kindWord(m_variable.kind);
+    lines += m_stats && !m_stats->classes.empty() ? QStringLiteral("%1%2 classes").arg(isLabel(m_variable) ? QStringLiteral("label, ") : QString()).arg(m_stats->classes.size()) : kindWord(m_variable.kind);
   else
     lines += kindWord(m_variable.kind) + " " + shape + (m_variable.varying ? QStringLiteral(", of different lengths") : QString());
   if (m_stats && m_stats->all.count > 0) {
+    if (elementsShown() > 0) return lines;  // one range of unlike numbers says nothing
     lines += QStringLiteral("%1 to %2").arg(number(m_stats->all.low), number(m_stats->all.high));
     if (m_stats->classes.empty()) lines += QStringLiteral("mean %1, sd %2").arg(number(m_stats->all.mean), number(m_stats->all.deviation));
   }
   return lines;
+}
+
+// Of a vector each number is a column of its own, with its own range.
+std::size_t ColumnCard::elementsShown() const {
+  if (!m_stats || m_variable.kind != VariableKind::vector || m_stats->channels.size() < 2) return 0;
+  return std::min(m_stats->channels.size(), kMostElements);
+}
+
+QString ColumnCard::elementName(std::size_t element) const {
+  if (element < m_variable.elementLabels.size() && !m_variable.elementLabels[element].empty()) return QString::fromStdString(m_variable.elementLabels[element]);
+  return QString::fromStdString(m_variable.name) + "__" + QString::number(element);
 }
 
 int ColumnCard::barsShown() const {
@@ -83,6 +96,7 @@ QSize ColumnCard::sizeHint() const {
     height += bars * kBarPitch + 4;
     if (static_cast<int>(m_stats->classes.size()) > bars) height += kLine;
   }
+  if (const std::size_t elements = elementsShown()) height += static_cast<int>(elements) * kElementPitch + (elements < m_stats->channels.size() ? kLine : 0);
   if (!m_feeds.isEmpty() || !m_fault.isEmpty()) height += kLine + 4;
   return {220, height};
 }
@@ -142,6 +156,25 @@ void ColumnCard::paintEvent(QPaintEvent*) {
       painter.setPen(theme.colour(Colour::text3));
       painter.drawText(QRect(kPadding, y, width, kLine), Qt::AlignVCenter, QStringLiteral("and %1 more classes").arg(m_stats->classes.size() - bars));
       y += kLine;
+    }
+  }
+  if (const std::size_t elements = elementsShown()) {
+    y = barsTop();
+    for (std::size_t e = 0; e < elements; ++e, y += kElementPitch) {
+      const Moments& moments = m_stats->channels[e];
+      painter.setFont(theme.font(FontRole::label));
+      painter.setPen(theme.colour(Colour::text));
+      painter.drawText(QRect(kPadding, y, width, kElementPitch / 2), Qt::AlignVCenter, painter.fontMetrics().elidedText(elementName(e), Qt::ElideRight, width));
+      painter.setFont(theme.numberFont(FontRole::axis));
+      painter.setPen(theme.colour(moments.low == moments.high ? Colour::warning : Colour::text3));
+      const QString facts = moments.low == moments.high ? QStringLiteral("always %1").arg(number(moments.low))
+                                                        : QStringLiteral("%1 to %2, mean %3").arg(number(moments.low), number(moments.high), number(moments.mean));
+      painter.drawText(QRect(kPadding, y + kElementPitch / 2 - 2, width, kElementPitch / 2), Qt::AlignVCenter, painter.fontMetrics().elidedText(facts, Qt::ElideRight, width));
+    }
+    if (elements < m_stats->channels.size()) {
+      painter.setFont(theme.font(FontRole::caption));
+      painter.setPen(theme.colour(Colour::text3));
+      painter.drawText(QRect(kPadding, y, width, kLine), Qt::AlignVCenter, QStringLiteral("and %1 more").arg(m_stats->channels.size() - elements));
     }
   }
   if (!m_feeds.isEmpty() || !m_fault.isEmpty()) {

@@ -32,6 +32,8 @@ class ColumnCard : public QWidget {
 
  private:
   QStringList factLines() const;
+  std::size_t elementsShown() const;
+  QString elementName(std::size_t element) const;
   int barsTop() const;
   int barsShown() const;
 

@@ -2,7 +2,6 @@
 
 #include <QAction>
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QLabel>
@@ -20,6 +19,7 @@
 #include "app/pages/data/import_menu.h"
 #include "app/pages/data/known_columns.h"
 #include "app/pages/data/preparation_panel.h"
+#include "app/pages/data/prepare_measure.h"
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
 #include "engine/base/error.h"
@@ -31,7 +31,7 @@
 namespace loom {
 
 DataPage::DataPage(AppContext& context, QWidget* parent)
-    : Page(context, parent), m_session(new DatasetSession(this)), m_import(new ImportTask(this)) {
+    : Page(context, parent), m_session(new DatasetSession(this)), m_import(new ImportTask(this)), m_measure(new PrepareMeasure(this)) {
   makeActions();
   makeLayout();
   connect(m_import, &ImportTask::progressed, this, [this](qint64 done, qint64 total) {
@@ -58,13 +58,17 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     showState();
   });
   connect(m_session, &DatasetSession::opened, this, [this] {
-    m_model->setDataset(m_session->dataset(), std::max<std::int64_t>(0, m_session->request().firstRow));
+    m_model->setDataset(m_session->dataset());
     m_model->setClassNames(classNames());
     m_preparation->setSample(m_session->dataset(), 0);
     showColumns();
     showState();
   });
-  connect(m_session, &DatasetSession::failed, this, [this] { showState(), reportProblems(); });
+  connect(m_session, &DatasetSession::failed, this, [this] {
+    m_model->setText(m_session->text());
+    showState();
+    reportProblems();
+  });
   connect(m_session, &DatasetSession::measured, this, [this] {
     std::map<std::string, std::int64_t> classes;
     for (const VariableStats& stats : m_session->stats()) {
@@ -93,6 +97,11 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
   connect(m_samples, &SamplesView::formChanged, this, [this] { m_form->setCurrent(m_samples->form() == SamplesView::Form::grid); });
   connect(m_form, &SegmentedControl::currentChanged, this,
           [this](int index) { m_samples->setForm(index == 1 ? SamplesView::Form::grid : SamplesView::Form::rows); });
+  m_findings->setActions([this](const Fault& fault) { return actionsFor(fault); });
+  connect(m_preparation, &PreparationPanel::measureWanted, this, &DataPage::measure);
+  connect(m_measure, &PrepareMeasure::known, m_preparation, &PreparationPanel::setMeasured);
+  // What the measuring cannot do, the steps as they are say with the place.
+  connect(m_measure, &PrepareMeasure::failed, this, [this](const std::vector<Json>& asked) { m_preparation->setMeasured(asked, asked); });
   connect(m_preparation, &PreparationPanel::edited, this, [this](const std::vector<Json>& steps) { this->context().document->setPrepare(currentName(), steps); });
   connect(m_tabs, &QTabBar::currentChanged, this, [this] { openCurrent(); });
   connect(m_importMenu, &ImportMenu::csvChosen, this, &DataPage::addCsv);
@@ -145,34 +154,33 @@ void DataPage::openCurrent() {
   if (!dataset) {
     m_openedKey.clear();
     m_session->close();
-    m_model->setDataset(nullptr, 0);
+    m_model->setDataset(nullptr);
     showColumns();
     showState();
     reportProblems();
     return;
   }
   const QString path = datasetPath(*context().document, *dataset);
-  const Values values(datasetEntry(), dataset->extra);
   SessionRequest request;
   request.csv = path;
-  request.firstRow = values.has("first_row") ? values.integer("first_row") : 0;
-  request.rows = values.has("rows") ? values.integer("rows") : -1;
-  for (const DatasetSpec& other : project.datasets)
-    if (other.name != dataset->name && datasetPath(*context().document, other) != path) {
-      request.check.other = datasetPath(*context().document, other).toStdString();
-      break;
-    }
+  request.spec = *dataset;
+  for (const DatasetSpec& other : project.datasets) {
+    if (other.name == dataset->name) continue;
+    if (datasetPath(*context().document, other) == path) request.otherPart = other;
+    else request.check.other = datasetPath(*context().document, other).toStdString();
+    break;
+  }
   const bool own = dataset->ownPrepare || project.training.updates.empty() || project.training.updates.front().dataset == dataset->name;
   m_preparation->setSteps(effectivePrepare(project, *dataset),
                           own ? QString() : QStringLiteral("As the training set, without its random steps. Editing makes them its own."));
-  const QString key = QStringLiteral("%1|%2|%3").arg(path).arg(request.firstRow).arg(request.rows);
+  const QString key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
   if (key == m_openedKey) {
     showFeeds();
     showState();
     return;
   }
   m_openedKey = key;
-  m_model->setDataset(nullptr, 0);
+  m_model->setDataset(nullptr);
   m_findings->setReport(nullptr);
   m_status->setText(QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()));
   m_progress->setRange(0, 0);
@@ -187,14 +195,17 @@ void DataPage::select(const std::string& name) {
     if (m_tabs->tabData(index).toString().toStdString() == name) m_tabs->setCurrentIndex(index);
 }
 
+// Paths inside of the project's folder stay relative, so that the folder can move; others are absolute.
+std::string DataPage::relativeToProject(const QString& path) const {
+  const QString relative = QDir(context().document->folder()).relativeFilePath(path);
+  return (relative.startsWith(QLatin1String("../..")) ? QFileInfo(path).absoluteFilePath() : relative).toStdString();
+}
+
 void DataPage::addCsv(const QString& path) {
   ProjectDocument& document = *context().document;
   m_error->hide();
-  const QDir folder(document.folder());
-  const QString relative = folder.relativeFilePath(path);
   DatasetSpec dataset;
-  // Paths inside of the project's folder stay relative, so that the folder can move; others are absolute.
-  dataset.csv = (relative.startsWith(QLatin1String("../..")) ? QFileInfo(path).absoluteFilePath() : relative).toStdString();
+  dataset.csv = relativeToProject(path);
   const Project& project = document.project();
   dataset.name = !project.dataset("training") ? "training" : !project.dataset("validation") ? "validation" : "";
   for (int number = 3; dataset.name.empty(); ++number)
@@ -207,32 +218,6 @@ void DataPage::addCsv(const QString& path) {
   }
   if (dataset.name == "validation" && document.project().training.validation.empty()) document.setValidation("validation");
   select(dataset.name);
-}
-
-void DataPage::splitOff() {
-  const auto dataset = m_session->dataset();
-  ProjectDocument& document = *context().document;
-  const DatasetSpec* training = document.project().dataset(currentName());
-  if (!dataset || !training || dataset->size() < 2) return;
-  const std::int64_t held = std::max<std::int64_t>(1, dataset->size() / 10), first = m_session->request().firstRow;
-  DatasetSpec kept = *training, validation;
-  validation.name = "validation";
-  validation.csv = training->csv;
-  kept.extra["rows"] = dataset->size() - held;
-  validation.extra["first_row"] = std::max<std::int64_t>(0, first) + dataset->size() - held;
-  document.edit(QStringLiteral("split off validation"), [kept, validation](Project& project) {
-    for (DatasetSpec& spec : project.datasets)
-      if (spec.name == kept.name) spec = kept;
-    project.datasets.push_back(validation);
-    project.training.validation = validation.name;
-  });
-  context().notify({QStringLiteral("The last %L1 rows are the validation set").arg(held), QStringLiteral("Undo"), [&document] { document.undoStack().undo(); }});
-}
-
-QStringList DataPage::classNames() const {
-  QFile file(QFileInfo(m_session->request().csv).dir().filePath(QStringLiteral("classes.txt")));
-  if (!file.open(QIODevice::ReadOnly) || file.size() > 1'000'000) return {};
-  return QString::fromUtf8(file.readAll()).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
 }
 
 void DataPage::activated() {
@@ -287,7 +272,7 @@ void DataPage::restoreLayout(const QJsonObject& layout) {
   if (layout["form"].toString() == QLatin1String("grid")) m_samples->setForm(SamplesView::Form::grid);
 }
 
-bool DataPage::settled() const { return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running(); }
+bool DataPage::settled() const { return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running() && !m_measure->busy(); }
 
 void DataPage::toggleLeftPanel() { m_columnsPanel->setVisible(!m_columnsPanel->isVisible()); }
 void DataPage::toggleInspector() { m_doctorPanel->setVisible(!m_doctorPanel->isVisible()); }

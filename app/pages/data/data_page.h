@@ -21,8 +21,12 @@ namespace loom {
 class Button;
 class ColumnCard;
 class FindingsList;
+struct FindingAction;
+struct HoldOut;
+struct Repair;
 class ImportMenu;
 class PreparationPanel;
+class PrepareMeasure;
 class SamplesModel;
 class SamplesView;
 class SegmentedControl;
@@ -55,17 +59,25 @@ class DataPage : public Page {
   std::string currentName() const;
   void select(const std::string& name);
   void addCsv(const QString& path);
-  void splitOff();             // the last tenth of the rows becomes the validation set
+  void offerSplit();           // the card that asks how
+  void splitOff(const HoldOut& how);
+  QStringList classColumns() const;
+  std::vector<FindingAction> actionsFor(const Fault& fault);
+  std::vector<std::string> knownWords(const std::string& column) const;
+  void mend(const Repair& repair);  // in a copy beside the file, which the dataset uses from then on
+  void measure(const std::vector<Json>& steps);
+  std::string relativeToProject(const QString& path) const;
   void showState();
   void showColumns();
   void showFeeds();
   void showDoctor();
   void reportProblems();
-  QStringList classNames() const;
+  std::map<std::string, QStringList> classNames() const;
 
   QString m_openedKey;         // what the session was opened with: path and rows
   DatasetSession* m_session;
   ImportTask* m_import;
+  PrepareMeasure* m_measure;
   ImportMenu* m_importMenu;
   QTabBar* m_tabs;
   QLabel *m_path, *m_status, *m_doctorTitle, *m_error;

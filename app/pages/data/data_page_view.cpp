@@ -3,6 +3,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPointer>
 #include <QProgressBar>
 #include <QScrollArea>
 #include <QSplitter>
@@ -60,7 +61,6 @@ QWidget* DataPage::makeBar() {
   m_importButton->setMenu(m_importMenu);
   m_splitButton = new Button(QStringLiteral("Split…"), ButtonKind::outlined);
   m_splitButton->setObjectName("split-data");
-  m_splitButton->setText(QStringLiteral("Split off validation"));
   m_checkButton = new Button(QStringLiteral("check"), QStringLiteral("Check all"), ButtonKind::outlined);
   m_checkButton->setObjectName("check-data");
   m_removeButton = new Button(QStringLiteral("Remove"), ButtonKind::plain);
@@ -74,14 +74,14 @@ QWidget* DataPage::makeBar() {
   row->addWidget(m_importButton);
   row->addWidget(m_splitButton);
   row->addWidget(m_checkButton);
-  connect(m_splitButton, &QPushButton::clicked, this, &DataPage::splitOff);
+  connect(m_splitButton, &QPushButton::clicked, this, &DataPage::offerSplit);
   connect(m_checkButton, &QPushButton::clicked, this, [this] { m_session->checkAgain(), showDoctor(); });
   connect(m_removeButton, &QPushButton::clicked, this, [this] {
     ProjectDocument& document = *context().document;
     const QString name = QString::fromStdString(currentName());
     document.removeDataset(currentName());
     context().notify({QStringLiteral("%1 is no longer part of the project; its files stay").arg(name), QStringLiteral("Undo"),
-                      [&document] { document.undoStack().undo(); }});
+                      [kept = QPointer<ProjectDocument>(&document)] { if (kept) kept->undoStack().undo(); }});
   });
   return bar;
 }
@@ -175,7 +175,8 @@ void DataPage::showState() {
   const auto state = m_session->state();
   const bool importing = m_import->running();
   m_stack->setCurrentIndex(any || importing ? 0 : 1);
-  m_centre->setCurrentIndex(state == DatasetSession::State::ready && !importing ? 0 : 1);
+  const bool asText = state == DatasetSession::State::failed && m_model->rowCount() > 0;
+  m_centre->setCurrentIndex((state == DatasetSession::State::ready || asText) && !importing ? 0 : 1);
   m_progress->setVisible(state == DatasetSession::State::opening || importing);
   if (state == DatasetSession::State::failed && !importing && m_session->error())
     m_status->setText(QString::fromUtf8(m_session->error()->what()));
@@ -204,10 +205,10 @@ void DataPage::showState() {
 void DataPage::showColumns() {
   for (ColumnCard* card : m_cards) card->deleteLater();
   m_cards.clear();
-  const QStringList names = classNames();
+  const auto names = classNames();
   for (const Variable& variable : m_session->schema().variables) {
     auto* card = new ColumnCard(variable);
-    if (variable.kind == VariableKind::scalar) card->setClassNames(names);
+    if (const auto found = names.find(variable.name); found != names.end()) card->setClassNames(found->second);
     for (const VariableStats& stats : m_session->stats())
       if (stats.variable == variable.name) card->setStats(stats);
     m_columns->insertWidget(m_columns->count() - 1, card);

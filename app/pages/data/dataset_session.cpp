@@ -2,7 +2,16 @@
 
 #include <QMetaObject>
 
+#include "engine/data/parts.h"
+#include "engine/data/raw_rows.h"
+#include "engine/network/dataset_rows.h"
+
 namespace loom {
+namespace {
+
+constexpr std::size_t kTextRows = 2000;  // of a file that cannot be opened
+
+}  // namespace
 
 void DatasetSession::open(SessionRequest request) {
   close();
@@ -26,6 +35,7 @@ void DatasetSession::close() {
   m_schema = {};
   m_dataset.reset();
   m_error.reset();
+  m_text = {};
   m_stats.clear();
   m_report.reset();
   m_checking = false;
@@ -36,7 +46,7 @@ void DatasetSession::start(bool checkOnly) {
   m_cancelled = std::make_shared<std::atomic<bool>>(false);
   m_checking = true;
   m_rowsChecked = 0;
-  m_thread = std::jthread([this, request = m_request, cancelled = m_cancelled, checkOnly] { work(request, cancelled, checkOnly); });
+  m_thread = std::jthread([this, request = m_request, cancelled = m_cancelled, known = checkOnly ? m_dataset : nullptr] { work(request, cancelled, known); });
 }
 
 void DatasetSession::post(const std::shared_ptr<std::atomic<bool>>& cancelled, std::function<void()> done) {
@@ -45,10 +55,9 @@ void DatasetSession::post(const std::shared_ptr<std::atomic<bool>>& cancelled, s
       this, [cancelled, done = std::move(done)] { if (!*cancelled) done(); }, Qt::QueuedConnection);
 }
 
-void DatasetSession::work(const SessionRequest& request, std::shared_ptr<std::atomic<bool>> cancelled, bool checkOnly) {
+void DatasetSession::work(const SessionRequest& request, std::shared_ptr<std::atomic<bool>> cancelled, std::shared_ptr<const Dataset> dataset) {
   const std::filesystem::path csv = request.csv.toStdString();
-  std::shared_ptr<const Dataset> dataset;
-  if (!checkOnly) {
+  if (!dataset) {
     try {
       Schema schema = peekSchema(csv);
       post(cancelled, [this, schema] {
@@ -63,8 +72,7 @@ void DatasetSession::work(const SessionRequest& request, std::shared_ptr<std::at
         });
         return !*cancelled;
       };
-      dataset = openDataset(csv, options);
-      if (request.firstRow != 0 || request.rows >= 0) dataset = selectRows(dataset, request.firstRow, request.rows);
+      dataset = rowsOf(request.spec, openDataset(csv, options));
       post(cancelled, [this, dataset] {
         m_dataset = dataset;
         m_schema = dataset->schema();
@@ -72,8 +80,19 @@ void DatasetSession::work(const SessionRequest& request, std::shared_ptr<std::at
         Q_EMIT opened();
       });
     } catch (const Error& error) {
-      post(cancelled, [this, error] {
+      // The good rows are shown beside the broken one: as they stand.
+      TextRows text;
+      try {
+        text.header = readRecords(csv, [&](std::int64_t line, const std::vector<std::string>& cells) {
+          text.rows.emplace_back(line, cells);
+          return !*cancelled && text.rows.size() < kTextRows;
+        });
+      } catch (const Error&) {
+        text = {};  // no text at all: the error says so
+      }
+      post(cancelled, [this, error, text = std::move(text)] {
         m_error = error;
+        m_text = text;
         m_state = State::failed;
         Q_EMIT failed();
       });
@@ -104,6 +123,14 @@ void DatasetSession::work(const SessionRequest& request, std::shared_ptr<std::at
   };
   try {
     CheckReport report = checkDataset(csv, options);
+    if (request.otherPart && dataset && report.ok()) {
+      const auto other = rowsOf(*request.otherPart, openDataset(csv));
+      for (Fault& fault : loneClasses(*dataset, request.spec.name, *other, request.otherPart->name)) {
+        ++report.counts[static_cast<std::size_t>(fault.kind)];
+        ++report.warnings;
+        report.faults.insert(report.faults.begin(), std::move(fault));
+      }
+    }
     post(cancelled, [this, report = std::move(report)] {
       m_report = report;
       m_checking = false;

@@ -14,15 +14,17 @@
 #include "engine/base/error.h"
 #include "engine/data/check.h"
 #include "engine/data/dataset.h"
+#include "app/pages/data/samples_model.h"
 #include "engine/data/stats.h"
+#include "engine/network/project.h"
 
 namespace loom {
 
 struct SessionRequest {
-  QString csv;                 // absolute
-  std::int64_t firstRow = 0;   // the rows of the project's dataset, as selectRows() takes them
-  std::int64_t rows = -1;
-  CheckOptions check;          // classes and the other dataset
+  QString csv;                          // absolute
+  DatasetSpec spec;                     // which of its rows
+  std::optional<DatasetSpec> otherPart; // another dataset of the same file: the doctor compares their classes
+  CheckOptions check;                   // classes and the other dataset
 };
 
 class DatasetSession : public QObject {
@@ -43,6 +45,7 @@ class DatasetSession : public QObject {
   const Schema& schema() const { return m_schema; }  // from the first row alone until ready
   std::shared_ptr<const Dataset> dataset() const { return m_dataset; }
   const CacheProgress& progress() const { return m_progress; }
+  const TextRows& text() const { return m_text; }  // of a file that could not be opened: its first rows
   const std::optional<Error>& error() const { return m_error; }
   const std::vector<VariableStats>& stats() const { return m_stats; }
   const std::optional<CheckReport>& report() const { return m_report; }
@@ -59,7 +62,8 @@ class DatasetSession : public QObject {
   void checked();
 
  private:
-  void work(const SessionRequest& request, std::shared_ptr<std::atomic<bool>> cancelled, bool checkOnly);
+  // With a dataset that is open already it is only checked.
+  void work(const SessionRequest& request, std::shared_ptr<std::atomic<bool>> cancelled, std::shared_ptr<const Dataset> dataset);
   void start(bool checkOnly);
   // Runs `done` on the window's thread unless the work was cancelled meanwhile.
   void post(const std::shared_ptr<std::atomic<bool>>& cancelled, std::function<void()> done);
@@ -70,6 +74,7 @@ class DatasetSession : public QObject {
   std::shared_ptr<const Dataset> m_dataset;
   CacheProgress m_progress;
   std::optional<Error> m_error;
+  TextRows m_text;
   std::vector<VariableStats> m_stats;
   std::optional<CheckReport> m_report;
   bool m_checking = false;

@@ -1,15 +1,18 @@
 #include "app/pages/data/findings_list.h"
 
 #include <QPainter>
+#include <QHBoxLayout>
 #include <QStyledItemDelegate>
+#include <QVBoxLayout>
 
+#include "widgets/controls/button.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
-constexpr int kPadding = 10, kText = 34;
+constexpr int kPadding = 10, kText = 34, kActions = 26;
 
 class FindingDelegate : public QStyledItemDelegate {
  public:
@@ -17,7 +20,7 @@ class FindingDelegate : public QStyledItemDelegate {
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
     const int width = m_view->viewport()->width();
-    return {width, layout(index, width, nullptr)};
+    return {width, layout(index, width, nullptr) + (m_view->indexWidget(index) ? kActions : 0)};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -80,12 +83,15 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole: return QString::fromStdString(fault.message());
     case place: {
       QString where = fault.line > 0 ? QStringLiteral("line %1").arg(fault.line) : QStringLiteral("whole file");
+      if (fault.kind == FaultKind::textColumn || fault.kind == FaultKind::unlikeScales || fault.kind == FaultKind::constantColumn) return QStringLiteral("column ") + QString::fromStdString(fault.column);
+      if (fault.kind == FaultKind::loneClass) where = QStringLiteral("both parts");
       if (!fault.column.empty()) where += QStringLiteral(", column ") + QString::fromStdString(fault.column);
       return where;
     }
     case remedy: return QString::fromStdString(fault.remedy);
     case severity: return static_cast<int>(fault.severity);
     case line: return static_cast<qint64>(fault.line);
+    case kind: return static_cast<int>(fault.kind);
     default: return {};
   }
 }
@@ -104,7 +110,29 @@ FindingsList::FindingsList(QWidget* parent) : QListView(parent), m_model(new Fin
   connect(&Theme::of(this), &Theme::changed, this, [this] { doItemsLayout(), viewport()->update(); });
 }
 
-void FindingsList::setReport(const CheckReport* report) { m_model->setReport(report); }
+void FindingsList::setReport(const CheckReport* report) {
+  m_model->setReport(report);
+  if (!m_actions) return;
+  for (int row = 0; row < m_model->rowCount(); ++row) {
+    const std::vector<FindingAction> actions = m_actions(m_model->fault(row));
+    if (actions.empty()) continue;
+    auto* place = new QWidget;  // over the whole row: the words are painted below it, the buttons stand at its foot
+    auto* column = new QVBoxLayout(place);
+    column->setContentsMargins(kText, 0, kPadding, 6);
+    column->addStretch();
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(14);
+    for (const FindingAction& action : actions) {
+      auto* button = new Button(action.text, ButtonKind::link);
+      connect(button, &QPushButton::clicked, this, action.act, Qt::QueuedConnection);  // it may replace this very list
+      buttons->addWidget(button);
+    }
+    buttons->addStretch();
+    column->addLayout(buttons);
+    setIndexWidget(m_model->index(row), place);
+  }
+  doItemsLayout();
+}
 
 void FindingsList::selectNext(int direction) {
   const int rows = m_model->rowCount();

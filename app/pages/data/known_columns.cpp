@@ -59,22 +59,53 @@ void KnownColumnsKeeper::learn(const std::string& dataset, const Schema& schema,
 }
 
 void KnownColumnsKeeper::refresh() {
-  std::vector<KnownColumns> all;
+  struct Asked {
+    std::string dataset;
+    QString path;
+    QString knownPath;
+    qint64 knownModified = 0;
+  };
+  std::vector<Asked> asked;
   for (const DatasetSpec& dataset : m_document.project().datasets) {
-    const QString path = datasetPath(m_document, dataset);
-    const QFileInfo file(path);
-    if (!file.isFile()) continue;
-    const qint64 modified = file.lastModified().toMSecsSinceEpoch();
-    Known& known = m_known[dataset.name];
-    if (known.path != path || known.modified != modified) {
-      known = {path, modified, {}, {}};
+    const auto known = m_known.find(dataset.name);
+    asked.push_back({dataset.name, datasetPath(m_document, dataset), known == m_known.end() ? QString() : known->second.path,
+                     known == m_known.end() ? 0 : known->second.modified});
+  }
+  m_peek.ask([this, asked = std::move(asked)](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+    std::map<std::string, Known> found;  // what is new; without a path where the file is gone
+    for (const Asked& each : asked) {
+      if (outdated) return {};
+      const QFileInfo file(each.path);
+      if (!file.isFile()) {
+        found[each.dataset] = {};
+        continue;
+      }
+      const qint64 modified = file.lastModified().toMSecsSinceEpoch();
+      if (each.knownPath == each.path && each.knownModified == modified) continue;
+      Known& known = found[each.dataset] = {each.path, modified, {}, {}};
       try {
-        known.schema = peekSchema(path.toStdString());
+        known.schema = peekSchema(each.path.toStdString());
       } catch (const Error&) {
         // A CSV that cannot be read: the Data page lists why, and training refuses it with the line.
       }
     }
-    if (!known.schema.variables.empty()) all.push_back(knownColumns(dataset, effectivePrepare(m_document.project(), dataset), known.schema, known.classes));
+    return [this, found = std::move(found)] {
+      for (const auto& [dataset, known] : found) {
+        Known& now = m_known[dataset];
+        // What a page learnt meanwhile by reading all of the same file is more than its header.
+        if (now.path != known.path || now.modified != known.modified) now = known;
+      }
+      publish();
+    };
+  });
+}
+
+void KnownColumnsKeeper::publish() {
+  std::vector<KnownColumns> all;
+  for (const DatasetSpec& dataset : m_document.project().datasets) {
+    const auto found = m_known.find(dataset.name);
+    if (found == m_known.end() || found->second.schema.variables.empty()) continue;
+    all.push_back(knownColumns(dataset, effectivePrepare(m_document.project(), dataset), found->second.schema, found->second.classes));
   }
   m_document.setKnownColumns(std::move(all));
 }

@@ -10,6 +10,7 @@
 
 #include "engine/data/dataset.h"
 #include "engine/network/project.h"
+#include "widgets/document/newest_task.h"
 
 namespace loom {
 
@@ -32,7 +33,9 @@ class KnownColumnsKeeper : public QObject {
   void learn(const std::string& dataset, const Schema& schema, const std::map<std::string, std::int64_t>& classes);
 
  private:
+  // Headers are read beside the window's thread: a data set may lie on a disk that is slow or gone.
   void refresh();
+  void publish();
 
   struct Known {
     QString path;
@@ -43,6 +46,7 @@ class KnownColumnsKeeper : public QObject {
   ProjectDocument& m_document;
   std::map<std::string, Known> m_known;
   QTimer m_soon;
+  NewestTask m_peek;
 };
 
 }  // namespace loom

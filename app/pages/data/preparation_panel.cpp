@@ -9,7 +9,9 @@
 #include <algorithm>
 
 #include "app/pages/data/preparation_preview.h"
+#include "engine/base/error.h"
 #include "engine/data/loader.h"
+#include "engine/data/stats.h"
 #include "widgets/controls/button.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
@@ -97,7 +99,7 @@ void PreparationPanel::setSteps(const std::vector<Json>& steps, const QString& n
   const bool same = steps.size() == m_steps.size() &&
                     std::equal(steps.begin(), steps.end(), m_steps.begin(), [](const Json& a, const Json& b) { return entryOf(a) == entryOf(b); });
   m_steps = steps;
-  m_preview->setSteps(m_steps);
+  showSteps();
   if (same && m_selected < static_cast<int>(m_steps.size())) {
     if (m_selected >= 0) {
       Json given = m_steps[m_selected];
@@ -109,6 +111,21 @@ void PreparationPanel::setSteps(const std::vector<Json>& steps, const QString& n
     return;
   }
   select(std::min(m_selected < 0 ? 0 : m_selected, static_cast<int>(m_steps.size()) - 1));
+}
+
+void PreparationPanel::setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps) {
+  if (asked == m_steps) m_preview->setSteps(steps);
+}
+
+void PreparationPanel::showSteps() {
+  bool measure = false;
+  try {
+    measure = needsMeasuring(m_steps);
+  } catch (const Error&) {
+    // A faulty step: the preview says which.
+  }
+  if (measure) m_preview->setMeasuring(), Q_EMIT measureWanted(m_steps);
+  else m_preview->setSteps(m_steps);
 }
 
 void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row) { m_preview->setSample(std::move(dataset), row); }
@@ -145,7 +162,7 @@ void PreparationPanel::select(int index) {
 }
 
 void PreparationPanel::changed() {
-  m_preview->setSteps(m_steps);
+  showSteps();
   Q_EMIT edited(m_steps);
 }
 

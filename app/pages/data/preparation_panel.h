@@ -25,14 +25,18 @@ class PreparationPanel : public QWidget {
   explicit PreparationPanel(QWidget* parent = nullptr);
   void setSteps(const std::vector<Json>& steps, const QString& note);  // a note: "as the training set, random steps left out"
   void setSample(std::shared_ptr<const Dataset> dataset, int row);
+  // The answer to measureWanted(): the steps that were asked about, and with what Normalise takes from the training set.
+  void setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps);
+  void addStep(const std::string& id);
 
  Q_SIGNALS:
   void edited(const std::vector<loom::Json>& steps);
+  void measureWanted(const std::vector<loom::Json>& steps);
 
  private:
   void rebuildChips();
   void select(int index);
-  void addStep(const std::string& id);
+  void showSteps();
   void moveStep(int by);
   void removeStep();
   void changed();

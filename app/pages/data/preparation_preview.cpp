@@ -6,6 +6,7 @@
 
 #include "app/pages/data/sample_picture.h"
 #include "engine/base/error.h"
+#include "engine/data/prepare.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -24,7 +25,7 @@ PreparationPreview::PreparationPreview(QWidget* parent) : QWidget(parent) {
 void PreparationPreview::setSample(std::shared_ptr<const Dataset> dataset, int row) {
   m_dataset = std::move(dataset);
   m_row = row;
-  refresh();
+  if (!m_measuring) refresh();
 }
 
 void PreparationPreview::setSteps(std::vector<Json> steps) {
@@ -32,7 +33,14 @@ void PreparationPreview::setSteps(std::vector<Json> steps) {
   refresh();
 }
 
+void PreparationPreview::setMeasuring() {
+  m_after.clear();
+  m_measuring = true;
+  update();
+}
+
 void PreparationPreview::refresh() {
+  m_measuring = false;
   m_before = {};
   m_after.clear();
   m_afterTexts.clear();
@@ -57,9 +65,12 @@ void PreparationPreview::refresh() {
         options.shuffle = false;
         options.prefetch = 1;
         const auto loader = makeLoader(selectRows(m_dataset, m_row, 1), options);
+        // Scaled and normalised pictures are shown as they were: what crops, flips and borders do is to be seen.
+        const Preparation made(*found, m_steps, false, 0);
+        const PictureScale scale{made.scale(), made.shift(), found->type == DataType::u8};
         for (int time = 0; time < kTimes; ++time) {
           const Batch& batch = loader->next();
-          m_after.push_back(samplePicture(batch.columns[0], prepared, DataType::f32));
+          m_after.push_back(samplePicture(batch.columns[0], prepared, DataType::f32, scale));
           m_afterTexts.push_back(sampleText(batch.columns[0], prepared, DataType::f32, 3));
         }
       } catch (const Error& error) {
@@ -77,6 +88,10 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
   const int label = 18, side = std::clamp(height() - label - 4, 32, 96);
   painter.setFont(theme.font(FontRole::caption));
   painter.setPen(theme.colour(Colour::text3));
+  if (m_measuring) {
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Mean and deviation are measured on the training set…"));
+    return;
+  }
   if (!m_fault.isEmpty()) {
     painter.setPen(theme.colour(Colour::error));
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, m_fault);

@@ -16,7 +16,10 @@ class PreparationPreview : public QWidget {
  public:
   explicit PreparationPreview(QWidget* parent = nullptr);
   void setSample(std::shared_ptr<const Dataset> dataset, int row);
-  void setSteps(std::vector<Json> steps);
+  void setSteps(std::vector<Json> steps);  // with the numbers of each Normalise
+  void setMeasuring();                     // they are not known yet
+  const std::vector<QImage>& after() const { return m_after; }
+  const QImage& before() const { return m_before; }
   // Why the steps cannot be applied, empty where they can.
   const QString& fault() const { return m_fault; }
 
@@ -40,6 +43,7 @@ class PreparationPreview : public QWidget {
   std::vector<QImage> m_after;
   std::vector<QString> m_afterTexts;
   QString m_fault;
+  bool m_measuring = false;
 };
 
 }  // namespace loom

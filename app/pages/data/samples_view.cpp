@@ -41,6 +41,7 @@ class SampleDelegate : public QStyledItemDelegate {
     const QString fault = index.data(SamplesModel::fault).toString();
     if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, theme.colour(Colour::selected));
     else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(Colour::hover));
+    else if (!m_grid && !fault.isEmpty()) painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
     if (m_grid) {
       drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture).value<QImage>());
       if (!fault.isEmpty()) paintIcon(*painter, QStringLiteral("status-failed"), QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
@@ -60,7 +61,7 @@ class SampleDelegate : public QStyledItemDelegate {
     }
     painter->setFont(theme.numberFont(FontRole::body));
     painter->setPen(theme.colour(index.column() == 0 || m_model->isPicture(index.column()) ? Colour::text3 : Colour::text));
-    const auto align = (index.column() == 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+    const auto align = (index.column() == 0 || m_model->isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
     painter->drawText(room, align, painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));
   }
 
@@ -139,8 +140,13 @@ void SamplesView::arrange() {
   for (int column = 1; column < m_model->columnCount(); ++column) pictures |= m_model->isPicture(column);
   m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8) : theme.size(Size::tableRow));
   if (m_model->columnCount() > 0) m_table->setColumnWidth(0, 72);
-  for (int column = 1; column < m_model->columnCount(); ++column)
-    m_table->setColumnWidth(column, m_model->isPicture(column) ? m_pictureSize + 120 : 180);
+  // Columns share the room that there is; a wide table gives each what a number needs and scrolls.
+  const int columns = m_model->columnCount() - 1, room = m_table->viewport()->width() - 72;
+  for (int column = 1; column <= columns; ++column) {
+    const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? 76 : 140;
+    const int name = QFontMetrics(theme.font(FontRole::label)).horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) + 24;
+    m_table->setColumnWidth(column, std::max({least, std::min(name, 220), std::min(room / std::max(columns, 1), 260)}));
+  }
   if (form() == Form::grid && !pictures) setCurrentWidget(m_table);
   m_grid->setGridSize(QSize(m_pictureSize + 8, m_pictureSize + 8));
   m_grid->doItemsLayout();
@@ -161,6 +167,7 @@ int SamplesView::currentRow() const {
 }
 
 bool SamplesView::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() == QEvent::Resize && object == m_table->viewport()) arrange();
   if (event->type() == QEvent::Wheel) {
     auto* wheel = static_cast<QWheelEvent*>(event);
     if (wheel->modifiers() & Qt::ControlModifier) {

@@ -14,6 +14,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/switch.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -164,6 +165,16 @@ void HostForm::addWords(const char* name, const QString& label, const QString& h
   connect(line, &QLineEdit::textChanged, this, &HostForm::edited);
 }
 
+void HostForm::addSwitch(const char* name, const QString& label, const QString& text, Field::For kind, bool& (*of)(Host&)) {
+  auto* toggle = new Switch(text);
+  toggle->setObjectName(QLatin1String(name));
+  Field& field = add(label, {}, toggle, kind);
+  field.show = [toggle, of](const Host& host) { toggle->setChecked(of(const_cast<Host&>(host))); };
+  field.read = [toggle, of](Host& host) { of(host) = toggle->isChecked(); return QString(); };
+  field.copy = [of](Host& to, const Host& from) { of(to) = of(const_cast<Host&>(from)); };
+  connect(toggle, &Switch::toggled, this, &HostForm::edited);
+}
+
 void HostForm::buildFields() {
   using For = Field::For;
   const auto linesOf = [](const QString& text) {
@@ -199,6 +210,7 @@ void HostForm::buildFields() {
   addText("host-form-time", tr("Time limit"), tr("08:00:00; empty: the partition's own"), For::slurm, [](Host& host) -> QString& { return host.slurm.time; });
   addNumber("host-form-nodes", tr("Nodes"), {}, For::slurm, [](Host& host) -> int& { return host.slurm.nodes; });
   addNumber("host-form-per-node", tr("Ranks per node"), {}, For::slurm, [](Host& host) -> int& { return host.slurm.ranksPerNode; });
+  addNumber("host-form-cores", tr("Cores per rank"), tr("Empty: the partition's own, often one"), For::slurm, [](Host& host) -> int& { return host.slurm.coresPerRank; }, true);
   addNumber("host-form-signal", tr("Checkpoint before end"), tr("Seconds before the time limit"), For::slurm, [](Host& host) -> int& { return host.slurm.signalSeconds; });
   addNumber("host-form-continuations", tr("Continuations"), tr("How often a run whose time was over is submitted again"), For::slurm, [](Host& host) -> int& { return host.slurm.continuations; });
   addLines("host-form-sbatch", tr("Further lines"), tr("#SBATCH --constraint=skylake"), For::slurm, [](const Host& host) { return host.slurm.lines.join('\n'); },
@@ -208,6 +220,7 @@ void HostForm::buildFields() {
            [linesOf](Host& host, const QString& text) { host.modules = linesOf(text); }, [](Host& to, const Host& from) { to.modules = from.modules; });
   addWords("host-form-container", tr("Container"), tr("Words before the engine: apptainer exec image.sif"), For::both, [](Host& host) -> QStringList& { return host.containerPrefix; });
   addText("host-form-folder", tr("Folder"), tr("Engine, runs and data there; on all hosts of a job the same"), For::both, [](Host& host) -> QString& { return host.folder; });
+  addSwitch("host-form-bring-best", tr("Model"), tr("Bring the best checkpoint back when a run ends"), For::both, [](Host& host) -> bool& { return host.bringBest; });
   addText("host-form-data", tr("Data folder"), tr("Where the data lies already, as beside the project; empty: it is sent"), For::both, [](Host& host) -> QString& { return host.dataFolder; });
 }
 

@@ -46,6 +46,7 @@ class HostForm : public QWidget {
   Field& add(const QString& label, const QString& hint, QWidget* editor, Field::For kind);
   void addText(const char* name, const QString& label, const QString& hint, Field::For kind, QString& (*of)(Host&));
   void addNumber(const char* name, const QString& label, const QString& hint, Field::For kind, int& (*of)(Host&), bool emptyIsZero = false);
+  void addSwitch(const char* name, const QString& label, const QString& text, Field::For kind, bool& (*of)(Host&));
   // One value a line, or words in a line.
   void addLines(const char* name, const QString& label, const QString& hint, Field::For kind, const std::function<QString(const Host&)>& show,
                 const std::function<void(Host&, const QString&)>& read, Copy copy);

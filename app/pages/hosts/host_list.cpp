@@ -152,9 +152,12 @@ void HostList::refreshRow(const QString& id) {
     QListWidgetItem* const item = m_list->item(i);
     if (item->data(hostId).toString() != id) continue;
     const int cores = QThread::idealThreadCount();
-    const qsizetype busy = m_context.runHosts->busyOn(id).size();
+    int running = 0, waiting = 0;
+    for (const RunRecord& each : m_context.runHosts->busyOn(id)) ++(isLive(each.state) ? running : waiting);
     HostSign sign = m_context.checks->sign(id);
-    if (busy > 0 && sign.status == Status::ok) sign.words += tr(", %1 running").arg(busy);
+    const bool usable = sign.status == Status::ok || sign.status == Status::warning;
+    if (running > 0 && usable) sign.words += tr(", %1 running").arg(running);
+    if (waiting > 0 && usable) sign.words += tr(", %1 waiting").arg(waiting);
     item->setText(m_context.workspace->hostName(id));
     item->setData(Qt::DecorationRole, host ? QStringLiteral("host") : QStringLiteral("terminal"));
     item->setData(hostKind, host ? kindText(*host) : cores == 1 ? tr("local, 1 core") : tr("local, %1 cores").arg(cores));

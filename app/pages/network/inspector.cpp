@@ -8,29 +8,16 @@
 #include <QLineEdit>
 #include <QPainter>
 #include <QScrollArea>
-#include <QSignalBlocker>
 #include <QVBoxLayout>
 
-#include "app/pages/network/common_fields.h"
 #include "app/pages/network/inspector_parts.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/controls/text.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
-
-namespace {
-
-QString q(const std::string& text) { return QString::fromStdString(text); }
-
-QLabel* labelOf(const char* kind, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  setStyleProperty(label, "kind", QString::fromLatin1(kind));
-  return label;
-}
-
-}  // namespace
 
 Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_scene(scene) {
   setAccessibleName(tr("Inspector"));
@@ -54,7 +41,7 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   setStyleProperty(m_name, "kind", QStringLiteral("bare"));
   m_name->setAccessibleName(tr("Name"));
   m_name->setFont(Theme::of(this).font(FontRole::heading));
-  m_subtitle = labelOf("hint", head);
+  m_subtitle = makeLabel("hint", {}, head);
   auto* names = new QVBoxLayout;
   names->setSpacing(0);
   names->addWidget(m_name);
@@ -65,12 +52,12 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   headRow->addLayout(names, 1);
   headRow->addWidget(m_helpButton, 0, Qt::AlignTop);
   column->addWidget(head);
-  m_nameProblem = labelOf("error", body);
+  m_nameProblem = makeLabel("error", {}, body);
   m_nameProblem->setWordWrap(true);
   m_nameProblem->setContentsMargins(16, 0, 16, 8);
   m_nameProblem->hide();
   column->addWidget(m_nameProblem);
-  m_help = labelOf("hint", body);
+  m_help = makeLabel("hint", {}, body);
   m_help->setWordWrap(true);
   m_help->setContentsMargins(16, 0, 16, 12);
   m_help->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -79,24 +66,17 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_problems = new ProblemLines(body);
   column->addWidget(m_problems);
 
-  const auto hairline = [&](QVBoxLayout* into) {
-    auto* line = new QFrame(body);
-    setStyleProperty(line, "kind", QStringLiteral("hairline"));
-    line->setFixedHeight(1);
-    into->addWidget(line);
-  };
   const auto makeSection = [&](QWidget*& section, QLabel** title, const QString& words, QWidget* content) {
     section = new QWidget(body);
     auto* stack = new QVBoxLayout(section);
     stack->setContentsMargins(0, 0, 0, 0);
     stack->setSpacing(0);
-    hairline(stack);
+    stack->addWidget(hairline());
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(16, 12, 16, 14);
     inner->setSpacing(8);
     if (title != nullptr) {
-      *title = labelOf("section", section);
-      (*title)->setText(words);
+      *title = makeLabel("section", words, section);
       inner->addWidget(*title);
     }
     inner->addWidget(content);
@@ -105,6 +85,7 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   };
   m_form = new PropertyForm(FormStyle::inspector, body);
   m_form->setHeading(tr("Parameters"));
+  m_form->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);  // what is left over stands below everything, not in the form
   makeSection(m_formSection, nullptr, {}, m_form);
   m_shares = new ChoiceField(body);
   m_shares->setAccessibleName(tr("Shared weights"));
@@ -120,7 +101,7 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_links = new LinkRows(body);
   QLabel* linkTitle = nullptr;
   makeSection(m_linkSection, &linkTitle, tr("Connections"), m_links);
-  m_notes = labelOf("hint", body);
+  m_notes = makeLabel("hint", {}, body);
   m_notes->setWordWrap(true);
   m_notes->setContentsMargins(16, 4, 16, 12);
   column->addWidget(m_notes);
@@ -185,7 +166,7 @@ bool Inspector::eventFilter(QObject* watched, QEvent* event) {
   const int key = static_cast<QKeyEvent*>(event)->key();
   if (key == Qt::Key_Escape) {
     m_nameProblem->hide();
-    m_name->setText(m_nodes.size() == 1 ? q(m_nodes.front()) : QString());
+    m_name->setText(m_nodes.size() == 1 ? QString::fromStdString(m_nodes.front()) : QString());
     Q_EMIT leaving();
     return true;
   }
@@ -220,202 +201,6 @@ void Inspector::refresh() {
   showNetwork();
 }
 
-void Inspector::showNode(const Node& node) {
-  const LayerDefinition* layer = findLayer(node.layer);
-  const QString name = q(m_scene.networkName());
-  m_tile->setLayer(layer != nullptr ? q(layer->entry.icon) : QString(), layer != nullptr ? q(layer->entry.category) : QString());
-  m_name->setReadOnly(false);
-  if (!m_name->hasFocus() || !m_name->isModified()) m_name->setText(q(node.id));
-  m_subtitle->setText(tr("%1 in %2").arg(layer != nullptr ? q(layer->entry.label) : tr("Unknown layer %1").arg(q(node.layer)), name));
-  m_helpButton->setVisible(layer != nullptr);
-  if (layer != nullptr) m_help->setText(q(layer->entry.summary + "\n\n" + layer->entry.help));
-  m_help->setVisible(layer != nullptr && m_helpButton->isChecked());
-
-  m_formSection->setVisible(layer != nullptr && !layer->entry.fields.empty());
-  if (layer != nullptr) {
-    if (m_entry != &layer->entry || m_form->entry() != m_entry) {
-      m_entry = &layer->entry;
-      m_form->setBaseFolder(m_scene.document().folder());
-      m_form->setEntry(*m_entry, node.values, name + QLatin1Char('/') + q(node.id));
-    } else {
-      m_form->setGiven(node.values);
-    }
-  }
-  refreshForm();
-  refreshShares(node);
-
-  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
-  const auto found = analysis.nodes.find(node.id);
-  const NodeFacts facts = found == analysis.nodes.end() ? NodeFacts{} : found->second;
-  const auto list = [](const std::vector<Shape>& shapes) {
-    QStringList words;
-    for (const Shape& shape : shapes) words += shapeText(shape);
-    return words.join(QStringLiteral(", "));
-  };
-  m_shapeSection->show();
-  m_shapeTitle->setText(tr("Shape"));
-  const QString out = facts.known && !facts.outputs.empty() ? list(facts.outputs) : QStringLiteral("?");
-  m_shape->setText(facts.inputs.empty() ? out : list(facts.inputs) + QStringLiteral("  →  ") + out);
-  m_costSection->show();
-  m_costTitle->setText(tr("Cost of one sample"));
-  double values = 0;
-  for (const auto& [id, each] : analysis.nodes) values += static_cast<double>(each.outputValues);
-  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
-  const auto row = [&](const QString& label, double value, double whole) {
-    return CostRow{label, facts.known ? countText(value) : QStringLiteral("?"), facts.known ? share(value, whole) : -1};
-  };
-  m_costs->setRows({row(tr("Parameters"), static_cast<double>(facts.parameters), static_cast<double>(analysis.parameters)),
-                    row(tr("Multiply-adds"), facts.multiplyAdds, analysis.multiplyAdds),
-                    row(tr("Output values"), static_cast<double>(facts.outputValues), values)});
-  LinkRows::Row from{tr("From"), {}}, to{tr("To"), {}};
-  for (const Edge& edge : m_scene.network().edges) {
-    if (edge.to.node == node.id) from.nodes.push_back(edge.from.node);
-    if (edge.from.node == node.id) to.nodes.push_back(edge.to.node);
-  }
-  m_linkSection->show();
-  m_links->setRows({from, to});
-}
-
-// Problems of fields go under their fields; what the form finds by itself is left to it. The rest stands on top.
-void Inspector::refreshForm() {
-  std::vector<FieldProblem> fields;
-  std::vector<Problem> others;
-  if (m_nodes.size() == 1) {
-    const Node* node = m_scene.network().find(m_nodes.front());
-    const LayerDefinition* layer = findLayer(node->layer);
-    const std::vector<FieldProblem> own = layer == nullptr ? std::vector<FieldProblem>() : validate(layer->entry, node->values);
-    for (const Problem& problem : m_scene.document().problems()) {
-      if (problem.network != m_scene.networkName() || problem.node != node->id) continue;
-      const bool atField = layer != nullptr && layer->entry.field(problem.field) != nullptr;
-      const auto severity = problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning;
-      if (!atField) {
-        others.push_back(problem);
-        continue;
-      }
-      const auto found = [&](const FieldProblem& each) { return each.key == problem.field && each.severity == severity; };
-      if (std::any_of(own.begin(), own.end(), found)) continue;
-      FieldProblem shown{severity, problem.field, problem.message, std::nullopt};
-      if (problem.remedy.kind == Remedy::Kind::setField && problem.remedy.field == problem.field) shown.remedy = problem.remedy.value;
-      // The form cannot carry this remedy out: it is offered on top.
-      else if (problem.remedy.kind != Remedy::Kind::none) others.push_back(problem);
-      fields.push_back(std::move(shown));
-    }
-  }
-  m_form->setProblems(fields);
-  m_problems->setProblems(others);
-}
-
-void Inspector::refreshShares(const Node& node) {
-  const QSignalBlocker quiet(m_shares);
-  m_shares->clear();
-  m_shares->addItem(tr("Its own"), QString());
-  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
-  const auto facts = analysis.nodes.find(node.id);
-  const bool weighty = !node.shares.empty() || (facts != analysis.nodes.end() && facts->second.parameters > 0);
-  for (const Network& network : m_scene.document().project().networks)
-    for (const Node& other : network.nodes) {
-      if (other.layer != node.layer || !other.shares.empty() || (other.id == node.id && network.name == m_scene.networkName())) continue;
-      const QString where = network.name == m_scene.networkName() ? QString() : tr(" in %1").arg(q(network.name));
-      m_shares->addItem(tr("Those of %1").arg(q(other.id)) + where, q(other.id));
-    }
-  const int at = m_shares->findData(q(node.shares));
-  m_shares->setCurrentIndex(std::max(0, at));
-  m_shareSection->setVisible(weighty && m_shares->count() > 1);
-}
-
-void Inspector::showNodes(const std::vector<std::string>& ids) {
-  std::vector<const Node*> nodes;
-  for (const std::string& id : ids) nodes.push_back(m_scene.network().find(id));
-  m_tile->setLayer(QStringLiteral("group"), QStringLiteral("unit"));
-  m_name->setReadOnly(true);
-  m_name->setText(tr("%1 nodes").arg(ids.size()));
-  m_subtitle->setText(tr("in %1").arg(q(m_scene.networkName())));
-  m_helpButton->hide();
-  m_help->hide();
-  Entry common = commonEntry(nodes);
-  QStringList identity;
-  for (const std::string& id : ids) identity += q(id);
-  const bool other = m_entry != &m_common;
-  if (other) {
-    m_form->clear();
-    m_common = std::move(common);
-    m_entry = &m_common;
-    m_form->setEntry(m_common, commonValues(m_common, nodes), identity.join(QLatin1Char(' ')));
-  } else {
-    m_form->setGiven(commonValues(m_common, nodes));
-  }
-  for (const Field& field : m_common.fields) m_form->setHint(field.key, {});
-  for (const std::string& key : differingKeys(m_common, nodes)) m_form->setHint(key, tr("differs"));
-  m_form->setProblems({});
-  m_problems->setProblems({});
-  m_formSection->setVisible(!m_common.fields.empty());
-  m_shareSection->hide();
-  m_shapeSection->hide();
-  m_linkSection->hide();
-  m_costSection->show();
-  m_costTitle->setText(tr("Cost of one sample, together"));
-  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
-  double parameters = 0, work = 0;
-  for (const std::string& id : ids) {
-    const auto facts = analysis.nodes.find(id);
-    if (facts == analysis.nodes.end()) continue;
-    parameters += static_cast<double>(facts->second.parameters);
-    work += facts->second.multiplyAdds;
-  }
-  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
-  m_costs->setRows({{tr("Parameters"), countText(parameters), share(parameters, static_cast<double>(analysis.parameters))},
-                    {tr("Multiply-adds"), countText(work), share(work, analysis.multiplyAdds)}});
-  if (m_common.fields.empty()) {
-    m_notes->setText(tr("These layers have no field in common."));
-    m_notes->show();
-  }
-}
-
-void Inspector::showWire(const Edge& edge) {
-  m_tile->setLayer(QStringLiteral("wire"), QStringLiteral("inputOutput"));
-  m_name->setReadOnly(true);
-  m_name->setText(tr("Wire"));
-  m_subtitle->setText(tr("%1 to %2").arg(q(edge.from.node), q(edge.to.node)));
-  m_helpButton->hide();
-  m_help->hide();
-  m_formSection->hide();
-  m_shareSection->hide();
-  m_costSection->hide();
-  m_problems->setProblems({});
-  m_shapeSection->show();
-  m_shapeTitle->setText(tr("Shape of one sample"));
-  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
-  const auto facts = analysis.nodes.find(edge.from.node);
-  m_shape->setText(facts == analysis.nodes.end() || facts->second.outputs.empty() ? QStringLiteral("?") : shapeText(facts->second.outputs.front()));
-  m_linkSection->show();
-  m_links->setRows({{tr("From"), {edge.from.node}}, {tr("To"), {edge.to.node}}});
-}
-
-void Inspector::showNetwork() {
-  const Network& network = m_scene.network();
-  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
-  m_tile->setLayer(QStringLiteral("network"), QStringLiteral("unit"));
-  m_name->setReadOnly(true);
-  m_name->setText(q(m_scene.networkName()));
-  m_subtitle->setText(tr("Network, %n nodes", nullptr, static_cast<int>(network.nodes.size())));
-  m_helpButton->hide();
-  m_help->hide();
-  m_formSection->hide();
-  m_shareSection->hide();
-  m_shapeSection->hide();
-  m_linkSection->hide();
-  std::vector<Problem> whole;
-  for (const Problem& problem : m_scene.document().problems())
-    if (problem.network == m_scene.networkName() && problem.node.empty()) whole.push_back(problem);
-  m_problems->setProblems(network.nodes.empty() ? std::vector<Problem>() : whole);
-  m_costSection->setVisible(!network.nodes.empty());
-  m_costTitle->setText(tr("Cost of one sample"));
-  m_costs->setRows({{tr("Parameters"), countText(static_cast<double>(analysis.parameters)), -1},
-                    {tr("Multiply-adds"), countText(analysis.multiplyAdds), -1}});
-  m_notes->setText(network.nodes.empty() ? tr("Select a node to see its fields here.") : tr("Click a node or a wire to see and change it here."));
-  m_notes->show();
-}
-
 void Inspector::edited(const QString& key, const Json& value) {
   ProjectDocument& document = m_scene.document();
   const std::string field = key.toStdString();
@@ -441,6 +226,12 @@ void Inspector::focusFirstField() {
     for (const Field& field : m_entry->fields)
       if (m_form->focusField(field.key)) return;
   focusName();
+}
+
+bool Inspector::toggleHelp() {
+  if (m_helpButton->isHidden()) return false;
+  m_helpButton->toggle();
+  return true;
 }
 
 bool Inspector::focusField(const std::string& key) { return m_form->focusField(key); }

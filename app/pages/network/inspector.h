@@ -35,6 +35,7 @@ class Inspector : public QWidget {
   void focusFirstField();
   void focusName();
   bool focusField(const std::string& key);
+  bool toggleHelp();  // what the layer computes; false where nothing with help is selected
   PropertyForm& form() const { return *m_form; }
   QLineEdit& name() const { return *m_name; }
 

@@ -4,6 +4,7 @@
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QGraphicsView>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMouseEvent>
@@ -12,6 +13,7 @@
 
 #include "widgets/canvas/network_scene.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -20,8 +22,7 @@ namespace loom {
 namespace {
 
 QFrame* separator(QWidget* parent) {
-  auto* line = new QFrame(parent);
-  setStyleProperty(line, "kind", QStringLiteral("hairlineVertical"));
+  QFrame* const line = hairline(Qt::Vertical, parent);
   line->setFixedSize(1, 20);
   return line;
 }
@@ -178,12 +179,14 @@ void NetworkBar::addNetwork() {
   const std::string name = m_scene.document().addNetwork("network");
   m_scene.setNetwork(name);
   refreshTabs();
-  renameTab(m_tabs->currentIndex());
+  // What comes next is drawn or pasted into it; a double click on the tab names it.
+  if (!m_scene.views().isEmpty()) m_scene.views().front()->setFocus(Qt::OtherFocusReason);
 }
 
 void NetworkBar::renameTab(int index) {
   if (index < 0) return;
   m_renaming = index;
+  layout()->activate();  // a tab that was just added has no place yet
   const QRect tab = m_tabs->tabRect(index).translated(m_tabs->pos());
   m_rename->setText(m_tabs->tabText(index));
   m_rename->setGeometry(tab.left() + 4, (height() - 28) / 2, std::max(120, tab.width()), 28);

@@ -159,6 +159,12 @@ void NetworkPage::toggleInspector() {
   placePanels();
 }
 
+bool NetworkPage::help() {
+  if (m_scene->picked().nodes.size() != 1) return false;
+  if (m_narrow && !m_inspectorDrawn) toggleInspector();
+  return m_inspector->toggleHelp();
+}
+
 void NetworkPage::closeDrawers() {
   if (!m_narrow) return;
   m_paletteDrawn = m_inspectorDrawn = false;

@@ -26,6 +26,8 @@ class NetworkPage : public Page {
   QList<SearchHit> search(const QString& query) override;
   void toggleLeftPanel() override;
   void toggleInspector() override;
+  bool help() override;
+  QList<KeyHint> keyHints() const override;
   QList<QWidget*> areas() const override;
   QJsonObject saveLayout() const override;
   void restoreLayout(const QJsonObject& layout) override;

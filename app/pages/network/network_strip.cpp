@@ -64,15 +64,15 @@ QString NetworkStrip::figures() const {
 }
 
 void NetworkStrip::forecast() {
-  const int asked = ++m_asked;
-  if (m_forecast.joinable()) m_forecast.join();
-  const auto& problems = m_view.networkScene().document().problems();
+  const ProjectDocument& document = m_view.networkScene().document();
+  const auto& problems = document.problems();
   if (std::any_of(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; })) {
+    m_forecast.forget();
     m_memory.clear();
     refresh();
     return;
   }
-  m_forecast = std::jthread([this, asked, project = m_view.networkScene().document().project()] {
+  m_forecast.ask([this, project = document.project()](const std::atomic<bool>&) -> NewestTask::Answer {
     QString memory, batch;
     try {
       const ProjectPlan plan = planTraining(project);
@@ -81,12 +81,11 @@ void NetworkStrip::forecast() {
     } catch (const std::exception&) {
       // What is wrong stands at its node and in the list of problems; a forecast ends no window.
     }
-    QMetaObject::invokeMethod(this, [this, asked, memory, batch] {
-      if (asked != m_asked) return;
+    return [this, memory, batch] {
       m_memory = memory;
       m_batch = batch;
       refresh();
-    }, Qt::QueuedConnection);
+    };
   });
 }
 

@@ -4,7 +4,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include <thread>
+#include "widgets/document/newest_task.h"
 
 class QLabel;
 
@@ -30,8 +30,7 @@ class NetworkStrip : public QWidget {
   QLabel *m_figures, *m_zoom;
   QTimer m_soon;
   QString m_memory, m_batch;  // "12.4 MB" and "at batch 64, predicted"; empty where the project cannot be trained
-  int m_asked = 0;            // answers to older questions are dropped
-  std::jthread m_forecast;
+  NewestTask m_forecast;
 };
 
 }  // namespace loom

@@ -1,6 +1,5 @@
 #include "app/pages/runs/runs_model.h"
 
-#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +7,7 @@
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
+#include "engine/base/error.h"
 #include "launcher/store/run_store.h"
 #include "widgets/theme/theme.h"
 
@@ -299,74 +299,14 @@ QStringList RunsModel::filterValues(const QString& name) const {
 RunsFilter::RunsFilter(RunsModel& model, QObject* parent) : TableSortModel(parent), m_model(model) { setSourceModel(&model); }
 
 QString RunsFilter::setExpression(const QString& expression) {
-  static const QRegularExpression kTerm(R"(^\s*([\w.]+)\s*(==|!=|<=|>=|<|>|=)\s*(.+?)\s*$)");
-  static const QRegularExpression kAnd(R"(\s+and\s+)", QRegularExpression::CaseInsensitiveOption);
-  std::vector<Term> terms;
-  for (const QString& part : expression.split(kAnd, Qt::SkipEmptyParts)) {
-    const QString trimmed = part.trimmed();
-    if (trimmed.isEmpty()) continue;
-    if (const auto match = kTerm.match(trimmed); match.hasMatch()) {
-      QString value = match.captured(3);
-      if (value.size() >= 2 && value.startsWith('"') && value.endsWith('"')) value = value.mid(1, value.size() - 2);
-      terms.push_back({match.captured(1), match.captured(2), value});
-    } else if (trimmed.contains(QRegularExpression("[=<>]"))) {
-      return tr("\"%1\" is not finished: write key == value").arg(trimmed);
-    } else {
-      terms.push_back({{}, {}, trimmed});
-    }
+  try {
+    m_filter = RunFilter(expression, m_model.runs());
+  } catch (const Error& error) {
+    return QString::fromStdString(error.message());
   }
-  m_terms = std::move(terms);
-  const bool deleted = std::any_of(m_terms.begin(), m_terms.end(), [](const Term& term) { return term.key == "state" && term.value.compare("deleted", Qt::CaseInsensitive) == 0; });
-  m_model.setWithDeleted(deleted);
-  setRowFilter([this](int row) {
-    return std::all_of(m_terms.begin(), m_terms.end(), [&](const Term& term) { return holds(term, m_model.run(row)); });
-  });
+  m_model.setWithDeleted(m_filter.wantsDeleted());
+  setRowFilter([this](int row) { return m_filter.holds(m_model.run(row)); });
   return {};
-}
-
-bool RunsFilter::holds(const Term& term, const RunRecord& run) {
-  if (term.comparison.isEmpty()) {
-    if (run.name.contains(term.value, Qt::CaseInsensitive) || stateWords(run).contains(term.value, Qt::CaseInsensitive) ||
-        run.tags.join(' ').contains(term.value, Qt::CaseInsensitive) || run.note.contains(term.value, Qt::CaseInsensitive))
-      return true;
-    for (const auto& [key, value] : run.settings.items())
-      if (textOfSetting(value).contains(term.value, Qt::CaseInsensitive)) return true;
-    return false;
-  }
-  // What is compared: of the record, else the setting of that name (its last part is enough).
-  QString text;
-  const QString key = term.key.toLower();
-  if (key == "name") text = run.name;
-  else if (key == "state") text = run.deleted > 0 ? QStringLiteral("deleted") : QString::fromLatin1(toKey(run.state));
-  else if (key == "best") text = QString::number(run.best, 'g', 17);
-  else if (key == "last") text = QString::number(run.last, 'g', 17);
-  else if (key == "loss") text = QString::number(run.loss, 'g', 17);
-  else if (key == "step") text = QString::number(run.step);
-  else if (key == "duration") text = QString::number(run.duration);
-  else if (key == "tag") return run.tags.contains(term.value, Qt::CaseInsensitive) == (term.comparison != "!=");
-  else
-    for (const auto& [name, value] : run.settings.items()) {
-      const QString setting = QString::fromStdString(name);
-      const bool byGroup = setting == key + ".name";
-      if (setting.toLower() != key && setting.section('.', -1).toLower() != key && !byGroup) continue;
-      text = value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString::fromStdString(value.dump());
-      break;
-    }
-  bool leftNumber = false, rightNumber = false;
-  const double left = text.toDouble(&leftNumber), right = term.value.toDouble(&rightNumber);
-  int order = 0;
-  if (leftNumber && rightNumber) {
-    if (std::isnan(left) || std::isnan(right)) return term.comparison == "!=";
-    order = left < right ? -1 : left > right;
-  } else {
-    order = text.compare(term.value, Qt::CaseInsensitive);
-  }
-  if (term.comparison == "==" || term.comparison == "=") return order == 0;
-  if (term.comparison == "!=") return order != 0;
-  if (text.isEmpty()) return false;
-  if (term.comparison == "<") return order < 0;
-  if (term.comparison == ">") return order > 0;
-  return term.comparison == "<=" ? order <= 0 : order >= 0;
 }
 
 }  // namespace loom

@@ -3,6 +3,7 @@
 #include <QAbstractTableModel>
 #include <QSet>
 
+#include "launcher/store/run_filter.h"
 #include "launcher/store/run_record.h"
 #include "widgets/chart/format.h"
 #include "widgets/table/table_roles.h"
@@ -30,6 +31,7 @@ class RunsModel : public QAbstractTableModel {
   void setHidden(const QStringList& ids);
   QStringList differing() const { return m_differing; }   // keys of settings, in the order of the columns
   const RunRecord& run(int row) const { return m_runs[row]; }
+  const QList<RunRecord>& runs() const { return m_runs; }
   int rowOf(const QString& id) const;
   // What a filter can compare, and the values that the runs have of it, quoted where they are words.
   QStringList filterNames() const;
@@ -69,22 +71,18 @@ class RunsModel : public QAbstractTableModel {
   bool m_withDeleted = false;
 };
 
-// Words, or comparisons joined by "and": `optimizer == "LARS" and epochs > 100 and best >= 0.9`.
+// The rows of the table that a RunFilter holds for.
 class RunsFilter : public TableSortModel {
   Q_OBJECT
 
  public:
   explicit RunsFilter(RunsModel& model, QObject* parent = nullptr);
-  // Answers why the expression cannot be read; empty = it can.
+  // Answers why the expression cannot be read; empty = it can. Until then the last one holds.
   QString setExpression(const QString& expression);
 
  private:
-  struct Term {
-    QString key, comparison, value;  // without a comparison: a word to be found anywhere
-  };
-  static bool holds(const Term& term, const RunRecord& run);
   RunsModel& m_model;
-  std::vector<Term> m_terms;
+  RunFilter m_filter;
 };
 
 }  // namespace loom

@@ -319,6 +319,7 @@ void RunsPage::setColumns() {
   for (const int column : {RunsModel::tags, RunsModel::note}) m_table->setColumnHidden(column, !m_model->hasWords(column) && column != m_edited);
 }
 
+QWidget* RunsPage::keyboardHome() { return m_table; }
 QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric, m_table}; }
 
 QJsonObject RunsPage::saveLayout() const {

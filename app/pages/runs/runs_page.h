@@ -37,6 +37,7 @@ class RunsPage : public Page {
   QList<QAction*> pageActions() const override { return m_actions; }
   QString chosenRun() const override;
   QList<QWidget*> areas() const override;
+  QWidget* keyboardHome() override;
   QJsonObject saveLayout() const override;
   void restoreLayout(const QJsonObject& layout) override;
   bool settled() const override { return !m_soon.isActive(); }

@@ -22,6 +22,7 @@
 namespace loom {
 namespace {
 
+constexpr int kTypingMs = 400;
 constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::time, XUnit::relative};
 
 }  // namespace
@@ -53,15 +54,36 @@ QWidget* RunsPage::makeBar() {
   row->addStretch();
   row->addWidget(folder);
   row->addWidget(m_compare);
-  connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const QString fault = m_filter->setExpression(text);
-    setStyleProperty(m_search, "problem", fault.isEmpty() ? QVariant() : QVariant("error"));
-    m_search->setToolTip(fault);
+  // Under the field, so that what is wrong stands where it was typed.
+  auto* fault = new QLabel;
+  fault->setProperty("kind", "error");
+  fault->setObjectName("runs-filter-fault");
+  fault->setTextFormat(Qt::PlainText);
+  fault->setWordWrap(true);
+  fault->hide();
+  // Said when the typing rests: half a word is no fault.
+  auto* rest = new QTimer(fault);
+  rest->setSingleShot(true);
+  rest->setInterval(kTypingMs);
+  connect(rest, &QTimer::timeout, fault, [fault] { fault->setVisible(!fault->text().isEmpty()); });
+  connect(m_search, &QLineEdit::textChanged, this, [this, fault, rest](const QString& text) {
+    const QString sentence = m_filter->setExpression(text);
+    setStyleProperty(m_search, "problem", sentence.isEmpty() ? QVariant() : QVariant("error"));
+    fault->setText(sentence);
+    fault->setContentsMargins(m_search->x(), 0, 20, 8);
+    if (sentence.isEmpty()) fault->hide();
+    rest->start();
     refreshWords();
   });
   connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
   new FilterCompleter(*m_search, {.names = [this] { return m_model->filterNames(); }, .values = [this](const QString& name) { return m_model->filterValues(name); }});
-  return bar;
+  auto* whole = new QWidget;
+  auto* column = new QVBoxLayout(whole);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(bar);
+  column->addWidget(fault);
+  return whole;
 }
 
 QWidget* RunsPage::makeCharts() {

@@ -12,7 +12,7 @@
 namespace loom {
 namespace {
 
-constexpr int kFieldHeight = 40, kFieldWidth = 112;
+constexpr int kFieldHeight = 40, kFieldWidth = 120;
 
 QLabel* made(const char* kind, const QString& text = {}) {
   auto* label = new QLabel(text);
@@ -32,6 +32,8 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
     number->setFixedSize(kFieldWidth, kFieldHeight);
     number->setAccessibleName(name);
     number->setLimits(1, 1e7);
+    number->setGrouped(true);
+    number->setSteppers(true);
     const auto restyle = [number] {
       QFont font = Theme::of(number).numberFont(FontRole::title);
       number->setFont(font);
@@ -57,10 +59,13 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   };
   m_perRankField = field(QStringLiteral("Samples per rank and pass"));
   m_ranksField = field(QStringLiteral("Ranks"));
-  m_ranksField->setFixedWidth(88);
+  m_ranksField->setFixedWidth(104);
   m_accumulationField = field(QStringLiteral("Accumulation"));
-  m_accumulationField->setFixedWidth(88);
+  m_accumulationField->setFixedWidth(104);
   m_globalField = field(QStringLiteral("Global batch"));
+  m_globalField->setSteppers(false);
+  m_globalField->setAlignment(Qt::AlignCenter);
+  m_globalField->setProperty("result", true);  // what the others come to
   column(0, QStringLiteral("Per rank"), m_perRankField, m_perRankHint);
   grid->addWidget(sign(QStringLiteral("×")), 1, 1);
   column(2, QStringLiteral("Ranks"), m_ranksField, m_ranksHint);
@@ -110,7 +115,7 @@ void BatchEquation::showNotes() {
   m_accumulationHint->setText(m_accumulation == 1 ? QStringLiteral("one pass a step") : QStringLiteral("passes a step"));
   const std::int64_t pieces = m_accumulation * m_ranks, rest = m_global % pieces;
   if (rest != 0)
-    m_globalHint->setText(QStringLiteral("%1 does not divide by %2: the last pass has fewer").arg(m_global).arg(pieces));
+    m_globalHint->setText(QStringLiteral("%L1 does not divide by %L2: the last pass has fewer").arg(m_global).arg(pieces));
   else
     m_globalHint->setText(m_globalNote);
   setStyleProperty(m_globalHint, "kind", rest != 0 ? "warning" : "hint");

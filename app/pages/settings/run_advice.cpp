@@ -113,7 +113,7 @@ class Adviser {
     const double epochs = m_settings.real("epochs"), wanted = std::clamp(std::round(epochs / 12), 1.0, 5.0);  // Goyal et al.: 5 of 90 epochs
     const QString remedy = QStringLiteral("Warm up for %1 epoch%2").arg(wanted).arg(wanted == 1 ? "" : "s");
     if (steps == 0) {
-      if (growth() < 4 && !kByLayer.count(rule())) return;
+      if (growth() < 4) return;
       say(Kind::warning, QStringLiteral("No warm-up: the first steps of a large batch, at the full rate, may diverge."), remedy, warmUpFor(wanted));
       return;
     }

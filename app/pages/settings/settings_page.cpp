@@ -21,12 +21,16 @@
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
+#include "engine/network/dataset_rows.h"
 #include "engine/optimizers/optimizer.h"
+#include "engine/schedules/schedule.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/document/project_document.h"
 #include "widgets/form/property_form.h"
+#include "widgets/theme/icon.h"
+#include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
@@ -42,6 +46,13 @@ double baseRateOf(const UpdateSpec& update) {
   } catch (const Error&) {
     return 0;  // no number there: the field says so
   }
+}
+
+// "batch" of "training.batch", and of "training[0].batch" where the training is a list.
+std::string settingOf(const std::string& path) {
+  if (path.rfind("training", 0) != 0) return path;
+  const auto dot = path.find('.');
+  return dot == std::string::npos ? std::string() : path.substr(dot + 1);
 }
 
 double rateScaleOf(const Project& project) {
@@ -122,7 +133,12 @@ std::int64_t SettingsPage::ranks() const {
 void SettingsPage::chooseRanks(qint64 ranks, qint64 globalBatch) {
   Workspace& workspace = *context().workspace;
   const int most = workspace.mostRanks(workspace.host());
-  workspace.chooseHost(workspace.host(), static_cast<int>(std::min<qint64>(ranks, most)));
+  const QString host = workspace.host();
+  const int before = workspace.ranks(), after = static_cast<int>(std::min<qint64>(ranks, most));
+  // A step back restores the ranks of the host too, unless another was chosen meanwhile.
+  const auto choose = [&workspace, host](int count) {
+    return [&workspace, host, count] { if (workspace.host() == host) workspace.chooseHost(host, count); };
+  };
   context().document->edit(QStringLiteral("change ranks"),
                            [ranks, globalBatch, most](Project& project) {
                              Json& settings = project.training.settings;
@@ -131,7 +147,7 @@ void SettingsPage::chooseRanks(qint64 ranks, qint64 globalBatch) {
                              settings["batch"] = globalBatch;
                              settings = withoutDefaults(settingsEntry(), settings);
                            },
-                           QStringLiteral("ranks"));
+                           QStringLiteral("ranks"), {choose(after), choose(before)});
 }
 
 std::int64_t SettingsPage::batch() const {
@@ -188,14 +204,26 @@ void SettingsPage::refreshPlan() {
   }
   const QString unknown(QChar(0x2013));
   const auto number = [&](std::int64_t value) { return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown; };
-  m_facts->setText(QStringLiteral("<table cellspacing=3><tr><td>Samples</td><td align=right>&nbsp;&nbsp;%1</td></tr><tr><td>Steps per epoch</td>"
-                                  "<td align=right>&nbsp;&nbsp;%2</td></tr><tr><td>Epochs</td><td align=right>&nbsp;&nbsp;%3</td></tr>"
-                                  "<tr><td>Steps in all</td><td align=right>&nbsp;&nbsp;%4</td></tr></table>")
-                       .arg(number(m_rows), number(perEpoch), QString::number(epochs, 'g', 6), perEpoch > 0 ? number(m_preview->steps()) : unknown));
+  // Words as words, numbers in the face of numbers.
+  QString rows;
+  const QString face = Theme::of(this).numberFont(FontRole::caption).family();
+  for (const auto& [word, value] : {std::pair{"Samples", number(m_rows)}, {"Steps per epoch", number(perEpoch)}, {"Epochs", QLocale(QLocale::English).toString(epochs, 'g', 6)},
+                                    {"Steps in all", perEpoch > 0 ? number(m_preview->steps()) : unknown}})
+    rows += QStringLiteral("<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>").arg(QLatin1String(word), face, value);
+  m_facts->setText(QStringLiteral("<table cellspacing=3>%1</table>").arg(rows));
   m_equation->setNotes(QStringLiteral("samples in one pass"), m_rows > 0 ? QStringLiteral("%L1 samples an epoch").arg(m_rows) : QString());
-  int changed = m_update->changedCount();
-  for (const Section& section : m_sections)
-    if (section.form) changed += section.form->changedCount();
+  // The batch stands in the equation above the form and counts like any other setting.
+  int changed = 0;
+  for (const char* key : {"batch", "accumulate"}) {
+    const Json& given = project.training.settings;
+    if (const Field* field = settingsEntry().field(key)) changed += given.is_object() && given.contains(key) && !given[key].is_null() && given[key] != field->defaultValue;
+  }
+  for (std::size_t i = 0; i < m_sections.size(); ++i) {
+    const Section& section = m_sections[i];
+    const int own = section.form ? section.form->changedCount() : section.widget == m_update->optimizerSection() ? m_update->optimizerChanged() : m_update->scheduleChanged();
+    changed += own;
+    if (QListWidgetItem* item = m_list->item(static_cast<int>(i))) item->setData(kCountRole, own);
+  }
   m_differs->setText(QStringLiteral("Differs from default  %1").arg(changed));
   Q_EMIT statusChanged(QStringLiteral("%1 settings differ from the default").arg(changed));
 }
@@ -208,7 +236,7 @@ void SettingsPage::refreshProblems() {
   m_update->setProblems(mine);
   std::vector<FieldProblem> settings;
   for (const Problem& problem : mine) {
-    const std::string key = problem.field.size() > 9 ? problem.field.substr(9) : "";
+    const std::string key = settingOf(problem.field);
     if (!settingsEntry().field(key)) continue;
     FieldProblem field{problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning, key, problem.message, {}};
     if (problem.remedy.kind == Remedy::Kind::setField) field.remedy = problem.remedy.value;
@@ -258,22 +286,15 @@ void SettingsPage::countRows() {
     m_rowsKey.clear();
     return;
   }
-  std::int64_t first = 0, count = -1;
-  try {
-    const Values values(datasetEntry(), dataset->extra);
-    if (values.has("first_row")) first = values.integer("first_row");
-    if (values.has("rows")) count = values.integer("rows");
-  } catch (const Error&) {
-  }
-  const QString path = datasetPath(document, *dataset), key = QStringLiteral("%1|%2|%3").arg(path).arg(first).arg(count);
+  const QString path = datasetPath(document, *dataset), key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
   if (key == m_rowsKey) return;
   m_rowsKey = key;
   m_rows = -1;
   if (m_counter.joinable()) m_counter.join();
-  m_counter = std::jthread([this, csv = std::filesystem::path(path.toStdString()), first, count, key] {
+  m_counter = std::jthread([this, csv = std::filesystem::path(path.toStdString()), spec = *dataset, key] {
     std::int64_t rows = -1;
     try {
-      if (cacheIsFresh(csv)) rows = selectRows(std::shared_ptr<const Dataset>(openDataset(csv)), first, count)->size();
+      if (cacheIsFresh(csv)) rows = rowsOf(spec, openDataset(csv))->size();
     } catch (const Error&) {
       // Said by the Data page and by training itself.
     }
@@ -295,15 +316,16 @@ void SettingsPage::activated() {
 
 bool SettingsPage::show(const Place& place) {
   std::string field = place.field.toStdString();
-  if (field.rfind("training.", 0) == 0) field = field.substr(9);
-  // "training.1.optimizer..." names the second update of a list.
-  if (!field.empty() && std::isdigit(static_cast<unsigned char>(field[0]))) {
-    m_updateChoice->setCurrentIndex(std::atoi(field.c_str()));
-    field = field.substr(std::min(field.find('.') + 1, field.size()));
-  }
+  // "training[1].optimizer..." names the second update of a list.
+  if (field.rfind("training[", 0) == 0) m_updateChoice->setCurrentIndex(std::atoi(field.c_str() + 9));
+  field = settingOf(field);
   m_search->clear();
   m_differs->setChecked(false);
-  if (m_update->focusField(field)) return true;
+  if (m_update->focusField(field)) {
+    // A page that was just made is laid out when this event is over.
+    QMetaObject::invokeMethod(this, [this, focused = QPointer<QWidget>(focusWidget())] { if (focused) m_scroll->ensureWidgetVisible(focused); }, Qt::QueuedConnection);
+    return true;
+  }
   for (Section& section : m_sections)
     if (section.form && section.form->focusField(field)) {
       m_scroll->ensureWidgetVisible(section.form->row(field));
@@ -314,10 +336,26 @@ bool SettingsPage::show(const Place& place) {
 
 QList<SearchHit> SettingsPage::search(const QString& query) {
   QList<SearchHit> hits;
-  for (const Field& field : settingsEntry().fields) {
-    const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
-    if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
-    hits += {QStringLiteral("Settings"), label, key, {}, [this, key] { context().go({.page = QStringLiteral("settings"), .field = QStringLiteral("training.") + key}); }};
+  const auto consider = [&](const Entry& entry, const Json& given, const QString& prefix) {
+    for (const Field& field : entry.fields) {
+      const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
+      if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
+      const Json value = given.is_object() && given.contains(field.key) ? given[field.key] : field.defaultValue;
+      const QString shown = value.is_string() ? QString::fromStdString(value.get<std::string>()) : value.is_null() ? QString() : QString::fromStdString(value.dump());
+      hits += {QStringLiteral("Settings"), label, shown, icon(QStringLiteral("settings")), [this, path = prefix + key] {
+                 context().go({.page = QStringLiteral("settings"), .field = path});
+               }};
+    }
+  };
+  const Project& project = context().document->project();
+  consider(settingsEntry(), project.training.settings, QStringLiteral("training."));
+  if (m_index < project.training.updates.size()) {
+    const UpdateSpec& update = project.training.updates[m_index];
+    const QString prefix = project.training.updates.size() > 1 ? QStringLiteral("training[%1].").arg(m_index) : QStringLiteral("training.");
+    const auto name = [](const Json& named) { return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : std::string(); };
+    if (const OptimizerDefinition* optimizer = findOptimizer(name(update.optimizer))) consider(optimizer->entry, update.optimizer, prefix + QStringLiteral("optimizer."));
+    if (const ScheduleDefinition* schedule = findSchedule(name(update.schedule))) consider(schedule->entry, update.schedule, prefix + QStringLiteral("schedule."));
+    consider(warmupEntry(), update.warmup, prefix + QStringLiteral("warmup."));
   }
   return hits;
 }

@@ -22,6 +22,8 @@ class SearchField;
 class TrainAdvice;
 class UpdateForm;
 
+inline constexpr int kCountRole = Qt::UserRole + 1;  // of a section in the list: how many of its settings differ
+
 class SettingsPage : public Page {
   Q_OBJECT
 

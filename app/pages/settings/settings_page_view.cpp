@@ -3,8 +3,10 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
+#include <QPainter>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -57,6 +59,21 @@ QLabel* label(const char* kind, const QString& text) {
   made->setProperty("kind", kind);
   return made;
 }
+
+// The section's name, and at the right how many of its settings differ from the default.
+class SectionDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyledItemDelegate::paint(painter, option, index);
+    const int count = index.data(kCountRole).toInt();
+    if (count == 0) return;
+    const Theme& theme = Theme::of(option.widget);
+    painter->setFont(theme.numberFont(FontRole::caption));
+    painter->setPen(theme.colour(option.state & QStyle::State_Selected ? Colour::accentText : Colour::text3));
+    painter->drawText(option.rect.adjusted(0, 0, -12, 0), Qt::AlignRight | Qt::AlignVCenter, QString::number(count));
+  }
+};
 
 QFrame* hairline() {
   auto* line = new QFrame;
@@ -185,7 +202,7 @@ void SettingsPage::makeLayout() {
   m_equation = new BatchEquation;
   m_facts = new QLabel;
   m_facts->setTextFormat(Qt::RichText);
-  const auto restyle = [this] { m_facts->setFont(Theme::of(this).numberFont(FontRole::caption)); };
+  const auto restyle = [this] { m_facts->setFont(Theme::of(this).font(FontRole::caption)); };
   restyle();
   connect(&Theme::of(this), &Theme::changed, m_facts, restyle);
   bandRow->addWidget(m_equation, 1);
@@ -195,6 +212,7 @@ void SettingsPage::makeLayout() {
   m_list->setFrameShape(QFrame::NoFrame);
   m_list->setFixedWidth(168);
   m_list->setAccessibleName(QStringLiteral("Sections"));
+  m_list->setItemDelegate(new SectionDelegate(m_list));
   auto* forms = makeForms();
   for (const Section& section : m_sections) {
     auto* item = new QListWidgetItem(section.title, m_list);

@@ -45,8 +45,20 @@ QWidget* chooserRow(const QString& text, ChoiceField* field) {
   field->setMinimumWidth(142);
   field->setAccessibleName(text);
   row->addWidget(field);
+  auto* standard = new QLabel;
+  standard->setProperty("kind", "hint");
+  standard->setObjectName("standard");
+  row->addSpacing(14);
+  row->addWidget(standard);
   row->addStretch();
   return widget;
+}
+
+// Beside a choice that differs: what it is by default.
+void showStandard(QWidget* chooser, const QString& standard) {
+  auto* label = chooser->findChild<QLabel*>("standard");
+  label->setVisible(!standard.isEmpty());
+  label->setText(standard.isEmpty() ? QString() : QStringLiteral("default <s>%1</s>").arg(standard));
 }
 
 QWidget* section(const QString& title, std::initializer_list<QWidget*> rows) {
@@ -84,8 +96,8 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
     m_rule->addItem(QString::fromStdString(optimizer->entry.label), QString::fromStdString(optimizer->entry.id));
   for (const ScheduleDefinition* schedule : scheduleTable())
     m_schedule->addItem(QString::fromStdString(schedule->entry.label), QString::fromStdString(schedule->entry.id));
-  m_optimizerSection = section(QStringLiteral("Optimizer"), {chooserRow(QStringLiteral("Rule"), m_rule), m_optimizerForm});
-  m_scheduleSection = section(QStringLiteral("Schedule"), {m_warmupForm, chooserRow(QStringLiteral("Then"), m_schedule), m_scheduleForm});
+  m_optimizerSection = section(QStringLiteral("Optimizer"), {m_ruleRow = chooserRow(QStringLiteral("Rule"), m_rule), m_optimizerForm});
+  m_scheduleSection = section(QStringLiteral("Schedule"), {m_warmupForm, m_scheduleRow = chooserRow(QStringLiteral("Then"), m_schedule), m_scheduleForm});
   m_warmupForm->setHeading(QStringLiteral("Warm-up"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -103,9 +115,11 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
     for (const auto& [key, value] : oldFields.items())
       if (chosen && chosen->entry.field(key) && (key == "weight_decay" || key == "momentum")) optimizer[key] = value;
     m_document.setOptimizer(m_index, optimizer);
+    Q_EMIT changedCountChanged();
   });
   connect(m_schedule, &QComboBox::activated, this, [this](int at) {
     m_document.setSchedule(m_index, Json{{"name", m_schedule->itemData(at).toString().toStdString()}});
+    Q_EMIT changedCountChanged();
   });
   connect(m_optimizerForm, &PropertyForm::edited, this, &UpdateForm::setOptimizerField);
   connect(m_scheduleForm, &PropertyForm::edited, this, &UpdateForm::setScheduleField);
@@ -140,12 +154,36 @@ void UpdateForm::refresh() {
 
 void UpdateForm::setFilter(const QString& words, bool changedOnly) {
   for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm}) form->setFilter(words, changedOnly);
-  m_optimizerSection->setVisible((words.isEmpty() && !changedOnly) || m_optimizerForm->visibleCount() > 0);
-  m_scheduleSection->setVisible((words.isEmpty() && !changedOnly) || m_scheduleForm->visibleCount() + m_warmupForm->visibleCount() > 0);
+  const bool all = words.isEmpty() && !changedOnly;
+  const auto means = [&](const char* names, bool changed) {
+    return (words.isEmpty() || QString::fromLatin1(names).contains(words.trimmed(), Qt::CaseInsensitive)) && (changed || !changedOnly);
+  };
+  const bool rule = all || means("optimizer rule", ruleDiffers()), schedule = all || means("schedule then", scheduleDiffers());
+  m_ruleRow->setVisible(rule);
+  m_scheduleRow->setVisible(schedule);
+  showStandard(m_ruleRow, changedOnly && ruleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().optimizer)) : QString());
+  showStandard(m_scheduleRow, changedOnly && scheduleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().schedule)) : QString());
+  const bool optimizer = rule || m_optimizerForm->visibleCount() > 0;
+  const bool length = schedule || m_scheduleForm->visibleCount() + m_warmupForm->visibleCount() > 0;
+  m_optimizerSection->setVisible(optimizer);
+  m_scheduleSection->setVisible(length);
+  setVisible(optimizer || length);  // an empty form would leave its gap
+}
+
+bool UpdateForm::ruleDiffers() const {
+  const auto& updates = m_document.project().training.updates;
+  const OptimizerDefinition* chosen = m_index < updates.size() ? findOptimizer(nameOf(updates[m_index].optimizer)) : nullptr;
+  return chosen && chosen != findOptimizer(nameOf(defaultUpdate().optimizer));
+}
+
+bool UpdateForm::scheduleDiffers() const {
+  const auto& updates = m_document.project().training.updates;
+  const ScheduleDefinition* chosen = m_index < updates.size() ? findSchedule(nameOf(updates[m_index].schedule)) : nullptr;
+  return chosen && chosen != findSchedule(nameOf(defaultUpdate().schedule));
 }
 
 void UpdateForm::setProblems(const std::vector<Problem>& problems) {
-  const std::string prefix = m_document.project().training.updates.size() == 1 ? "training." : "training." + std::to_string(m_index) + ".";
+  const std::string prefix = m_document.project().training.updates.size() == 1 ? "training." : "training[" + std::to_string(m_index) + "].";
   m_optimizerForm->setProblems(fieldProblems(problems, prefix + "optimizer."));
   m_scheduleForm->setProblems(fieldProblems(problems, prefix + "schedule."));
   m_warmupForm->setProblems(fieldProblems(problems, prefix + "warmup."));
@@ -165,7 +203,9 @@ bool UpdateForm::focusField(const std::string& path) {
   return false;
 }
 
-int UpdateForm::changedCount() const { return m_optimizerForm->changedCount() + m_scheduleForm->changedCount() + m_warmupForm->changedCount(); }
+int UpdateForm::optimizerChanged() const { return m_optimizerForm->changedCount() + (ruleDiffers() ? 1 : 0); }
+
+int UpdateForm::scheduleChanged() const { return m_scheduleForm->changedCount() + m_warmupForm->changedCount() + (scheduleDiffers() ? 1 : 0); }
 
 void UpdateForm::setOptimizerField(const QString& key, const Json& value) {
   m_document.setOptimizer(m_index, withField(m_document.project().training.updates[m_index].optimizer, key, value));

@@ -26,7 +26,9 @@ class UpdateForm : public QWidget {
   void setProblems(const std::vector<Problem>& problems);
   void setWarmupHint(const QString& hint);
   bool focusField(const std::string& path);               // "optimizer.learning_rate"
-  int changedCount() const;
+  int changedCount() const { return optimizerChanged() + scheduleChanged(); }
+  int optimizerChanged() const;  // the choice of the rule counts too
+  int scheduleChanged() const;
   QWidget* optimizerSection() const { return m_optimizerSection; }
   QWidget* scheduleSection() const { return m_scheduleSection; }
 
@@ -37,10 +39,12 @@ class UpdateForm : public QWidget {
   void setOptimizerField(const QString& key, const Json& value);
   void setScheduleField(const QString& key, const Json& value);
   void setWarmupField(const QString& key, const Json& value);
+  bool ruleDiffers() const;
+  bool scheduleDiffers() const;
 
   ProjectDocument& m_document;
   std::size_t m_index = 0;
-  QWidget *m_optimizerSection, *m_scheduleSection;
+  QWidget *m_optimizerSection, *m_scheduleSection, *m_ruleRow, *m_scheduleRow;
   ChoiceField *m_rule, *m_schedule;
   PropertyForm *m_optimizerForm, *m_scheduleForm, *m_warmupForm;
 };

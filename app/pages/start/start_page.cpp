@@ -16,17 +16,12 @@
 #include "app/samples.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
-
-QLabel* heading(const QString& text, const char* kind) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  return label;
-}
 
 void clear(QVBoxLayout* rows) {
   while (QLayoutItem* item = rows->takeAt(0)) {
@@ -79,8 +74,8 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
     parts->setContentsMargins(0, 0, 0, 0);
     parts->setSpacing(6);
     auto* line = new QHBoxLayout;
-    line->addWidget(heading(title, "heading"));
-    line->addWidget(heading(quiet, "hint"));
+    line->addWidget(makeLabel("heading", title));
+    line->addWidget(makeLabel("hint", quiet));
     line->addStretch();
     line->setContentsMargins(8, 0, 8, 0);
     parts->addLayout(line);
@@ -94,7 +89,7 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
   m_recents = side(tr("Recent"), {}, m_recentRows);
   m_samples = side(tr("Samples"), tr("nothing to download"), m_sampleRows);
   column->addLayout(sides, 1);
-  auto* drop = heading(tr("Drop a .loom file, a CSV or a run folder anywhere here"), "hint");
+  auto* drop = makeLabel("hint", tr("Drop a .loom file, a CSV or a run folder anywhere here"));
   drop->setAlignment(Qt::AlignCenter);
   column->addWidget(drop);
   connect(context.preferences, &Preferences::recentsChanged, this, [this] { if (isVisible()) rebuild(); });

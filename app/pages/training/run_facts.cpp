@@ -6,28 +6,19 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "app/pages/training/model_line.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "launcher/store/run_store.h"
 #include "widgets/controls/icon_label.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kEvents = 14;
-
-QLabel* words(const QString& text, const char* kind) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  return label;
-}
-
-QFrame* divider() {
-  auto* line = new QFrame;
-  line->setProperty("kind", "hairline");
-  return line;
-}
+constexpr int kModelPlace = 3;  // behind best, line, state
 
 struct EventWords {
   QString text, icon;
@@ -98,16 +89,16 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
     return box;
   };
   auto* best = section();
-  best->addWidget(m_bestName = words({}, "section"));
+  best->addWidget(m_bestName = makeLabel("section"));
   auto* row = new QHBoxLayout;
   row->addWidget(m_bestValue = new QLabel, 0, Qt::AlignBottom);
   m_bestValue->setFont(theme.font(FontRole::display));
   m_bestValue->setObjectName("best-value");
-  row->addWidget(m_bestUnit = words("%", "hint"), 0, Qt::AlignBottom);
+  row->addWidget(m_bestUnit = makeLabel("hint", QStringLiteral("%")), 0, Qt::AlignBottom);
   row->addStretch();
-  row->addWidget(m_bestWhen = words({}, "hint"), 0, Qt::AlignBottom);
+  row->addWidget(m_bestWhen = makeLabel("hint"), 0, Qt::AlignBottom);
   best->addLayout(row);
-  column->addWidget(divider());
+  column->addWidget(hairline());
 
   auto* state = section();
   auto* grid = new QGridLayout;
@@ -127,10 +118,12 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   m_parameters = fact(grid, 7, tr("Parameters"));
   m_device = fact(grid, 8, tr("Device"));
   state->addLayout(grid);
-  column->addWidget(divider());
+  m_sections = column;
+  column->addWidget(m_model = new ModelLine(context));
+  column->addWidget(hairline());
 
   auto* events = section();
-  events->addWidget(words(tr("Events"), "section"));
+  events->addWidget(makeLabel("section", tr("Events")));
   m_events = new QVBoxLayout;
   m_events->setSpacing(5);
   events->addLayout(m_events);
@@ -142,7 +135,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   for (int i = 0; i < 4; ++i) {
     auto* figure = new QVBoxLayout;
     figure->setSpacing(1);
-    figure->addWidget(m_figureNames[i] = words({}, "caption"));
+    figure->addWidget(m_figureNames[i] = makeLabel("caption"));
     figure->addWidget(m_figures[i] = new QLabel);
     m_figures[i]->setFont(theme.numberFont(FontRole::heading));
     figures->addLayout(figure, 1);
@@ -154,8 +147,8 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
 }
 
 QLabel* RunFacts::fact(QGridLayout* grid, int row, const QString& name) {
-  grid->addWidget(words(name, "label"), row, 0);
-  auto* value = words({}, "number");
+  grid->addWidget(makeLabel("label", name), row, 0);
+  auto* value = makeLabel("number");
   value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   value->setAccessibleName(name);
   grid->addWidget(value, row, 1);
@@ -166,6 +159,11 @@ void RunFacts::setForm(Form form) {
   m_form = form;
   m_column->setVisible(form == Form::column);
   m_strip->setVisible(form == Form::strip);
+  // Below the figures, whichever form they have.
+  m_sections->removeWidget(m_model);
+  layout()->removeWidget(m_model);
+  if (form == Form::column) m_sections->insertWidget(kModelPlace, m_model);
+  else static_cast<QVBoxLayout*>(layout())->addWidget(m_model);
 }
 
 void RunFacts::refresh(const RunRecord* run) {
@@ -212,6 +210,7 @@ void RunFacts::refreshEvents(const QString& id) {
     delete item->widget();
     delete item;
   }
+  m_model->refresh(id);
   const RunRecord* const run = m_context.store->find(id);
   if (!run) return;
   const std::vector<Event> events = m_context.store->events(id, 100);
@@ -223,19 +222,19 @@ void RunFacts::refreshEvents(const QString& id) {
     auto* parts = new QHBoxLayout(line);
     parts->setContentsMargins(0, 0, 0, 0);
     parts->setSpacing(8);
-    auto* time = words(formatClock(each->time), "number");
+    auto* time = makeLabel("number", formatClock(each->time));
     time->setFont(m_context.theme->numberFont(FontRole::label));
     time->setEnabled(true);
     parts->addWidget(time, 0, Qt::AlignTop);
     parts->addWidget(new IconLabel(said.icon, said.colour, 14), 0, Qt::AlignTop);
-    auto* text = words(said.text, "label");
+    auto* text = makeLabel("label", said.text);
     text->setTextFormat(Qt::PlainText);
     text->setWordWrap(true);
     parts->addWidget(text, 1);
     m_events->addWidget(line);
     ++shown;
   }
-  if (!shown) m_events->addWidget(words(tr("Nothing yet"), "hint"));
+  if (!shown) m_events->addWidget(makeLabel("hint", tr("Nothing yet")));
 }
 
 }  // namespace loom

@@ -13,6 +13,8 @@ class QVBoxLayout;
 
 namespace loom {
 
+class ModelLine;
+
 class RunFacts : public QFrame {
   Q_OBJECT
 
@@ -32,7 +34,8 @@ class RunFacts : public QFrame {
   QLabel *m_bestName, *m_bestValue, *m_bestUnit, *m_bestWhen;
   QLabel *m_step, *m_epoch, *m_soFar, *m_left, *m_rate, *m_batch, *m_device, *m_parameters;
   QProgressBar* m_bar;
-  QVBoxLayout* m_events;
+  QVBoxLayout *m_events, *m_sections;
+  ModelLine* m_model;
   QLabel* m_figures[4];
   QLabel* m_figureNames[4];
 };

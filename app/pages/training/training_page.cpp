@@ -24,6 +24,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/status_label.h"
 #include "widgets/controls/switch.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -33,12 +34,6 @@ constexpr int kSoonMs = 66;      // of the header and the facts; curves have the
 constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kNarrow = 1000, kFactsWidth = 304;
-
-QFrame* hairline(const char* kind = "hairline") {
-  auto* line = new QFrame;
-  line->setProperty("kind", kind);
-  return line;
-}
 
 }  // namespace
 
@@ -63,7 +58,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   for (QWidget* each : std::initializer_list<QWidget*>{m_curves, m_logView, m_settings}) m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
-  auto* line = hairline("hairlineVertical");
+  auto* line = hairline(Qt::Vertical);
   line->setObjectName("facts-line");
   row->addWidget(line);
   auto* scroll = new QScrollArea;

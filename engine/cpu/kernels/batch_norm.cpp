@@ -55,17 +55,6 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
   }
 }
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) {
-  return count == kLanes ? load(p) : loadPart(p, count);
-}
-LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
-  if (count == kLanes) {
-    store(p, v);
-  } else {
-    storePart(p, v, count);
-  }
-}
-
 LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int64_t channels, const float* shift,
                                      double* sums, double* squares) {
   alignas(64) float wide[kWide];

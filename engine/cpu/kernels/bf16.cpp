@@ -9,7 +9,7 @@ LOOM_CPU_KERNEL(void, roundToBf16, (const float* from, std::uint16_t* to, std::i
 
 LOOM_INLINE void roundThroughBf16Body(const float* from, float* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint32_t bits = roundedBits(from[i]);
+    const std::uint32_t bits = bf16Bits(from[i]);
     std::memcpy(to + i, &bits, sizeof bits);
   }
 }

@@ -95,7 +95,7 @@ LOOM_INLINE void computeRows(int rows, const Word* a, std::int64_t rowStride, st
 }
 
 LOOM_INLINE Word pairOf(float first, float second) {
-  return roundedBits(first) >> 16 | roundedBits(second);
+  return bf16Bits(first) >> 16 | bf16Bits(second);
 }
 
 // Rows [row, row + count) and steps [step, step + steps) of A as words: [pair][row] where A's columns are contiguous

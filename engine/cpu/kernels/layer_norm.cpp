@@ -8,17 +8,6 @@
 namespace loom::cpu {
 namespace {
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count, float otherwise = 0) {
-  return count >= kLanes ? load(p) : loadPart(p, count, otherwise);
-}
-LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
-  if (count >= kLanes) {
-    store(p, v);
-  } else {
-    storePart(p, v, count);
-  }
-}
-
 LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon,
                                     std::int64_t count, float* y, float* mean, float* inverse) {
   Vec total{};

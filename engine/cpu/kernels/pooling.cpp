@@ -50,17 +50,6 @@ LOOM_INLINE void forEachTap(const PoolingGeometry& g, const Window& w, F f) {
   }
 }
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) {
-  return count == kLanes ? load(p) : loadPart(p, count);
-}
-LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
-  if (count == kLanes) {
-    store(p, v);
-  } else {
-    storePart(p, v, count);
-  }
-}
-
 LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, const float* x, float* y, std::int64_t first,
                                      std::int64_t last) {
   forEachPlace(

@@ -7,18 +7,8 @@
 namespace loom::cpu {
 namespace {
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count) {
-  return count >= kLanes ? load(p) : loadPart(p, count);
-}
 LOOM_INLINE Vec loadOr0(const float* p, std::int64_t at, std::int64_t count) {
   return p == nullptr ? Vec{} : loadSome(p + at, count);
-}
-LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
-  if (count >= kLanes) {
-    store(p, v);
-  } else {
-    storePart(p, v, count);
-  }
 }
 
 LOOM_INLINE void lstmCellOfBody(float* state, const float* cBefore, float* y, std::int64_t hidden, std::int64_t first,

@@ -35,6 +35,17 @@ LOOM_INLINE void storePart(float* p, Vec v, std::int64_t count) {
   *reinterpret_cast<Vec*>(buffer) = v;
   for (std::int64_t i = 0; i < count; ++i) p[i] = buffer[i];
 }
+// At most a whole vector: what is beyond `count` reads as `otherwise` and is not written.
+LOOM_INLINE Vec loadSome(const float* p, std::int64_t count, float otherwise = 0) {
+  return count >= kLanes ? load(p) : loadPart(p, count, otherwise);
+}
+LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
+  if (count >= kLanes) {
+    store(p, v);
+  } else {
+    storePart(p, v, count);
+  }
+}
 LOOM_INLINE float sum(Vec v) {
   float total = 0;
   for (int width = 8; width > 0; width /= 2) {

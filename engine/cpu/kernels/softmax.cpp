@@ -8,17 +8,6 @@
 namespace loom::cpu {
 namespace {
 
-LOOM_INLINE Vec loadSome(const float* p, std::int64_t count, float otherwise) {
-  return count >= kLanes ? load(p) : loadPart(p, count, otherwise);
-}
-LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
-  if (count >= kLanes) {
-    store(p, v);
-  } else {
-    storePart(p, v, count);
-  }
-}
-
 LOOM_INLINE float highest(const float* x, std::int64_t count) {
   Vec best = splat(-__builtin_inff()), nan{};
   for (std::int64_t i = 0; i < count; i += kLanes) {

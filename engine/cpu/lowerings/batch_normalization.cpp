@@ -5,12 +5,11 @@
 
 #include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/ops/normalisation.h"
 #include "engine/program/collectives.h"
 
 namespace loom::cpu {
 namespace {
-
-constexpr double kEpsilon = 1e-5, kMomentum = 0.9;  // where the attribute is absent
 
 // Working memory of one thread: two vectors of double, four of float.
 std::int64_t workspace(std::int64_t channels) {
@@ -91,8 +90,8 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
              batchInverse = plan.write(operation.outputs[2]);
   if (fused.addend != kNoTensor) plan.mayOverwrite(y, fused.addend);
   plan.mayOverwrite(y, x);
-  const double epsilon = operation.attributes.real("epsilon", kEpsilon),
-               momentum = operation.attributes.real("momentum", kMomentum);
+  const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
+               momentum = operation.attributes.real("momentum", ops::kStatisticsMomentum);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
   const Ranks ranks = ranksOf(plan, operation, channels);
@@ -163,7 +162,7 @@ void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
   const auto mean = plan.read(operation.inputs[3]), variance = plan.read(operation.inputs[4]);
   const auto to = plan.write(y, view.layout);
   plan.mayOverwrite(y, x);
-  const double epsilon = operation.attributes.real("epsilon", kEpsilon);
+  const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(2 * channels * plan.threads());
   plan.stage(nameOf("batch_normalization_inference", fused), {}, layoutName(plan.shape(x), view.layout),

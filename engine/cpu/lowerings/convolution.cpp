@@ -19,12 +19,12 @@ convolution_forward::primitive_desc forwardOf(const ConvolutionDescription& g, s
                                               const dnnl::memory::desc& weights, Type type, bool bias, bool relu) {
   return withDnnl(g.toString(), [&] {
     const dnnl::memory::desc b({g.output[1]}, Type::f32, dnnl::memory::format_tag::x), x = g.inputOf(samples, type);
-    const convolution_forward::desc description =
-        bias ? convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, x, weights, b, g.outputOf(samples),
-                                         g.strides, g.dilation, g.before, g.after)
-             : convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, x, weights, g.outputOf(samples),
-                                         g.strides, g.dilation, g.before, g.after);
-    return convolution_forward::primitive_desc(description, dnnlAttributes(relu), dnnlEngine());
+    const auto made = [&](const auto&... operands) {
+      return describeForward<convolution_forward>(dnnlAttributes(relu), dnnl::prop_kind::forward_training, kDirect,
+                                                  operands..., g.outputOf(samples), g.strides, g.dilation, g.before,
+                                                  g.after);
+    };
+    return bias ? made(x, weights, b) : made(x, weights);
   });
 }
 
@@ -73,9 +73,7 @@ Ref<float> weightIn(Plan& plan, TensorId id, const ConvolutionDescription& g, co
     });
     return packed;
   }
-  // Descriptions have no order; their bytes identify them.
-  std::string key = "convolution weight " + std::to_string(id) + " ";
-  key.append(reinterpret_cast<const char*>(&wanted.data), sizeof wanted.data);
+  const std::string key = "convolution weight " + std::to_string(id) + " " + bytesOf(wanted);
   return plan.packedWeight(key, floatsOf(wanted), [&](const Ref<float>& packed) {
     bindTo(packed);
     plan.prologue([task](const Worker&) { task->run(); });
@@ -137,11 +135,9 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
   const int threads = activeThreads(plan, g.batch);
   const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights, Type type) {
     return withDnnl("the input gradient of " + g.toString(), [&] {
-      const convolution_backward_data::desc description(kDirect, g.inputOf(samples), weights, g.outputOf(samples, type),
-                                                        g.strides, g.dilation, g.before, g.after);
-      return convolution_backward_data::primitive_desc(
-          description, dnnlAttributes(), dnnlEngine(),
-          forwardOf(g, samples, g.weights(true, type), type, false, false));
+      return describeBackward<convolution_backward_data>(
+          forwardOf(g, samples, g.weights(true, type), type, false, false), kDirect, g.inputOf(samples), weights,
+          g.outputOf(samples, type), g.strides, g.dilation, g.before, g.after);
     });
   };
   const auto made = [&](Type type) { return make(samplesOf(g.batch, 0, threads).second, g.weights(true, type), type); };
@@ -183,12 +179,9 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
   const int threads = activeThreads(plan, g.batch);
   const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights, Type type) {
     return withDnnl("the weight gradient of " + g.toString(), [&] {
-      const convolution_backward_weights::desc description(kDirect, g.inputOf(samples, type), weights,
-                                                           g.outputOf(samples, type), g.strides, g.dilation, g.before,
-                                                           g.after);
-      return convolution_backward_weights::primitive_desc(
-          description, dnnlAttributes(), dnnlEngine(),
-          forwardOf(g, samples, g.weights(true, type), type, false, false));
+      return describeBackward<convolution_backward_weights>(
+          forwardOf(g, samples, g.weights(true, type), type, false, false), kDirect, g.inputOf(samples, type), weights,
+          g.outputOf(samples, type), g.strides, g.dilation, g.before, g.after);
     });
   };
   const auto made = [&](Type type) { return make(samplesOf(g.batch, 0, threads).second, g.weights(true), type); };

@@ -3,11 +3,10 @@
 
 #include "engine/cpu/kernels/layer_norm.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/ops/normalisation.h"
 
 namespace loom::cpu {
 namespace {
-
-constexpr double kEpsilon = 1e-5;  // where the attribute is absent
 
 std::int64_t rowLength(const Plan& plan, const Operation& operation) {
   const Shape& x = plan.shape(operation.inputs[0]);
@@ -29,7 +28,7 @@ void lowerLayerNormalization(Plan& plan, const Operation& operation) {
              beta = plan.readOptional(operation.inputs[2]);
   const auto to = plan.write(y), mean = plan.write(operation.outputs[1]), inverse = plan.write(operation.outputs[2]);
   plan.mayOverwrite(y, x);
-  const auto epsilon = static_cast<float>(operation.attributes.real("epsilon", kEpsilon));
+  const auto epsilon = static_cast<float>(operation.attributes.real("epsilon", ops::kNormalisationEpsilon));
   const std::int64_t length = rowLength(plan, operation), rows = plan.shape(x).elements() / length;
   plan.stage("layer_normalization", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);

@@ -3,6 +3,8 @@
 
 #include "engine/cpu/kernels/softmax.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/ops/classification.h"
+#include "engine/ops/elementwise_loss.h"
 
 namespace loom::cpu {
 namespace {
@@ -24,15 +26,7 @@ void meanOf(Plan& plan, const std::string& name, TensorId result, std::int64_t c
   });
 }
 
-// q of the label's class and of each other one; see ops/softmax_cross_entropy.cpp.
-struct Smoothing {
-  double label, other;
-};
-Smoothing smoothingOf(const Attributes& attributes, std::int64_t classes) {
-  const double e = attributes.real("smoothing", 0.0), count = static_cast<double>(classes);
-  if (attributes.has("definition") && attributes.text("definition") == "sony") return {1 - e, e / (count - 1)};
-  return {1 - e + e / count, e / count};
-}
+using ops::kLeastProbability;
 
 // Elementwise losses and their slopes, in double: they are never where the time goes.
 enum class Pointwise { binaryCrossEntropy, binaryCrossEntropyFromLogits, meanSquaredError, huber };
@@ -46,14 +40,12 @@ Pointwise pointwiseOf(const Operation& operation) {
   return name.starts_with("huber") ? Pointwise::huber : Pointwise::meanSquaredError;
 }
 
-constexpr double kClamp = 1e-7;
-
 double lossOf(Pointwise kind, double x, double target, double delta) {
   switch (kind) {
     case Pointwise::binaryCrossEntropyFromLogits:
       return (x > 0 ? x : 0) - x * target + std::log1p(std::exp(-std::abs(x)));
     case Pointwise::binaryCrossEntropy: {
-      const double p = x < kClamp ? kClamp : x > 1 - kClamp ? 1 - kClamp : x;
+      const double p = x < kLeastProbability ? kLeastProbability : x > 1 - kLeastProbability ? 1 - kLeastProbability : x;
       return -(target * std::log(p) + (1 - target) * std::log1p(-p));
     }
     case Pointwise::meanSquaredError:
@@ -71,7 +63,7 @@ double slopeOf(Pointwise kind, double x, double target, double delta) {
     case Pointwise::binaryCrossEntropyFromLogits:
       return (x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x))) - target;
     case Pointwise::binaryCrossEntropy:
-      return x < kClamp || x > 1 - kClamp ? 0 : (x - target) / (x * (1 - x));
+      return x < kLeastProbability || x > 1 - kLeastProbability ? 0 : (x - target) / (x * (1 - x));
     case Pointwise::meanSquaredError:
       return 2 * (x - target);
     case Pointwise::huber: {
@@ -91,7 +83,7 @@ void lowerSoftmaxCrossEntropy(Plan& plan, const Operation& operation) {
   const auto logits = plan.read(x);
   const auto labels = plan.readInts(operation.inputs[1]);
   const auto logSums = plan.shared("log sums " + std::to_string(x), rows);  // for the gradient
-  const Smoothing q = smoothingOf(operation.attributes, classes);
+  const ops::Smoothing q = ops::smoothingOf(operation.attributes, classes);
   meanOf(plan, "softmax_cross_entropy", operation.outputs[0], rows, [=](std::int64_t first, std::int64_t last) {
     double total = 0;
     for (std::int64_t r = first; r < last; ++r) {
@@ -119,7 +111,7 @@ void lowerSoftmaxCrossEntropyGradient(Plan& plan, const Operation& operation) {
   const auto logSums = plan.shared(key, rows);
   const auto to = plan.write(dx);
   plan.mayOverwrite(dx, x);
-  const Smoothing q = smoothingOf(operation.attributes, classes);
+  const ops::Smoothing q = ops::smoothingOf(operation.attributes, classes);
   plan.stage("softmax_cross_entropy_gradient", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);
     const float factor = *scale.get() / static_cast<float>(rows);
@@ -192,7 +184,8 @@ void lowerBinaryAccuracy(Plan& plan, const Operation& operation) {
   meanOf(plan, "binary_accuracy", operation.outputs[0], plan.shape(operation.inputs[0]).elements(),
          [=](std::int64_t first, std::int64_t last) {
            double hits = 0;
-           for (std::int64_t i = first; i < last; ++i) hits += (p.get()[i] >= threshold) == (target.get()[i] >= 0.5);
+           for (std::int64_t i = first; i < last; ++i)  // a NaN is never right
+             hits += target.get()[i] >= 0.5 ? p.get()[i] >= threshold : p.get()[i] < threshold;
            return hits;
          });
 }

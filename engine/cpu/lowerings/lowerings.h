@@ -89,9 +89,8 @@ ChannelView channelView(const Plan& plan, TensorId id, std::int64_t axis);
 // work in.
 Layout commonLayout(const Plan& plan, std::span<const TensorId> inputs);
 
-// Appends a stage that sums `partials` (one row of `count` for each thread) into the target, where kernels leave
-// partial sums. Checks class indices of i32 tensor `id` (0 <= index < limit) before the step, or in place when the step
-// computes them.
+// Checks class indices of the i32 tensor `id` (0 <= index < limit) before the step, or in place when the step computes
+// them.
 void checkIndices(Plan& plan, TensorId id, std::int64_t limit, const std::string& what);
 
 }  // namespace loom::cpu

@@ -1,8 +1,6 @@
 // dropout and random: functions of (seed, node, step, sample of the global batch, element); see ops/noise.h.
 #include "engine/ops/noise.h"
 
-#include <cmath>
-
 #include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/lowerings/lowerings.h"
 
@@ -29,7 +27,7 @@ void lowerDropout(Plan& plan, const Operation& operation) {
   plan.mayOverwrite(y, x);
   const auto step = wholeNumber(plan, operation.inputs[1]), firstSample = wholeNumber(plan, operation.inputs[2]);
   const double p = operation.attributes.real("probability");
-  const auto threshold = static_cast<std::uint32_t>(std::ceil(p * 0x1p24));
+  const std::uint32_t threshold = noiseThreshold(p);
   const float factor = p < 1 ? static_cast<float>(1 / (1 - p)) : 0.0f;
   const NoiseKey key = noiseKey(static_cast<std::uint64_t>(operation.attributes.integer("seed", 0)),
                                 static_cast<std::uint64_t>(operation.attributes.integer("stream")));

@@ -15,6 +15,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/host.h"
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
 #include "engine/comm/communicator.h"
@@ -25,7 +26,6 @@
 #include "engine/program/passes.h"
 #include "engine/program/trace.h"
 #include "engine/training/parameter_update.h"
-#include "engine/training/run_description.h"
 #include "engine/training/step_exchange.h"
 
 namespace loom {

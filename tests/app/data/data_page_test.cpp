@@ -1,12 +1,19 @@
 // A person at the Data page: files dropped, faults found with their place, a validation set split off, steps of preparation.
+#include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QTabBar>
 #include <QTableView>
 
 #include "app/pages/data/findings_list.h"
+#include "app/pages/data/preparation_panel.h"
+#include "app/pages/data/preparation_preview.h"
+#include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/number_field.h"
+#include "widgets/controls/segmented_control.h"
 
 namespace loom {
 
@@ -84,14 +91,127 @@ class DataPageTest : public QObject {
     m_open->drop({m_open->write("all.csv", rows)});
     QTRY_COMPARE(samples().rowCount(), 100);
     m_open->click("split-data");
+    m_open->part<SegmentedControl>("split-order")->setCurrent(1);
+    m_open->part<QComboBox>("split-by")->setCurrentIndex(m_open->part<QComboBox>("split-by")->count() - 1);
+    m_open->click("split-now");
     QCOMPARE(m_open->project().datasets.size(), std::size_t{2});
     QTRY_COMPARE(samples().rowCount(), 90);
     m_open->part<QTabBar>("datasets")->setCurrentIndex(1);
     QTRY_COMPARE(samples().rowCount(), 10);
     QCOMPARE(samples().index(0, 1).data().toString(), QString("90"));  // the first row that was held back
+    QCOMPARE(samples().index(0, 0).data().toString(), QString("92"));  // with the line of the file
     m_open->undo();
     QTRY_COMPARE(m_open->project().datasets.size(), std::size_t{1});
     QTRY_COMPARE(samples().rowCount(), 100);
+  }
+
+  // What an import of class folders gives: sorted by class. As the card stands, both parts have all classes.
+  void aSortedFileIsSplitWithTheSameShareOfEachClass() {
+    QByteArray rows = "x,y:label\n";
+    for (int i = 0; i < 100; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(i / 20) + '\n';
+    m_open->drop({m_open->write("sorted.csv", rows)});
+    QTRY_COMPARE(samples().rowCount(), 100);
+    m_open->click("split-data");
+    QCOMPARE(m_open->part<QComboBox>("split-by")->currentText(), QString("y"));
+    m_open->click("split-now");
+    m_open->part<QTabBar>("datasets")->setCurrentIndex(1);
+    QTRY_COMPARE(samples().rowCount(), 10);
+    std::map<QString, int> classes;
+    for (int row = 0; row < 10; ++row) ++classes[samples().index(row, 2).data().toString()];
+    QCOMPARE(classes.size(), std::size_t{5});
+    QTRY_VERIFY2(doctor().text().contains("no fault"), qPrintable(doctor().text()));
+  }
+
+  void theDoctorNamesClassesOfOnePartAlone() {
+    QByteArray rows = "x,y:label\n";
+    for (int i = 0; i < 100; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(i / 20) + '\n';
+    m_open->drop({m_open->write("sorted.csv", rows)});
+    QTRY_COMPARE(samples().rowCount(), 100);
+    m_open->click("split-data");
+    m_open->part<SegmentedControl>("split-order")->setCurrent(1);
+    m_open->part<QComboBox>("split-by")->setCurrentIndex(m_open->part<QComboBox>("split-by")->count() - 1);
+    m_open->part<NumberField>("split-share")->setFocus();
+    m_open->type("20");
+    m_open->click("split-now");
+    QTRY_VERIFY2(findings().rowCount() > 0 && findings().index(0, 0).data(FindingsModel::kind).toInt() == static_cast<int>(FaultKind::loneClass), qPrintable(doctor().text()));
+    QVERIFY2(findings().index(0, 0).data().toString().contains("stand in training alone: 0, 1, 2, 3"), qPrintable(findings().index(0, 0).data().toString()));
+  }
+
+  QPushButton* remedy(const QString& text) {
+    for (QPushButton* button : m_open->window().findChild<FindingsList*>()->findChildren<QPushButton*>())
+      if (button->text() == text) return button;
+    return nullptr;
+  }
+
+  void aColumnOfWordsIsOneFindingAndBecomesClasses() {
+    QByteArray rows = "x,kind\n";
+    for (int i = 0; i < 60; ++i) rows += QByteArray::number(i) + (i % 2 ? ",ham\n" : ",spam\n");
+    m_open->drop({m_open->write("words.csv", rows)});
+    QTRY_COMPARE(findings().rowCount(), 1);
+    QCOMPARE(samples().rowCount(), 60);  // the rows are shown as they stand
+    QCOMPARE(samples().index(0, 2).data().toString(), QString("spam"));
+    QVERIFY(remedy("Encode as classes") && remedy("Leave out"));
+    remedy("Encode as classes")->click();
+    QTRY_COMPARE(m_open->project().datasets[0].csv, std::string("words.clean.csv"));
+    QTRY_VERIFY2(doctor().text().contains("no fault in 60 rows"), qPrintable(doctor().text()));
+    QCOMPARE(samples().index(0, 2).data().toString(), QString("1  spam"));
+    m_open->undo();
+    QCOMPARE(m_open->project().datasets[0].csv, std::string("words.csv"));
+  }
+
+  void aBrokenRowDoesNotHideTheGoodOnes() {
+    m_open->drop({m_open->write("broken.csv", "x,y:label\n1,0\n2,oops\n3,1\n4,0\n")});
+    QTRY_COMPARE(samples().rowCount(), 4);
+    QTRY_VERIFY(remedy("Skip row"));
+    remedy("Skip row")->click();
+    QTRY_VERIFY2(doctor().text().contains("no fault in 3 rows"), qPrintable(doctor().text()));
+    QCOMPARE(samples().rowCount(), 3);
+  }
+
+  // What Normalise takes from the training set is measured, and grey stays grey.
+  void normaliseIsSeenAndNothingIsBrightened() {
+    for (int i = 0; i < 2; ++i) {
+      QImage image(8, 8, QImage::Format_Grayscale8);
+      image.fill(i == 0 ? 0x808080 : 0x404040);
+      QVERIFY(image.save(m_open->path(QString("grey%1.png").arg(i))));
+    }
+    m_open->drop({m_open->write("grey.csv", "x:image,y:label\ngrey0.png,0\ngrey1.png,1\n")});
+    QTRY_COMPARE(samples().rowCount(), 2);
+    auto* preview = m_open->window().findChild<PreparationPreview*>();
+    QTRY_VERIFY(!preview->after().empty());
+    QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
+    m_open->window().findChild<PreparationPanel*>()->addStep("Normalise");
+    QTRY_VERIFY2(!preview->after().empty() && preview->fault().isEmpty(), qPrintable(preview->fault()));
+    QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
+  }
+
+  void theNumbersOfAVectorStandInColumnsOfTheirOwn() {
+    QByteArray rows = "x__0:rooms,x__1:metres,y\n";
+    for (int i = 0; i < 40; ++i) rows += QByteArray::number(1 + i % 3) + ',' + QByteArray::number(1000 * i) + ",0.5\n";
+    m_open->drop({m_open->write("flats.csv", rows)});
+    QTRY_COMPARE(samples().rowCount(), 40);
+    QCOMPARE(samples().columnCount(), 4);
+    QCOMPARE(samples().headerData(2, Qt::Horizontal).toString(), QString("metres"));
+    QCOMPARE(samples().index(3, 2).data().toString(), QString("3000"));
+    QTRY_VERIFY(remedy("Add Normalise"));  // one spans 2, the other 39,000
+    remedy("Add Normalise")->click();
+    QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
+  }
+
+  void picturesAreKeptByTheirBytes() {
+    for (int i = 0; i < 8; ++i) {
+      QImage image(64, 64, QImage::Format_RGB888);
+      image.fill(QColor(i * 20, 0, 0));
+      QVERIFY(image.save(m_open->path(QString("p%1.png").arg(i))));
+    }
+    QByteArray rows = "x:image\n";
+    for (int i = 0; i < 8; ++i) rows += "p" + QByteArray::number(i) + ".png\n";
+    m_open->drop({m_open->write("pictures.csv", rows)});
+    QTRY_COMPARE(samples().rowCount(), 8);
+    auto& model = static_cast<SamplesModel&>(samples());
+    model.setMostPictureBytes(3 * 64 * 64 * 3);
+    for (int row = 0; row < 8; ++row) QVERIFY(!model.index(row, 1).data(SamplesModel::picture).value<QImage>().isNull());
+    QVERIFY(model.pictureBytes() > 0 && model.pictureBytes() <= 3 * 64 * 64 * 3);
   }
 
   void aFolderOfIdxPairsBecomesTwoDatasets() {

@@ -40,6 +40,7 @@ class NetworkPageTest : public QObject {
   void copiedBetweenNetworks();
   void aFaultStandsAtItsFieldAndIsMendedByAClick();
   void renamingInTheInspector();
+  void noRoomIsLeftInTheInspector();
   void narrowWindows();
   void placesAndSearch();
   void startFromData();
@@ -344,6 +345,19 @@ void NetworkPageTest::renamingInTheInspector() {
   QVERIFY(drawn().find("stem") != nullptr && has("x", "stem") && has("stem", "relu"));
   QCOMPARE(m_page->scene().pickedNodes(), std::vector<std::string>{"stem"});
   QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&view()));
+}
+
+void NetworkPageTest::noRoomIsLeftInTheInspector() {
+  QVERIFY(document().openText(drawings::kSmall, "small"));
+  m_page->scene().pickNode("conv");
+  settle();
+  const auto free = [&] { return m_page->inspector().form().height() - m_page->inspector().form().sizeHint().height(); };
+  QTRY_COMPARE(free(), 0);
+  document().setField("main", "conv", "channels", 0);  // a fault with its words
+  settle();
+  document().setField("main", "conv", "channels", 4);
+  settle();
+  QTRY_COMPARE(free(), 0);
 }
 
 void NetworkPageTest::narrowWindows() {

@@ -6,6 +6,8 @@
 #include "app/pages/settings/run_advice.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/settings_page.h"
+#include "app/workspace.h"
+#include "engine/optimizers/optimizer.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
@@ -149,6 +151,60 @@ class SettingsPageTest : public QObject {
     goTo("batch_statistics");
     QTest::keyClicks(QApplication::focusWidget(), "All");
     QVERIFY(said("8 virtual ranks compute one after another"));
+  }
+
+  // From the list comes a rate with which LARS learns; one that is far from it is said, and a batch of 64 is not large.
+  void aRuleComesWithARateThatLearns() {
+    goTo("optimizer");
+    QTest::keyClicks(QApplication::focusWidget(), "LARS");
+    QCOMPARE(update().optimizer.value("name", ""), std::string("LARS"));
+    auto* preview = m_open->window().findChild<SchedulePreview*>();
+    QTRY_COMPARE(preview->peak(), 1.0);
+    for (const Advice& one : adviseOnRun(m_open->document(), 0, {.samples = 6000, .stepsPerEpoch = 94, .steps = 940}))
+      QVERIFY2(!one.text.contains("warm-up"), qPrintable(one.text));
+    const auto said = [&] {
+      return std::any_of(m_open->document().problems().begin(), m_open->document().problems().end(),
+                         [](const Problem& problem) { return problem.field == "training.optimizer.learning_rate" && problem.severity == Severity::warning; });
+    };
+    QVERIFY(!said());
+    goTo("optimizer.learning_rate");
+    m_open->type("0.001");
+    QVERIFY(said());
+    int called = 0;
+    for (const Field& field : findOptimizer("LARS")->entry.fields) called += field.label == "Learning rate";
+    QCOMPARE(called, 1);
+  }
+
+  void theRanksOfTheHostComeBackWithTheStep() {
+    Workspace& workspace = m_open->workspace();
+    const int before = workspace.ranks(), most = workspace.mostRanks(workspace.host());
+    equation("Ranks").setFocus();
+    m_open->type("2");
+    QCOMPARE(workspace.ranks(), std::min(2, most));
+    m_open->undo();
+    QCOMPARE(workspace.ranks(), before);
+    QCOMPARE(equation("Ranks").text(), QString::number(before));
+  }
+
+  void theRuleAndTheBatchCountAsDifferent() {
+    auto* differs = m_open->part<QAbstractButton>("differs");
+    const auto count = [&] {
+      QCoreApplication::processEvents();
+      return differs->text().section(' ', -1).toInt();
+    };
+    const int before = count();
+    goTo("optimizer");
+    QTest::keyClicks(QApplication::focusWidget(), "LARS");
+    QCOMPARE(count(), before + 1);
+    equation("Global batch").setFocus();
+    m_open->type("4096");
+    QCOMPARE(count(), before + 2);
+    equation("Ranks").setFocus();
+    QCOMPARE(equation("Global batch").text(), QString("4,096"));
+    m_open->click("differs");
+    QCoreApplication::processEvents();
+    const auto labels = m_open->window().findChild<SettingsPage*>()->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->isVisible() && label->text() == "default <s>Adam</s>"; }));
   }
 
   // Before anything is trained: how short a warm-up of large steps is.

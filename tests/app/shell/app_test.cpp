@@ -1,5 +1,6 @@
 #include <QAction>
 #include <QApplication>
+#include <QClipboard>
 #include <QDir>
 #include <QFile>
 #include <QLabel>
@@ -176,6 +177,11 @@ class AppTest : public QObject {
     QVERIFY(QFile::exists(run().folder + "/run.json"));
     QVERIFY(!run().settings.empty());
     QTRY_VERIFY(!part<LivePill>("live-pill")->isVisible());
+    // Where is my model? Beside its figures.
+    QTRY_VERIFY(part<QLabel>("model-place")->isVisible());
+    click("copy-model-path");
+    QVERIFY2(QFile::exists(QGuiApplication::clipboard()->text()) && QGuiApplication::clipboard()->text().startsWith(run().folder + "/checkpoints/"),
+             qPrintable(QGuiApplication::clipboard()->text()));
     // Validations are points of that chart too.
     QTRY_VERIFY_WITH_TIMEOUT(training().curves().points() >= run().stepsTotal, kPatience);
     qInfo("first point in the chart after %lld ms", static_cast<long long>(first));
@@ -288,7 +294,13 @@ class AppTest : public QObject {
     filter->selectAll();
     QTest::keyClicks(filter, "state == finished and best >= 0");
     QTRY_COMPARE(table.model()->rowCount(), 3);
+    filter->selectAll();
+    QTest::keyClicks(filter, "lr > 1");
+    auto* fault = part<QLabel>("runs-filter-fault");
+    QTRY_VERIFY(fault->isVisible());
+    QCOMPARE(fault->text(), "no run has 'lr': did you mean 'learning_rate'?");
     filter->clear();
+    QVERIFY(!fault->isVisible());
     table.setFocus();
     QTest::keyClick(&table, Qt::Key_Return);
     QTRY_COMPARE(m_window->currentPage(), "training");

@@ -71,6 +71,59 @@ TEST_F(AgentTest, WhatItDoesNotKnowIsAnAnswer) {
   EXPECT_EQ(m_agent->ask({{"verb", "ping"}}).header["ok"], true);  // and it goes on
 }
 
+TEST_F(AgentTest, IsAtHomeOnlyInAFolderOfItsOwn) {
+  const auto hello = [this](const std::filesystem::path& base) {
+    return m_agent->ask({{"verb", "hello"}, {"protocol", 1}, {"base", base.string()}}).header;
+  };
+  const auto open = m_folder.path() / "open";
+  std::filesystem::create_directories(open);
+  EXPECT_EQ(hello(open)["ok"], true);
+  std::filesystem::permissions(open, std::filesystem::perms::all);
+  EXPECT_THAT(hello(open)["message"].get<std::string>(), HasSubstr("everyone"));
+  std::filesystem::path others = "/usr";
+  if (::geteuid() == 0) {
+    others = m_folder.path() / "others";
+    std::filesystem::create_directories(others);
+    ASSERT_EQ(::chown(others.c_str(), 1, 1), 0);
+  }
+  EXPECT_THAT(hello(others)["message"].get<std::string>(), HasSubstr("belongs to"));
+}
+
+TEST_F(AgentTest, WhatAJobWritesIsItsOwnersAlone) {
+  Json wish = launch("echo $TOKEN > token");
+  wish["modules"] = {"export TOKEN=s3cret"};
+  m_agent->ask({{"verb", "start"}, {"job", "a"}, {"launch", wish}}, "{}");
+  EXPECT_EQ(awaitEnd("a")["code"], 0);
+  EXPECT_EQ(readFile(run("a") / "token"), "s3cret\n");
+  for (const auto& each : std::filesystem::recursive_directory_iterator(run("a")))
+    EXPECT_EQ(each.status().permissions() & (std::filesystem::perms::group_all | std::filesystem::perms::others_all),
+              std::filesystem::perms::none)
+        << each.path();
+}
+
+TEST_F(AgentTest, AStartThatFellBeforeItsFirstWordIsBegunOnce) {
+  std::filesystem::create_directories(run("a"));
+  JobFolder(run("a")).writeLaunch({{"loom_launch", 1}, {"id", "a"}, {"start", 1}});
+  EXPECT_EQ(state("a")["phase"], "none");
+  EXPECT_EQ(start("a", "exit 6")["started"], true);
+  EXPECT_EQ(awaitEnd("a")["code"], 6);
+  EXPECT_EQ(start("a", "exit 6")["started"], false);
+}
+
+TEST_F(AgentTest, AnUnknownJobIsSettledByAPerson) {
+  start("a", "exit 0");
+  awaitEnd("a");
+  std::filesystem::remove(run("a") / "exit");
+  Json process = JobFolder(run("a")).process();
+  process["machine"] = "login2";
+  writeFileAtomically(run("a") / "process.json", process.dump());
+  EXPECT_EQ(state("a")["lost"], true);
+  EXPECT_EQ(start("a", "exit 0", 2)["ok"], false);  // it may still run there
+  EXPECT_EQ(m_agent->ask({{"verb", "settle"}, {"job", "a"}, {"start", 1}}).header["state"]["phase"], "ended");
+  EXPECT_EQ(start("a", "exit 0", 2)["started"], true);
+  awaitEnd("a");
+}
+
 TEST_F(AgentTest, AJobOutlivesTheConnectionAndEndsOnce) {
   const Json first = start("a", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over; exit 7");
   EXPECT_EQ(first["ok"], true) << first.dump();

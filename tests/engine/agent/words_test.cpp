@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "engine/agent/command.h"
-#include "engine/agent/slurm.h"
-#include "engine/agent/supervisor.h"
+#include "engine/agent/facts.h"
+#include "engine/agent/launch_words.h"
 #include "engine/base/json.h"
 #include "tests/engine/run/folder.h"
 
@@ -32,11 +34,13 @@ TEST(LaunchWords, OneRankNeedsNoMpi) {
 }
 
 TEST(LaunchWords, RanksGoThroughMpirun) {
-  const auto words = joined(wordsFor({{"ranks", 3},
-                                      {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}},
-                                      {"mpirun", {"/opt/mpirun", "--mca", "btl", "tcp,self"}}}));
+  const Json launch = {{"ranks", 3},
+                       {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}},
+                       {"mpirun", {"/opt/mpirun", "--mca", "btl", "tcp,self"}}};
+  const auto words = joined(wordsFor(launch));
+  EXPECT_EQ(hostLines(launch), "h1 slots=2\nh2 slots=1\n");
   EXPECT_THAT(words, testing::StartsWith("/e/loom supervise --run /r/a -- /opt/mpirun --mca btl tcp,self "));
-  EXPECT_THAT(words, HasSubstr(" --host h1:2,h2:1 -n 3 /e/loom train "));
+  EXPECT_THAT(words, HasSubstr(" --hostfile /r/a/hosts -n 3 /e/loom train "));
   EXPECT_THAT(words, HasSubstr("oob_tcp_keepalive_time"));
   EXPECT_EQ(words.find("--allow-run-as-root") != std::string::npos, ::geteuid() == 0);
 }
@@ -49,6 +53,7 @@ TEST(LaunchWords, HowLongARankMayStandStillIsTold) {
 TEST(LaunchWords, TheRanksOfACheckNeedNoWatcher) {
   const auto words = joined(wordsFor({{"ranks", 2}, {"probe", true}}));
   EXPECT_THAT(words, testing::StartsWith("mpirun "));
+  EXPECT_THAT(words, testing::Not(HasSubstr("--hostfile")));
   EXPECT_THAT(words, testing::EndsWith(" /e/loom agent --probe "));
 }
 
@@ -57,15 +62,52 @@ TEST(LaunchWords, OnlyModuleLinesMeetAShell) {
                                {"modules", {"module load openmpi"}},
                                {"prefix", {"apptainer", "exec", "my image.sif"}},
                                {"overrides", {"a=$(touch x)"}}});
-  ASSERT_GT(words.size(), 8u);
+  ASSERT_GT(words.size(), 7u);
   EXPECT_EQ(words[0], "bash");
-  EXPECT_EQ(words[3], "module load openmpi\nexec \"$@\"");
-  EXPECT_EQ(words[7], "my image.sif");
+  EXPECT_EQ(words[2], "/r/a/modules.sh");  // what the lines say is nobody else's: it stands in no process's words
+  EXPECT_EQ(modulesScript({{"modules", {"module load openmpi", "export TOKEN=x"}}}),
+            "module load openmpi\nexport TOKEN=x\nexec \"$@\"\n");
+  EXPECT_EQ(words[5], "my image.sif");
   EXPECT_EQ(words.back(), "a=$(touch x)");
 }
 
+TEST(LaunchWords, EachLauncherHearsItsOwnWords) {
+  const Json two = {{"ranks", 3}, {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}}};
+  const auto wordsOf = [&](RankLauncher launcher, const std::vector<std::string>& program) {
+    Json launch = two;
+    launch["mpirun"] = program;
+    return joined(launchWords(JobFolder("/r/a"), launch, "/e/loom", launcher));
+  };
+  const auto hydra = wordsOf(RankLauncher::hydra, {"mpiexec", "-bind-to", "core"});
+  EXPECT_THAT(hydra, HasSubstr(" -- mpiexec -bind-to core -hosts h1:2,h2:1 -n 3 /e/loom train "));
+  const auto srun = wordsOf(RankLauncher::srun, {"srun", "--mpi=pmix_v4"});
+  EXPECT_THAT(srun, HasSubstr(" -- srun --mpi=pmix_v4 --kill-on-bad-exit=1 "));
+  EXPECT_THAT(srun, HasSubstr(" --nodelist=h1,h2 --ntasks=3 /e/loom train "));
+  EXPECT_THAT(wordsOf(RankLauncher::srun, {"srun"}), HasSubstr(" -- srun --mpi=pmix "));
+  for (const auto& each : {hydra, srun}) {
+    EXPECT_EQ(each.find("--mca"), std::string::npos);
+    EXPECT_EQ(each.find("--allow-run-as-root"), std::string::npos);
+  }
+}
+
+TEST(RankLaunchers, MakeThemselvesKnown) {
+  EXPECT_EQ(rankLauncherNamed({"/usr/bin/srun", "--mpi=pmix"}), RankLauncher::srun);
+  EXPECT_EQ(rankLauncherNamed({"mpiexec.hydra"}), RankLauncher::hydra);
+  EXPECT_EQ(rankLauncherNamed({"mpirun.mpich"}), RankLauncher::hydra);
+  EXPECT_EQ(rankLauncherNamed({"mpirun.openmpi"}), RankLauncher::openMpi);
+  EXPECT_FALSE(rankLauncherNamed({"mpirun"}));
+  EXPECT_EQ(rankLauncherFrom("mpirun (Open MPI) 4.1.4\n"), RankLauncher::openMpi);
+  EXPECT_EQ(rankLauncherFrom("prterun (PRRTE) 3.0.2\n"), RankLauncher::openMpi);
+  EXPECT_EQ(rankLauncherFrom("HYDRA build details:\n    Version: 4.0.2\n"), RankLauncher::hydra);
+  EXPECT_EQ(rankLauncherFrom("Intel(R) MPI Library for Linux* OS, Version 2021.9\n"), RankLauncher::hydra);
+  EXPECT_EQ(rankLauncherFrom("slurm 22.05.8"), RankLauncher::srun);
+  EXPECT_EQ(exportWords({"mpiexec.hydra"}, "X"), std::vector<std::string>());
+  EXPECT_EQ(exportWords({"sh", "-c", "mpirun"}, "X"), std::vector<std::string>());
+  EXPECT_THAT(exportWords({"mpirun.openmpi"}, "X"), ElementsAre("-x", "X"));
+}
+
 TEST(Names, WhatMayBeAJobAndAFolder) {
-  for (const char* good : {"digits-20261121-101502-7f3a", "a", "A.b_c"}) EXPECT_TRUE(isJobId(good)) << good;
+  for (const char* good : {"digits-20261121-101502-7f3a", "a", "A.b_c", "_x-20261121"}) EXPECT_TRUE(isJobId(good)) << good;
   for (const char* bad : {"", ".", "..", ".a", "-n", "a/b", "a b", "a;b", "a\nb", "ä"})
     EXPECT_FALSE(isJobId(bad)) << bad;
   EXPECT_FALSE(isJobId(std::string(121, 'a')));
@@ -75,13 +117,19 @@ TEST(Names, WhatMayBeAJobAndAFolder) {
     EXPECT_FALSE(isPlainPath(bad)) << bad;
 }
 
-TEST(SlurmState, WhatIsNotKnownIsNotFinished) {
-  EXPECT_EQ(slurmStateFrom("PENDING|Priority\n").phase, JobPhase::queued);
-  EXPECT_THAT(slurmStateFrom("PENDING|Priority\n").detail, HasSubstr("Priority"));
-  EXPECT_EQ(slurmStateFrom("RUNNING|None").phase, JobPhase::running);
-  EXPECT_EQ(slurmStateFrom("TIMEOUT|TimeLimit").phase, JobPhase::ended);
-  EXPECT_EQ(slurmStateFrom("PERHAPS|None").phase, JobPhase::unknown);
-  EXPECT_EQ(slurmStateFrom("").phase, JobPhase::unknown);
+// A file system that cannot take room by itself (NFS) is not filled to find out whether there is some.
+TEST(Room, IsTakenByTheFileSystemOrReadOff) {
+  const TestFolder folder("room");
+  std::int64_t taken = 0;
+  const auto cannot = [&taken](int, std::int64_t bytes) {
+    taken = bytes;
+    return EOPNOTSUPP;
+  };
+  EXPECT_EQ(whyNoRoom(folder.path(), 1000, cannot), "");
+  EXPECT_EQ(taken, 1000);
+  EXPECT_THAT(whyNoRoom(folder.path(), std::int64_t{1} << 58, cannot), HasSubstr("do not fit"));
+  EXPECT_THAT(whyNoRoom(folder.path(), 1000, [](int, std::int64_t) { return EDQUOT; }), HasSubstr("do not fit"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(Command, CarriesInputOutputAndEnds) {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/catalogue/entry.h"
+#include "engine/catalogue/names.h"
 
 namespace loom {
 namespace {
@@ -34,6 +34,15 @@ TEST(Search, FindsByAliasBeginningInitialsAndMiddle) {
   EXPECT_THAT(found("norm"), ElementsAre("BatchNormalization", "LayerNormalization"));
   EXPECT_THAT(found("global average"), ElementsAre("GlobalAveragePooling"));
   EXPECT_THAT(found("slope"), ElementsAre("LeakyReLU"));
+}
+
+TEST(Search, FindsByTheNameOfARelative) {
+  Entry lars{.id = "LARS"};
+  lars.relatives = {{"LARC", "is another rule"}};
+  EXPECT_EQ(search({&lars}, "larc").size(), 1u);
+  EXPECT_FALSE(hasAlias(lars, "LARC"));
+  EXPECT_EQ(adviceOf(lars, "larc"), "LARC is another rule");
+  EXPECT_EQ(adviceOf(lars, "LARS"), "");
 }
 
 TEST(Search, PutsTheExactNameFirst) {

@@ -111,6 +111,15 @@ TEST(RankWatch, ARankThatLeftInOrderOwesNothing) {
   EXPECT_FALSE(watch.verdict(kBegin + seconds(100)));
 }
 
+TEST(RankWatch, ReadsWhatSrunSays) {
+  RankWatch watch;
+  hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);
+  EXPECT_FALSE(watch.hear("srun: error: a: task 0: Killed", kBegin));
+  EXPECT_FALSE(watch.hear("srun: error: b: task 1: Terminated", kBegin));  // by srun, after it
+  EXPECT_THAT(watch.postMortem(137, 0), AllOf(HasSubstr("rank 0 on a (process 100) was ended by signal 9"),
+                                              HasSubstr("rank 1 waited in all-reduce")));
+}
+
 TEST(RankWatch, ReadsWhatMpirunSays) {
   RankWatch watch;
   hear(watch, {sign(0, "a", 5, 5), sign(1, "b", 6, 5)}, 0, 5);
@@ -142,7 +151,38 @@ TEST(RankWatch, ReadsWhatMpirunSays) {
   EXPECT_THAT(failed.postMortem(31, 0), AllOf(HasSubstr("rank 2 on b failed"), HasSubstr("line 812")));
 
   EXPECT_THAT(RankWatch().postMortem(1, 0), HasSubstr("ended with code 1"));
+  RankWatch ended;
+  ended.hear("  Process name: [[4711,1],3]", kBegin);
+  EXPECT_THAT(ended.postMortem(7, 0), HasSubstr("rank 3 ended with code 7"));
   EXPECT_THAT(RankWatch().postMortem(0, 15), HasSubstr("signal 15"));
+}
+
+// Open MPI 5: other names, sentences over lines, and signs of life between them.
+TEST(RankWatch, ReadsWhatPrterunSays) {
+  const std::vector<RankSign> both{sign(0, "a", 5, 5), sign(1, "b", 6, 5)};
+  RankWatch watch;
+  hear(watch, both, 0, 5);
+  watch.hear("prterun noticed that process rank 0 with PID 4711 on node a exited on", kBegin);
+  watch.hear(toLine(both[1]), kBegin + seconds(6));
+  watch.hear("signal 9 (Killed).", kBegin);
+  watch.hear("----------------", kBegin);
+  EXPECT_THAT(watch.postMortem(137, 0), HasSubstr("rank 0 on a (process 4711) was ended by signal 9"));
+
+  RankWatch longName;
+  longName.hear("prterun noticed that process rank 3 with PID 4711 on node", kBegin);
+  longName.hear("a-host-with-a-long-name.of-a-cluster.example.org exited on signal", kBegin);
+  longName.hear("9 (Killed).", kBegin);
+  EXPECT_THAT(longName.postMortem(137, 0), HasSubstr("rank 3 on a-host-with-a-long-name.of-a-cluster.example.org"));
+
+  RankWatch lost;
+  hear(lost, both, 0, 5);
+  lost.hear("  HNP daemon   : [prterun-a-4939@0,0] on node a", kBegin);
+  lost.hear("  Remote daemon: [prterun-a-4939@0,1] on node b", kBegin);
+  EXPECT_THAT(lost.postMortem(0, 0), AllOf(HasSubstr("host b has been cut off"), HasSubstr("rank 1 was last")));
+
+  RankWatch ended;
+  ended.hear("   Process name: [prterun-a-31846@1,2]", kBegin);
+  EXPECT_THAT(ended.postMortem(31, 0), HasSubstr("rank 2 ended with code 31"));
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/program/builder.h"
+#include "engine/program/collectives.h"
+#include "engine/program/passes.h"
 #include "tests/engine/cpu/networks.h"
 #include "tests/engine/ops/op_cases.h"
 
@@ -229,6 +232,47 @@ TEST(CpuExecutable, unknownNamesAreNamed) {
   const auto executable = cpu->compile(networks::perceptron(2), store, {});
   EXPECT_THROW(executable->input("z"), Error);
   EXPECT_THROW(executable->scalarResult("accuracy"), Error);
+}
+
+TEST(CpuExecutable, aNotANumberIsNeverRight) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  ProgramBuilder builder(4, 1, false);
+  const TensorId p = builder.input("p", {4}, DataType::f32), target = builder.input("target", {4}, DataType::f32);
+  builder.result("share", "metric", builder.add("binary_accuracy", {p, target}));
+  const auto executable = cpu->compile(builder.take(), store, {});
+  const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {0.9f, 0.1f, nan, nan}, targets[] = {1, 0, 0, 1};
+  std::memcpy(executable->input("p").data(), values, sizeof values);
+  std::memcpy(executable->input("target").data(), targets, sizeof targets);
+  executable->run({});
+  EXPECT_EQ(executable->scalarResult("share"), 0.5);
+}
+
+// What an exchange between ranks throws while all threads are inside of an operation.
+TEST(CpuExecutable, anExceptionInAStageEndsTheStepAndNotTheProcess) {
+  struct Failing final : Collectives {
+    int ranks() const override { return 2; }
+    void post(int) override { throw Error(ErrorCode::communication, "rank 1 is gone"); }
+    void gather(std::span<const double>, std::span<double>) override { post(0); }
+    RankGroup* group(std::string_view) override { return nullptr; }
+  } collectives;
+  for (const int threads : {1, 2, 5}) {
+    const auto cpu = makeCpuBackend(threads);
+    ParameterStore store(1);
+    Program program = networks::smallCnn(4);
+    exchangeGradients(program, planBuckets(program, 1 << 20));
+    const auto executable = cpu->compile(std::move(program), store, {.collectives = &collectives});
+    networks::fill(*executable, networks::kClasses);
+    for (int time = 0; time < 2; ++time) {
+      try {
+        executable->run({.exchange = true});
+        FAIL() << "the step went on";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::communication);
+      }
+    }
+    executable->run({.exchange = false});  // and goes on
+  }
 }
 
 }  // namespace

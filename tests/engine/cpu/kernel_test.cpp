@@ -245,13 +245,21 @@ TEST(CpuKernels, dropoutReadsTheWordsOfTheContract) {
     const Philox philox(0, std::uint64_t{0x123456789abcdef});
     const double p = 0.3;
     const std::uint64_t counter = noiseCounter(70000, 12);
-    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, static_cast<std::uint32_t>(std::ceil(p * 0x1p24)),
-                  static_cast<float>(1 / (1 - p)), x.data(), y.data(), count);
+    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, noiseThreshold(p), static_cast<float>(1 / (1 - p)), x.data(), y.data(), count);
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const bool kept = Philox::toUniform(noiseWord(philox, counter, i)) >= p;
       ASSERT_EQ(y[at], kept ? x[at] * static_cast<float>(1 / (1 - p)) : 0.0f) << i;
     }
+  }
+}
+
+TEST(CpuKernels, dropoutsThresholdIsThatOfTheContract) {
+  for (int hundredths = 0; hundredths < 100; ++hundredths) {
+    const double p = hundredths / 100.0;
+    const std::uint32_t threshold = noiseThreshold(p);
+    EXPECT_TRUE(noiseKeeps(threshold << 8, p)) << p;
+    if (threshold > 0) EXPECT_FALSE(noiseKeeps((threshold - 1) << 8, p)) << p;
   }
 }
 

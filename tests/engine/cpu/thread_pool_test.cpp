@@ -89,5 +89,27 @@ TEST(CpuBackend, parallelForHandsOnWhatWasThrown) {
   EXPECT_EQ(sum, 10);
 }
 
+TEST(ThreadPool, aThreadThatWillNotComeLetsTheOthersGo) {
+  constexpr int kThreads = 5;
+  cpu::ThreadPool pool(kThreads);
+  struct Context {
+    cpu::ThreadPool& pool;
+    int absent;
+    std::atomic<int> broken{0}, met{0};
+  };
+  for (int round = 0; round < 200; ++round) {
+    Context context{pool, round % (kThreads + 1), {}, {}};  // the last: all come
+    pool.run(
+        [](void* pointer, int index) {
+          auto& c = *static_cast<Context*>(pointer);
+          if (index == c.absent) return c.pool.barrier().breakUp();
+          for (int meeting = 0; meeting < 3; ++meeting) ++(c.pool.barrier().wait() ? c.met : c.broken);
+        },
+        &context);
+    EXPECT_EQ(context.met, context.absent == kThreads ? 3 * kThreads : 0) << "the barrier is whole in each run";
+    EXPECT_EQ(context.broken, context.absent == kThreads ? 0 : 3 * (kThreads - 1));
+  }
+}
+
 }  // namespace
 }  // namespace loom

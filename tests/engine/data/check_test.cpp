@@ -5,10 +5,12 @@
 
 #include "engine/data/write_png.h"
 #include "tests/engine/data/data_files.h"
+#include "tests/engine/data/sample_files.h"
 
 namespace loom {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
@@ -99,6 +101,38 @@ TEST_F(Check, LooksIntoFiles) {
   const auto quick = check(csv, {.readFiles = false});
   EXPECT_EQ(quick.count(FaultKind::missingFile), 1);
   EXPECT_EQ(quick.count(FaultKind::mixedShapes), 0);
+}
+
+TEST_F(Check, TellsOfClipsOfSeveralLengths) {
+  const auto clip = [&](const std::string& name, std::size_t samples) {
+    const files::Bytes bytes = files::wav(1, 1, 16, files::Bytes(samples * 2, 3));
+    folder.write(name, std::string(bytes.begin(), bytes.end()));
+  };
+  clip("a.wav", 40);
+  clip("b.wav", 60);
+  const auto report = check("x:sound,y:label\na.wav,0\nb.wav,1\n");
+  EXPECT_THAT(messages(report, FaultKind::mixedShapes),
+              ElementsAre(AllOf(HasSubstr("column x:sound: the clips have 40 to 60 steps"), HasSubstr("Crop to at most 40"),
+                                HasSubstr("Pad to at least 60"))));
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.warnings, 0);
+  clip("b.wav", 40);
+  EXPECT_EQ(check("x:sound,y:label\na.wav,0\nb.wav,1\n").count(FaultKind::mixedShapes), 0);
+}
+
+TEST_F(Check, DoesNotQuoteATextThatIsNoCsv) {
+  const std::string secret = "root:x:0:0:root:/root:/bin/bash", more = "daemon:x:1:1:a long text that is nobody's business";
+  for (const Fault& fault : check(secret + "\n" + more + "\n").faults) {
+    EXPECT_THAT(fault.message(), testing::Not(HasSubstr("/root"))) << "a name, not the text";
+    EXPECT_THAT(fault.message(), testing::Not(HasSubstr("business")));
+  }
+  const auto prose = check("Dear all of you who read this line to its end\n" + more + "\n");
+  EXPECT_FALSE(prose.ok());
+  for (const Fault& fault : prose.faults) {
+    EXPECT_THAT(fault.message(), testing::Not(HasSubstr("to its end")));
+    EXPECT_THAT(fault.message(), testing::Not(HasSubstr("business")));
+  }
+  EXPECT_THAT(messages(prose, FaultKind::missingFile), ElementsAre(HasSubstr("line 2")));
 }
 
 TEST_F(Check, FindsDuplicatesAndWhatStandsInBothSets) {

@@ -39,6 +39,8 @@ std::span<const float> floats(const Batch& batch, std::size_t column) {
   return {reinterpret_cast<const float*>(batch.columns[column].data()), batch.columns[column].size() / 4};
 }
 
+using testing::AllOf;
+
 TEST(Shuffle, IsAPermutationOfEveryEpochAndFairToEveryPlace) {
   for (const std::int64_t count : {1, 2, 3, 5, 10, 100, 101, 4096, 10007}) {
     for (std::int64_t epoch : {0, 1}) {
@@ -146,6 +148,31 @@ TEST(Loader, ResumesAtAnyPlaceAndChangesItsBatch) {
   }
   const std::size_t count = std::min(changed.size(), whole.size());
   EXPECT_TRUE(std::equal(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(count), whole.begin()));
+}
+
+TEST(Loader, WhatWasDroppedStaysDroppedWhenTheBatchChanges) {
+  const auto dataset = std::make_shared<Pictures>(50, 1, 2, 2);
+  LoaderOptions options = optionsFor(*dataset, 16);
+  options.dropLast = true;
+  const auto loader = makeLoader(dataset, options);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(loader->next().lastOfEpoch, i == 2);
+  loader->setBatch(2);
+  const Batch& next = loader->next();
+  EXPECT_EQ(next.epoch, 1);
+  EXPECT_EQ(next.first, 0);
+  EXPECT_THAT(messageOf([&] { loader->setBatch(51); }), HasSubstr("no batch is left"));
+}
+
+TEST(Loader, RefusesIndicesThatF32CannotTellApart) {
+  ScratchFolder folder;
+  const auto dataset = std::shared_ptr(openDataset(folder.write("t.csv", "y\n16777215\n16777217\n")));
+  LoaderOptions options = optionsFor(*dataset, 1);
+  options.columns = {{"y", {1}, DataType::i32}};
+  options.shuffle = false;
+  const auto loader = makeLoader(dataset, options);
+  EXPECT_EQ(reinterpret_cast<const std::int32_t*>(loader->next().columns[0].data())[0], 16777215);
+  EXPECT_THAT(messageOf([&] { loader->next(); }),
+              AllOf(HasSubstr("row 1 (from 0), column y"), HasSubstr("below 16777216")));
 }
 
 TEST(Loader, CarriesWhatABackgroundThreadMet) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/philox.h"
-#include "engine/program/gradient_check.h"
+#include "tests/engine/program/gradient_check.h"
 #include "tests/engine/layers/examples.h"
 
 namespace loom {

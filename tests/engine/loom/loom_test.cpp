@@ -126,6 +126,20 @@ TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(loom(m_workshop, {"data", "check", "train.csv"}).code, exitCode(ErrorCode::badData));
 }
 
+TEST_F(Loom, AFolderWithOneProjectIsThatProject) {
+  EXPECT_EQ(loom(m_workshop, {"check", "."}).code, 0);
+  EXPECT_EQ(loom(m_workshop, {"plan", m_workshop.path().string()}).code, 0);
+  EXPECT_EQ(loom(m_workshop, {"train", "."}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "runs/p-001/run.json")) << "in the folder's runs";
+  m_workshop.write("q.loom", formatJson(perceptron()));
+  const Ended two = loom(m_workshop, {"train", "."});
+  EXPECT_EQ(two.code, exitCode(ErrorCode::badArgument));
+  EXPECT_THAT(two.error, HasSubstr("2 projects: name one of p.loom, q.loom"));
+  const Ended none = loom(m_workshop, {"check", "runs"});
+  EXPECT_EQ(none.code, exitCode(ErrorCode::missingFile));
+  EXPECT_THAT(none.error, HasSubstr("holds no project"));
+}
+
 TEST_F(Loom, AllFaultsOfAProjectInOneBlock) {
   Json project = perceptron();
   project["networks"]["main"]["nodes"][1]["layer"] = "Liner";

@@ -109,6 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
                "Make it Convolution"},
         Faulty{"UnknownLayerByAlias", "x Input shape=[1,8,8]\nc Affin <- x", "c", "did you mean 'Linear'?",
                Remedy::Kind::renameLayer, "Make it Linear"},
+        Faulty{"ARelativesName", "x Input shape=[8,8]\nr RNN <- x", "r",
+               "r: RNN would be a plain recurrence without gates, which is not there: write \"LSTM\" or \"GRU\""},
         Faulty{"NoSuchLayer", "x Input shape=[1,8,8]\nc Frobnicate <- x", "c", "c: unknown layer 'Frobnicate'"},
         Faulty{"UnknownField", "x Input shape=[1,8,8]\nc Convolution chanels=3 <- x", "c",
                "c: unknown key 'chanels': did you mean 'channels'?", Remedy::Kind::removeField, "Remove chanels"},

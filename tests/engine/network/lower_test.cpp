@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/philox.h"
-#include "engine/program/gradient_check.h"
+#include "tests/engine/program/gradient_check.h"
 #include "tests/engine/network/networks.h"
 
 namespace loom {

@@ -53,6 +53,14 @@ INSTANTIATE_TEST_SUITE_P(
                p.training.updates[0].optimizer = {{"name", "Adma"}};
              },
              "training.optimizer.name", "there is no optimizer 'Adma': did you mean 'Adam'?", "Set it to Adam"},
+        Case{"Relative",
+             [](Project& p) {
+               p.training.updates[0].optimizer = {{"name", "LARC"}};
+             },
+             "training.optimizer.name", "LARC is LARS whose ratio is clipped"},
+        Case{"NullRate", [](Project& p) { p.training.updates[0].optimizer["learning_rate"] = nullptr; },
+             "training.optimizer.learning_rate", "'learning_rate' is null, but a number is wanted; without the key it is",
+             "Set learning_rate to 0.01"},
         Case{"OptimizerField", [](Project& p) { p.training.updates[0].optimizer["learning_rat"] = 1; },
              "training.optimizer.learning_rat", "unknown key 'learning_rat': did you mean 'learning_rate'?",
              "Remove learning_rat"},
@@ -117,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
              },
              "training.network", "has no weights to train"},
         Case{"NoLoss", [](Project& p) { p.networks[0] = drawn("x Input shape=[3]\nfc Linear <- x"); },
-             "training.network", "network 'main' has no loss to make smaller: add one"},
+             "", "network 'main' has no loss to make smaller: add one", "Add SoftmaxCrossEntropy with its labels"},
         Case{"SharesNothing", [](Project& p) { p.networks[0].find("fc")->shares = "fc9"; }, "shares",
              "shares the parameters of 'fc9', but there is no such node: did you mean 'fc'?"},
         Case{"SharesAnotherLayer", [](Project& p) { p.networks[0].find("fc")->shares = "relu1"; }, "shares",

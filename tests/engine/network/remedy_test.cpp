@@ -23,6 +23,10 @@ void carryOut(Network& network, const Problem& problem) {
     case Remedy::Kind::renameLayer:
       node->layer = remedy.value.get<std::string>();
       break;
+    case Remedy::Kind::addNodes:
+      network.nodes.insert(network.nodes.end(), remedy.nodes.begin(), remedy.nodes.end());
+      network.edges.insert(network.edges.end(), remedy.edges.begin(), remedy.edges.end());
+      break;
     case Remedy::Kind::addEdge:
       network.edges.push_back(remedy.edge);
       break;
@@ -105,6 +109,11 @@ INSTANTIATE_TEST_SUITE_P(
                "Set type of y to label"},
         Mended{"WireOfATarget", "x Input shape=[10]\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- x",
                "Wire y to l.target"},
+        Mended{"LabelsOfALoss", "x Input shape=[10]\nl SoftmaxCrossEntropy <- x", "Add label Input"},
+        Mended{"LabelsOfASequence", "x Input shape=[5,10]\nl SoftmaxCrossEntropy <- x", "Add label Input"},
+        Mended{"LabelsBesideOneCalledY", "y Input shape=[10]\nl SoftmaxCrossEntropy <- y", "Add label Input"},
+        Mended{"TargetOfARegression", "x Input shape=[10]\nf Linear outputs=3 <- x\nl MeanSquaredError <- f",
+               "Add target Input"},
         Mended{"SlipInALayer", "x Input shape=[10]\na Dens <- x", "Make it Linear"},
         Mended{"TextForANumber", "x Input shape=[10]\na Linear outputs=\"10\" <- x", "Set outputs to 10"},
         Mended{"Circle", "x Input shape=[3]\na Add <- x, x2, b\nx2 Input shape=[3]\nb ReLU <- a",

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/program/builder.h"
-#include "engine/program/gradient_check.h"
+#include "tests/engine/program/gradient_check.h"
 #include "tests/engine/ops/op_cases.h"
 
 namespace loom::cases {

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "engine/base/error.h"
+#include "engine/catalogue/names.h"
 #include "engine/optimizers/optimizer.h"
 
 namespace loom {
@@ -142,6 +144,32 @@ TEST(TrustRatios, SpareBiasesAndNormalisationByDefault) {
     EXPECT_EQ(rule->unscaled()[0], "bias");
     EXPECT_EQ(rule->unscaled()[1], "normalisation");
   }
+}
+
+TEST(Lamb, RefusesABetaThatTheCorrectionDividesBy) {
+  for (const char* key : {"beta1", "beta2"}) {
+    Json values = {{"bias_correction", true}, {key, 1}};
+    EXPECT_THROW(findOptimizer("LAMB")->make(Values(findOptimizer("LAMB")->entry, values)), Error);
+    values["bias_correction"] = false;
+    EXPECT_NO_THROW(findOptimizer("LAMB")->make(Values(findOptimizer("LAMB")->entry, values)));
+  }
+}
+
+// What other programs call so computes otherwise than the entry's defaults.
+TEST(TrustRatios, OtherArithmeticIsNoAlias) {
+  for (const char* name : {"LARC", "NVLAMB", "FusedLAMB", "nvlamb"}) EXPECT_EQ(findOptimizer(name), nullptr) << name;
+  EXPECT_EQ(adviceOn(optimizerTable(), "larc").substr(0, 12), "LARC is LARS");
+  EXPECT_NE(hintOn(optimizerTable(), "FusedLAMB").find("\"bias_correction\": true"), std::string::npos);
+}
+
+// The advice for LARC, worked by hand: min(λ / rate, 1) times the rate and the gradient, momentum outside of it.
+TEST(Lars, WithTheAdviceIsLarc) {
+  Pair pair("LARS", {{"momentum", 0.9}, {"coefficient", 0.001}, {"trust_clip", true}, {"rate_placement", "outside"}},
+            {3, 4}, {0.6f, 0.8f});
+  const double first = 0.001 * 5 / 1.05, multiplier = std::min(first / 0.002, 1.0);
+  EXPECT_EQ(pair.step(0.002f, 0.01f), 1);
+  const double buffer[] = {multiplier * (0.6 + 0.01 * 3), multiplier * (0.8 + 0.01 * 4)};
+  pair.expectWeight(3 - 0.002 * buffer[0], 4 - 0.002 * buffer[1]);
 }
 
 }  // namespace

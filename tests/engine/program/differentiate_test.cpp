@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/program/builder.h"
 #include "engine/program/evaluator.h"
-#include "engine/program/gradient_check.h"
+#include "tests/engine/program/gradient_check.h"
 
 namespace loom {
 namespace {
@@ -168,6 +168,36 @@ TEST(Differentiate, RefusesALossThatIsNoNumber) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("'loss' must be one number, but is 2"));
   }
+}
+
+// A zero in the place of a derivative that is not there would train something else, silently.
+TEST(Differentiate, RefusesWhatHasNoDerivativeYet) {
+  ProgramBuilder builder(1, 1, true);
+  builder.setOrigin("soft");
+  const TensorId x = builder.parameter(weight("x", {1, 3}));
+  const TensorId p = builder.add("softmax", {x}, {{"axis", std::int64_t{-1}}});
+  builder.result("loss", "loss", total(builder, product(builder, p, p)));
+  const TensorId target[] = {x};
+  const TensorId gradient = gradientsOf(builder, target)[0];
+  builder.program().results.clear();
+  builder.result("penalty", "loss", total(builder, product(builder, gradient, gradient)));
+  try {
+    differentiate(builder);
+    FAIL() << "the derivative of a softmax's gradient is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badProject);
+    EXPECT_THAT(error.what(), testing::HasSubstr("softmax_gradient, which has no derivative yet"));
+  }
+}
+
+// An accuracy is flat: as a part of the loss it counts and moves nothing.
+TEST(Differentiate, NothingFlowsThroughWhatIsFlat) {
+  ProgramBuilder builder(2, 1, true);
+  const TensorId x = builder.parameter(weight("x", {2}));
+  const TensorId share = builder.add("binary_accuracy", {x, builder.constant(1, {2})});
+  builder.result("loss", "loss", sum(builder, share, total(builder, product(builder, x, x))));
+  differentiate(builder);
+  EXPECT_NE(builder.program().findTensor("x", TensorRole::parameterGradient), kNoTensor);
 }
 
 // The order of a sum decides its last bit: the same drawing must always give the same program.

@@ -1,18 +1,16 @@
-// Passes keep the meaning of a program; fusion hints name only what may be fused.
+// Passes keep the meaning of a program.
 #include "engine/program/passes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/program/builder.h"
-#include "engine/program/fusion.h"
 #include "tests/engine/ops/op_cases.h"
 
 namespace loom {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::vector<std::string> names(const Program& program) {
   std::vector<std::string> names;
@@ -120,51 +118,6 @@ TEST(DeadCode, KeepsResultsGradientsAndStates) {
   EXPECT_THAT(names(builder.program()), ElementsAre("batch_normalization", "unary", "unary"));
   eliminateDeadCode(builder.program());
   EXPECT_THAT(names(builder.program()), ElementsAre("batch_normalization", "unary"));
-}
-
-struct Block {
-  ProgramBuilder builder{2, 1, true};
-  TensorId x = builder.input("x", {2, 3, 4, 4}, DataType::f32);
-  TensorId w = builder.parameter({.name = "w", .shape = {3, 3, 3, 3}});
-  TensorId convolution(TensorId from) {
-    return builder.add("convolution", {from, w}, {{"padding", std::vector<std::int64_t>{1, 1, 1, 1}}});
-  }
-};
-
-TEST(Fusion, ResidualAddAndReluFollowTheConvolution) {
-  Block block;
-  const TensorId y = block.convolution(block.x);
-  const TensorId joined = block.builder.add("binary", {y, block.x}, {{"function", "add"}});
-  block.builder.result("loss", "loss",
-                       block.builder.add("reduce", {unary(block.builder, "relu", joined)}, {{"function", "sum"}}));
-  differentiate(block.builder);
-  const FusionHints hints = analyseFusion(block.builder.program());
-  EXPECT_THAT(hints.epilogues[0], ElementsAre(1, 2)) << "relu's gradient reads y alone, so nothing else reads the sum";
-  EXPECT_EQ(hints.leader[2], 0);
-}
-
-TEST(Fusion, WhatOthersReadIsWritten) {
-  Block block;
-  const TensorId y = block.convolution(block.x);
-  block.builder.result("y", "output", y);
-  block.builder.result("z", "output", unary(block.builder, "relu", y));
-  EXPECT_THAT(analyseFusion(block.builder.program()).epilogues[0], IsEmpty());
-
-  Block two;  // gelu's gradient reads the convolution's output
-  const TensorId g = unary(two.builder, "gelu", two.convolution(two.x));
-  two.builder.result("loss", "loss", two.builder.add("reduce", {g}, {{"function", "sum"}}));
-  differentiate(two.builder);
-  EXPECT_THAT(analyseFusion(two.builder.program()).epilogues[0], IsEmpty());
-}
-
-TEST(Fusion, AnOperandThatComesLaterCannotBeAdded) {
-  Block block;
-  const TensorId first = block.convolution(block.x);
-  const TensorId second = block.convolution(unary(block.builder, "tanh", block.x));
-  block.builder.result("y", "output", block.builder.add("binary", {first, second}, {{"function", "add"}}));
-  const FusionHints hints = analyseFusion(block.builder.program());
-  EXPECT_THAT(hints.epilogues[0], IsEmpty()) << "the second convolution is not there yet";
-  EXPECT_THAT(hints.epilogues[2], ElementsAre(3));
 }
 
 }  // namespace

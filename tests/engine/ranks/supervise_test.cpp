@@ -98,18 +98,22 @@ std::vector<Event> eventsOf(const Workshop& workshop) {
   return EventReader(workshop.path() / "run" / "events.jsonl").read();
 }
 
-// The ranks' processes, once the job has done some steps; empty when it never does.
+// The ranks' processes, once the job has done some steps and the supervisor has heard of them (a rank tells its step once a
+// second); empty when it never does.
 std::vector<int> ranksOf(const Workshop& workshop) {
   for (const auto until = Clock::now() + kPatience; Clock::now() < until;
        std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
     std::vector<int> pids;
     int steps = 0;
+    double first = 0, last = 0;  // when
     for (const Event& event : eventsOf(workshop)) {
       if (event.kind == "devices")
         for (const Json& rank : event.body["ranks"]) pids.push_back(rank["pid"].get<int>());
-      steps += event.kind == "step";
+      if (event.kind != "step") continue;
+      if (steps++ == 0) first = event.time;
+      last = event.time;
     }
-    if (!pids.empty() && steps > 3) return pids;
+    if (!pids.empty() && steps > 3 && last - first > 2.5) return pids;
   }
   return {};
 }
@@ -191,6 +195,19 @@ TEST(Supervise, PassesOnWhatARankSays) {
   workshop.write("p.loom", "{\"loom\": 1");
   Started job(workshop, supervised(2, {"p.loom", "--run", "run"}));
   EXPECT_EQ(job.wait(), exitCode(ErrorCode::badProject)) << job.text();
+}
+
+// So does Open MPI 5 when a host is lost: it answers that all is well.
+TEST(Supervise, DoesNotTakeALostHostForTheEnd) {
+  const Workshop workshop("supervised-lost");
+  std::filesystem::create_directory(workshop.path() / "run");
+  const std::string says = "echo '  Remote daemon: [prterun-a-4939@0,1] on node b' >&2";
+  Started job(workshop, {LOOM_PROGRAM, "supervise", "--run", "run", "--", "/bin/sh", "-c", says});
+  EXPECT_EQ(job.wait(), exitCode(ErrorCode::communication)) << job.text();
+  const std::vector<Event> events = eventsOf(workshop);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back().body.value("reason", ""), "failed");
+  EXPECT_THAT(events.back().body.value("message", ""), HasSubstr("host b has been cut off"));
 }
 
 TEST(Trace, ShowsComputeAndCommunicationOfAllRanks) {

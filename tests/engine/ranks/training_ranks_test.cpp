@@ -118,11 +118,14 @@ struct Outcome {
 Outcome outcomeOf(const Workshop::Run& run) {
   return {run.tensors(), run.series("step", "loss"), run.series("validation", "loss")};
 }
-Outcome onAll(const Shared& shared, const Json& project, const std::string& name, bool resume = false) {
-  const Workshop workshop = workshopOf(shared);
+Workshop::Run runOnAll(const Shared& shared, const Json& project, const std::string& name, bool resume = false,
+                       Backend* backend = nullptr) {
   if (rank() == 0) std::filesystem::create_directories(shared.path() / name);
-  const Workshop::Run run =
-      workshop.train(project, name, {.resume = resume, .changed = resume, .communicator = &world()});
+  return workshopOf(shared).train(project, name,
+                                  {.resume = resume, .backend = backend, .changed = resume, .communicator = &world()});
+}
+Outcome onAll(const Shared& shared, const Json& project, const std::string& name, bool resume = false) {
+  const Workshop::Run run = runOnAll(shared, project, name, resume);
   return rank() == 0 ? outcomeOf(run) : Outcome{};
 }
 Outcome alone(const Shared& shared, const Json& project, const std::string& name) {
@@ -274,6 +277,40 @@ TEST(Resume, GoesOnWithAnotherNumberOfRanks) {
   if (rank() != 0) return;
   EXPECT_EQ(resumed.tensors, never.tensors);
   EXPECT_EQ(resumed.losses, never.losses);
+}
+
+// Another machine's library may round the first weights otherwise.
+TEST(Start, AllBeginWithTheFirstRanksWeights) {
+  const Shared shared("begin");
+  const Json project = projectOf(kNets[1], Json::object());
+  const Outcome plain = onAll(shared, project, "plain");
+  WatchedBackend backend;
+  backend.compiled = [](ParameterStore& store) {
+    if (rank() > 0) store.entries().front()->value[0] += 0.5f;
+  };
+  const Workshop::Run run = runOnAll(shared, project, "apart", false, &backend);
+  if (rank() != 0) return;
+  EXPECT_EQ(outcomeOf(run).tensors, plain.tensors);
+  EXPECT_TRUE(run.of("warning").empty());
+  const Json described = parseJson(readFile(run.folder.runFile()), "run.json");
+  EXPECT_EQ(described["ranks"], size());
+  EXPECT_EQ(described["hosts"].size(), 1u) << "each host once";
+}
+
+TEST(Weights, ThatComeApartAreFoundAndMadeAlike) {
+  const Shared shared("apart");
+  Json project = projectOf(kNets[0], {{"epochs", 1000}, {"max_steps", 130}});
+  WatchedBackend backend;
+  backend.shared = [times = 0](ParameterStore& store) mutable {
+    if (++times == 10 && rank() == size() - 1 && rank() > 0) store.entries().front()->value[0] += 1e-3f;
+  };
+  const Workshop::Run run = runOnAll(shared, project, "run", false, &backend);
+  if (rank() != 0) return;
+  const auto warnings = run.of("warning");
+  ASSERT_EQ(warnings.size(), size() > 1 ? 1u : 0u) << "once: they are alike afterwards";
+  if (size() > 1)
+    EXPECT_THAT(warnings[0].body["message"].get<std::string>(),
+                testing::AllOf(HasSubstr("at step 65"), HasSubstr(fmt::format("rank {} on ", size() - 1))));
 }
 
 TEST(Start, RanksThatWouldTrainDifferentThingsRefuse) {

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "engine/base/error.h"
 #include "engine/run/exit_code.h"
+#include "engine/run/file_lock.h"
 #include "engine/run/run_lock.h"
 #include "tests/engine/run/folder.h"
 
@@ -31,6 +33,13 @@ TEST(Lock, OneHolderAtATimeAndTheSecondIsTold) {
   }
   EXPECT_FALSE(run.running());
   const RunLock again(run);
+}
+
+TEST(Lock, AFileSystemWithoutLocksIsNotAnotherProcess) {
+  EXPECT_EQ(lockRefusal(EWOULDBLOCK), LockOutcome::elsewhere);
+  for (const int each : {ENOLCK, ENOSYS, EOPNOTSUPP}) EXPECT_EQ(lockRefusal(each), LockOutcome::unsupported);
+  EXPECT_EQ(lockRefusal(EBADF), LockOutcome::failed);
+  EXPECT_EQ(takeLock(-1, LockKind::exclusive), LockOutcome::failed);
 }
 
 TEST(Lock, IsFreedByAKilledHolder) {

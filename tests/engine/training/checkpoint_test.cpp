@@ -124,6 +124,8 @@ TEST_F(Checkpoints, ANewerVersionIsSaid) {
 TEST(PositionTest, ComesBackExactly) {
   Position position{.step = 7,
                     .scheduleStep = 6.1,
+                    .stepsPerEpoch = 21,
+                    .settingsBatch = 16,
                     .samples = 99,
                     .epoch = 1.0 / 3,
                     .validationDue = true,
@@ -132,13 +134,16 @@ TEST(PositionTest, ComesBackExactly) {
   position.means.add({.loss = 0.1, .metrics = {{"accuracy", 1.0 / 3}}, .samples = 7});
   position.best = BestSoFar{.metric = "loss", .value = 0.1 + 0.2, .epoch = 0.7, .step = 3};
   position.datasets["a"] = {.epoch = 3, .sample = 17};
-  position.updates = {{.count = 4, .rate = RateOverride{.value = 0.1, .at = 2.5}}, {.count = 1}};
+  position.updates = {{.count = 4, .rate = RateOverride{.value = 0.1, .at = 2.5, .base = 0.3}}, {.count = 1}};
   const Position back = Position::fromJson(Json::parse(position.toJson().dump()));
   EXPECT_EQ(back.toJson(), position.toJson());
   EXPECT_EQ(back.epoch, position.epoch);
   EXPECT_EQ(back.best->value, 0.1 + 0.2);
   EXPECT_EQ(back.means.value().metrics, position.means.value().metrics);
   EXPECT_FALSE(back.updates[1].rate);
+  EXPECT_EQ(back.stepsPerEpoch, 21);
+  EXPECT_EQ(back.settingsBatch, 16);
+  EXPECT_EQ(back.updates[0].rate->base, 0.3);
   for (const char* text : {"{}", "[]", "5", "{\"step\":\"a\"}"})
     EXPECT_THROW(Position::fromJson(Json::parse(text)), Error);
 }

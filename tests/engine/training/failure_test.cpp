@@ -8,6 +8,8 @@
 #include "engine/base/files.h"
 #include "engine/run/control.h"
 #include "engine/training/checkpoint.h"
+#include "engine/training/compiled_networks.h"
+#include "engine/training/divergence.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -178,6 +180,81 @@ TEST(Failures, ASecondTrainerIsRefusedByTheLock) {
                    EXPECT_THAT(error.what(), HasSubstr("being trained by another process"));
                  }});
   EXPECT_TRUE(tried);
+}
+
+// Looking for the place may take more memory than there is, and the process with it.
+TEST(Divergence, TheBestOfBeforeIsOnDiskBeforeThePlaceIsLookedFor) {
+  const Workshop workshop("diverge-first");
+  Json project = exploding();
+  project["training"]["optimizer"]["learning_rate"] = 1e-6;
+  bool training = false, saved = false;
+  WatchedBackend backend;
+  backend.compiled = [&](ParameterStore&) {
+    if (!training) return;
+    saved = findCheckpoint({workshop.path() / "run"}, Which::best).has_value();
+    throw std::bad_alloc();
+  };
+  const Error error = workshop.failure(project, "run", nullptr,
+                                       {.watch =
+                                            [&](const Event& event, const RunFolder& folder) {
+                                              if (event.kind != "epoch") return;
+                                              training = true;
+                                              appendControl(folder, {{"command", "learning_rate"}, {"value", 1e30}});
+                                            },
+                                        .backend = &backend});
+  EXPECT_EQ(error.code(), ErrorCode::diverged);
+  EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("the loss is"), HasSubstr("is not finite"))) << "the symptom";
+  EXPECT_THAT(error.what(), testing::Not(HasSubstr("the first values"))) << "where the place cannot be told";
+  EXPECT_TRUE(saved);
+}
+
+// Running statistics are infinite, too, and so is what lies behind: the first is named, however few are kept at a time
+// and whichever shard it was in.
+TEST(Divergence, NamesTheFirstLayerOfAnyShardPieceByPiece) {
+  const Workshop workshop("diverge-pieces");
+  Json project = exploding();
+  std::string text = "x__0,x__1,x__2,y\n";
+  for (int row = 0; row < 20; ++row) text += fmt::format("{},1,2,1\n", row == 3 ? "1e30" : "1");
+  workshop.write("train.csv", text);
+  Json& network = project["networks"]["main"];
+  network["nodes"].push_back({{"id", "same"}, {"layer", "Flatten"}});
+  network["nodes"].push_back({{"id", "square"}, {"layer", "Multiply"}});
+  network["nodes"].push_back({{"id", "bn"}, {"layer", "BatchNormalization"}});
+  network["edges"] = Json::parse(
+      R"([["x","same"],["x","square"],["same","square"],["square","bn"],["bn","fc1"],["fc1","fc2"],["fc2","loss"],["y","loss.target"]])");
+  project["training"].update({{"accumulate", 4}, {"shuffle", false}, {"batch", 20}});
+  const Error error = workshop.failure(project, "run");
+  EXPECT_EQ(error.code(), ErrorCode::diverged);
+  EXPECT_THAT(error.what(), HasSubstr("output of layer 'square' (Multiply)"));
+
+  const ReadProject read = readProject(project.dump(), "test.loom");
+  WatchedBackend backend;
+  int compiled = 0;
+  backend.compiled = [&](ParameterStore&) { ++compiled; };
+  ParameterStore store(1);
+  CompiledNetworks networks(backend, store, {}, 1);
+  const CompileRequest request{.network = &read.project.networks[0], .batch = 2};
+  Executable& executable = networks.get(request);
+  auto* const x = reinterpret_cast<float*>(executable.input("x").data());
+  auto* const y = reinterpret_cast<float*>(executable.input("y").data());
+  std::fill_n(y, 2, 1.0f);
+  for (const std::int64_t most : {1, 1 << 20}) {
+    const auto place = [&] {
+      compiled = 0;
+      return firstNotFinite(backend, store,
+                            {.network = *request.network,
+                             .program = networks.program(request),
+                             .executable = executable,
+                             .step = {},
+                             .compile = {},
+                             .mostKept = most});
+    };
+    std::fill_n(x, 6, 1.0f);
+    EXPECT_EQ(place(), "");
+    EXPECT_EQ(compiled > 1, most == 1) << compiled << " passes";
+    x[4] = 1e30f;
+    EXPECT_EQ(place(), "the output of layer 'square' (Multiply)");
+  }
 }
 
 }  // namespace

@@ -64,4 +64,27 @@ class Workshop {
 // One backend for all tests of the process: two threads.
 Backend& cpuBackend();
 
+// The same, watched: told of each program that is compiled and of each piece of work that is shared among threads.
+class WatchedBackend final : public Backend {
+ public:
+  std::function<void(ParameterStore&)> compiled, shared;
+  std::vector<DataType> precisions;  // of what was compiled
+  std::string name() const override { return cpuBackend().name(); }
+  std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
+    m_store = &store;
+    precisions.push_back(options.precision);
+    auto made = cpuBackend().compile(std::move(program), store, options);
+    if (compiled) compiled(store);
+    return made;
+  }
+  void parallelFor(std::int64_t count, std::int64_t grain,
+                   const std::function<void(std::int64_t, std::int64_t)>& work) override {
+    cpuBackend().parallelFor(count, grain, work);
+    if (shared) shared(*m_store);
+  }
+
+ private:
+  ParameterStore* m_store = nullptr;
+};
+
 }  // namespace loom

@@ -59,6 +59,19 @@ TEST(Prediction, AddsProbabilitiesToTheColumns) {
       << "the same samples are right as evaluation says";
 }
 
+TEST(Prediction, ComputesInThePrecisionOfTheRunAsEvaluationDoes) {
+  const Workshop workshop("predict-precision");
+  Json project = perceptron();
+  project["training"].update({{"epochs", 1}, {"precision", "bf16"}});
+  const auto run = workshop.train(project, "run");
+  WatchedBackend backend;
+  TrainedRun trained(backend, {.run = run.folder});
+  trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"});
+  trained.evaluate("");
+  EXPECT_GE(backend.precisions.size(), 2u);
+  EXPECT_THAT(backend.precisions, testing::Each(DataType::bf16));
+}
+
 TEST(Prediction, ReadsQuotedCellsBlankLinesAndOtherColumns) {
   const Workshop workshop("predict-quoted");
   const auto run = workshop.train(perceptron(), "run");

@@ -9,6 +9,7 @@
 namespace loom {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -227,6 +228,84 @@ TEST(Control, ABatchThatChanges) {
                  }});
   const auto second = workshop.train(perceptron(false), "parts", {.resume = true});
   EXPECT_EQ(second.series("step", "loss"), run.series("step", "loss"));
+}
+
+// Resuming with a part of the batch is what the program itself advises where memory runs out.
+TEST(Resume, WithAnotherBatchTheScheduleGoesOnWhereItStood) {
+  const Workshop workshop("resume-batch", 50);  // 4 steps an epoch in batches of 16, 7 in batches of 8
+  Json project = perceptron(false);
+  project["training"]["epochs"] = 4;
+  project["training"]["schedule"] = {{"name", "Cosine"}};
+  project["training"]["warmup"] = {{"epochs", 1}};
+  const auto whole = workshop.train(project, "whole").series("step", "learning_rate");
+  workshop.train(project, "run", stopAt(8));
+  project["training"]["batch"] = 8;
+  const auto smaller = workshop.train(project, "run", {.resume = true, .changed = true});
+  EXPECT_EQ(smaller.result.step, 8 + 2 * 7);
+  const auto rates = smaller.series("step", "learning_rate");
+  EXPECT_NEAR(rates[8], whole[8], 1e-12) << "half of the run is over";
+  EXPECT_NEAR(rates[8 + 7], whole[12], 1e-12) << "three quarters are";
+  EXPECT_LT(rates.back(), 0.001);
+}
+
+TEST(Resume, WhereStepsEndTheRunTheScheduleCountsSteps) {
+  const Workshop workshop("resume-steps", 48);
+  Json project = perceptron(false);
+  project["training"].update({{"epochs", 100}, {"max_steps", 12}, {"schedule", {{"name", "Polynomial"}}}});
+  const auto whole = workshop.train(project, "whole").series("step", "learning_rate");
+  workshop.train(project, "run", stopAt(6));
+  project["training"]["batch"] = 8;
+  EXPECT_EQ(workshop.train(project, "run", {.resume = true, .changed = true}).series("step", "learning_rate"), whole);
+}
+
+TEST(Resume, NewSettingsHoldOverWhatWasSetWhileTraining) {
+  const Workshop workshop("resume-settings", 48);
+  Json project = perceptron(false);
+  const auto begin = [&](const std::string& name) {
+    workshop.train(project, name, {.watch = [](const Event& event, const RunFolder& folder) {
+                     if (event.kind != "step") return;
+                     if (event.body["step"] == 2) {
+                       appendControl(folder, {{"command", "batch"}, {"value", 24}});
+                       appendControl(folder, {{"command", "learning_rate"}, {"value", 0.2}});
+                     }
+                     if (event.body["step"] == 4) appendControl(folder, {{"command", "stop"}});
+                   }});
+  };
+  begin("kept");
+  begin("changed");
+  Json other = project;
+  other["training"]["epochs"] = 4;
+  const auto kept = workshop.train(other, "kept", {.resume = true, .changed = true});
+  EXPECT_EQ(kept.series("step", "samples")[4] - kept.series("step", "samples")[3], 24);
+  EXPECT_EQ(kept.series("step", "learning_rate").back(), 0.2);
+  EXPECT_TRUE(kept.of("warning").empty());
+  other["training"]["batch"] = 8;
+  other["training"]["optimizer"]["learning_rate"] = 0.01;
+  const auto changed = workshop.train(other, "changed", {.resume = true, .changed = true});
+  EXPECT_EQ(changed.series("step", "samples")[4] - changed.series("step", "samples")[3], 8);
+  EXPECT_EQ(changed.series("step", "learning_rate")[4], 0.01);
+  ASSERT_EQ(changed.of("warning").size(), 2u);
+  EXPECT_THAT(changed.of("warning")[0].body["message"].get<std::string>(), HasSubstr("the batch of 24"));
+  EXPECT_THAT(changed.of("warning")[1].body["message"].get<std::string>(), HasSubstr("the learning rate of 0.2"));
+}
+
+TEST(Control, ABatchAboveTheDataIsRefusedWhereTheLastOneIsDropped) {
+  const Workshop workshop("control-large", 50);
+  Json project = perceptron(false);
+  project["training"]["drop_last"] = true;
+  const auto set = [](std::int64_t batch, std::int64_t step) {
+    return [batch, step](const Event& event, const RunFolder& folder) {
+      if (event.kind == "step" && event.body["step"] == step)
+        appendControl(folder, {{"command", "batch"}, {"value", batch}});
+    };
+  };
+  const auto large = workshop.train(project, "large", {.watch = set(51, 2)});
+  EXPECT_EQ(large.result.step, 9) << "as without the command";
+  EXPECT_THAT(large.of("warning")[0].body["message"].get<std::string>(),
+              AllOf(HasSubstr("'training' has 50 samples"), HasSubstr("drop_last")));
+  // Right behind the last whole batch: the two samples that were dropped stay dropped.
+  const auto small = workshop.train(project, "small", {.watch = set(2, 3)});
+  EXPECT_THAT(small.series("epoch", "step"), ElementsAre(3, 3 + 25, 3 + 50));
 }
 
 }  // namespace

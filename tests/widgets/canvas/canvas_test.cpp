@@ -1,6 +1,7 @@
 // The canvas by mouse and keys, without the page around it.
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QListWidget>
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
@@ -38,6 +39,7 @@ class CanvasTest : public QObject {
   void wordsForScreenReaders();
   void emptyCanvasTeaches();
   void theAddMenuFindsByAlias();
+  void aWireDroppedOnNothingOffersWhatFitsItsSource();
 
  private:
   const Network& drawn() { return m_scene->network(); }
@@ -330,6 +332,23 @@ void CanvasTest::theAddMenuFindsByAlias() {
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
   QVERIFY(!m_view->addMenu().isOpen());
   QVERIFY(m_view->hasFocus());
+}
+
+// The wire comes from ten numbers, while a convolution is selected: what is offered goes by the wire.
+void CanvasTest::aWireDroppedOnNothingOffersWhatFitsItsSource() {
+  QVERIFY(m_document->openText(drawings::kSmall, "again"));
+  settle();
+  m_scene->pickNode("conv");
+  const QPoint nothing(20, m_view->viewport()->height() - 20);
+  QVERIFY(m_scene->nodeAt(m_view->mapToScene(nothing)).empty());
+  drag(pin("fc", true), nothing);
+  QVERIFY(m_view->addMenu().isOpen());
+  const auto* list = m_view->addMenu().findChild<QListWidget*>();
+  QStringList offered;
+  for (int row = 0; row < list->count(); ++row) offered += list->item(row)->text();
+  for (const char* spatial : {"Convolution", "MaxPooling", "AveragePooling"}) QVERIFY2(!offered.contains(spatial), spatial);
+  QCOMPARE(offered.front(), QString("ReLU"));  // what most often follows a linear layer
+  QVERIFY(offered.contains("Linear") && offered.contains("SoftmaxCrossEntropy"));
 }
 
 }  // namespace loom

@@ -4,6 +4,7 @@
 
 #include "engine/base/files.h"
 #include "tests/widgets/document/drawings.h"
+#include "widgets/document/card_geometry.h"
 #include "widgets/document/network_edits.h"
 #include "widgets/document/project_document.h"
 
@@ -51,7 +52,13 @@ class DocumentTest : public QObject {
   void analysisFollowsAtOnce();
   void settingsGoByPath();
   void remediesMend();
+  void everyRemedyMendsItsFault_data();
+  void everyRemedyMendsItsFault();
+  void healingClosesTheGap();
+  void aNodePutIntoAWireCoversNothing();
+  void whatStandsBesideComesBackWithTheStep();
   void networksAreRenamedWithWhatNamesThem();
+  void aLargeDrawingIsArrangedBesideTheWindow();
 
  private:
   ProjectDocument& document() { return *m_document; }
@@ -304,11 +311,133 @@ void DocumentTest::remediesMend() {
   QCOMPARE(document().network("main")->find("conv")->layer, std::string("Convolution"));
 }
 
+// A small project with one thing wrong, and the button that must mend it: as a person presses it.
+void DocumentTest::everyRemedyMendsItsFault_data() {
+  QTest::addColumn<QString>("nodes");
+  QTest::addColumn<QString>("edges");
+  QTest::addColumn<QString>("rest");
+  QTest::addColumn<QString>("button");
+  const QString input = R"({"id": "x", "layer": "Input", "shape": [10]})", label = R"({"id": "y", "layer": "Input", "shape": [1], "type": "label"})",
+                loss = R"({"id": "loss", "layer": "SoftmaxCrossEntropy"})", fc = R"({"id": "fc", "layer": "Linear", "outputs": 10})";
+  const QString classifier = input + ", " + fc + ", " + label + ", " + loss, wires = R"(["x", "fc"], ["fc", "loss"], ["y", "loss.target"])";
+  const QString data = R"("datasets": {"training": {"csv": "t.csv"}})";
+  const auto drawing = [&](const char* name, const QString& nodes, const QString& edges, const char* button) { QTest::newRow(name) << nodes << edges << data << QString(button); };
+  drawing("type of an Input elsewhere", input + R"(, {"id": "x2", "layer": "Input", "shape": [1]}, )" + loss, R"(["x", "loss"], ["x2", "loss.target"])", "Set type of x2 to label");
+  drawing("stride of another layer", R"({"id": "x", "layer": "Input", "shape": [4, 8, 8]}, {"id": "a", "layer": "Convolution", "channels": 4, "stride": 2},
+          {"id": "b", "layer": "Convolution", "channels": 4}, {"id": "add", "layer": "Add"}, {"id": "t", "layer": "Input", "shape": [4, 4, 4]}, {"id": "loss", "layer": "MeanSquaredError"})",
+          R"(["x", "a"], ["x", "b"], ["a", "add"], ["b", "add"], ["add", "loss"], ["t", "loss.target"])", "Set stride of b to 2");
+  drawing("shape of a target", input + R"(, {"id": "y", "layer": "Input", "shape": [10], "type": "label"}, )" + fc + ", " + loss, wires, "Set shape of y to 1");
+  drawing("a wire that is missing", classifier, R"(["x", "fc"], ["fc", "loss"])", "Wire y to loss.target");
+  drawing("a target that is missing", input + ", " + fc + ", " + loss, R"(["x", "fc"], ["fc", "loss"])", "Add label Input");
+  drawing("no loss", input + ", " + fc, R"(["x", "fc"])", "Add SoftmaxCrossEntropy with its labels");
+  drawing("an empty network", "", "", "Begin with a small classifier");
+  drawing("a slip in a layer", input + R"(, {"id": "fc", "layer": "Linaer", "outputs": 10}, )" + label + ", " + loss, wires, "Make it Linear");
+  drawing("a text for a number", input + R"(, {"id": "fc", "layer": "Linear", "outputs": "10"}, )" + label + ", " + loss, wires, "Set outputs to 10");
+  drawing("an unknown field", input + R"(, {"id": "fc", "layer": "Linear", "outputs": 10, "bais": true}, )" + label + ", " + loss, wires, "Remove bais");
+  drawing("a wire to nowhere", classifier, wires + R"(, ["fc", "gone"])", "Remove the wire");
+  drawing("values where labels are wanted", classifier, R"(["x", "fc"], ["fc", "loss"], ["fc", "loss.target"])", "Remove the wire");
+  drawing("a softmax twice", input + R"(, {"id": "fc", "layer": "Sigmoid"}, {"id": "y", "layer": "Input", "shape": [10]}, {"id": "loss", "layer": "BinaryCrossEntropy"})", wires, "Set from to probabilities");
+  const auto settings = [&](const char* name, const QString& rest, const char* button) { QTest::newRow(name) << classifier << wires << rest << QString(button); };
+  settings("a setting out of range", data + R"(, "training": {"batch": 0})", "Set batch to 1");
+  settings("a field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rate": -1}})", "Set learning_rate to 0");
+  settings("an unknown field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rat": 1}})", "Remove learning_rat");
+  settings("the name of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adma"}})", "Set it to Adam");
+  settings("the name of a dataset", data + R"(, "training": {"dataset": "trainnig"})", "Set it to training");
+  settings("the name of a network", data + R"(, "training": {"network": "mian"})", "Set it to main");
+  settings("the warm-up", data + R"(, "training": {"warmup": {"epochs": -1}})", "Set epochs to 0");
+  settings("what decides the best", data + R"(, "training": {"monitor": "lsos"})", "Set it to loss");
+  settings("a field of a dataset", R"("datasets": {"training": {"csv": "t.csv", "rows": 0}})", "Set rows to 1");
+  settings("a step of the preparation", R"("datasets": {"training": {"csv": "t.csv", "prepare": [{"step": "Scael"}]}})", "Set it to Scale");
+  settings("a field of a step", R"("datasets": {"training": {"csv": "t.csv", "prepare": [{"step": "Flip", "probability": 2}]}})", "Set probability to 1");
+  settings("an update of a list", data + R"(, "training": [{"optimizer": {"name": "Adam"}}, {"optimizer": {"name": "Adma"}}])", "Set it to Adam");
+}
+
+void DocumentTest::everyRemedyMendsItsFault() {
+  QFETCH(QString, nodes);
+  QFETCH(QString, edges);
+  QFETCH(QString, rest);
+  QFETCH(QString, button);
+  const QString text = QStringLiteral(R"({"loom": 1, "networks": {"main": {"nodes": [%1], "edges": [%2]}}, %3})").arg(nodes, edges, rest);
+  QVERIFY(document().openText(text.toStdString(), "faulty"));
+  const std::vector<Problem> before = document().problems();
+  const auto fault = std::find_if(before.begin(), before.end(), [&](const Problem& problem) { return QString::fromStdString(problem.remedy.label) == button; });
+  QStringList all;
+  for (const Problem& problem : before) all += QString::fromStdString(problem.message + " [" + problem.remedy.label + "]");
+  QVERIFY2(fault != before.end(), qPrintable(all.join('\n')));
+  const Outcome outcome = document().applyRemedy(*fault);
+  QVERIFY2(outcome, qPrintable(outcome.reason));
+  for (const Problem& problem : document().problems()) QVERIFY2(problem.message != fault->message, problem.message.c_str());
+  document().undoStack().undo();
+  QCOMPARE(document().problems().size(), before.size());
+}
+
+void DocumentTest::healingClosesTheGap() {
+  ProjectDocument& d = document();
+  d.removeNodes("main", {"relu", "pool"}, true);
+  const Network& network = *d.network("main");
+  QCOMPARE(network.find("fc")->y, 120.0);    // right below conv, where relu stood
+  QCOMPARE(network.find("loss")->y, 204.0);  // what follows keeps its distance
+  QCOMPARE(network.find("y")->y, 120.0);     // and so does the label beside it
+  d.undoStack().undo();
+  QCOMPARE(d.network("main")->find("fc")->y, 240.0);
+}
+
+void DocumentTest::aNodePutIntoAWireCoversNothing() {
+  ProjectDocument& d = document();
+  // Dropped on the wire right below conv: 16 px of room, for a card of 44.
+  const std::string id = d.addNode({.layer = "BatchNormalization", .at = {30, 84}, .into = wire("conv", "relu")});
+  const Network& network = *d.network("main");
+  QCOMPARE(network.find(id)->x, 0.0);
+  for (const Node& a : network.nodes)
+    for (const Node& b : network.nodes)
+      QVERIFY2(a.id == b.id || !cardRect(a).intersects(cardRect(b)), (a.id + " covers " + b.id).c_str());
+  QVERIFY(network.find("conv")->y < network.find(id)->y && network.find(id)->y < network.find("relu")->y);
+}
+
+void DocumentTest::whatStandsBesideComesBackWithTheStep() {
+  ProjectDocument& d = document();
+  int ranks = 1;
+  const auto set = [&](int value) { return [&ranks, value] { ranks = value; }; };
+  d.edit("ranks", [](Project& project) { project.training.settings["batch"] = 128; }, "ranks", {set(2), set(1)});
+  d.edit("ranks", [](Project& project) { project.training.settings["batch"] = 256; }, "ranks", {set(4), set(2)});
+  QCOMPARE(ranks, 4);
+  d.undoStack().undo();  // both were typed in one go
+  QCOMPARE(ranks, 1);
+  QVERIFY(!d.project().training.settings.contains("batch"));
+  d.undoStack().redo();
+  QCOMPARE(ranks, 4);
+}
+
 void DocumentTest::networksAreRenamedWithWhatNamesThem() {
   QVERIFY(document().renameNetwork("main", "classifier"));
   QCOMPARE(document().project().training.updates.front().network, std::string("classifier"));
   QVERIFY(!document().renameNetwork("classifier", "no name"));
   QVERIFY(!document().removeNetwork("classifier"));
+}
+
+void DocumentTest::aLargeDrawingIsArrangedBesideTheWindow() {
+  ProjectDocument& d = document();
+  d.edit("Draw", [](Project& project) {
+    Network& network = project.networks.front();
+    network = {network.name, {}, {}};
+    for (int i = 0; i < 400; ++i) {
+      network.nodes.push_back({.id = "n" + std::to_string(i), .layer = "ReLU", .placed = true});
+      if (i > 0) network.edges.push_back(wire("n" + std::to_string(i - 1), "n" + std::to_string(i)));
+    }
+  });
+  const int before = d.undoStack().index();
+  bool done = false;
+  d.arrange("main", [&] { done = true; });
+  QVERIFY(!done);
+  QCOMPARE(d.undoStack().index(), before);
+  // What is drawn meanwhile is arranged with the rest, not lost.
+  const std::string added = d.addNode({.layer = "Dropout", .at = {5000, 5000}});
+  QTRY_VERIFY_WITH_TIMEOUT(done, 30000);
+  QCOMPARE(d.undoStack().index(), before + 2);
+  QVERIFY(d.network("main")->find(added) != nullptr);
+  QVERIFY(d.network("main")->find("n1")->y > d.network("main")->find("n0")->y);
+  d.undoStack().undo();
+  QCOMPARE(d.network("main")->find("n1")->y, 0.0);
 }
 
 }  // namespace loom

@@ -1,6 +1,11 @@
 // What a crash, a full disk and another program leave: nothing that was saved or drawn is lost. The crash is a real one: this
 // program starts itself, edits, and is killed.
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include <QDir>
@@ -38,6 +43,8 @@ class RecoveryTest : public QObject {
   void partsThatCannotBeReadAreKept();
   void aFileThatIsNoProjectLeavesTheDocumentAlone();
   void neverSavedProjectsAreFound();
+  void whatAnotherProgramWroteIsToldAndReloaded();
+  void aSlowDiskStopsNobody();
 
  private:
   QString recovery() const { return m_folder->filePath(".net.loom.recovery"); }
@@ -188,16 +195,79 @@ void RecoveryTest::aFileThatIsNoProjectLeavesTheDocumentAlone() {
 }
 
 void RecoveryTest::neverSavedProjectsAreFound() {
-  for (const Orphan& left : RecoveryFile::orphans()) RecoveryFile::take(left);
+  for (const Orphan& left : RecoveryFile::orphans()) RecoveryFile::remove(left);
   QProcess editor;
   editor.start(QCoreApplication::applicationFilePath(), {"--edit-and-die"});
   QVERIFY(editor.waitForFinished(20000));
   const std::vector<Orphan> left = RecoveryFile::orphans();
   QCOMPARE(left.size(), std::size_t{1});
   QCOMPARE(left.front().name, QStringLiteral("Untitled"));
-  const std::string text = RecoveryFile::take(left.front());
-  QVERIFY(text.find("\"relu\"") != std::string::npos);
+  QVERIFY(RecoveryFile::read(left.front()).find("\"relu\"") != std::string::npos);
+  // It stands as unsaved work again: what a second crash would leave is written before the first is forgotten.
+  {
+    ProjectDocument document;
+    QVERIFY(document.recoverUnsaved(left.front()));
+    QVERIFY(document.network("main")->find("relu") != nullptr);
+    QVERIFY(document.isModified());
+    QVERIFY(document.saveStateText().startsWith("Recovered "));
+    QVERIFY(RecoveryFile::orphans().empty());  // its own is in use
+  }
+  QCOMPARE(RecoveryFile::orphans().size(), std::size_t{1});
+  RecoveryFile::remove(RecoveryFile::orphans().front());
   QVERIFY(RecoveryFile::orphans().empty());
+}
+
+void RecoveryTest::whatAnotherProgramWroteIsToldAndReloaded() {
+  ProjectDocument document;
+  QSignalSpy told(&document, &ProjectDocument::foreignChange);
+  QVERIFY(document.open(m_path));
+  document.setField("main", "conv", "channels", 9);
+  const std::string mine = document.text();
+  writeFileAtomically(m_path.toStdString(), drawings::residual(1));
+  QTRY_COMPARE(told.count(), 1);
+  document.lookOutside();
+  QCOMPARE(told.count(), 1);  // once each time
+  QVERIFY(document.changedOutside());
+  QVERIFY(document.reload());
+  QVERIFY(!document.changedOutside());
+  QVERIFY(!document.isModified());
+  QVERIFY(document.network("main")->find("conv") == nullptr);
+  QVERIFY(!QFile::exists(recovery()));
+  document.undoStack().undo();  // what was drawn here is one step away
+  QCOMPARE(document.text(), mine);
+  QVERIFY(document.save());
+  QCOMPARE(readFile(m_path.toStdString()), mine);
+  QTest::qWait(400);
+  QCOMPARE(told.count(), 1);  // its own writing is no news
+}
+
+// A disk that hangs: a pipe stands where the recovery file is written first, and opening it waits for who reads it.
+void RecoveryTest::aSlowDiskStopsNobody() {
+  const QString pipe = recovery() + QStringLiteral(".partial-%1").arg(QCoreApplication::applicationPid());
+  QCOMPARE(::mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
+  std::atomic<bool> goneOn = false, gaveUp = false;
+  std::thread reader([&] {
+    for (int i = 0; i < 400 && !goneOn; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gaveUp = !goneOn;
+    const int file = ::open(pipe.toLocal8Bit().constData(), O_RDONLY);
+    char text[4096];
+    while (::read(file, text, sizeof text) > 0) {
+    }
+    ::close(file);
+  });
+  {
+    ProjectDocument document;
+    document.setAutosaveDelay(1);
+    QVERIFY(document.open(m_path));
+    document.setField("main", "conv", "channels", 9);
+    QTest::qWait(100);
+    document.setField("main", "conv", "channels", 10);
+    QVERIFY(document.network("main")->find("conv")->values["channels"] == Json(10));
+    goneOn = true;
+    document.discardRecovery();
+  }
+  reader.join();
+  QVERIFY(!gaveUp);
 }
 
 // Edits until the recovery file stands, then dies without a word.

@@ -1,0 +1,85 @@
+#include "app/pages/training/model_line.h"
+
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "launcher/remote/models.h"
+#include "widgets/controls/button.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_context(context) {
+  setObjectName("model-line");
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(19, 0, 20, 0);
+  column->setSpacing(3);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(10);
+  m_title = new QLabel;
+  m_title->setProperty("kind", "section");
+  m_fetch = new Button(tr("Fetch"), ButtonKind::link);
+  m_fetch->setObjectName("fetch-model");
+  m_copy = new Button(tr("Copy path"), ButtonKind::link);
+  m_copy->setObjectName("copy-model-path");
+  m_show = new Button(tr("Show folder"), ButtonKind::link);
+  row->addWidget(m_title);
+  row->addStretch();
+  for (Button* each : {m_fetch, m_copy, m_show}) row->addWidget(each);
+  column->addLayout(row);
+  m_place = new QLabel;
+  m_place->setProperty("kind", "hint");
+  m_place->setObjectName("model-place");
+  m_place->setTextFormat(Qt::PlainText);
+  m_place->setWordWrap(true);
+  column->addWidget(m_place);
+  connect(m_fetch, &Button::clicked, this, [this] {
+    m_fault.clear();
+    try {
+      m_context.models->fetch(m_run);
+    } catch (const Error& error) {
+      m_fault = QString::fromStdString(error.message());
+    }
+    refresh(m_run);
+  });
+  connect(m_copy, &Button::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_path); });
+  connect(m_show, &Button::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_path).absolutePath())); });
+  connect(context.models, &Models::changed, this, [this](const QString& id) { if (id == m_run && isVisible()) refresh(id); });
+  connect(context.models, &Models::failed, this, [this](const QString& id, const QString& sentence) {
+    if (id != m_run) return;
+    m_fault = sentence;
+    refresh(id);
+  });
+}
+
+void ModelLine::refresh(const QString& run) {
+  if (run != m_run) m_fault.clear();
+  m_run = run;
+  const Models& models = *m_context.models;
+  const ModelPlace place = models.place(run);
+  const bool here = !place.here.isEmpty();
+  m_path = here ? place.here : place.there;
+  setVisible(!place.isNowhere());
+  if (place.isNowhere()) return;
+  m_title->setText(place.best ? tr("Best model") : tr("Model"));
+  QString text = models.sentence(run);
+  const bool fetching = models.isFetching(run);
+  if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
+  else if (!m_fault.isEmpty()) text = m_fault;
+  // A path may break behind each of its parts.
+  m_place->setText(text.replace('/', QStringLiteral("/\u200b")));
+  m_place->setToolTip(m_path);
+  m_place->setProperty("kind", m_fault.isEmpty() || fetching ? "hint" : "error");
+  setStyleProperty(m_place, "kind", m_place->property("kind"));
+  m_fetch->setVisible(!fetching && models.mayFetch(run));
+  m_copy->setVisible(!fetching);
+  m_show->setVisible(here && !fetching);
+}
+
+}  // namespace loom

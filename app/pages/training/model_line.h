@@ -1,0 +1,28 @@
+#pragma once
+// Where is my model? The best checkpoint of a run: its path here, or where it lies on its host and the click that brings it.
+#include <QWidget>
+
+#include "app/page.h"
+
+class QLabel;
+
+namespace loom {
+
+class Button;
+
+class ModelLine : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ModelLine(AppContext& context, QWidget* parent = nullptr);
+  // Looks into the run's folder: not for every point.
+  void refresh(const QString& run);
+
+ private:
+  AppContext& m_context;
+  QString m_run, m_path, m_fault;
+  QLabel *m_title, *m_place;
+  Button *m_fetch, *m_copy, *m_show;
+};
+
+}  // namespace loom

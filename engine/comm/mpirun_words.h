@@ -1,0 +1,34 @@
+#pragma once
+// What mpirun says when a job goes wrong, in the words of every release of Open MPI that is known (4.1, and 5, whose mpirun
+// is prterun and breaks its sentences into lines), and what Slurm's srun says.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace loom {
+
+class MpirunWords {
+ public:
+  struct Killed {
+    int rank = 0;
+    long process = 0;  // 0 where it did not know
+    std::string host;  // as mpirun was told
+    int signal = 0;
+  };
+
+  // A line of the job's standard error that is no rank's sign of life.
+  void hear(std::string_view line);
+
+  const std::optional<Killed>& killed() const { return m_killed; }  // by a signal; the first that it told
+  const std::string& lostHost() const { return m_lostHost; }        // empty: none
+  const std::optional<int>& exited() const { return m_exited; }     // the rank that ended with a code of its own
+
+ private:
+  std::vector<std::string> m_recent;  // a sentence may go over some lines
+  std::optional<Killed> m_killed;
+  std::string m_lostHost;
+  std::optional<int> m_exited;
+};
+
+}  // namespace loom

@@ -1,0 +1,20 @@
+#include "engine/network/dataset_rows.h"
+
+#include "engine/data/parts.h"
+
+namespace loom {
+
+std::shared_ptr<const Dataset> rowsOf(const DatasetSpec& spec, std::shared_ptr<const Dataset> whole) {
+  const Values values(datasetEntry(), spec.extra);
+  const std::int64_t first = values.integer("first_row");
+  const std::int64_t rows = values.has("rows") ? values.integer("rows") : -1;
+  if (first != 0 || rows >= 0) whole = selectRows(std::move(whole), first, rows);
+  if (!values.has("hold_out")) return whole;
+  return selectPart(std::move(whole), {.share = values.real("hold_out"),
+                                       .held = values.text("part") == "held",
+                                       .shuffled = values.boolean("hold_shuffled"),
+                                       .by = values.text("hold_by"),
+                                       .seed = static_cast<std::uint64_t>(values.integer("hold_seed"))});
+}
+
+}  // namespace loom

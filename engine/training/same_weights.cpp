@@ -1,0 +1,41 @@
+#include "engine/training/same_weights.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace loom {
+namespace {
+
+constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15ull;
+constexpr std::size_t kLanes = 8;  // multiplications side by side
+
+std::uint64_t checksumOf(std::span<const float> values) {
+  std::uint64_t lanes[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = (lanes[lane] ^ std::bit_cast<std::uint32_t>(values[i + lane])) * kOdd;
+  for (; i < values.size(); ++i) lanes[0] = (lanes[0] ^ std::bit_cast<std::uint32_t>(values[i])) * kOdd;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t lane : lanes) sum = (std::rotl(sum, 23) ^ lane) * kOdd;
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t checksumOf(const ParameterStore& store) {
+  std::uint64_t sum = 0;
+  for (const auto& entry : store.entries()) sum = (std::rotl(sum, 23) ^ checksumOf(entry->value)) * kOdd;
+  return std::max<std::uint64_t>(sum, 1);
+}
+
+void shareStore(Communicator& communicator, ParameterStore& store, StorePart what) {
+  communicator.activity().subject.store("rank 0's weights", std::memory_order_relaxed);
+  for (const auto& entry : store.entries()) {
+    communicator.broadcast(std::as_writable_bytes(entry->value), 0);
+    if (what == StorePart::values) continue;
+    for (auto& [name, slot] : entry->slots) communicator.broadcast(std::as_writable_bytes(slot), 0);
+  }
+}
+
+}  // namespace loom

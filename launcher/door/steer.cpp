@@ -1,0 +1,81 @@
+// Verbs that steer a run which is there already.
+#include "engine/base/error.h"
+#include "engine/run/console.h"
+#include "engine/run/exit_code.h"
+#include "launcher/door/terminal.h"
+#include "launcher/door/verbs.h"
+#include "launcher/door/watch.h"
+
+namespace loom {
+namespace {
+
+Json orderFor(const char* verb, const RunRecord& run) { return {{"order", verb}, {"run", run.id.toStdString()}}; }
+
+RunState stateOf(Errand& errand, const RunRecord& run) {
+  return runStateFromKey(QString::fromStdString(errand.ask(orderFor("state", run)).value("state", std::string())));
+}
+
+// What its log says of it is known before anything is asked: a run that ended while nobody looked is not stopped again.
+void settled(Errand& errand, const RunRecord& run) {
+  while (errand.ask(orderFor("state", run)).value("reading", false) && !Interrupts::came()) errand.wait(kDoorLookMs);
+}
+
+}  // namespace
+
+int stopVerb(const QStringList& given, const DoorOptions& options) {
+  Words words(QStringLiteral("Stops a run with a checkpoint, from which `gradloom resume` goes on, and waits until it has ended."));
+  words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
+  words.parser.addOptions({{"after-epoch", "At the end of this epoch."}, {"kill", "Now, without a checkpoint."}, {"no-wait", "Do not wait for its end."}});
+  if (!words.read("stop", given)) return kExitDone;
+  if (words.has("after-epoch") && words.has("kill")) throwError(ErrorCode::badArgument, "--after-epoch and --kill exclude each other");
+  const RunRecord run = meantRun(options, words.one("runs"));
+  Errand errand(options);
+  settled(errand, run);
+  errand.ask(orderFor("connect", run));
+  errand.ask(orderFor(words.has("kill") ? "kill" : words.has("after-epoch") ? "stop_after_epoch" : "stop", run));
+  if (words.has("no-wait") && !errand.isOurs()) return kExitDone;
+  if (words.has("no-wait")) {  // its host has to hear it from this process
+    while (!errand.ask(orderFor("state", run)).value("online", true) && !Interrupts::came()) errand.wait(kDoorLookMs);
+    return kExitDone;
+  }
+  const int code = watchRun(errand, run, {.fromHere = true, .patienceMs = options.patienceMs});
+  return code == exitCode(ErrorCode::stopped) ? kExitDone : code;  // that is what was wanted
+}
+
+int resumeVerb(const QStringList& given, const DoorOptions& options) {
+  Words words(QStringLiteral("Goes on with a run that was stopped or failed, where it ran, from its newest checkpoint."));
+  words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
+  words.parser.addOption({"follow", "Look on until it ends; the exit code is then the run's."});
+  if (!words.read("resume", given)) return kExitDone;
+  const RunRecord run = meantRun(options, words.one("runs"));
+  Errand errand(options);
+  settled(errand, run);
+  errand.ask(orderFor("resume", run));
+  return watchRun(errand, run, {.toTheEnd = words.has("follow"), .fromHere = true, .patienceMs = options.patienceMs});
+}
+
+int followVerb(const QStringList& given, const DoorOptions& options) {
+  Words words(QStringLiteral("Looks on at a run until it ends; the exit code is then the run's. Ctrl+C only ends the looking on."));
+  words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
+  if (!words.read("follow", given)) return kExitDone;
+  const RunRecord run = meantRun(options, words.one("runs"));
+  Errand errand(options);
+  if (const RunState state = stateOf(errand, run); isLive(state) || state == RunState::queued) errand.ask(orderFor("connect", run));
+  return watchRun(errand, run, {.fromHere = true, .patienceMs = options.patienceMs});
+}
+
+int fetchVerb(const QStringList& given, const DoorOptions& options) {
+  Words words(QStringLiteral("Brings the best checkpoint of a run (where nothing was measured, its newest) from its host into the run's folder,\n"
+                             "verified by its hash, and prints its path. What broke off goes on where it stood."));
+  words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
+  words.parser.addOption({"json", "Print one JSON object and nothing else."});
+  if (!words.read("fetch", given)) return kExitDone;
+  const RunRecord run = meantRun(options, words.one("runs"));
+  Errand errand(options);
+  const QString file = fetchModel(errand, run, words.has("json"));
+  if (words.has("json")) printJson({{"run", run.id.toStdString()}, {"model", file.toStdString()}});
+  else Console().line(file.toStdString());
+  return kExitDone;
+}
+
+}  // namespace loom

@@ -1,0 +1,377 @@
+// What the window does around the pages: files that others change, work that was never saved, notices, search, keys.
+#include <QLabel>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QStandardPaths>
+#include <QTimer>
+
+#include "app/pages/network/inspector.h"
+#include "app/pages/network/network_page.h"
+#include "app/pages/page_table.h"
+#include "app/shell/actions.h"
+#include "app/shell/message_bar.h"
+#include "app/shell/problems_panel.h"
+#include "app/shell/search_panel.h"
+#include "app/shell/top_bar.h"
+#include "tests/app/opened_window.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/notice.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/form/form_row.h"
+
+namespace loom {
+namespace {
+
+constexpr int kPatience = 60000;
+
+const char* const kProject = R"({
+  "loom": 1,
+  "networks": { "main": {
+    "nodes": [ {"id": "x", "layer": "Input", "shape": [2], "at": [0, 0]},
+               {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [260, 120]},
+               {"id": "out", "layer": "Linear", "outputs": 2, "at": [0, 60]},
+               {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 120]} ],
+    "edges": [ ["x", "out"], ["out", "loss"], ["y", "loss.target"] ] } },
+  "datasets": { "training": {"csv": "train.csv"} },
+  "training": { "network": "main", "dataset": "training", "epochs": EPOCHS, "batch": 4,
+                "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
+
+QByteArray projectOf(int epochs) { return QByteArray(kProject).replace("EPOCHS", QByteArray::number(epochs)); }
+
+}  // namespace
+
+class ShellTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<OpenedWindow> m_open;
+
+  MainWindow& window() { return m_open->window(); }
+  Workspace& workspace() { return m_open->workspace(); }
+  QString message(const char* key) { return window().messages().text(key); }
+  int epochs() { return m_open->project().training.settings.value("epochs", 0); }
+  QString write(const QString& name, int epochs) {
+    m_open->write(name + "/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n1,2,1\n-1,2,0\n1,3,1\n-1,3,0\n");
+    return m_open->write(name + '/' + name + ".loom", projectOf(epochs));
+  }
+  QByteArray read(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+  void open(const QString& path) {
+    window().openProject(path);
+    QVERIFY2(workspace().document(), qPrintable(message("open")));
+  }
+  void press(const QString& text) {
+    for (QPushButton* each : window().messages().findChildren<QPushButton*>())
+      if (each->text() == text && each->isVisible()) return QTest::mouseClick(each, Qt::LeftButton);
+    QFAIL(qPrintable("no button " + text));
+  }
+  void keys(const char* sequence) {
+    QTest::keySequence(&window(), QKeySequence(QString::fromLatin1(sequence)));
+    QCoreApplication::processEvents();
+  }
+  void seek(const QString& words) {
+    keys("Ctrl+K");
+    auto* field = m_open->part<QLineEdit>("search");
+    QTRY_VERIFY(field->hasFocus());
+    field->selectAll();
+    QTest::keyClicks(field, words);
+    QCoreApplication::processEvents();
+  }
+  const SearchHit* hit(const QString& text) {
+    for (const SearchHit& each : window().findChild<SearchPanel*>()->hits())
+      if (each.text == text) return &each;
+    return nullptr;
+  }
+  static void forgetOrphans() {
+    for (const Orphan& each : RecoveryFile::orphans()) RecoveryFile::remove(each);
+  }
+
+ private Q_SLOTS:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() {
+    m_open = std::make_unique<OpenedWindow>();
+    qputenv("GRADLOOM_PROJECTS", m_open->path("own").toUtf8());
+  }
+  void cleanup() {
+    if (workspace().document()) workspace().document()->discardRecovery();
+    m_open.reset();
+    qunsetenv("GRADLOOM_SAMPLES");
+  }
+
+  void aFileThatChangedOutsideIsOverwrittenOrReloaded() {
+    const QString path = write("outside", 1);
+    open(path);
+    m_open->document().setSetting("epochs", 7);
+    write("outside", 3);
+    QVERIFY(!window().save());
+    QVERIFY2(message("save").contains("changed by another program"), qPrintable(message("save")));
+    press("Overwrite it");
+    QVERIFY(read(path).contains("\"epochs\": 7"));
+    QVERIFY(message("save").isEmpty());
+
+    write("outside", 5);
+    QTRY_VERIFY(!message("outside").isEmpty());  // told without a save
+    press("Reload it");
+    QCOMPARE(epochs(), 5);
+    QVERIFY(!m_open->document().isModified());
+    keys("Ctrl+Z");
+    QCOMPARE(epochs(), 7);
+    QVERIFY(window().save());
+  }
+
+  void aRunStartsOverAFileThatChangedOutside() {
+    const QString path = write("train", 1);
+    open(path);
+    m_open->document().setSetting("epochs", 2);
+    write("train", 3);
+    window().train();
+    QVERIFY(workspace().runs().isEmpty());
+    press("Overwrite it");
+    QCOMPARE(workspace().runs().size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(workspace().runs().front().state, RunState::finished, kPatience);
+    QVERIFY(read(path).contains("\"epochs\": 2"));
+  }
+
+  void whatWasClosedWithoutSavingIsNotOfferedAgain() {
+    const QString path = write("discard", 1);
+    open(path);
+    m_open->document().setAutosaveDelay(1);
+    m_open->document().setSetting("epochs", 7);
+    QTRY_VERIFY(QFile::exists(m_open->path("discard/.discard.loom.recovery")));
+    write("discard", 3);
+    bool asked = false;
+    QTimer::singleShot(0, this, [&] {
+      auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+      QVERIFY(question);
+      for (QAbstractButton* each : question->buttons())
+        if (each->text() == "Close without saving") asked = true, each->click();
+      if (!asked) question->reject();
+    });
+    QVERIFY(window().close());
+    QVERIFY(asked);
+    QVERIFY(!workspace().document());
+    QVERIFY(read(path).contains("\"epochs\": 3"));
+    window().show();
+    open(path);
+    QVERIFY2(message("recovery").isEmpty(), qPrintable(message("recovery")));
+  }
+
+  void aSecondWindowIsToldAndOffersToReload() {
+    const QString path = write("second", 1);
+    ProjectDocument first;
+    QVERIFY(first.open(path));
+    open(path);
+    QVERIFY(message("elsewhere").contains("another window"));
+    first.setSetting("epochs", 9);
+    QVERIFY(first.save());
+    QTRY_VERIFY(!message("outside").isEmpty());
+    press("Reload it");
+    QCOMPARE(epochs(), 9);
+    QVERIFY(message("outside").isEmpty());
+  }
+
+  void workThatWasNeverSavedIsOfferedAtTheStart() {
+    forgetOrphans();
+    for (const char* layer : {"ReLU", "Dropout"}) {
+      ProjectDocument lost;  // ends without a word
+      lost.addNode({.layer = layer});
+    }
+    QCOMPARE(RecoveryFile::orphans().size(), std::size_t{2});
+    window().offerUnsaved();
+    press("Open it");
+    QVERIFY(workspace().document());
+    QCOMPARE(m_open->project().networks.front().nodes.size(), std::size_t{1});
+    QVERIFY(m_open->document().isModified());
+    QCOMPARE(RecoveryFile::orphans().size(), std::size_t{1});
+    press("Discard it");
+    QVERIFY(RecoveryFile::orphans().empty());
+  }
+
+  void aNoticeEndsWithALaterStepAndWithItsProject() {
+    open(write("notice", 1));
+    int called = 0;
+    const Notice notice{"Done", "Undo", [&] { ++called; }};
+    window().notify(notice);
+    m_open->document().setSetting("epochs", 7);
+    QVERIFY(!window().notice().isShowing());
+    keys("Ctrl+Z");
+    QCOMPARE(epochs(), 1);
+    QCOMPARE(called, 0);
+    window().notify(notice);
+    keys("Ctrl+Z");
+    QCOMPARE(called, 1);
+    QCOMPARE(epochs(), 1);
+    window().notify(notice);
+    QVERIFY(workspace().closeProject());
+    QVERIFY(!window().notice().isShowing());
+    QCOMPARE(called, 1);
+  }
+
+  void undoIsThereWhereThereIsSomethingToUndo() {
+    open(write("undo", 1));
+    QAction* const undo = window().actions().find("undo");
+    QAction* const redo = window().actions().find("redo");
+    QVERIFY(!undo->isEnabled());
+    QVERIFY(!redo->isEnabled());
+    m_open->document().setSetting("epochs", 7);
+    QVERIFY(undo->isEnabled());
+    keys("Ctrl+Z");
+    QVERIFY(!undo->isEnabled());
+    QVERIFY(redo->isEnabled());
+    window().notify({"Done", "Undo", [] {}});
+    QVERIFY(undo->isEnabled());
+    window().notice().dismiss();
+    QVERIFY(!undo->isEnabled());
+  }
+
+  void problemsEndWithTheirProject() {
+    open(write("first", 1));
+    PageProblem problem;
+    problem.place.page = "data";
+    problem.message = "Row 812 is broken";
+    window().problems().setPageProblems("data", {problem});
+    QVERIFY(window().problems().errors() > 0);
+    open(write("then", 1));
+    QTRY_COMPARE(window().problems().errors(), 0);
+  }
+
+  void searchFindsSettingsAndActsWhereOneSees() {
+    open(write("search", 1));
+    QCOMPARE(window().currentPage(), "network");
+    seek("learning rate");
+    QVERIFY(hit("Learning rate"));
+    QTest::keyClick(m_open->part<QLineEdit>("search"), Qt::Key_Return);
+    QTRY_COMPARE(window().currentPage(), "settings");
+    auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(field);
+    QCOMPARE(field->text(), "0.05");
+    QTRY_VERIFY(!field->visibleRegion().isEmpty());
+    // What acts on the drawing leads there.
+    seek("relu");
+    const SearchHit* const add = hit("Add ReLU");
+    QVERIFY(add);
+    const auto act = add->act;
+    act();
+    QCOMPARE(window().currentPage(), "network");
+    QCOMPARE(m_open->project().networks.front().nodes.size(), std::size_t{5});
+  }
+
+  void theListIsAsWideAsItsField() {
+    open(write("wide", 1));
+    seek("a");
+    auto* panel = window().findChild<SearchPanel*>();
+    auto* field = m_open->part<QLineEdit>("search");
+    QTRY_VERIFY(panel->isVisible());
+    QCOMPARE(panel->cardRect().width(), field->width());
+    QCOMPARE(panel->mapTo(&window(), panel->cardRect().topLeft()).x(), field->mapTo(&window(), QPoint()).x());
+  }
+
+  void noPageTakesTheKeyboardIntoAField() {
+    open(write("keys", 1));
+    m_open->document().setSetting("epochs", 7);
+    for (const PageEntry& entry : pageTable()) {
+      window().showPage(entry.id);
+      QCoreApplication::processEvents();
+      QVERIFY2(!qobject_cast<QLineEdit*>(QApplication::focusWidget()), entry.id);
+    }
+    window().showPage("settings");
+    auto* filter = window().page("settings")->findChild<SearchField*>();
+    QVERIFY(filter);
+    filter->setFocus();
+    QTest::keyClick(filter, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(epochs(), 1);
+    // What was typed is taken back first.
+    m_open->document().setSetting("epochs", 7);
+    QTest::keyClicks(filter, "batch");
+    QTest::keyClick(filter, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(epochs(), 7);
+    QVERIFY(filter->text() != "batch");
+  }
+
+  void samplesOpenAsACopyOfOnesOwn() {
+    const QString original = m_open->write("samples/digits/digits.loom", projectOf(1));
+    m_open->write("samples/digits/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n");
+    qputenv("GRADLOOM_SAMPLES", m_open->path("samples").toUtf8());
+    const QStringList before = QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+    open(original);
+    const QString own = m_open->document().path();
+    QVERIFY2(own.startsWith(QFileInfo(m_open->path("own")).canonicalFilePath()), qPrintable(own));
+    QVERIFY2(message("copy").contains("copy of digits"), qPrintable(message("copy")));
+    m_open->document().setSetting("epochs", 2);
+    window().train();
+    QTRY_COMPARE_WITH_TIMEOUT(workspace().runs().front().state, RunState::finished, kPatience);
+    QCOMPARE(QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), before);
+    QCOMPARE(read(original), projectOf(1));
+    // The next time it is that copy, with its runs; a fresh one where it is asked for.
+    QVERIFY(workspace().closeProject());
+    open(original);
+    QCOMPARE(m_open->document().path(), own);
+    QCOMPARE(workspace().runs().size(), 1);
+    QVERIFY(window().notice().offers("Fresh copy"));
+    window().notice().actionButton()->click();
+    QVERIFY(m_open->document().path() != own);
+    QCOMPARE(epochs(), 1);
+  }
+
+  void workThatIsKeptIsSaid() {
+    for (const QString& name : {QStringLiteral("untitled.loom"), QStringLiteral("untitled-2.loom")}) {
+      window().newProject();
+      m_open->document().addNode({.layer = "ReLU"});
+      window().newProject();
+      QTRY_VERIFY2(window().notice().sentence().contains("Kept as " + name), qPrintable(window().notice().sentence()));
+      QVERIFY(window().notice().isShowing());
+    }
+    QVERIFY(QFile::exists(m_open->path("own/untitled-2/untitled-2.loom")));
+  }
+
+  void f1HelpsAndTheSheetKnowsTheCanvas() {
+    open(write("help", 1));
+    auto& page = static_cast<NetworkPage&>(*window().page("network"));
+    keys("F1");
+    QWidget* const sheet = QApplication::activePopupWidget();
+    QVERIFY(sheet);
+    QCOMPARE(sheet->objectName(), "shortcuts");
+    QStringList lines;
+    for (const QLabel* each : sheet->findChildren<QLabel*>()) lines << each->text();
+    for (const KeyHint& hint : page.keyHints()) QVERIFY2(lines.contains(hint.keys) && lines.contains(hint.text), qPrintable(hint.text));
+    QVERIFY(lines.contains("Delete and heal"));
+    QVERIFY(sheet->height() <= 900);
+    sheet->close();
+    page.scene().pickNode("out");
+    keys("F1");
+    QVERIFY(!QApplication::activePopupWidget());
+    bool told = false;
+    for (const QLabel* each : page.inspector().findChildren<QLabel*>()) told = told || (each->isVisible() && each->text().contains("weights", Qt::CaseInsensitive));
+    QVERIFY(told);
+  }
+
+  void runsThatLieInTheFolderAreFound() {
+    const QString path = write("found", 1);
+    m_open->write("found/runs/other/events.jsonl", R"({"v":1,"seq":1,"time":1,"kind":"started","attempt":1})" "\n");
+    open(path);
+    QTRY_COMPARE(workspace().runs().size(), 1);
+  }
+
+  void runsThatWaitAreNotSaidToRun() {
+    RunRecord run;
+    run.id = "waits";
+    run.name = "waits";
+    run.folder = m_open->path("waits");
+    run.state = RunState::queued;
+    workspace().store().add(run);
+    window().showPage("hosts");
+    auto* list = window().page("hosts")->findChild<QListWidget*>("host-list");
+    QVERIFY(list);
+    const auto words = [&] { return list->item(0)->data(Qt::AccessibleTextRole).toString(); };
+    QTRY_VERIFY2_WITH_TIMEOUT(words().contains("1 waiting"), qPrintable(words()), kPatience);  // once this machine is looked at
+    QVERIFY2(!words().contains("running"), qPrintable(words()));
+  }
+};
+
+}  // namespace loom
+
+QTEST_MAIN(loom::ShellTest)
+#include "shell_test.moc"

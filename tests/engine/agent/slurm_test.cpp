@@ -1,0 +1,153 @@
+// Slurm's answers, and its silences.
+#include "engine/agent/slurm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "engine/agent/batch_desk.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "tests/engine/agent/fake_slurm.h"
+#include "tests/engine/run/folder.h"
+
+using namespace loom;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+namespace {
+
+class SlurmTest : public testing::Test {
+ protected:
+  TestFolder m_folder{"slurm"};
+  FakeSlurm m_fake{m_folder.path() / "bin"};
+  Slurm m_slurm{{.submit = 3s, .answer = 20s, .lookAgain = 20ms}};
+  Submission m_job{.script = m_folder.path() / "job.sh", .folder = m_folder.path(), .name = "lars-1"};
+};
+
+TEST_F(SlurmTest, ReadsTheNumberOfASubmission) {
+  EXPECT_EQ(slurmNumberFrom("sbatch: a plug-in says hello\n1234\n"), "1234");
+  EXPECT_EQ(slurmNumberFrom("1234;atlas\n"), "1234;atlas");
+  EXPECT_EQ(slurmNumberFrom("sbatch: error\n"), "");
+  m_fake.put("cluster", "atlas");
+  const std::string number = m_slurm.submit(m_job);
+  EXPECT_EQ(number, "101;atlas");
+  EXPECT_EQ(m_slurm.query({number}).at(number).phase, JobPhase::queued);
+  EXPECT_THAT(m_fake.text("calls"), HasSubstr("--clusters=atlas"));
+  m_slurm.cancel(number, BatchEnd::kill);
+  EXPECT_THAT(m_fake.text("jobs"), HasSubstr("101|CANCELLED"));
+}
+
+TEST_F(SlurmTest, KnowsItsStates) {
+  for (const char* each : {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "CONFIGURING"})
+    EXPECT_EQ(slurmStateFrom(each, "").phase, JobPhase::queued) << each;
+  for (const char* each : {"RUNNING", "COMPLETING", "SUSPENDED"})
+    EXPECT_EQ(slurmStateFrom(each, "").phase, JobPhase::running) << each;
+  for (const char* each : {"REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL", "CANCELLED by 1000", "CANCELLED+", "TIMEOUT"})
+    EXPECT_EQ(slurmStateFrom(each, "").phase, JobPhase::ended) << each;
+  EXPECT_EQ(slurmStateFrom("PERHAPS", "None").phase, JobPhase::unknown);
+  EXPECT_EQ(slurmStateFrom("", "").phase, JobPhase::unknown);
+  EXPECT_THAT(slurmStateFrom("PENDING", "Priority").detail, HasSubstr("Priority"));
+}
+
+TEST_F(SlurmTest, ASubmissionWithoutAnAnswerIsFoundByItsName) {
+  m_fake.put("jobs", "7|COMPLETED|None|lars-1\n8|RUNNING|None|lars-1\n9|RUNNING|None|other\n");
+  m_fake.put("deaf", "");
+  m_job.previous = "8";  // the job that submits what follows it
+  EXPECT_EQ(m_slurm.submit(m_job), "104");
+  EXPECT_EQ(m_fake.calls("sbatch"), 1);
+}
+
+TEST_F(SlurmTest, WithoutAnyAnswerItIsNotKnownWhetherItIsThere) {
+  m_fake.put("deaf", "");
+  m_fake.put("hang", "");
+  Slurm impatient{{.submit = 100ms, .answer = 100ms, .lookAgain = 1ms}};
+  try {
+    impatient.submit(m_job);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::communication);
+    EXPECT_THAT(error.what(), HasSubstr("not known"));
+  }
+  EXPECT_EQ(impatient.query({"101"}).at("101").phase, JobPhase::unknown);
+  EXPECT_FALSE(impatient.query({"101"}).at("101").forgotten);
+  EXPECT_THROW(impatient.findByName("lars-1", ""), Error);
+}
+
+TEST_F(SlurmTest, OneQuestionForAllAndTheAccountingForWhatTheQueueForgot) {
+  m_fake.put("jobs", "1|RUNNING|None|a\n2|PENDING|Resources|b\n");
+  m_fake.put("accounting", "3|COMPLETED|0:0\n4|FAILED|3:0\n5|CANCELLED by 0|0:15\n6|RUNNING|0:0\n");
+  const auto states = m_slurm.query({"1", "2", "3", "4", "5", "6", "7"});
+  EXPECT_EQ(m_fake.calls("squeue"), 1);
+  EXPECT_EQ(m_fake.calls("sacct"), 1);
+  EXPECT_EQ(states.at("1").phase, JobPhase::running);
+  EXPECT_EQ(states.at("2").phase, JobPhase::queued);
+  EXPECT_EQ(states.at("3").code, 0);
+  EXPECT_EQ(states.at("4").code, 3);
+  EXPECT_EQ(states.at("5").code, 128 + 15);
+  for (const char* each : {"6", "7"}) EXPECT_TRUE(states.at(each).forgotten) << each;
+  EXPECT_FALSE(states.at("1").forgotten);
+  m_slurm.cancel("7", BatchEnd::kill);  // it has ended: what was wanted
+}
+
+// Counts its questions, and can be silent.
+class CountingScheduler : public Scheduler {
+ public:
+  const char* key() const override { return "counting"; }
+  const char* name() const override { return "Counting"; }
+  std::string submit(const Submission&) const override { return {}; }
+  std::map<std::string, BatchState> query(const std::vector<std::string>& numbers) const override {
+    ++questions;
+    while (silent) std::this_thread::sleep_for(1ms);
+    std::map<std::string, BatchState> states;
+    for (const auto& each : numbers) states[each] = {.phase = answer, .asked = clock += 1};
+    return states;
+  }
+  void cancel(const std::string&, BatchEnd) const override {}
+  std::string findByName(const std::string&, const std::string&) const override { return {}; }
+  std::optional<OwnBatch> self() const override { return {}; }
+  mutable std::atomic<int> questions{0};
+  mutable double clock = 0;
+  std::atomic<bool> silent{false};
+  std::atomic<JobPhase> answer{JobPhase::running};
+};
+
+TEST(BatchDesk, AHundredJobsAreOneQuestionAndASilentSystemHoldsUpNobody) {
+  CountingScheduler scheduler;
+  scheduler.silent = true;
+  BatchDesk desk({.soon = 1ms, .least = 1h, .most = 1h});
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(desk.look(scheduler, std::to_string(i), 0).asked, 0);  // and it comes back
+  scheduler.silent = false;
+  const auto all = [&] {
+    int known = 0;
+    for (int i = 0; i < 100; ++i) known += desk.look(scheduler, std::to_string(i), 0).phase == JobPhase::running;
+    return known;
+  };
+  while (all() < 100) std::this_thread::sleep_for(1ms);
+  EXPECT_LE(scheduler.questions, 3);
+  const int before = scheduler.questions;
+  for (int i = 0; i < 1000; ++i) all();
+  EXPECT_EQ(scheduler.questions, before);
+  // What its files say is newer than the answer: asked once, whatever clock the files have.
+  scheduler.answer = JobPhase::ended;
+  for (int i = 0; i < 1000 && desk.look(scheduler, "7", 1e12).phase != JobPhase::ended; ++i)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(desk.look(scheduler, "7", 1e12).phase, JobPhase::ended);
+  EXPECT_EQ(scheduler.questions, before + 1);
+}
+
+TEST(BatchDesk, SilenceForgetsNothing) {
+  CountingScheduler scheduler;
+  BatchDesk desk({.soon = 1ms, .least = 1ms, .most = 1ms});
+  while (desk.look(scheduler, "1", 0).phase != JobPhase::running) std::this_thread::sleep_for(1ms);
+  scheduler.answer = JobPhase::unknown;
+  const int before = scheduler.questions;
+  while (scheduler.questions < before + 3) {
+    EXPECT_EQ(desk.look(scheduler, "1", 0).phase, JobPhase::running);
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+}  // namespace

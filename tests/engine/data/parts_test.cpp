@@ -1,0 +1,102 @@
+// A dataset in two parts, and what the doctor says of parts that do not go together.
+#include "engine/data/parts.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "engine/data/stats.h"
+#include "tests/engine/data/data_files.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Parts : public testing::Test {
+ protected:
+  // Sorted by class, as an import of class folders is.
+  std::shared_ptr<const Dataset> sorted(int classes, int each) {
+    std::string text = "x,y:label\n";
+    for (int c = 0; c < classes; ++c)
+      for (int i = 0; i < each; ++i) text += std::to_string(c * each + i) + "," + std::to_string(c) + "\n";
+    return openDataset(folder.write("t.csv", text));
+  }
+  static std::set<std::int64_t> rowsOf(const Dataset& part) {
+    std::set<std::int64_t> rows;
+    for (std::int64_t row = 0; row < part.size(); ++row) rows.insert(part.sourceRow(row));
+    return rows;
+  }
+  ScratchFolder folder;
+};
+
+TEST_F(Parts, TogetherAreTheWhole) {
+  const auto whole = sorted(4, 25);
+  for (const bool shuffled : {false, true}) {
+    const auto rest = rowsOf(*selectPart(whole, {.share = 0.2, .shuffled = shuffled}));
+    const auto held = rowsOf(*selectPart(whole, {.share = 0.2, .held = true, .shuffled = shuffled}));
+    EXPECT_EQ(rest.size(), 80u);
+    EXPECT_EQ(held.size(), 20u);
+    for (const std::int64_t row : held) EXPECT_FALSE(rest.contains(row));
+    EXPECT_EQ(held == (std::set<std::int64_t>{80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99}), !shuffled);
+  }
+}
+
+TEST_F(Parts, FollowFromTheSeed) {
+  const auto whole = sorted(4, 25);
+  const HoldOut how{.share = 0.2, .held = true};
+  HoldOut other = how;
+  other.seed = 2;
+  EXPECT_EQ(rowsOf(*selectPart(whole, how)), rowsOf(*selectPart(whole, how)));
+  EXPECT_NE(rowsOf(*selectPart(whole, how)), rowsOf(*selectPart(whole, other)));
+  EXPECT_NE(selectPart(whole, how)->contentHash(), selectPart(whole, other)->contentHash());
+}
+
+TEST_F(Parts, KeepTheShareOfEachClass) {
+  const auto whole = sorted(4, 25);
+  const auto held = selectPart(whole, {.share = 0.2, .held = true, .by = "y"});
+  EXPECT_EQ(countClasses(*held, 1), (std::vector<std::int64_t>{5, 5, 5, 5}));
+  EXPECT_EQ(countClasses(*selectPart(whole, {.share = 0.2, .by = "y"}), 1), (std::vector<std::int64_t>{20, 20, 20, 20}));
+}
+
+TEST_F(Parts, AreNeverEmpty) {
+  EXPECT_EQ(selectPart(sorted(2, 1), {.share = 0.01, .held = true})->size(), 1);
+  EXPECT_EQ(selectPart(sorted(2, 1), {.share = 0.99})->size(), 1);
+  EXPECT_THAT(messageOf([&] { selectPart(sorted(1, 1), {}); }), HasSubstr("has 1 row: too few"));
+  EXPECT_THAT(messageOf([&] { selectPart(sorted(2, 1), {.by = "y"}); }), HasSubstr("no class of two"));
+  EXPECT_THAT(messageOf([&] { selectPart(sorted(2, 5), {.by = "z"}); }), HasSubstr("has no such column of classes"));
+}
+
+TEST_F(Parts, TellClassesThatStandInOneAlone) {
+  const auto whole = sorted(5, 20);
+  const auto last = [&](bool held) { return selectPart(whole, {.share = 0.2, .held = held, .shuffled = false}); };
+  const auto faults = loneClasses(*last(false), "training", *last(true), "validation");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0].message(),
+            "column y: 4 of the 4 classes of training stand in training alone: 0, 1, 2, 3, but validation should have samples of "
+            "each; split anew, shuffled and with the same share of each class");
+  EXPECT_THAT(faults[1].found, HasSubstr("1 of the 1 classes of validation stands in validation alone: 4"));
+  const auto even = [&](bool held) { return selectPart(whole, {.share = 0.2, .held = held, .by = "y"}); };
+  EXPECT_THAT(loneClasses(*even(false), "training", *even(true), "validation"), IsEmpty());
+}
+
+TEST_F(Parts, TheDoctorTellsThemOfTwoFiles) {
+  const auto other = folder.write("v.csv", "x,y:label\n100,1\n101,1\n");
+  const CheckReport report = checkDataset(folder.write("u.csv", "x,y:label\n1,0\n2,0\n3,0\n"), {.other = other});
+  EXPECT_EQ(report.count(FaultKind::loneClass), 2);
+}
+
+TEST_F(Parts, NumbersThatVaryAreNoClasses) {
+  std::string text = "x,few,cost,y:label\n";
+  for (int i = 0; i < 200; ++i)
+    text += std::to_string(i) + "," + std::to_string(i % 3) + "," + std::to_string(100 + i * 37 % 5053) + "," + std::to_string(i % 90) + "\n";
+  const auto stats = measure(*openDataset(folder.write("t.csv", text)));
+  EXPECT_TRUE(stats[0].classes.empty());       // a number a row
+  EXPECT_EQ(stats[1].classes.size(), 3u);
+  EXPECT_TRUE(stats[2].classes.empty()) << "whole numbers up to 5152 are amounts, not 5153 classes";
+  EXPECT_EQ(stats[3].classes.size(), 90u);     // called a label: so it is
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,379 @@
+#include "launcher/door/door.h"
+
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+#include <csignal>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "launcher/door/terminal.h"
+#include "launcher/folder_lock.h"
+#include "launcher/local_process.h"
+#include "launcher/orders.h"
+#include "launcher/ssh/local_transport.h"
+
+using namespace loom;
+
+namespace {
+
+constexpr const char* kProject = R"({"loom": 1,
+  "networks": {"main": {
+    "nodes": [{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc", "layer": "Linear", "outputs": 2},
+              {"id": "y", "layer": "Input", "shape": [1], "type": "label"}, {"id": "loss", "layer": "SoftmaxCrossEntropy"}],
+    "edges": [["x", "fc"], ["fc", "loss"], ["y", "loss.target"]]}},
+  "datasets": {"training": {"csv": "points.csv"}},
+  "training": {"network": "main", "dataset": "training", "epochs": 10, "batch": 4}})";
+
+// A host that wants a password.
+class AskingTransport : public LocalTransport {
+ public:
+  explicit AskingTransport(SshAsk ask) : m_ask(std::move(ask)) {}
+  void open() override {
+    const auto answer = m_ask({.kind = SshQuestion::Kind::password, .host = "mara@atlas", .text = "Password:"});
+    if (!answer || *answer != "open") throw SshError(SshFault::signIn, "not let in");
+  }
+
+ private:
+  SshAsk m_ask;
+};
+
+}  // namespace
+
+// The verbs against this machine and a host behind a line (this machine's shell in the place of SSH), fake_loom in the place of loom.
+class DoorTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  DoorOptions m_options;
+  QString m_out, m_err;
+
+  QString path(const QString& name) const { return m_folder->filePath(name); }
+  void write(const QString& name, const QByteArray& text) {
+    QDir().mkpath(QFileInfo(path(name)).absolutePath());
+    QFile file(path(name));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text);
+  }
+  static QString contentOf(const QString& file) {
+    QFile read(file);
+    return read.open(QIODevice::ReadOnly) ? QString::fromUtf8(read.readAll()) : QString();
+  }
+  // Standard output and error in files meanwhile.
+  int door(const QStringList& words) {
+    std::fflush(stdout);
+    const int out = ::dup(1), err = ::dup(2);
+    const auto into = [this](const char* name, int descriptor) {
+      const int file = ::open(QFile::encodeName(path(name)).constData(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      ::dup2(file, descriptor);
+      ::close(file);
+    };
+    into("out", 1);
+    into("err", 2);
+    const int code = runDoor(words, m_options);
+    std::fflush(stdout);
+    ::dup2(out, 1);
+    ::dup2(err, 2);
+    ::close(out);
+    ::close(err);
+    m_out = contentOf(path("out"));
+    m_err = contentOf(path("err"));
+    return code;
+  }
+  Json json() {
+    const QByteArray text = m_out.toUtf8();
+    return Json::parse(text.begin(), text.end(), nullptr, false);
+  }
+  Json runs(const QStringList& more = {}) {
+    return door(QStringList{"runs", "--json"} + more) == 0 ? json() : Json::array();
+  }
+  QString only() { return QString::fromStdString(runs()[0]["id"].get<std::string>()); }
+  void addHost(bool bringBest = false) {
+    HostStore hosts(m_options.dataFolder);
+    Host host = hostFromText("there");
+    host.folder = path("base");
+    host.bringBest = bringBest;
+    hosts.add(host);
+  }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    // Without a terminal, whoever starts this test.
+    if (const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC); terminal >= 0) {
+      ::ioctl(terminal, TIOCNOTTY);
+      ::close(terminal);
+    }
+  }
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_options = {.dataFolder = path("store"), .program = FAKE_LOOM, .patienceMs = 3000};
+    m_options.line = {.program = FAKE_LOOM, .transport = [](const SshAsk&) { return std::make_unique<LocalTransport>(); }, .firstWaitMs = 50};
+    write("p/p.loom", kProject);
+    QByteArray points = "x__0,x__1,x__2,y\n";
+    for (int i = 0; i < 20; ++i) points += QByteArray::number(i % 7) + ",1,2," + QByteArray::number(i % 2) + '\n';
+    write("p/points.csv", points);
+    qunsetenv("FAKE_LOOM");
+  }
+  void cleanup() {
+    for (const Json& each : runs()) {
+      RunRecord run;
+      JobFile file;
+      readJobFile(QString::fromStdString(each["folder"].get<std::string>()), run, file);
+      sendSignal({file.process, file.processStart, file.bootId}, SIGKILL);
+    }
+    m_folder.reset();
+  }
+
+  void followsARunHereToItsEnd() {
+    qputenv("FAKE_LOOM", "steps=50;model=100");
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--set", "epochs=5", "batch=2", "--follow"}), 0);
+    QVERIFY2(m_out.contains("done after 50 steps"), qPrintable(m_out + m_err));
+    QVERIFY2(m_out.contains("epoch 1.00 of 5"), qPrintable(m_out));
+    QVERIFY2(m_out.contains("model     " + path("p/runs/")), qPrintable(m_out));
+    const Json run = runs()[0];
+    QCOMPARE(QString::fromStdString(run["state"]), "finished");
+    QCOMPARE(QString::fromStdString(run["name"]), "p-1");
+    QVERIFY(run["model"]["here"].get<bool>() && QFile::exists(QString::fromStdString(run["model"]["path"])));
+    RunRecord record;
+    JobFile file;
+    readJobFile(QString::fromStdString(run["folder"]), record, file);
+    QCOMPARE(file.overrides, QStringList({"epochs=5", "batch=2"}));
+    QCOMPARE(door({"fetch", "p-1"}), 0);  // it is here already: its path
+    QVERIFY2(m_out.trimmed().endsWith("step-50.safetensors"), qPrintable(m_out + m_err));
+  }
+
+  void withoutFollowItReturnsWhenTheRunBegan() {
+    qputenv("FAKE_LOOM", "steps=4000;ms=5");
+    QCOMPARE(door({"submit", path("p/p.loom"), "--host", "local", "--name", "long", "--json"}), 0);
+    const Json made = json();
+    QCOMPARE(QString::fromStdString(made["name"]), "long");
+    const QString id = QString::fromStdString(made["run"]);
+    // Another one waits its turn and says so; Ctrl+C takes nothing away.
+    QTimer::singleShot(700, [] { std::raise(SIGINT); });
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--name", "second"}), kExitDetached);
+    QVERIFY2(m_out.contains("Waits its turn") && m_out.contains("second has not begun"), qPrintable(m_out));
+    QCOMPARE(door({"stop", "second"}), 0);
+    QTimer::singleShot(700, [] { std::raise(SIGINT); });
+    QCOMPARE(door({"follow", "long"}), kExitDetached);
+    QVERIFY2(m_out.contains("long goes on without this terminal") && m_out.contains("gradloom stop " + id), qPrintable(m_out));
+    QCOMPARE(door({"stop", id.left(id.size() - 1)}), 0);
+    QVERIFY2(m_out.contains("stopped after"), qPrintable(m_out));
+    QCOMPARE(QString::fromStdString(runs({"--filter", "name == long"})[0]["state"]), "stopped");
+    QCOMPARE(door({"stop", id}), 2);
+    QVERIFY2(m_err.contains("long is stopped: it cannot be stopped now"), qPrintable(m_err));
+  }
+
+  void aHostTrainsAndItsModelComesByAskingForIt() {
+    addHost();
+    qputenv("FAKE_LOOM", "steps=40;ms=3;model=3000000");
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--follow"}), 0);
+    QVERIFY2(m_out.contains("done after 40 steps"), qPrintable(m_out + m_err));
+    QVERIFY2(m_out.contains("model     on there at " + path("base/runs/")) && m_out.contains("gradloom fetch"), qPrintable(m_out));
+    const Json before = runs()[0];
+    QVERIFY(!before["model"]["here"].get<bool>());
+    QCOMPARE(QString::fromStdString(before["host"]), "there");
+    QCOMPARE(door({"fetch", only(), "--json"}), 0);
+    const QString model = QString::fromStdString(json()["model"]);
+    QCOMPARE(contentOf(model), contentOf(path("base/runs/" + only() + "/checkpoints/step-40.safetensors")));
+    QVERIFY(!contentOf(model).isEmpty());
+    QVERIFY(runs()[0]["model"]["here"].get<bool>());
+    QVERIFY(!QFile::exists(model + ".part"));
+  }
+
+  void aHostThatSaysSoBringsTheModelBack() {
+    addHost(true);
+    qputenv("FAKE_LOOM", "steps=20;ms=3;model=5000");
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--follow"}), 0);
+    QVERIFY2(m_out.contains("model     " + path("p/runs/")) && !m_out.contains("gradloom fetch"), qPrintable(m_out + m_err));
+  }
+
+  void stopsAndGoesOnOnAHost() {
+    addHost();
+    qputenv("FAKE_LOOM", "steps=600;ms=5");
+    QCOMPARE(door({"submit", path("p"), "--host", "there"}), 0);
+    QVERIFY2(m_out.contains("gradloom follow"), qPrintable(m_out));
+    QTest::qWait(500);  // it goes on meanwhile, and nobody looks
+    QCOMPARE(door({"stop", "p-1"}), 0);
+    qputenv("FAKE_LOOM", "steps=100;ms=1");
+    QCOMPARE(door({"resume", "p-1", "--follow"}), 0);
+    const Json run = runs()[0];
+    QCOMPARE(QString::fromStdString(run["state"]), "finished");
+    QCOMPARE(run["attempt"].get<int>(), 2);
+  }
+
+  void faultsHaveTheExitCodesOfLoom() {
+    addHost();
+    QCOMPARE(door({"submit", path("nowhere"), "--host", "local"}), 21);
+    QCOMPARE(door({"submit", path("p")}), 2);
+    QVERIFY(m_err.contains("--host is missing"));
+    QCOMPARE(door({"submit", path("p"), "--host", "atlas"}), 2);
+    QVERIFY2(m_err.contains("there are local, there"), qPrintable(m_err));
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--ranks", "many"}), 2);
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--ranks", "9"}), 1);
+    QVERIFY2(m_err.contains("9 ranks are asked for"), qPrintable(m_err));
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--set", "batsh=3"}), 10);
+    QVERIFY2(m_err.contains("batsh"), qPrintable(m_err));
+    QCOMPARE(door({"submit", path("p"), "--hots", "local"}), 2);
+    write("p/q.loom", kProject);
+    QCOMPARE(door({"submit", path("p"), "--host", "local"}), 2);
+    QVERIFY2(m_err.contains("p.loom, q.loom"), qPrintable(m_err));
+    QCOMPARE(door({"stop", "nobody"}), 2);
+    QCOMPARE(door({"hosts", "check"}), 2);
+    qputenv("FAKE_LOOM", "fail=the loss is no number;code=diverged");
+    QCOMPARE(door({"submit", path("p/p.loom"), "--host", "there", "--follow"}), 50);
+    QVERIFY2(m_err.contains("the loss is no number"), qPrintable(m_err));
+  }
+
+  void aHostThatIsNotReachedIsSaid() {
+    addHost();
+    m_options.line.transport = [](const SshAsk&) -> std::unique_ptr<HostTransport> { throw SshError(SshFault::unreachable, "no route to host"); };
+    m_options.patienceMs = 300;
+    QCOMPARE(door({"submit", path("p"), "--host", "there"}), 41);
+    QVERIFY2(m_err.contains("no route to host") && m_err.contains("begins when its host is reached"), qPrintable(m_err));
+    QCOMPARE(door({"hosts", "check", "there", "--json"}), 41);
+    QVERIFY(!json()["ok"].get<bool>());
+  }
+
+  void aPasswordWithoutATerminalIsRefused() {
+    addHost();
+    m_options.line.transport = [](const SshAsk& ask) { return std::make_unique<AskingTransport>(ask); };
+    QCOMPARE(door({"submit", path("p"), "--host", "there"}), 2);
+    QVERIFY2(m_err.contains("mara@atlas asks for a password") && m_err.contains("no terminal"), qPrintable(m_err));
+    QCOMPARE(door({"hosts", "check", "there"}), 2);
+  }
+
+  void aPasswordIsTypedUnseen() {
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (child == 0) {
+      const auto answer = askOnTerminal({.kind = SshQuestion::Kind::password, .host = "mara@atlas", .text = "Password:"});
+      ::_exit(answer && *answer == "open sesame" ? 7 : 8);
+    }
+    QByteArray seen;
+    const auto readUntil = [&](const QByteArray& end) {
+      char c = 0;
+      while (!seen.contains(end) && ::read(terminal, &c, 1) == 1) seen += c;
+    };
+    readUntil("Password: ");
+    termios now{};
+    for (int i = 0; i < 500 && (::tcgetattr(terminal, &now), now.c_lflag & ECHO); ++i) QTest::qWait(10);
+    QVERIFY(!(now.c_lflag & ECHO));
+    QCOMPARE(::write(terminal, "open sesame\n", 12), ssize_t{12});
+    int status = 0;
+    readUntil("never");
+    ::waitpid(child, &status, 0);
+    ::close(terminal);
+    QCOMPARE(WEXITSTATUS(status), 7);
+    QVERIFY2(!seen.contains("sesame"), seen.constData());
+  }
+
+  void listsAndAddsHosts() {
+    QCOMPARE(door({"hosts", "add", "mara@atlas:2222", "--name", "lab", "--place", "a01=8", "--place", "a02=8", "--bring-best"}), 0);
+    QCOMPARE(door({"hosts", "--json"}), 0);
+    const Json host = json()[0];
+    QCOMPARE(QString::fromStdString(host["name"]), "lab");
+    QCOMPARE(host["total_ranks"].get<int>(), 16);
+    QVERIFY(host["bring_best"].get<bool>());
+    QCOMPARE(door({"hosts"}), 0);
+    QVERIFY2(m_out.contains("mara@atlas:2222") && m_out.contains("16 ranks"), qPrintable(m_out));
+    QCOMPARE(door({"hosts", "add", "mara@atlas", "--name", "lab"}), 2);
+    QVERIFY2(m_err.contains("another host is called 'lab'"), qPrintable(m_err));
+    QCOMPARE(door({"hosts", "add", "a b"}), 2);
+    addHost();
+    QCOMPARE(door({"hosts", "check", "there"}), 0);  // this machine's shell answers in its place
+    QVERIFY2(m_out.contains("ok  SSH"), qPrintable(m_out));
+  }
+
+  void theFilterRefusesUnknownNames() {
+    qputenv("FAKE_LOOM", "steps=5");
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--follow"}), 0);
+    QCOMPARE(door({"runs", "--filter", "stpe > 1"}), 0);  // it told no settings: its names are not known
+    QCOMPARE(door({"runs", "--filter", "state == runing"}), 2);
+    QVERIFY2(m_err.contains("'runing' is no state"), qPrintable(m_err));
+    QCOMPARE(runs({"--filter", "state == finished and step >= 5"}).size(), std::size_t{1});
+    QCOMPARE(runs({"--filter", "step > 5"}).size(), std::size_t{0});
+  }
+
+  void helpOfEachVerb() {
+    for (const char* verb : {"submit", "runs", "follow", "stop", "resume", "fetch", "hosts"}) {
+      QVERIFY(isDoorVerb(verb));
+      QVERIFY(doorVerbs().contains(verb));
+      QCOMPARE(door({verb, "--help"}), 0);
+      QVERIFY2(m_out.startsWith(QStringLiteral("Usage: gradloom %1 [options]").arg(verb)), qPrintable(m_out));
+    }
+    QVERIFY(!isDoorVerb("project.loom"));
+  }
+
+  // A window is open on the same data folder: it carries out what the terminal asks for, and one that opens later takes over.
+  void anOpenWindowCarriesItOut() {
+    addHost();
+    qputenv("FAKE_LOOM", "steps=60;ms=5;model=100");
+    QDir().mkpath(m_options.dataFolder);
+    {
+      FolderLock lock(m_options.dataFolder);
+      QVERIFY(lock.take());
+      RunStore store(m_options.dataFolder);
+      HostStore hosts(m_options.dataFolder);
+      HostLines lines(hosts, m_options.line);
+      Models models(store, &lines);
+      Launcher launcher(store, {.program = FAKE_LOOM, .hosts = &lines});
+      OrderDesk desk(m_options.dataFolder, launcher, store, hosts, lines, models);
+      QCOMPARE(door({"submit", path("p"), "--host", "there", "--follow"}), 0);
+      QVERIFY2(m_out.contains("takes it over") && m_out.contains("done after 60 steps"), qPrintable(m_out + m_err));
+      QCOMPARE(store.runs().size(), 1);
+      QCOMPARE(store.runs()[0].state, RunState::finished);
+      QCOMPARE(door({"fetch", store.runs()[0].id}), 0);
+      QCOMPARE(door({"stop", store.runs()[0].id}), 2);
+      QVERIFY2(m_err.contains("it cannot be stopped now"), qPrintable(m_err));
+      QCOMPARE(door({"hosts", "add", "mara@atlas"}), 0);
+      QCOMPARE(hosts.hosts().size(), 2);
+    }
+    // The terminal keeps the folder; a window opens and asks for it.
+    qputenv("FAKE_LOOM", "steps=400;ms=5");
+    std::unique_ptr<FolderLock> lock;
+    std::unique_ptr<RunStore> store;
+    std::unique_ptr<HostStore> hosts;
+    std::unique_ptr<HostLines> lines;
+    std::unique_ptr<Models> models;
+    std::unique_ptr<Launcher> launcher;
+    std::unique_ptr<OrderDesk> desk;
+    std::unique_ptr<OrderSlip> slip;
+    QTimer window;
+    window.setInterval(20);
+    bool wanted = false;
+    connect(&window, &QTimer::timeout, this, [&] {
+      if (lock) return;
+      if (!std::exchange(wanted, true)) slip = std::make_unique<OrderSlip>(m_options.dataFolder, Json{{"order", "yield"}});
+      auto mine = std::make_unique<FolderLock>(m_options.dataFolder);
+      if (!mine->take()) return;
+      lock = std::move(mine);
+      slip.reset();
+      store = std::make_unique<RunStore>(m_options.dataFolder);
+      hosts = std::make_unique<HostStore>(m_options.dataFolder);
+      lines = std::make_unique<HostLines>(*hosts, m_options.line);
+      models = std::make_unique<Models>(*store, lines.get());
+      launcher = std::make_unique<Launcher>(*store, LauncherOptions{.program = FAKE_LOOM, .hosts = lines.get()});
+      desk = std::make_unique<OrderDesk>(m_options.dataFolder, *launcher, *store, *hosts, *lines, *models);
+      launcher->attach();
+    });
+    QTimer::singleShot(800, &window, qOverload<>(&QTimer::start));
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--name", "handed", "--follow"}), 0);
+    QVERIFY(lock);
+    QVERIFY2(m_out.contains("done after 400 steps"), qPrintable(m_out + m_err));
+    QCOMPARE(store->runs().last().state, RunState::finished);
+    QCOMPARE(store->runs().last().attempt, std::int64_t{1});
+  }
+};
+
+QTEST_GUILESS_MAIN(DoorTest)
+#include "door_test.moc"

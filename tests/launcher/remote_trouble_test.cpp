@@ -1,0 +1,191 @@
+#include "tests/launcher/remote_fixture.h"
+#include "tests/launcher/scripted_host.h"
+
+using namespace loom;
+
+// What may go wrong on a host and what may come from one, and that nothing is lost, doubled or believed because of it.
+class RemoteTroubleTest : public RemoteFixture {
+  Q_OBJECT
+
+ private:
+  ScriptedHost m_there;
+
+  // Slurm, so that several go at once.
+  void openScripted(const std::function<QByteArray(const Json&)>& script) {
+    close();
+    m_there.forget();
+    m_there.script = script;
+    m_options.transport = [this](const SshAsk&) { return m_there.transport(); };
+    m_store = std::make_unique<RunStore>(m_folder->filePath("store"));
+    m_hosts = std::make_unique<HostStore>(m_folder->filePath("store"));
+    Host host = *m_hosts->find("there");
+    host.kind = HostKind::slurm;
+    m_hosts->change(host);
+    m_lines = std::make_unique<HostLines>(*m_hosts, m_options);
+    m_launcher = std::make_unique<Launcher>(*m_store, LauncherOptions{.program = FAKE_LOOM, .hosts = m_lines.get()});
+  }
+  QByteArray mirror(const QString& id) {
+    QFile file(m_store->find(id)->folder + "/events.jsonl");
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+
+ private Q_SLOTS:
+  void init() { setUp(); }
+  void cleanup() { tearDown(); }
+
+  void aRunWhoseFolderIsGoneIsNotStartedAgain() {
+    m_launcher->submit(job("a", {"steps=400", "ms=8"}));
+    QTRY_VERIFY(m_store->find("a")->step > 10);
+    close();
+    const QString away = m_folder->filePath("away");
+    QVERIFY(QDir().rename(runThere("a"), away));  // a home that is not mounted
+    open();
+    m_launcher->attach();
+    QTRY_VERIFY(!m_launcher->doubt("a").isEmpty());
+    QVERIFY2(m_launcher->doubt("a").contains("no longer there"), qPrintable(m_launcher->doubt("a")));
+    QCOMPARE(state("a"), RunState::running);
+    QVERIFY(!QFile::exists(runThere("a")));
+    QVERIFY(QDir().rename(away, runThere("a")));  // and mounted again
+    m_line.cut = true;
+    QTRY_COMPARE(m_launcher->doubt("a"), QString());
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QCOMPARE(m_store->find("a")->attempt, std::int64_t{1});
+    isWhole("a", 400);
+  }
+
+  void aPersonEndsWhatIsLost() {
+    m_launcher->submit(job("a", {"steps=40", "ms=4"}));
+    QTRY_VERIFY(m_store->find("a")->step > 5);
+    close();
+    QTRY_VERIFY(QFile::exists(runThere("a") + "/exit"));
+    QVERIFY(QDir(runThere("a")).removeRecursively());  // a scratch folder that was purged
+    open();
+    m_launcher->attach();
+    QTRY_VERIFY(!m_launcher->doubt("a").isEmpty());
+    const QString fresh = m_launcher->submitAnew("a");
+    QCOMPARE(state("a"), RunState::failed);
+    QVERIFY2(message("a").contains("by hand") && message("a").contains("no longer there"), qPrintable(message("a")));
+    QTRY_COMPARE_WITH_TIMEOUT(state(fresh), RunState::finished, 20000);
+    isWhole(fresh, 40);
+    QVERIFY(!QFile::exists(runThere("a")));
+    // To resume it would begin from nothing: that, too, is told.
+    m_launcher->resume("a");
+    QTRY_VERIFY(!m_launcher->doubt("a").isEmpty());
+    m_launcher->kill("a");
+    QTRY_COMPARE(state("a"), RunState::stopped);
+    QCOMPARE(m_launcher->running(), 0);
+  }
+
+  void aRunOfWhichNothingIsKnownCanBeEnded() {
+    m_launcher->submit(job("a", {"steps=4000", "ms=5"}));
+    QTRY_VERIFY(m_store->find("a")->step > 5);
+    const JobFolder there(runThere("a").toStdString());
+    const int process = there.process()["process"].get<int>();
+    QVERIFY(QFile::remove(runThere("a") + "/process.json"));
+    QTRY_VERIFY(!m_launcher->doubt("a").isEmpty());
+    QVERIFY_EXCEPTION_THROWN(m_launcher->resume("a"), Error);
+    QSignalSpy changed(m_launcher.get(), &Launcher::doubtChanged);
+    m_launcher->giveUp("a");
+    QCOMPARE(changed.size(), 1);
+    QCOMPARE(state("a"), RunState::failed);
+    QCOMPARE(m_launcher->running(), 0);
+    QVERIFY_EXCEPTION_THROWN(m_launcher->giveUp("a"), Error);
+    ::kill(process, SIGKILL);
+  }
+
+  void twoRunsSendTheSameDataOnce() {
+    openScripted([](const Json& request) {
+      if (request.value("verb", "") == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      return ScriptedHost::usual(request);
+    });
+    for (const char* id : {"a", "b", "c"}) m_launcher->submit(job(id, {}));
+    QTRY_COMPARE(m_there.count("start"), 3);
+    QCOMPARE(m_there.count("put"), 1);
+    QCOMPARE(m_there.count("chunk"), 1);
+    for (const char* id : {"a", "b", "c"}) QCOMPARE(state(id), RunState::starting);
+  }
+
+  void garbageBreaksTheLineAndNothingElse_data() {
+    QTest::addColumn<QByteArray>("garbage");
+    QTest::newRow("type") << ScriptedHost::frame({{"re", 2}, {"ok", 1}});
+    QTest::newRow("state") << ScriptedHost::frame({{"re", 2}, {"ok", true}, {"state", {{"phase", 7}, {"start", "x"}}}});
+    QTest::newRow("told") << ScriptedHost::frame({{"job", "a"}, {"events", "x"}});
+    QTest::newRow("job") << ScriptedHost::frame({{"job", 1}, {"end", "x"}});
+    const QByteArray deep = "{\"state\":" + QByteArray(2000000, '[') + QByteArray(2000000, ']') + "}";
+    QByteArray head("LMF1");
+    for (const qsizetype length : {deep.size(), qsizetype{0}})
+      for (int shift = 0; shift < 32; shift += 8) head += static_cast<char>(length >> shift & 0xFF);
+    QTest::newRow("depth") << head + deep;
+  }
+  void garbageBreaksTheLineAndNothingElse() {
+    QFETCH(QByteArray, garbage);
+    std::atomic<bool> spoil{true};
+    openScripted([&](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state" && spoil.exchange(false)) return garbage;
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      return ScriptedHost::usual(request);
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(m_there.count("hello"), 2);
+    QTRY_COMPARE(m_there.count("start"), 1);
+    QCOMPARE(state("a"), RunState::starting);
+  }
+
+  void aPieceThatDoesNotFitLeavesNoHole() {
+    const QByteArray line = R"({"v":1,"attempt":1,"seq":1,"time":1,"kind":"started","steps_total":9})" "\n";
+    std::atomic<int> tails{0};
+    openScripted([&](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      if (verb != "tail") return ScriptedHost::usual(request);
+      QByteArray all = ScriptedHost::answer(request, Json::object());
+      if (tails++ > 0) return all;
+      all += ScriptedHost::frame({{"job", "a"}, {"events", 0}}, line);
+      all += ScriptedHost::frame({{"job", "a"}, {"events", 0}}, QByteArray(line.size(), 'x'));  // what stands is not changed
+      all += ScriptedHost::frame({{"job", "a"}, {"events", 100000}}, line);
+      all += ScriptedHost::frame({{"job", "a"}, {"events", line.size()}}, line);  // on its way when it is called off
+      all += ScriptedHost::frame({{"job", "a"}, {"log", -5}}, "log");
+      return all;
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(m_there.count("untail"), 1);
+    QCOMPARE(mirror("a"), line);
+    QTRY_COMPARE_WITH_TIMEOUT(m_there.count("tail"), 2, 15000);
+    QCOMPARE(m_there.last("tail").value("events", qint64{-1}), line.size());
+    QCOMPARE(mirror("a"), line);
+  }
+
+  void whatWaitsInSlurmIsStoppedAndHasNotFailed() {
+    openScripted([](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      QByteArray all = ScriptedHost::usual(request);
+      if (verb == "tail") all += ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "queued"}, {"start", 1}, {"detail", "waiting"}}}});
+      if (verb == "cancel") all += ScriptedHost::frame({{"job", "a"}, {"end", true}, {"state", {{"phase", "ended"}, {"start", 1}, {"code", 143}}}});
+      return all;
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(m_launcher->stage("a").sentence, "waiting");
+    m_launcher->stop("a");
+    QTRY_COMPARE(m_launcher->running(), 0);
+    QCOMPARE(state("a"), RunState::stopped);
+    QVERIFY2(message("a").contains("before it began"), qPrintable(message("a")));
+  }
+
+  void aWordOfANewerEngineIsNoEnd() {
+    openScripted([](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      QByteArray all = ScriptedHost::usual(request);
+      if (verb == "tail") all += ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "hibernating"}, {"start", 1}, {"since", 3}}}});
+      return all;
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_VERIFY(m_launcher->doubt("a").contains("hibernating"));
+    QCOMPARE(state("a"), RunState::starting);
+  }
+};
+
+QTEST_GUILESS_MAIN(RemoteTroubleTest)
+#include "remote_trouble_test.moc"
