@@ -1,9 +1,12 @@
 #include "engine/network/project_arguments.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 
 namespace loom {
+
 std::string problemText(const Problem& problem) {
   std::string where;
   if (!problem.network.empty()) where += "network '" + problem.network + "'";
