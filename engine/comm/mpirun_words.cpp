@@ -18,6 +18,7 @@ void MpirunWords::hear(std::string_view line) {
   static const std::regex killed(R"(process rank (\d+) with PID (\d+) on node (\S+) exited on signal (\d+))");
   static const std::regex lost(R"(Remote daemon:.* on node (\S+))");
   static const std::regex exited(R"(Process name: \[\S+,(\d+)\])");  // [[4711,1],0] or [prterun-host-4711@1,0]
+  static const std::regex severed(R"(Socket closed.* reported by process \[\d+,(\d+)\])");
   std::smatch match;
   if (!m_killed && std::regex_search(text, match, killed))
     m_killed = Killed{.rank = std::stoi(match[1]),
@@ -26,6 +27,7 @@ void MpirunWords::hear(std::string_view line) {
                       .signal = std::stoi(match[4])};
   if (m_lostHost.empty() && std::regex_search(text, match, lost)) m_lostHost = match[1];
   if (!m_exited && std::regex_search(text, match, exited)) m_exited = std::stoi(match[1]);
+  if (std::regex_search(text, match, severed)) m_severed.insert(std::stoi(match[1]));
 }
 
 }  // namespace loom
