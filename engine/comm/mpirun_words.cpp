@@ -29,6 +29,7 @@ void MpirunWords::hear(std::string_view line) {
   // srun's.
   static const std::regex task(R"(srun: error: (\S+): tasks? (\d+)\S*: (Killed|Terminated|Segmentation fault|Aborted|Bus error))");
   static const std::regex exited(R"(Process name: \[\S+,(\d+)\])");  // [[4711,1],0] or [prterun-host-4711@1,0]
+  static const std::regex severed(R"(Socket closed.* reported by process \[\d+,(\d+)\])");
   std::smatch match;
   if (!m_killed && std::regex_search(text, match, killed))
     m_killed = Killed{.rank = std::stoi(match[1]),
@@ -39,6 +40,7 @@ void MpirunWords::hear(std::string_view line) {
     m_killed = Killed{.rank = std::stoi(match[2]), .process = 0, .host = match[1], .signal = signalNamed(match[3])};
   if (m_lostHost.empty() && std::regex_search(text, match, lost)) m_lostHost = match[1];
   if (!m_exited && std::regex_search(text, match, exited)) m_exited = std::stoi(match[1]);
+  if (std::regex_search(text, match, severed)) m_severed.insert(std::stoi(match[1]));
 }
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 // What mpirun says when a job goes wrong, in the words of every release of Open MPI that is known (4.1, and 5, whose mpirun
 // is prterun and breaks its sentences into lines), and what Slurm's srun says.
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +24,15 @@ class MpirunWords {
   const std::optional<Killed>& killed() const { return m_killed; }  // by a signal; the first that it told
   const std::string& lostHost() const { return m_lostHost; }        // empty: none
   const std::optional<int>& exited() const { return m_exited; }     // the rank that ended with a code of its own
+  // Ranks to which a connection was closed: another's process had ended, and Open MPI 5 lets the first that notices end the job.
+  const std::set<int>& severed() const { return m_severed; }
 
  private:
   std::vector<std::string> m_recent;  // a sentence may go over some lines
   std::optional<Killed> m_killed;
   std::string m_lostHost;
   std::optional<int> m_exited;
+  std::set<int> m_severed;
 };
 
 }  // namespace loom

@@ -138,6 +138,14 @@ std::string RankWatch::postMortem(int exitCode, int signal) const {
                            : fmt::format("; rank {} was last {}", lost.front(), place(first->second.sign)),
                        waiting(lost));
   }
+  if (const std::set<int>& severed = m_told.severed(); !severed.empty()) {
+    std::string gone;  // whoever did not complain
+    for (const auto& [number, rank] : m_ranks)
+      if (!severed.contains(number)) gone += (gone.empty() ? "" : " or ") + where(rank) + ", last " + place(rank.sign);
+    if (!gone.empty())
+      return fmt::format("{}: its process ended, or its host was cut off; rank {} lost the connection to it", gone,
+                         *severed.begin());
+  }
   if (const std::optional<int> rank = m_told.exited()) {
     const auto found = m_ranks.find(*rank);
     return fmt::format("rank {} ended with code {}{}", *rank, exitCode,

@@ -60,12 +60,12 @@ TEST_F(PackageTest, AsksForWhatItIsLinkedWith) {
 
 TEST_F(PackageTest, ItsProgramsFindTheirParts) {
   ASSERT_EQ(shell("dpkg-deb -x " + s_package + " " + at("root")).code, 0);
-  // As the package does when it has been installed.
-  const std::string shared = at("root/usr/share/gradloom");
-  ASSERT_EQ(shell("tar -xzf " + shared + "/images.tar.gz -C " + shared).code, 0);
+  // As the package does when it has been installed, but only some of them.
+  const std::string shared = at("root/usr/share/gradloom"), digits = "samples/digits/data/test";
+  ASSERT_EQ(shell("tar -xzf " + shared + "/images.tar.gz -C " + shared + " " + digits + " " + digits + ".csv").code, 0);
   const Outcome version = shell(at("root/usr/bin/loom") + " version");
   EXPECT_EQ(version.code, 0) << version.output;
-  const Outcome checked = shell(at("root/usr/bin/loom") + " data check " + shared + "/samples/digits/data/test.csv");
+  const Outcome checked = shell(at("root/usr/bin/loom") + " data check " + shared + "/" + digits + ".csv");
   EXPECT_EQ(checked.code, 0) << checked.output;
 }
 

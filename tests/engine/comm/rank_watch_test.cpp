@@ -180,6 +180,14 @@ TEST(RankWatch, ReadsWhatPrterunSays) {
   lost.hear("  Remote daemon: [prterun-a-4939@0,1] on node b", kBegin);
   EXPECT_THAT(lost.postMortem(0, 0), AllOf(HasSubstr("host b has been cut off"), HasSubstr("rank 1 was last")));
 
+  // The other end of a connection is the first to notice, and ends the job itself.
+  RankWatch severed;
+  hear(severed, both, 0, 5);
+  severed.hear("[a:00000] *** An error occurred in Socket closed", kBegin);
+  severed.hear("[a:00000] *** reported by process [4024565761,0]", kBegin);
+  EXPECT_THAT(severed.postMortem(14, 0), AllOf(HasSubstr("rank 1 on b (process 101), last in all-reduce"),
+                                               HasSubstr("rank 0 lost the connection to it")));
+
   RankWatch ended;
   ended.hear("   Process name: [prterun-a-31846@1,2]", kBegin);
   EXPECT_THAT(ended.postMortem(31, 0), HasSubstr("rank 2 ended with code 31"));
