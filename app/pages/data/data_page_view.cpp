@@ -23,6 +23,7 @@
 #include "engine/data/loader.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 #include "widgets/theme/theme.h"
 
@@ -33,12 +34,6 @@ QFrame* panel() {
   auto* frame = new QFrame;
   frame->setProperty("kind", "panel");
   return frame;
-}
-
-QLabel* label(const char* kind, const QString& text = {}) {
-  auto* made = new QLabel(text);
-  made->setProperty("kind", kind);
-  return made;
 }
 
 }  // namespace
@@ -54,7 +49,7 @@ QWidget* DataPage::makeBar() {
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_tabs->setAccessibleName(QStringLiteral("Datasets"));
-  m_path = label("hint");
+  m_path = makeLabel("hint");
   m_importMenu = new ImportMenu(*m_import, this);
   m_importButton = new Button(QStringLiteral("import"), QStringLiteral("Import…"), ButtonKind::outlined);
   m_importButton->setObjectName("import-data");
@@ -106,7 +101,7 @@ QWidget* DataPage::makeBody() {
   m_samples = new SamplesView(m_model);
   auto* waiting = new QWidget;
   auto* waitingLayout = new QVBoxLayout(waiting);
-  m_status = label("hint");
+  m_status = makeLabel("hint");
   m_status->setAlignment(Qt::AlignCenter);
   m_progress = new QProgressBar;
   m_progress->setTextVisible(false);
@@ -124,7 +119,7 @@ QWidget* DataPage::makeBody() {
   auto* doctor = new QVBoxLayout(m_doctorPanel);
   doctor->setContentsMargins(0, 12, 0, 0);
   doctor->setSpacing(8);
-  m_doctorTitle = label("heading", QStringLiteral("Doctor"));
+  m_doctorTitle = makeLabel("heading", QStringLiteral("Doctor"));
   m_doctorTitle->setObjectName("doctor");
   m_doctorTitle->setContentsMargins(12, 0, 12, 0);
   m_doctorTitle->setWordWrap(true);
@@ -156,7 +151,7 @@ void DataPage::makeLayout() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeBar());
-  m_error = label("error");
+  m_error = makeLabel("error");
   m_error->setObjectName("data-error");
   m_error->setContentsMargins(20, 8, 20, 8);
   m_error->setWordWrap(true);

@@ -15,20 +15,13 @@
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kLabel = 140, kField = 360, kNumber = 110, kLines = 64;
-
-QLabel* words(const char* kind, const QString& text = {}) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  return label;
-}
 
 }  // namespace
 
@@ -45,7 +38,7 @@ HostForm::HostForm(AppContext& context, QWidget* parent) : QWidget(parent), m_co
     edited();
   });
   buildFields();
-  m_rest = words("error");
+  m_rest = makeLabel("error", {}, nullptr, Wrap::yes);
   m_rest->setObjectName("fault-host");
   m_rest->hide();
   m_rows->addWidget(m_rest);
@@ -64,7 +57,7 @@ HostForm::HostForm(AppContext& context, QWidget* parent) : QWidget(parent), m_co
 }
 
 void HostForm::section(const QString& title, Field::For kind) {
-  auto* label = words("label", title);
+  auto* label = makeLabel("label", title, nullptr, Wrap::yes);
   label->setContentsMargins(0, 8, 0, 0);
   m_rows->addWidget(label);
   Field head;
@@ -80,14 +73,14 @@ HostForm::Field& HostForm::add(const QString& label, const QString& hint, QWidge
   auto* row = new QHBoxLayout(field.row);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(12);
-  auto* name = words("field", label);
+  auto* name = makeLabel("field", label, nullptr, Wrap::yes);
   name->setFixedWidth(kLabel);
   name->setContentsMargins(0, 5, 0, 0);
   auto* right = new QVBoxLayout;
   right->setSpacing(3);
   right->addWidget(editor, 0, Qt::AlignLeft);
-  if (!hint.isEmpty()) right->addWidget(words("hint", hint));
-  field.fault = words("error");
+  if (!hint.isEmpty()) right->addWidget(makeLabel("hint", hint, nullptr, Wrap::yes));
+  field.fault = makeLabel("error", {}, nullptr, Wrap::yes);
   field.fault->setObjectName("fault-" + editor->objectName());
   field.fault->hide();
   right->addWidget(field.fault);

@@ -17,19 +17,13 @@
 #include "engine/base/error.h"
 #include "launcher/hosts/ssh_config.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kSoonMs = 150, kMostFound = 30;
-
-QLabel* words(const char* kind, const QString& text = {}) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  label->setTextFormat(Qt::PlainText);
-  return label;
-}
 
 }  // namespace
 
@@ -40,7 +34,7 @@ HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent) : QF
   column->setSpacing(0);
   auto* head = new QHBoxLayout;
   head->setContentsMargins(20, 12, 16, 12);
-  head->addWidget(words("title", tr("Hosts")), 1);
+  head->addWidget(makeLabel("title", tr("Hosts")), 1);
   auto* add = new Button("plus", tr("Add host"), ButtonKind::outlined);
   add->setObjectName("add-host");
   head->addWidget(add);
@@ -55,8 +49,8 @@ HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent) : QF
   m_field->setPlaceholderText(tr("user@host, or a configured name"));
   m_field->setAccessibleName(tr("Address of the new host"));
   m_field->installEventFilter(this);
-  auto* hint = words("hint", tr("Enter adds it and checks it at once."));
-  m_fault = words("error");
+  auto* hint = makeLabel("hint", tr("Enter adds it and checks it at once."));
+  m_fault = makeLabel("error");
   m_fault->setObjectName("new-host-fault");
   m_fault->setWordWrap(true);
   m_fault->hide();
@@ -193,18 +187,18 @@ void HostList::fillFound() {
   m_foundRows->addSpacing(8);
   m_foundRows->addWidget(line);
   m_foundRows->addSpacing(12);
-  m_foundRows->addWidget(words("label", tr("Found in your SSH configuration")));
+  m_foundRows->addWidget(makeLabel("label", tr("Found in your SSH configuration")));
   m_foundRows->addSpacing(6);
   for (const auto& [name, address] : std::as_const(found)) {
     auto* row = new QWidget;
     auto* inner = new QHBoxLayout(row);
     inner->setContentsMargins(0, 1, 0, 1);
     inner->setSpacing(8);
-    auto* title = words("", QFontMetrics(font()).elidedText(name, Qt::ElideMiddle, 84));
+    auto* title = makeLabel("", QFontMetrics(font()).elidedText(name, Qt::ElideMiddle, 84));
     title->setFont(Theme::withWeight(Theme::of(this).font(FontRole::body), 500));
     title->setFixedWidth(84);
     title->setToolTip(name);
-    auto* place = words("hint", QFontMetrics(font()).elidedText(address == name ? QString() : address, Qt::ElideMiddle, 120));
+    auto* place = makeLabel("hint", QFontMetrics(font()).elidedText(address == name ? QString() : address, Qt::ElideMiddle, 120));
     place->setToolTip(address);
     auto* add = new Button(tr("Add"), ButtonKind::link);
     add->setObjectName("add-" + name);

@@ -21,20 +21,13 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/controls/status_label.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kMargin = 24, kWidest = 860;
-
-QLabel* words(const char* kind, bool wrapped = false) {
-  auto* label = new QLabel;
-  label->setProperty("kind", kind);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(wrapped);
-  return label;
-}
 
 // Bytes of the project's data as far as they are on this machine: what a host needs room for.
 qint64 bytesOf(ProjectDocument* document) {
@@ -78,7 +71,7 @@ HostView::HostView(AppContext& context, QWidget* parent) : QWidget(parent), m_co
   script->setContentsMargins(0, 4, 0, 16);
   script->setSpacing(6);
   auto* head = new QHBoxLayout;
-  auto* title = words("label");
+  auto* title = makeLabel("label");
   title->setText(tr("Job script, as it will be submitted"));
   auto* copy = new Button("copy", tr("Copy"), ButtonKind::outlined);
   copy->setObjectName("copy-script");
@@ -89,7 +82,7 @@ HostView::HostView(AppContext& context, QWidget* parent) : QWidget(parent), m_co
   frame->setProperty("kind", "card");
   auto* inner = new QVBoxLayout(frame);
   inner->setContentsMargins(16, 10, 16, 12);
-  m_scriptText = words("number", true);
+  m_scriptText = makeLabel("number", {}, nullptr, Wrap::yes);
   m_scriptText->setObjectName("job-script");
   m_scriptText->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_scriptText->setFont(Theme::of(this).numberFont(FontRole::label));
@@ -118,7 +111,7 @@ void HostView::makeHeader(QVBoxLayout* column) {
   rows->setSpacing(2);
   auto* top = new QHBoxLayout;
   top->setSpacing(12);
-  m_name = words("title");
+  m_name = makeLabel("title");
   m_name->setObjectName("host-name");
   m_counts = new StatusLabel;
   m_counts->setObjectName("host-counts");
@@ -131,9 +124,9 @@ void HostView::makeHeader(QVBoxLayout* column) {
   top->addStretch();
   top->addWidget(m_edit);
   top->addWidget(m_check);
-  m_place = words("field", true);
+  m_place = makeLabel("field", {}, nullptr, Wrap::yes);
   m_place->setObjectName("host-place");
-  m_checked = words("hint", true);
+  m_checked = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_checked->setObjectName("host-checked");
   rows->addLayout(top);
   rows->addWidget(m_place);
@@ -150,7 +143,7 @@ void HostView::makeHeader(QVBoxLayout* column) {
   fault->setContentsMargins(kMargin, 8, 20, 8);
   fault->setSpacing(10);
   fault->addWidget(new IconLabel("status-failed", Colour::error, 14), 0, Qt::AlignTop);
-  m_faultText = words("", true);
+  m_faultText = makeLabel("", {}, nullptr, Wrap::yes);
   m_faultText->setObjectName("host-fault-text");
   m_faultText->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_connect = new Button(tr("Connect now"), ButtonKind::outlined);
@@ -231,7 +224,7 @@ void HostView::refreshFault() {
 HostView::Card& HostView::card(const QString& title) {
   Card& card = m_byTitle[title];
   if (card.frame) return card;
-  card.title = words("label");
+  card.title = makeLabel("label");
   card.title->setText(title);
   card.title->setContentsMargins(0, m_byTitle.size() > 1 ? 14 : 0, 0, 6);
   card.frame = new QFrame;

@@ -20,18 +20,13 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kList = 284, kQueue = 396, kNarrow = 1120;
-
-QFrame* hairline() {
-  auto* line = new QFrame;
-  line->setProperty("kind", "hairlineVertical");
-  return line;
-}
 
 }  // namespace
 
@@ -51,7 +46,7 @@ HostsPage::HostsPage(AppContext& context, QWidget* parent) : Page(context, paren
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
   row->addWidget(m_list);
-  row->addWidget(hairline());
+  row->addWidget(hairline(Qt::Vertical));
   auto* middle = new QVBoxLayout;
   middle->setSpacing(0);
   m_tabs = new QTabBar;
@@ -74,7 +69,7 @@ HostsPage::HostsPage(AppContext& context, QWidget* parent) : Page(context, paren
   auto* right = new QHBoxLayout(m_right);
   right->setContentsMargins(0, 0, 0, 0);
   right->setSpacing(0);
-  right->addWidget(hairline());
+  right->addWidget(hairline(Qt::Vertical));
   right->addWidget(m_queue);
   m_right->setFixedWidth(kQueue);
   row->addWidget(m_right);

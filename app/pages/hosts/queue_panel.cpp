@@ -16,19 +16,13 @@
 #include "launcher/launcher.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
 constexpr int kSoonMs = 100, kMostDone = 20;
-
-QLabel* words(const char* kind, const QString& text, bool wrapped = false) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  label->setWordWrap(wrapped);
-  return label;
-}
 
 double startOfToday() { return static_cast<double>(QDate::currentDate().startOfDay().toSecsSinceEpoch()); }
 
@@ -44,8 +38,8 @@ QueuePanel::QueuePanel(AppContext& context, QWidget* parent) : QFrame(parent), m
   auto* row = new QHBoxLayout(head);
   row->setContentsMargins(20, 14, 20, 8);
   row->setSpacing(10);
-  row->addWidget(words("title", tr("Queue")));
-  m_count = words("number", {});
+  row->addWidget(makeLabel("title", tr("Queue")));
+  m_count = makeLabel("number", {});
   row->addWidget(m_count);
   row->addStretch();
   m_scope = new SegmentedControl({tr("This host"), tr("All hosts")});
@@ -145,16 +139,16 @@ void QueuePanel::rebuild() {
     m_cards.insert(run.id, made);
     m_rows->addWidget(made);
   };
-  m_rows->addWidget(words("label", tr("Running")));
+  m_rows->addWidget(makeLabel("label", tr("Running")));
   for (const RunRecord& each : std::as_const(running)) card(each, 0);
-  if (running.isEmpty()) m_rows->addWidget(words("hint", waiting.isEmpty() ? tr("Nothing runs. Train starts a run on the host that the top bar names.") : tr("Nothing runs."), true));
+  if (running.isEmpty()) m_rows->addWidget(makeLabel("hint", waiting.isEmpty() ? tr("Nothing runs. Train starts a run on the host that the top bar names.") : tr("Nothing runs."), nullptr, Wrap::yes));
   if (!waiting.isEmpty()) {
     m_rows->addSpacing(6);
     auto* head = new QWidget;
     auto* row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(words("label", tr("Waiting")), 1);
-    if (waiting.size() > 1) row->addWidget(words("hint", tr("Alt+Up and Alt+Down move a run")));
+    row->addWidget(makeLabel("label", tr("Waiting")), 1);
+    if (waiting.size() > 1) row->addWidget(makeLabel("hint", tr("Alt+Up and Alt+Down move a run")));
     m_rows->addWidget(head);
     for (const RunRecord& each : std::as_const(waiting)) card(each, ++number);
   }
@@ -163,7 +157,7 @@ void QueuePanel::rebuild() {
     auto* head = new QWidget;
     auto* row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(words("label", tr("Done today")), 1);
+    row->addWidget(makeLabel("label", tr("Done today")), 1);
     auto* show = new Button(tr("Show in Runs"), ButtonKind::link);
     show->setObjectName("show-in-runs");
     show->setVisible(m_context.document);
@@ -186,9 +180,9 @@ void QueuePanel::rebuild() {
     m_rows->addWidget(list);
   }
   hairline();
-  m_rows->addWidget(words("label", tr("If you close Gradloom")));
-  m_rows->addWidget(words("field", tr("Runs go on, here and on hosts. Runs that wait go on waiting until Gradloom is open again; on Slurm they wait there. "
-                                      "The curves catch up when you come back: nothing is lost and nothing is counted twice."), true));
+  m_rows->addWidget(makeLabel("label", tr("If you close Gradloom")));
+  m_rows->addWidget(makeLabel("field", tr("Runs go on, here and on hosts. Runs that wait go on waiting until Gradloom is open again; on Slurm they wait there. "
+                                      "The curves catch up when you come back: nothing is lost and nothing is counted twice."), nullptr, Wrap::yes));
   m_rows->addStretch();
 }
 

@@ -17,17 +17,11 @@
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/status_label.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
-
-QLabel* words(const char* kind) {
-  auto* label = new QLabel;
-  label->setProperty("kind", kind);
-  label->setTextFormat(Qt::PlainText);
-  return label;
-}
 
 }  // namespace
 
@@ -42,8 +36,8 @@ void showCurvesOf(AppContext& context, const QString& id) {
 }
 
 RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* parent)
-    : QFrame(parent), m_context(context), m_run(run), m_place(place), m_state(new StatusLabel(place ? Status::queued : Status::running)), m_name(words("heading")),
-      m_host(words("field")), m_words(words("field")), m_left(words("number")), m_fault(words("error")), m_bar(new QProgressBar),
+    : QFrame(parent), m_context(context), m_run(run), m_place(place), m_state(new StatusLabel(place ? Status::queued : Status::running)), m_name(makeLabel("heading")),
+      m_host(makeLabel("field")), m_words(makeLabel("field")), m_left(makeLabel("number")), m_fault(makeLabel("error")), m_bar(new QProgressBar),
       m_curves(new Button(tr("Show curves"), ButtonKind::outlined)), m_stop(new Button(place ? tr("Take out") : tr("Stop"), place ? ButtonKind::outlined : ButtonKind::danger)),
       m_priority(new Button(QString(), ButtonKind::link)) {
   setProperty("kind", "card");

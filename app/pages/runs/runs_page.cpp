@@ -25,6 +25,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/splitter.h"
 #include "widgets/controls/switch.h"
+#include "widgets/controls/text.h"
 #include "widgets/table/data_table.h"
 #include "widgets/theme/theme.h"
 
@@ -35,12 +36,6 @@ namespace {
 constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
 constexpr int kSoonMs = 100, kNarrow = 1000, kWide = 1200;
 constexpr int kMostAxes = 4;  // of settings, beside the result
-
-QFrame* hairline() {
-  auto* line = new QFrame;
-  line->setProperty("kind", "hairline");
-  return line;
-}
 
 QStringList tagsOf(const QString& text) {
   QStringList tags;

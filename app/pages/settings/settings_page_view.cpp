@@ -20,6 +20,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
@@ -54,12 +55,6 @@ QFrame* panel() {
   return frame;
 }
 
-QLabel* label(const char* kind, const QString& text) {
-  auto* made = new QLabel(text);
-  made->setProperty("kind", kind);
-  return made;
-}
-
 // The section's name, and at the right how many of its settings differ from the default.
 class SectionDelegate : public QStyledItemDelegate {
  public:
@@ -75,13 +70,6 @@ class SectionDelegate : public QStyledItemDelegate {
   }
 };
 
-QFrame* hairline() {
-  auto* line = new QFrame;
-  line->setProperty("kind", "hairline");
-  line->setFixedHeight(1);
-  return line;
-}
-
 }  // namespace
 
 QWidget* SettingsPage::makeBar() {
@@ -90,7 +78,7 @@ QWidget* SettingsPage::makeBar() {
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(12);
-  auto* title = label("title", QStringLiteral("Settings"));
+  auto* title = makeLabel("title", QStringLiteral("Settings"));
   title->setFixedWidth(148);
   m_search = new SearchField(QStringLiteral("Search settings"), QStringLiteral("/"));
   m_search->setFixedWidth(240);
@@ -139,7 +127,7 @@ QWidget* SettingsPage::makeForms() {
     auto* rows = new QVBoxLayout(widget);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(8);
-    rows->addWidget(label("heading", QString::fromLatin1(group.title)));
+    rows->addWidget(makeLabel("heading", QString::fromLatin1(group.title)));
     auto* form = new PropertyForm(FormStyle::page);
     form->setHidden(hidden);
     form->setEntry(settingsEntry(), Json::object(), QString::fromLatin1(group.title));
@@ -169,8 +157,8 @@ QWidget* SettingsPage::makePreview() {
   auto* head = new QHBoxLayout;
   head->setContentsMargins(20, 14, 20, 4);
   head->setSpacing(8);
-  head->addWidget(label("heading", QStringLiteral("The whole run")));
-  head->addWidget(label("hint", QStringLiteral("learning rate, redrawn as you type")));
+  head->addWidget(makeLabel("heading", QStringLiteral("The whole run")));
+  head->addWidget(makeLabel("hint", QStringLiteral("learning rate, redrawn as you type")));
   head->addStretch();
   column->addLayout(head);
   m_preview = new SchedulePreview;
