@@ -14,7 +14,7 @@
 namespace loom {
 namespace {
 
-constexpr int kWidth = 460;
+constexpr int kQuestionWidth = 460;
 
 QLabel* words(const char* kind, const QString& text) {
   QLabel* const label = makeLabel(kind, text, nullptr, Wrap::yes);
@@ -83,7 +83,7 @@ QDialog* HostQuestions::makeDialog(const Open& open) {
   dialog->setObjectName("host-question");
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setWindowTitle(titleOf(question));
-  dialog->setFixedWidth(kWidth);
+  dialog->setFixedWidth(kQuestionWidth);
   auto* column = new QVBoxLayout(dialog);
   column->setContentsMargins(20, 18, 20, 16);
   column->setSpacing(10);

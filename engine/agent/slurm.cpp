@@ -74,11 +74,14 @@ bool saysInvalid(const CommandResult& result) {
 }  // namespace
 
 std::string slurmNumberFrom(const std::string& output) {
+  // What a cluster may be called: the name becomes a word of later commands.
+  constexpr const char* kClusterLetters = ";ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   std::string number;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     const auto digits = std::min(line.find_first_not_of("0123456789"), line.size());
-    if (digits > 0 && (digits == line.size() || line[digits] == ';')) number = line;
+    if (digits == 0 || (digits < line.size() && line[digits] != ';')) continue;
+    if (line.find_first_not_of(kClusterLetters, digits) == std::string::npos) number = line;
   }
   return number;
 }

@@ -12,7 +12,7 @@
 namespace loom {
 namespace {
 
-constexpr int kPadding = 10, kText = 34, kActions = 26;
+constexpr int kRowPadding = 10, kText = 34, kActions = 26;
 
 class FindingDelegate : public QStyledItemDelegate {
  public:
@@ -42,11 +42,11 @@ class FindingDelegate : public QStyledItemDelegate {
     const int severity = index.data(FindingsModel::severity).toInt();
     const char* icons[] = {"status-failed", "status-warning", "info"};
     const Colour colours[] = {Colour::error, Colour::warning, Colour::text3};
-    if (painter) paintIcon(*painter, QLatin1String(icons[severity]), QRectF(kPadding, kPadding + 1, 14, 14), theme.colour(colours[severity]));
-    int y = kPadding;
+    if (painter) paintIcon(*painter, QLatin1String(icons[severity]), QRectF(kRowPadding, kRowPadding + 1, 14, 14), theme.colour(colours[severity]));
+    int y = kRowPadding;
     const auto paragraph = [&](const QString& text, const QFont& font, Colour colour) {
       if (text.isEmpty()) return;
-      const QRect room(kText, y, width - kText - kPadding, 4000);
+      const QRect room(kText, y, width - kText - kRowPadding, 4000);
       const QRect used = QFontMetrics(font).boundingRect(room, Qt::TextWordWrap, text);
       if (painter) {
         painter->setFont(font);
@@ -58,7 +58,7 @@ class FindingDelegate : public QStyledItemDelegate {
     paragraph(index.data(FindingsModel::place).toString(), theme.numberFont(FontRole::caption), Colour::text3);
     paragraph(index.data(Qt::DisplayRole).toString(), theme.font(FontRole::body), Colour::text);
     paragraph(index.data(FindingsModel::remedy).toString(), theme.font(FontRole::caption), Colour::text2);
-    return y + kPadding - 3;
+    return y + kRowPadding - 3;
   }
 
   QAbstractItemView* m_view;
@@ -118,7 +118,7 @@ void FindingsList::setReport(const CheckReport* report) {
     if (actions.empty()) continue;
     auto* place = new QWidget;  // over the whole row: the words are painted below it, the buttons stand at its foot
     auto* column = new QVBoxLayout(place);
-    column->setContentsMargins(kText, 0, kPadding, 6);
+    column->setContentsMargins(kText, 0, kRowPadding, 6);
     column->addStretch();
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(14);
