@@ -41,7 +41,7 @@ std::string FollowedFile::read(std::int64_t offset, std::size_t most) {
   const auto look = [&] { m_size = m_file >= 0 && ::fstat(m_file, &status) == 0 ? status.st_size : -1; };
   look();
   const bool replaced = m_file >= 0 && status.st_nlink == 0, silent = m_size <= offset || m_size == before;
-  if (replaced || (silent && Clock::now() >= m_openAgain)) {
+  if (m_file < 0 || replaced || (silent && Clock::now() >= m_openAgain)) {
     reopen();
     look();
   }

@@ -1,7 +1,7 @@
 #pragma once
 // A file that another process writes, read on from an offset through one descriptor. A network file system tells of
-// another host's bytes only when a file is opened, hence it is opened anew now and then while nothing comes, and where
-// the name has come to mean another file.
+// another host's bytes only when a file is opened, hence it is opened anew now and then while nothing comes, where the
+// name has come to mean another file, and each time as long as there is none.
 #include <sys/types.h>
 
 #include <chrono>
@@ -20,6 +20,8 @@ class FollowedFile {
 
   // At most `most` bytes from `offset`; empty where there are none yet.
   std::string read(std::int64_t offset, std::size_t most);
+  // The next read opens it anew: nobody will write any more, and what others wrote is to be seen.
+  void openAgain() { m_openAgain = {}; }
   // Of the file when it was last read; -1 = there is none.
   std::int64_t size() const { return m_size; }
   const std::filesystem::path& path() const { return m_path; }

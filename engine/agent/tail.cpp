@@ -130,6 +130,10 @@ bool JobTail::tellEnd(const std::string& id, const Tell& tell) {
     m_stateAt = {};
     return false;
   }
+  // The last words may have come between the last look and the end.
+  m_eventsFile.openAgain();
+  m_logFile.openAgain();
+  if (tellEvents(id, tell) || tellLog(id, tell)) return false;
   tell({{"job", id}, {"end", true}, {"state", toJson(state)}}, {});
   return true;
 }

@@ -75,7 +75,13 @@ class OpenedWindow {
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
     QCoreApplication::processEvents();
   }
+  // Offscreen nobody gives a window back what a card or a menu of it had.
+  void activate() {
+    m_window->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+  }
   void undo() {
+    activate();
     QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
     QCoreApplication::processEvents();
   }

@@ -101,12 +101,7 @@ class RemoteFixture : public QObject {
             .overrides = overrides,
             .host = "there"};
   }
-  // What went wrong is worth a line where it was not expected.
-  RunState state(const QString& id) {
-    const RunRecord& record = *m_store->find(id);
-    if (record.state == RunState::failed && !record.message.isEmpty()) qInfo("%s failed: %s", qPrintable(id), qPrintable(record.message));
-    return record.state;
-  }
+  RunState state(const QString& id) { return m_store->find(id)->state; }
   QString message(const QString& id) { return m_store->find(id)->message; }
   QString runThere(const QString& id) { return m_folder->filePath("there/runs/" + id); }
   HostLine& line() { return *m_lines->line("there"); }

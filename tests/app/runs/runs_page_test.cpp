@@ -217,7 +217,7 @@ class RunsPageTest : public QObject {
     QCOMPARE(editor->text(), QString("half a na"));
     QTest::keyClicks(editor, "me");
     QTest::keyClick(editor, Qt::Key_Return);
-    QCOMPARE(store().find(id)->name, QString("half a name"));
+    QTRY_COMPARE(store().find(id)->name, QString("half a name"));  // the editor commits when its event is over
     // The chart says it too.
     QTRY_VERIFY(!page().lossChart().lines().empty() && page().lossChart().lines()[0].line.name == "half a name");
   }
@@ -232,15 +232,16 @@ class RunsPageTest : public QObject {
     QVERIFY(editor && table().isAncestorOf(editor));
     QTest::keyClicks(editor, "first, second, first");
     QTest::keyClick(editor, Qt::Key_Return);
-    QCOMPARE(store().find(id)->tags, (QStringList{"first", "second"}));
+    QTRY_COMPARE(store().find(id)->tags, (QStringList{"first", "second"}));
     QVERIFY(!table().isColumnHidden(RunsModel::tags));
     QCOMPARE(cell(id, RunsModel::tags), QString("first, second"));
     pressInMenu(id, RunsModel::name, "Note");
+    m_open->activate();
     editor = qobject_cast<QLineEdit*>(QApplication::focusWidget());
     QVERIFY(editor && table().isAncestorOf(editor));
     QTest::keyClicks(editor, "what is to be remembered");
     QTest::keyClick(editor, Qt::Key_Return);
-    QCOMPARE(cell(id, RunsModel::note), QString("what is to be remembered"));
+    QTRY_COMPARE(cell(id, RunsModel::note), QString("what is to be remembered"));
   }
 
   void theRightButtonWorksOnEveryColumn() {

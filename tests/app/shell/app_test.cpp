@@ -301,6 +301,8 @@ class AppTest : public QObject {
     QCOMPARE(fault->text(), "no run has 'lr': did you mean 'learning_rate'?");
     filter->clear();
     QVERIFY(!fault->isVisible());
+    m_window->activateWindow();  // offscreen nobody gives it back what the list of words had
+    QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     table.setFocus();
     QTest::keyClick(&table, Qt::Key_Return);
     QTRY_COMPARE(m_window->currentPage(), "training");
