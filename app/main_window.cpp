@@ -66,6 +66,8 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
 }
 
 MainWindow::~MainWindow() {
+  // A notice that ends with this window is not to reach for its parts, which are gone by then.
+  m_notice->disconnect(this);
   AppContext& context = m_workspace.context();
   for (Page* page : m_pages) delete page;
   m_pages.clear();

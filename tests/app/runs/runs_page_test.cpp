@@ -235,8 +235,7 @@ class RunsPageTest : public QObject {
     QTRY_COMPARE(store().find(id)->tags, (QStringList{"first", "second"}));
     QVERIFY(!table().isColumnHidden(RunsModel::tags));
     QCOMPARE(cell(id, RunsModel::tags), QString("first, second"));
-    pressInMenu(id, RunsModel::name, "Note");
-    m_open->activate();
+    QTest::keySequence(&m_open->window(), QKeySequence("N"));
     editor = qobject_cast<QLineEdit*>(QApplication::focusWidget());
     QVERIFY(editor && table().isAncestorOf(editor));
     QTest::keyClicks(editor, "what is to be remembered");
