@@ -21,6 +21,7 @@ SmoothingSlider::SmoothingSlider(double weight, QWidget* parent) : QWidget(paren
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(10);
+  setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
   m_words->setProperty("kind", "label");
   m_slider->setRange(0, 100);
   m_slider->setFixedWidth(kSliderWidth);

@@ -73,7 +73,8 @@ void NumberField::setSteppers(bool steppers) {
     column->setSpacing(0);
     for (const int up : {1, -1}) {
       Button* button = iconButton(up > 0 ? QStringLiteral("chevron-up") : QStringLiteral("chevron-down"), up > 0 ? tr("More") : tr("Less"));
-      button->setFixedSize(22, 16);
+      // Two of them stand in one field: lower than the sheet's buttons.
+      button->setStyleSheet(QStringLiteral("min-width: 22px; max-width: 22px; min-height: 14px; max-height: 14px; padding: 0; border: none;"));
       button->setIconSize({12, 12});
       button->setFocusPolicy(Qt::NoFocus);  // the keys Up and Down do the same
       button->setCursor(Qt::ArrowCursor);
@@ -99,7 +100,7 @@ void NumberField::focusOutEvent(QFocusEvent* event) {
 
 void NumberField::resizeEvent(QResizeEvent* event) {
   QLineEdit::resizeEvent(event);
-  if (m_steppers) m_steppers->setGeometry(width() - 26, (height() - 32) / 2, 22, 32);
+  if (m_steppers) m_steppers->setGeometry(width() - 26, (height() - 28) / 2, 22, 28);
 }
 
 void NumberField::setVariables(std::function<std::optional<double>(const QString&)> variable) {
