@@ -12,9 +12,10 @@ constexpr std::int64_t kStepBlock =
     512;  // of K: one panel block (128 KiB) and the block of A stay in the level-2 cache
 constexpr std::int64_t kRowBlock = 96;
 
-template <class V, int kRows, int kVectors>
+template <class T, int kRows, int kVectors>
 LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
                              std::int64_t panel, std::int64_t steps, const TilePlace& place) {
+  typedef typename T::V V;
   V sums[kRows][kVectors];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -25,33 +26,13 @@ LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_
   storeTile<V, kRows, kVectors>(sums, place);
 }
 
-template <class T, int kVectors>
-LOOM_INLINE void computeRows(int rows, const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
-                             std::int64_t panel, std::int64_t steps, const TilePlace& place) {
-  typedef typename T::V V;
-  switch (rows) {
-    case 1:
-      return computeTile<V, 1, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-    case 2:
-      return computeTile<V, 2, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-    case 3:
-      return computeTile<V, 3, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-    default:
-      break;
-  }
-  if constexpr (T::kRows > 3) {
-    switch (rows) {
-      case 4:
-        return computeTile<V, 4, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-      case 5:
-        return computeTile<V, 5, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-      case 6:
-        return computeTile<V, 6, kVectors>(a, rowStride, stepStride, b, panel, steps, place);
-      default:
-        break;
-    }
-  }
-}
+}  // namespace
+
+LOOM_TILE(TileAvx512, LOOM_TARGET_AVX512, float)
+LOOM_TILE(TileAvx2, LOOM_TARGET_AVX2, float)
+LOOM_TILE(TileBaseline, , float)
+
+namespace {
 
 // Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows
 // are not contiguous: it is a transposed matrix (rowStride 1), or any other view.

@@ -87,12 +87,14 @@ LOOM_INLINE void computeTile(const Word* a, std::int64_t rowStride, std::int64_t
   storeTile<typename T::V, kRows, kVectors>(sums, place);
 }
 
-template <class T, int kVectors, int kRows = T::kRows>
-LOOM_INLINE void computeRows(int rows, const Word* a, std::int64_t rowStride, std::int64_t pairStride, const Word* b,
-                             std::int64_t panel, std::int64_t pairs, const TilePlace& place) {
-  if (rows == kRows) return computeTile<T, kRows, kVectors>(a, rowStride, pairStride, b, panel, pairs, place);
-  if constexpr (kRows > 1) computeRows<T, kVectors, kRows - 1>(rows, a, rowStride, pairStride, b, panel, pairs, place);
-}
+}  // namespace
+
+LOOM_TILE(TileNative, LOOM_TARGET_AVX512_BF16, Word)
+LOOM_TILE(Portable<TileAvx512>, LOOM_TARGET_AVX512, Word)
+LOOM_TILE(Portable<TileAvx2>, LOOM_TARGET_AVX2, Word)
+LOOM_TILE(Portable<TileBaseline>, , Word)
+
+namespace {
 
 LOOM_INLINE Word pairOf(float first, float second) {
   return bf16Bits(first) >> 16 | bf16Bits(second);

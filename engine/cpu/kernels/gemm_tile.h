@@ -65,6 +65,18 @@ struct TilePlace {
   float scale;
 };
 
+// A tile of one size: LOOM_TILE below.
+template <class T, int kRows, int kVectors>
+struct Tile;
+
+// The tile of as many rows as are left.
+template <class T, int kVectors, int kRows = T::kRows, class Number>
+LOOM_INLINE void computeRows(int rows, const Number* a, std::int64_t rowStride, std::int64_t stepStride,
+                             const Number* b, std::int64_t panel, std::int64_t steps, const TilePlace& place) {
+  if (rows == kRows) return Tile<T, kRows, kVectors>::compute(a, rowStride, stepStride, b, panel, steps, place);
+  if constexpr (kRows > 1) computeRows<T, kVectors, kRows - 1>(rows, a, rowStride, stepStride, b, panel, steps, place);
+}
+
 template <class V>
 LOOM_INLINE V activate(V value, Activation activation) {
   if (activation == Activation::relu) return value < 0.0f ? V{} : value;  // a NaN stays one
@@ -115,3 +127,17 @@ LOOM_INLINE void storeTile(V (&sums)[kRows][kVectors], const TilePlace& place) {
 }
 
 }  // namespace loom::cpu
+
+// Defines Tile<T, kRows, kVectors>::compute() out of the always-inlined computeTile(): a function for each size,
+// compiled for the instruction set of T. With all sizes inlined into one function, the compiler takes three times as
+// long or more. The place is copied, so that no number written to C could be one of its own.
+#define LOOM_TILE(T, target, Number)                                                                                   \
+  template <int kRows, int kVectors>                                                                                   \
+  struct Tile<T, kRows, kVectors> {                                                                                    \
+    static target __attribute__((noinline)) void compute(const Number* a, std::int64_t rowStride,                      \
+                                                         std::int64_t stepStride, const Number* b, std::int64_t panel, \
+                                                         std::int64_t steps, const TilePlace& place) {                 \
+      const TilePlace here = place;                                                                                    \
+      computeTile<T, kRows, kVectors>(a, rowStride, stepStride, b, panel, steps, here);                                \
+    }                                                                                                                  \
+  };
