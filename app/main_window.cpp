@@ -6,6 +6,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMimeData>
+#include <QScreen>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -59,10 +60,15 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
     m_messages->show("store", MessageBars::Kind::information, workspace.store().notice());
   if (!workspace.hosts().notice().isEmpty()) m_messages->show("hosts", MessageBars::Kind::warning, workspace.hosts().notice());
   const QByteArray geometry = workspace.preferences().windowGeometry();
-  if (geometry.isEmpty() || !restoreGeometry(geometry)) resize(1440, 900);
+  if (geometry.isEmpty() || !restoreGeometry(geometry)) resize(usualSize());
   m_rail->setEnabledPages(false);
   if (workspace.document()) projectOpened();
   else showPage("start");
+}
+
+QSize MainWindow::usualSize() const {
+  // The frame that a window manager draws takes its part of a small screen as well.
+  return QSize(1440, 900).boundedTo(screen()->availableSize() - QSize(4, 32));
 }
 
 MainWindow::~MainWindow() {

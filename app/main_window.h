@@ -66,6 +66,7 @@ class MainWindow : public QMainWindow {
   void help();            // F1: of the page's thing that has the keyboard, else the shortcuts
   void showShortcuts();
   void resetLayout();
+  QSize usualSize() const;  // of a window that was never sized by hand: as large as the screen allows
   void offerUnsaved();     // work of a session that ended without a word: asked once, at the start
   void reportError(const QString& key, const QString& sentence);
 

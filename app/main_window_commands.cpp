@@ -138,7 +138,7 @@ void MainWindow::resetLayout() {
   if (!m_workspace.document()) return;
   m_workspace.preferences().resetLayout(m_workspace.document()->path());
   for (Page* page : m_pages) page->restoreLayout({});
-  resize(1440, 900);
+  resize(usualSize());
   m_split->setSizes({700, 140});
 }
 
