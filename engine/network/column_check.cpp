@@ -51,7 +51,7 @@ class ColumnChecker {
     for (const auto& [name, shape] : m_columns.shapes) {
       names.push_back(name);
       const bool used =
-          std::any_of(inputs.begin(), inputs.end(), [&](const DatasetInput& other) { return other.variable == name; });
+          std::any_of(inputs.begin(), inputs.end(), [&name = name](const DatasetInput& other) { return other.variable == name; });
       if (!used && shape.elements() == input.shape.elements()) free.push_back(name);
     }
     Problem problem{
