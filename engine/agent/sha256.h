@@ -1,24 +1,25 @@
 #pragma once
-// SHA-256 (FIPS 180-4), for naming and verifying what travelled: engine bundles and packed data.
-#include <array>
-#include <cstdint>
+// SHA-256 (FIPS 180-4) by libcrypto, for naming and verifying what travelled: engine bundles and packed data.
+#include <memory>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;
 
 namespace loom {
 
 class Sha256 {
  public:
+  Sha256();  // throws Error(internal) where libcrypto has no SHA-256
   void add(std::string_view bytes);
   // Sixty-four hexadecimal digits; add nothing afterwards.
   std::string finish();
 
  private:
-  void block(const unsigned char* data);
-  std::array<std::uint32_t, 8> m_state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<unsigned char, 64> m_open{};
-  std::uint64_t m_bytes = 0;
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> m_context;
 };
 
 bool isSha256(std::string_view text);

@@ -58,13 +58,12 @@ Json DataStore::put(const std::string& sha256, std::int64_t size) {
   Part part{.size = size};
   part.file = ::open(this->part(sha256).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (part.file < 0) throwErrno(errno, "write", this->part(sha256));
-  m_parts[sha256] = part;
-  if (takeLock(part.file, LockKind::exclusive) == LockOutcome::elsewhere) {
+  Part& mine = m_parts[sha256] = std::move(part);
+  if (takeLock(mine.file, LockKind::exclusive) == LockOutcome::elsewhere) {
     close(sha256);
     throwError(ErrorCode::communication, "{} is being sent by another launcher at this moment",
                this->part(sha256).string());
   }
-  Part& mine = m_parts[sha256];
   struct stat status {};
   if (::fstat(mine.file, &status) != 0 || status.st_size > size) {
     if (::ftruncate(mine.file, 0) != 0) throwErrno(errno, "write", this->part(sha256));

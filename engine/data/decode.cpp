@@ -100,15 +100,16 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
   } else if (ending == ".npy") {
     if (content != "a NumPy array") wrongKind("a NumPy array");
     decodeNpy(file, sample);
-  } else if (ending == ".wav") {
-    if (content != "a WAV sound") wrongKind("a WAV sound");
-    decodeWav(file, sample);
+  } else if (ending == ".wav" || ending == ".flac" || ending == ".ogg") {
+    if (!content.ends_with(" sound"))
+      wrongKind(ending == ".wav" ? "a WAV sound" : ending == ".flac" ? "a FLAC sound" : "an OGG sound");
+    decodeSound(file, sample);
   } else if (ending == ".csv") {
     if (!content.empty()) wrongKind("text with numbers");
     decodeMatrix(file, sample);
   } else {
     throw DecodeError(ending.empty() ? "the name has no ending" : fmt::format("the name ends in '{}'", ending),
-                      "files of samples end in .png, .jpg, .bmp, .csv, .npy or .wav",
+                      "files of samples end in .png, .jpg, .bmp, .csv, .npy, .wav, .flac or .ogg",
                       "convert the file to one of these");
   }
   checkFinite(sample);

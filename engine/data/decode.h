@@ -46,7 +46,7 @@ class DecodeError : public Error {
 // DecodeError.
 void decodeFile(const std::filesystem::path& path, Sample& sample, std::vector<std::byte>& scratch);
 
-// By content for images (a JPEG that is named .png is read as what it is), by the name's ending for all else.
+// By content for images and sounds (a JPEG that is named .png is read as what it is), by the name's ending for all else.
 void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sample& sample);
 
 // image: C x H x W of u8 (grey 1, grey and alpha 2, RGB 3, RGBA 4). PNGs of 16 bits become f32 of 0 ... 255, so that
@@ -59,8 +59,9 @@ void decodeBmp(std::span<const std::byte> file, Sample& sample);
 // matrix: the array's shape (rank 1 to 6), u8 stays u8, every other number becomes f32; either byte order, either order
 // of axes.
 void decodeNpy(std::span<const std::byte> file, Sample& sample);
-// wave: samples x channels of f32 in [-1, 1): integers of 8, 16, 24 and 32 bits, floats of 32 and 64.
-void decodeWav(std::span<const std::byte> file, Sample& sample);
+// wave: samples x channels of f32 in [-1, 1). WAV with integers of 8, 16, 24 and 32 bits or floats of 32 and 64, FLAC, and
+// OGG (Vorbis, Opus), whose numbers may lie a little outside.
+void decodeSound(std::span<const std::byte> file, Sample& sample);
 // matrix: rows x columns of f32 from numbers without a header.
 void decodeMatrix(std::span<const std::byte> file, Sample& sample);
 

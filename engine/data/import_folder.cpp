@@ -37,7 +37,7 @@ std::string_view kindOf(const fs::path& path) {
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp") return "image";
-  if (ending == ".wav") return "sound";
+  if (ending == ".wav" || ending == ".flac" || ending == ".ogg") return "sound";
   if (ending == ".npy") return "array";
   return {};
 }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "engine/base/files.h"
-#include "engine/data/hash.h"
+#include "engine/base/hash.h"
 #include "engine/data/row_parser.h"
 
 namespace loom {

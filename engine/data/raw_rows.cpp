@@ -54,11 +54,14 @@ std::int64_t writeCopy(const std::filesystem::path& from, const std::filesystem:
   writeFileAtomically(to, [&](const Append& append) {
     std::string text;
     const auto put = [&](const std::vector<std::string>& cells) {
-      for (std::size_t c = 0; c < cells.size(); ++c) text += (c == 0 ? "" : ",") + csvCell(cells[c]);
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (c > 0) text += ',';
+        text += csvCell(cells[c]);
+      }
       text += '\n';
       if (text.size() > 1'000'000) append(text.data(), text.size()), text.clear();
     };
-    for (const std::size_t column : how.left) header[column].insert(0, "#");
+    for (const std::size_t column : how.left) header[column].insert(header[column].begin(), '#');
     for (const auto& [column, words] : how.numbers)
       if (header[column].find(':') == std::string::npos) header[column] += ":label";
     put(header);

@@ -65,6 +65,8 @@ std::string_view kindByContent(std::string_view start) {
       {"II*\0"sv, "a TIFF image"},
       {"MM\0*"sv, "a TIFF image"},
       {"\x93NUMPY"sv, "a NumPy array"},
+      {"fLaC"sv, "a FLAC sound"},
+      {"OggS"sv, "an OGG sound"},
       {"PK\x03\x04"sv, "a ZIP or Excel file"},
       {"\x1f\x8b"sv, "a gzip file"},
       {"%PDF"sv, "a PDF document"},

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/base/json.h"
 
 namespace loom {
@@ -11,34 +12,16 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the file is little-endian");
 constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // as the format's own reader
-constexpr const char* kHashKey = "data_hash";
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-  return hash ^ (hash >> 29);
-}
+constexpr const char* kHashKey =
+    "data_xxh64";  // what earlier programs wrote as "data_hash" was another one, which nobody computes now
 
 std::uint64_t hashTensors(const std::vector<TensorFile::Tensor>& tensors) {
-  std::uint64_t hash = 0;
-  for (const TensorFile::Tensor& tensor : tensors) hash = hashBytes(std::as_bytes(tensor.values), hash);
-  return hash;
+  Hash64 hash;
+  for (const TensorFile::Tensor& tensor : tensors) hash.add(tensor.values.data(), tensor.values.size_bytes());
+  return hash.value();
 }
 
 }  // namespace
-
-std::uint64_t hashBytes(std::span<const std::byte> bytes, std::uint64_t seed) {
-  std::uint64_t lanes[4] = {seed, seed + 1, seed + 2, seed + 3};
-  std::size_t at = 0;
-  for (; at + 32 <= bytes.size(); at += 32) {
-    std::uint64_t words[4];
-    std::memcpy(words, bytes.data() + at, sizeof words);
-    for (int lane = 0; lane < 4; ++lane) lanes[lane] = mix(lanes[lane], words[lane]);
-  }
-  std::uint64_t hash = bytes.size();
-  for (const std::uint64_t lane : lanes) hash = mix(hash, lane);
-  for (; at < bytes.size(); ++at) hash = mix(hash, static_cast<std::uint64_t>(bytes[at]) + 1);
-  return hash;
-}
 
 void TensorFile::write(const std::filesystem::path& path, const std::vector<Tensor>& tensors, Metadata metadata) {
   metadata[kHashKey] = fmt::format("{:016x}", hashTensors(tensors));

@@ -1,7 +1,7 @@
 #pragma once
 // Tensors in a file as Hugging Face's safetensors defines it: 8 bytes little-endian length of a JSON header, the header
 // ("name": {"dtype", "shape", "data_offsets"}, "__metadata__": {text: text}), the data. Other tools open our checkpoints as they are.
-// We add "data_hash" to the metadata, so that a file which was cut or damaged on its way is told from a whole one.
+// We add "data_xxh64", the hash of the data, to the metadata, so that a file which was damaged on its way is told from a whole one.
 #include <filesystem>
 #include <map>
 #include <span>
@@ -12,9 +12,6 @@
 #include "engine/base/shape.h"
 
 namespace loom {
-
-// 64 bits over the bytes in eight-byte words, four independent lanes; for finding damage, not for secrets.
-std::uint64_t hashBytes(std::span<const std::byte> bytes, std::uint64_t seed = 0);
 
 class TensorFile {
  public:

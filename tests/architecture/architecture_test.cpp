@@ -144,7 +144,9 @@ TEST(Architecture, VendorsStayInTheirRooms) {
       {std::regex("^(dnnl|oneapi)"), "engine/cpu"},   {std::regex("^(cuda|cublas|cudnn|curand)"), "engine/cuda"},
       {std::regex("^(mpi|nccl)\\.h"), "engine/comm"}, {std::regex("^sqlite3"), "launcher/store"},
       {std::regex("^libssh/"), "launcher"},           {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
-      {std::regex("^(CLI/)"), "engine/loom"},         {std::regex("^QtCharts/|^QChart"), "widgets"}};
+      {std::regex("^sndfile"), "engine/data"},        {std::regex("^xxhash"), "engine/base"},
+      {std::regex("^openssl/"), "engine/agent"},      {std::regex("^(CLI/)"), "engine/loom"},
+      {std::regex("^QtCharts/|^QChart"), "widgets"}};
   std::vector<std::string> wrong;
   for (const Source& source : sources()) {
     const std::string room = roomOf(source.path);

@@ -24,7 +24,7 @@ void decode(std::string_view bytes, void (*decoder)(std::span<const std::byte>, 
 LOOM_FUZZ(png) { decode(bytes, decodePng); }
 LOOM_FUZZ(jpeg) { decode(bytes, decodeJpeg); }
 LOOM_FUZZ(bmp) { decode(bytes, decodeBmp); }
-LOOM_FUZZ(wav) { decode(bytes, decodeWav); }
+LOOM_FUZZ(wav) { decode(bytes, decodeSound); }
 LOOM_FUZZ(npy) { decode(bytes, decodeNpy); }
 LOOM_FUZZ(matrix) { decode(bytes, decodeMatrix); }
 

@@ -1,11 +1,13 @@
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
 #include "engine/base/shape.h"
@@ -88,6 +90,31 @@ TEST(Files, AreReplacedWholeOrNotAtAll) {
 TEST(Files, SayThatTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   EXPECT_THAT(messageOf([] { throwErrno(ENOSPC, "write", "x"); }), HasSubstr("disk is full"));
+}
+
+// Packs and checkpoints hold these numbers: another function, or another seed, would make all of them strangers.
+TEST(Hash64, IsXxh64) {
+  const auto of = [](std::string_view text, std::uint64_t seed = 0) { return Hash64::of(std::as_bytes(std::span(text)), seed); };
+  EXPECT_EQ(of(""), 0xef46db3751d8e999u);
+  EXPECT_EQ(of("a"), 0xd24ec4f1a98c6e5bu);
+  EXPECT_EQ(of("abc"), 0x44bc2cf5ad770999u);
+  EXPECT_NE(of("abc", 1), of("abc"));
+  Hash64 pieces;
+  pieces.add("a", 1);
+  pieces.add(nullptr, 0);
+  pieces.add("bc", 2);
+  EXPECT_EQ(pieces.value(), of("abc"));
+}
+
+TEST(Hash64, DependsOnEveryByteAndTheLength) {
+  std::vector<std::byte> bytes(100);
+  std::set<std::uint64_t> hashes{Hash64::of(bytes)};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = std::byte{1};
+    EXPECT_TRUE(hashes.insert(Hash64::of(bytes)).second) << i;
+    bytes[i] = std::byte{0};
+    EXPECT_TRUE(hashes.insert(Hash64::of(std::span(bytes).first(i))).second) << i;
+  }
 }
 
 TEST(Shape, CountsAndNeverOverflows) {

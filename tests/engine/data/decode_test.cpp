@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <png.h>
+#include <sndfile.h>
 
 #include <cmath>
 #include <cstring>
@@ -14,7 +15,9 @@
 namespace loom {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 Sample decoded(const std::vector<unsigned char>& file, std::string_view extension) {
@@ -224,6 +227,66 @@ TEST(DecodeWav, RefusesBrokenOnes) {
   EXPECT_THAT(errorOf(files::wav(85, 1, 16, {0, 0}), ".wav"), HasSubstr("format 85"));
   EXPECT_THAT(errorOf(files::wav(1, 0, 16, {0, 0}), ".wav"), HasSubstr("has 0 channels"));
   EXPECT_THAT(errorOf(files::wav(1, 1, 16, {}), ".wav"), HasSubstr("at least 1"));
+}
+
+TEST(DecodeSound, ReadsFlac) {
+  const std::vector<float> values{0.5f, -1, 32767 / 32768.0f, 0};
+  const auto file = files::sound(SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 2, values);
+  const Sample stereo = decoded(file, ".flac");
+  EXPECT_EQ(stereo.kind, VariableKind::wave);
+  EXPECT_EQ(stereo.shape, (Shape{2, 2}));
+  EXPECT_THAT(floatsOf(stereo), ElementsAreArray(values));
+  EXPECT_THAT(floatsOf(decoded(file, ".wav")), ElementsAreArray(values)) << "by content, as of images";
+  EXPECT_THAT(floatsOf(decoded(files::sound(SF_FORMAT_FLAC | SF_FORMAT_PCM_24, 1, {0.25f, -0.75f}), ".flac")),
+              ElementsAre(0.25f, -0.75f));
+}
+
+TEST(DecodeSound, ReadsOgg) {
+  std::vector<float> values(4000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5f * std::sin(0.2f * static_cast<float>(i));
+  const Sample tone = decoded(files::sound(SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1, values), ".ogg");
+  EXPECT_EQ(tone.kind, VariableKind::wave);
+  ASSERT_EQ(tone.shape, (Shape{4000, 1}));
+  const std::vector<float> read = floatsOf(tone);
+  double difference = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) difference += std::abs(read[i] - values[i]);
+  EXPECT_LT(difference / 4000, 0.02);
+}
+
+// libsndfile would read what is left as a shorter sound.
+TEST(DecodeSound, RefusesWhatWasCutShort) {
+  std::vector<float> values(9000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5f * std::sin(0.01f * static_cast<float>(i * i % 977));
+  for (const auto& [file, ending, kind] :
+       {std::tuple{files::sound(SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1, values), ".flac", "FLAC"},
+        std::tuple{files::sound(SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1, values), ".ogg", "OGG"}}) {
+    for (std::size_t size = 5; size < file.size(); size += 31)
+      EXPECT_THAT(errorOf({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}, ending),
+                  AllOf(HasSubstr(kind), HasSubstr("but "), HasSubstr(" it again")))
+          << size << " of " << file.size();
+    EXPECT_EQ(errorOf(file, ending), "no error");
+  }
+}
+
+// A byte in the midst: never another sound without a word.
+TEST(DecodeSound, RefusesWhatIsDamaged) {
+  std::vector<float> values(9000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5f * std::sin(0.01f * static_cast<float>(i * i % 977));
+  for (const auto& [file, ending] : {std::pair{files::sound(SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1, values), ".flac"},
+                                     std::pair{files::sound(SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1, values), ".ogg"}}) {
+    const Sample whole = decoded(file, ending);
+    int refused = 0;
+    for (std::size_t at = file.size() / 2; at < file.size(); at += 97) {
+      auto changed = file;
+      changed[at] ^= 0x10;
+      if (errorOf(changed, ending) == "no error") {
+        EXPECT_EQ(floatsOf(decoded(changed, ending)), floatsOf(whole)) << ending << " byte " << at;
+      } else {
+        ++refused;
+      }
+    }
+    EXPECT_GT(refused, 10) << ending;
+  }
 }
 
 TEST(DecodeMatrix, ReadsNumbersAndTellsTheLine) {

@@ -7,8 +7,10 @@
 #include <jpeglib.h>
 // clang-format on
 #include <png.h>
+#include <sndfile.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -120,6 +122,37 @@ Bytes npy(std::string_view type, bool fortran, std::string_view shape, const Byt
   text(out, header);
   out.insert(out.end(), data.begin(), data.end());
   return out;
+}
+
+Bytes sound(int format, int channels, const std::vector<float>& values) {
+  struct Memory {
+    Bytes bytes;
+    sf_count_t at = 0;
+  } memory;
+  SF_VIRTUAL_IO calls{};
+  calls.get_filelen = [](void* user) { return static_cast<sf_count_t>(static_cast<Memory*>(user)->bytes.size()); };
+  calls.seek = [](sf_count_t offset, int from, void* user) {
+    auto& to = *static_cast<Memory*>(user);
+    return to.at = offset + (from == SEEK_SET ? 0 : from == SEEK_CUR ? to.at : static_cast<sf_count_t>(to.bytes.size()));
+  };
+  calls.read = [](void*, sf_count_t, void*) -> sf_count_t { return 0; };
+  calls.write = [](const void* data, sf_count_t count, void* user) {
+    auto& to = *static_cast<Memory*>(user);
+    to.bytes.resize(std::max(to.bytes.size(), static_cast<std::size_t>(to.at + count)));
+    std::copy_n(static_cast<const unsigned char*>(data), count, to.bytes.begin() + to.at);
+    to.at += count;
+    return count;
+  };
+  calls.tell = [](void* user) { return static_cast<Memory*>(user)->at; };
+  SF_INFO info{.frames = 0, .samplerate = 8000, .channels = channels, .format = format, .sections = 0, .seekable = 0};
+  SNDFILE* file = sf_open_virtual(&calls, SFM_WRITE, &info, &memory);
+  if (!file) throw std::runtime_error(sf_strerror(nullptr));
+  // As integers, which it neither rounds nor scales.
+  std::vector<int> numbers;
+  for (const float value : values) numbers.push_back(static_cast<int>(std::clamp(static_cast<double>(value) * 0x1p31, -0x1p31, 0x1p31 - 1)));
+  sf_writef_int(file, numbers.data(), static_cast<sf_count_t>(numbers.size()) / channels);
+  sf_close(file);
+  return memory.bytes;
 }
 
 Bytes wav(int format, int channels, int bits, const Bytes& data) {

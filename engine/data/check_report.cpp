@@ -1,0 +1,247 @@
+// What the rows of a dataset say together, once all of them were read.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/data/check_rows.h"
+#include "engine/data/parts.h"
+#include "engine/data/raw_rows.h"
+#include "engine/data/stats.h"
+#include "engine/data/text.h"
+
+namespace loom {
+namespace {
+
+void reportDuplicates(CheckedRows& all) {
+  std::sort(all.hashes.begin(), all.hashes.end(), [](const RowHash& a, const RowHash& b) {
+    return a.input != b.input ? a.input < b.input : a.line < b.line;
+  });
+  // Rows of a table may well repeat; a picture that stands twice is a slip.
+  const FaultSeverity severity = all.files ? FaultSeverity::warning : FaultSeverity::info;
+  RowFaults faults;
+  std::vector<std::pair<std::size_t, std::size_t>> found;  // later, first
+  for (std::size_t i = 1, first = 0; i < all.hashes.size(); ++i) {
+    if (all.hashes[i].input != all.hashes[i - 1].input)
+      first = i;
+    else
+      found.emplace_back(i, first);
+  }
+  std::sort(found.begin(), found.end(),
+            [&](const auto& a, const auto& b) { return all.hashes[a.first].line < all.hashes[b.first].line; });
+  for (const auto& [later, first] : found) {
+    const bool conflict = all.hashes[later].row != all.hashes[first].row;
+    faults.add({.kind = FaultKind::duplicate,
+                .severity = conflict ? FaultSeverity::warning : severity,
+                .line = all.hashes[later].line,
+                .column = {},
+                .found = conflict ? fmt::format("the input is the same as in line {}, with another target",
+                                                all.hashes[first].line)
+                                  : fmt::format("the sample is the same as in line {}", all.hashes[first].line),
+                .wanted = "every sample stands once",
+                .remedy = conflict ? "find out which target is right and remove the other row"
+                                   : "remove the row unless it is meant"},
+               all.options.listed);
+  }
+  all.merge(faults);
+  if (all.hashes.size() == kMostHashes)
+    all.add({.kind = FaultKind::duplicate,
+             .severity = FaultSeverity::info,
+             .column = {},
+             .found = fmt::format("the dataset has more than {} rows", kMostHashes),
+             .wanted = "that many were looked at for duplicates",
+             .remedy = "check the rest in parts"});
+}
+
+void reportShared(CheckedRows& all) {
+  struct Seen {
+    std::uint64_t input;
+    std::int64_t line;
+  };
+  std::vector<Seen> others;
+  RowConsumer consumer;
+  std::vector<LabelColumn> labels;  // of this file, counted in the other
+  std::vector<VariablePlan> plan;
+  consumer.start = [&](const CsvHeader& header, const RowParser& parser) {
+    plan = parser.plan();
+    for (const LabelColumn& own : all.labels)
+      for (std::size_t v = 0; v < header.variables.size(); ++v)
+        if (own.sure && header.variables[v].name == all.report.schema.variables[own.variable].name && !plan[v].file &&
+            plan[v].shape.elements() == 1)
+          labels.push_back({v, own.header, 0, false, true, {}});
+  };
+  consumer.prepare = hashRows;
+  consumer.rows = [&](RowChunk& chunk, RowFaults&, std::int64_t, std::int64_t) {
+    for (LabelColumn& label : labels) all.takeLabels(label, chunk);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows) && others.size() < kMostHashes; ++row) {
+      if (!chunk.bad[row]) others.push_back({chunk.inputHashes[row], chunk.lines[row]});
+    }
+    all.tell(1, 2);
+  };
+  all.guarded(all.options.other, [&] {
+    readRows({.csv = all.options.other, .threads = all.options.threads, .collect = true, .listed = 0}, consumer);
+  });
+  for (const LabelColumn& its : labels)
+    for (const LabelColumn& own : all.labels)
+      if (own.header == its.header && own.integers && its.integers && !own.counts.empty() && !its.counts.empty())
+        for (Fault& fault : loneClasses(own.header, own.counts, all.csv.filename().string(), its.counts,
+                                        all.options.other.filename().string()))
+          all.add(std::move(fault));
+  std::sort(others.begin(), others.end(),
+            [](const Seen& a, const Seen& b) { return a.input != b.input ? a.input < b.input : a.line < b.line; });
+  std::vector<std::pair<std::int64_t, std::int64_t>> shared;  // line here, line there
+  for (const RowHash& own : all.hashes) {
+    const auto at = std::lower_bound(others.begin(), others.end(), own.input,
+                                     [](const Seen& seen, std::uint64_t hash) { return seen.input < hash; });
+    if (at != others.end() && at->input == own.input) shared.emplace_back(own.line, at->line);
+  }
+  std::sort(shared.begin(), shared.end());
+  RowFaults faults;
+  for (const auto& [here, there] : shared)
+    faults.add(
+        {.kind = FaultKind::sharedSample,
+         .severity = FaultSeverity::warning,
+         .line = here,
+         .column = {},
+         .found = fmt::format("the sample stands in {} too, in line {}", all.options.other.filename().string(), there),
+         .wanted = "training and validation must not share samples: the result would be too good",
+         .remedy = "remove it from one of the two"},
+        all.options.listed);
+  all.merge(faults);
+}
+
+// A column of words is one finding, not one a row.
+void groupTextColumns(CheckedRows& all) {
+  std::map<std::string, std::int64_t> byColumn;
+  for (const auto& [place, count] : all.words) byColumn[place.first] += count;
+  for (const auto& [column, count] : byColumn) {
+    if (count < 2 || 2 * count < all.report.rows) continue;
+    std::vector<std::string> words;
+    all.guarded(all.csv, [&] { words = wordsOf(all.csv, {column}).at(column); });
+    // Paths whose files are missing are told one by one.
+    const auto paths = std::count_if(words.begin(), words.end(), [](const std::string& word) {
+      const auto dot = word.rfind('.');
+      return word.find_first_of("/\\") != std::string::npos ||
+             (dot != std::string::npos && dot > 0 && word.size() - dot <= 5);
+    });
+    if (words.empty() || 2 * paths >= static_cast<std::ptrdiff_t>(words.size())) continue;
+    for (const FaultKind kind : {FaultKind::notANumber, FaultKind::missingFile}) {
+      const auto found = all.words.find({column, kind});
+      if (found == all.words.end()) continue;
+      all.report.counts[static_cast<std::size_t>(kind)] -= found->second;
+      all.report.errors -= found->second;
+      std::erase_if(all.report.faults,
+                    [&](const Fault& fault) { return fault.kind == kind && fault.column == column; });
+    }
+    std::string some;
+    for (std::size_t i = 0; i < std::min<std::size_t>(words.size(), 3); ++i)
+      some += (i == 0 ? "" : ", ") + quotedText(words[i]);
+    all.add({.kind = FaultKind::textColumn,
+             .line = 1,
+             .column = column,
+             .found = fmt::format("{} of {} cells are words, {} different ones: {}{}", count, all.report.rows,
+                                  words.size(), some, words.size() > 3 ? " …" : ""),
+             .wanted = "numbers are needed",
+             .remedy = "encode the words as classes 0, 1, 2 ..., or begin the column's name with '#' to leave it out"});
+  }
+}
+
+void reportConstants(CheckedRows& all) {
+  if (all.report.rows < 2) return;
+  for (const NumberColumn& column : all.numbers) {
+    if (column.low != column.high) continue;
+    all.add({.kind = FaultKind::constantColumn,
+             .severity = FaultSeverity::warning,
+             .line = 1,
+             .column = column.header,
+             .found = fmt::format("every cell is {}", column.low),
+             .wanted = "a column that never changes teaches nothing",
+             .remedy = "begin its name with '#' to leave it out"});
+  }
+}
+
+void reportClips(CheckedRows& all) {
+  for (const ClipColumn& clip : all.clips) {
+    if (clip.shortest >= clip.longest) continue;
+    all.add({.kind = FaultKind::mixedShapes,
+             .severity = FaultSeverity::info,
+             .line = 1,
+             .column = clip.header,
+             .found = fmt::format("the clips have {} to {} steps", clip.shortest, clip.longest),
+             .wanted = "a network takes samples of one length",
+             .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
+                                   clip.shortest, clip.longest)});
+  }
+}
+
+// Of a vector whose numbers differ a hundredfold in spread, the wide ones drown the narrow ones.
+void reportScales(CheckedRows& all) {
+  constexpr double kUnlike = 100;
+  for (std::size_t v = 0; v < all.plan.size(); ++v) {
+    const NumberColumn *widest = nullptr, *narrowest = nullptr;
+    const auto spread = [](const NumberColumn& column) { return static_cast<double>(column.high) - column.low; };
+    for (const NumberColumn& column : all.numbers) {
+      if (column.variable != v || !(spread(column) > 0)) continue;
+      if (!widest || spread(column) > spread(*widest)) widest = &column;
+      if (!narrowest || spread(column) < spread(*narrowest)) narrowest = &column;
+    }
+    if (!widest || spread(*widest) < kUnlike * spread(*narrowest)) continue;
+    all.add({.kind = FaultKind::unlikeScales,
+             .severity = FaultSeverity::info,
+             .line = 1,
+             .column = all.report.schema.variables[v].name,
+             .found = fmt::format("its columns differ in scale: {} spans {:.4g} to {:.4g}, {} only {:.4g} to {:.4g}",
+                                  widest->header, widest->low, widest->high, narrowest->header, narrowest->low,
+                                  narrowest->high),
+             .wanted = "columns of similar size are learned alike",
+             .remedy = "add the step Normalise to the preparation"});
+  }
+}
+
+void reportClasses(CheckedRows& all) {
+  for (const LabelColumn& label : all.labels) {
+    if (!label.sure || !label.integers || label.counts.empty()) continue;
+    const std::size_t classes = std::max(label.counts.size(), static_cast<std::size_t>(label.classes));
+    std::string missing;
+    std::int64_t absent = 0, most = 0, fewest = INT64_MAX;
+    for (std::size_t c = 0; c < classes; ++c) {
+      const std::int64_t count = c < label.counts.size() ? label.counts[c] : 0;
+      if (count == 0) {
+        if (++absent <= 10) missing += (missing.empty() ? "" : ", ") + std::to_string(c);
+        continue;
+      }
+      most = std::max(most, count);
+      fewest = std::min(fewest, count);
+    }
+    if (absent > 0)
+      all.add({.kind = FaultKind::imbalance,
+               .severity = FaultSeverity::warning,
+               .line = 1,
+               .column = label.header,
+               .found = fmt::format("{} of {} classes have no sample: {}{}", absent, classes, missing,
+                                    absent > 10 ? " ..." : ""),
+               .wanted = "every class needs samples",
+               .remedy = "add samples, or number the classes 0, 1, 2 ... without gaps"});
+    if (most >= 10 * fewest)
+      all.add({.kind = FaultKind::imbalance,
+               .severity = FaultSeverity::info,
+               .line = 1,
+               .column = label.header,
+               .found = fmt::format("the largest class has {} samples, the smallest {}", most, fewest),
+               .wanted = "classes of similar size are learned alike",
+               .remedy = "watch the accuracy of each class, or balance the samples"});
+  }
+}
+
+}  // namespace
+
+void reportRows(CheckedRows& rows) {
+  groupTextColumns(rows);
+  reportDuplicates(rows);
+  if (!rows.options.other.empty()) reportShared(rows);
+  reportConstants(rows);
+  reportClips(rows);
+  reportScales(rows);
+  reportClasses(rows);
+}
+
+}  // namespace loom
