@@ -2,13 +2,12 @@
 
 #include <QCoreApplication>
 #include <QPointer>
-#include <QThreadPool>
 
 #include <utility>
 
-namespace loom {
+#include "widgets/document/background.h"
 
-constexpr int kAtOnce = 8;
+namespace loom {
 
 NewestTask::~NewestTask() { forget(); }
 
@@ -26,12 +25,9 @@ void NewestTask::forget() {
 // The answer travels by the application, which outlives its thread pool's work; whether the asker is still there is looked at on the
 // window's thread alone.
 void NewestTask::start(Work work) {
-  // Most of what is asked waits for a disk: more of it may go on at once than there are cores.
-  QThreadPool& pool = *QThreadPool::globalInstance();
-  if (pool.maxThreadCount() < kAtOnce) pool.setMaxThreadCount(kAtOnce);
   m_busy = true;
   m_outdated = std::make_shared<std::atomic<bool>>(false);
-  pool.start([self = QPointer<NewestTask>(this), outdated = m_outdated, work = std::move(work)] {
+  besideTheWindow([self = QPointer<NewestTask>(this), outdated = m_outdated, work = std::move(work)] {
     Answer answer = work(*outdated);
     QMetaObject::invokeMethod(QCoreApplication::instance(), [self, outdated, answer = std::move(answer)] {
       if (self) self->finished(answer, *outdated);

@@ -59,7 +59,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
   });
   connect(m_session, &DatasetSession::opened, this, [this] {
     m_model->setDataset(m_session->dataset());
-    m_model->setClassNames(classNames());
+    m_model->setClassNames(m_session->classNames());
     m_preparation->setSample(m_session->dataset(), 0);
     showColumns();
     showState();
@@ -272,7 +272,10 @@ void DataPage::restoreLayout(const QJsonObject& layout) {
   if (layout["form"].toString() == QLatin1String("grid")) m_samples->setForm(SamplesView::Form::grid);
 }
 
-bool DataPage::settled() const { return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running() && !m_measure->busy(); }
+bool DataPage::settled() const {
+  return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running() && !m_measure->busy() &&
+         !m_model->busy() && m_preparation->settled();
+}
 
 void DataPage::toggleLeftPanel() { m_columnsPanel->setVisible(!m_columnsPanel->isVisible()); }
 void DataPage::toggleInspector() { m_doctorPanel->setVisible(!m_doctorPanel->isVisible()); }

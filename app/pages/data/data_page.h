@@ -72,7 +72,6 @@ class DataPage : public Page {
   void showFeeds();
   void showDoctor();
   void reportProblems();
-  std::map<std::string, QStringList> classNames() const;
 
   QString m_openedKey;         // what the session was opened with: path and rows
   DatasetSession* m_session;

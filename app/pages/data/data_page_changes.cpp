@@ -2,12 +2,14 @@
 // takes from the training set.
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLabel>
 #include <QPointer>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/pages/data/data_page.h"
+#include "app/pages/data/findings_list.h"
 #include "app/pages/data/import_menu.h"
 #include "app/pages/data/known_columns.h"
 #include "app/pages/data/preparation_panel.h"
@@ -181,19 +183,6 @@ void DataPage::measure(const std::vector<Json>& steps) {
   const DatasetSpec* trained = dataset->ownPrepare || project.training.updates.empty() ? nullptr : project.dataset(project.training.updates.front().dataset);
   const DatasetSpec& source = trained ? *trained : *dataset;
   m_measure->ask(datasetPath(*context().document, source), source, steps);
-}
-
-std::map<std::string, QStringList> DataPage::classNames() const {
-  std::map<std::string, QStringList> names;
-  for (const Variable& variable : m_session->schema().variables) {
-    if (variable.kind != VariableKind::scalar) continue;
-    try {
-      for (const std::string& word : classWords(m_session->request().csv.toStdString(), variable.name)) names[variable.name] += QString::fromStdString(word);
-    } catch (const Error&) {
-      continue;  // numbers alone, then
-    }
-  }
-  return names;
 }
 
 }  // namespace loom

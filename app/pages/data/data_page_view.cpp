@@ -200,7 +200,7 @@ void DataPage::showState() {
 void DataPage::showColumns() {
   for (ColumnCard* card : m_cards) card->deleteLater();
   m_cards.clear();
-  const auto names = classNames();
+  const auto& names = m_session->classNames();
   for (const Variable& variable : m_session->schema().variables) {
     auto* card = new ColumnCard(variable);
     if (const auto found = names.find(variable.name); found != names.end()) card->setClassNames(found->second);

@@ -1,14 +1,15 @@
 #pragma once
 // One dataset of the project, opened, measured and checked in the background: the page shows what is known so far and work
-// goes on. Results arrive as signals on the window's thread; opening another file or the end of the session cancels.
+// goes on. Results arrive as signals on the window's thread; opening another file or the end of the session cancels, and waits for
+// nothing: a disk that does not answer holds up its own work alone.
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
-#include <atomic>
-#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <thread>
+#include <string>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -17,6 +18,7 @@
 #include "app/pages/data/samples_model.h"
 #include "engine/data/stats.h"
 #include "engine/network/project.h"
+#include "widgets/document/background.h"
 
 namespace loom {
 
@@ -34,10 +36,10 @@ class DatasetSession : public QObject {
   enum class State { closed, opening, ready, failed };
 
   explicit DatasetSession(QObject* parent = nullptr) : QObject(parent) {}
-  ~DatasetSession() override { close(); }
+  ~DatasetSession() override { cancel(); }
 
   void open(SessionRequest request);
-  void close();  // waits for the background's next look at the cancel flag: well under 100 ms
+  void close();
   void checkAgain();
 
   State state() const { return m_state; }
@@ -48,6 +50,8 @@ class DatasetSession : public QObject {
   const TextRows& text() const { return m_text; }  // of a file that could not be opened: its first rows
   const std::optional<Error>& error() const { return m_error; }
   const std::vector<VariableStats>& stats() const { return m_stats; }
+  // The words that stand for a column's classes, of the columns that have such.
+  const std::map<std::string, QStringList>& classNames() const { return m_classNames; }
   const std::optional<CheckReport>& report() const { return m_report; }
   bool checking() const { return m_checking; }
   std::int64_t rowsChecked() const { return m_rowsChecked; }
@@ -62,11 +66,13 @@ class DatasetSession : public QObject {
   void checked();
 
  private:
+  using Work = Background<DatasetSession>;
   // With a dataset that is open already it is only checked.
-  void work(const SessionRequest& request, std::shared_ptr<std::atomic<bool>> cancelled, std::shared_ptr<const Dataset> dataset);
+  static void work(const SessionRequest& request, const Work& here, std::shared_ptr<const Dataset> dataset);
+  static std::shared_ptr<const Dataset> read(const SessionRequest& request, const Work& here);
+  static void check(const SessionRequest& request, const Work& here, const std::shared_ptr<const Dataset>& dataset);
   void start(bool checkOnly);
-  // Runs `done` on the window's thread unless the work was cancelled meanwhile.
-  void post(const std::shared_ptr<std::atomic<bool>>& cancelled, std::function<void()> done);
+  void cancel();
 
   State m_state = State::closed;
   SessionRequest m_request;
@@ -75,12 +81,12 @@ class DatasetSession : public QObject {
   CacheProgress m_progress;
   std::optional<Error> m_error;
   TextRows m_text;
+  std::map<std::string, QStringList> m_classNames;
   std::vector<VariableStats> m_stats;
   std::optional<CheckReport> m_report;
   bool m_checking = false;
   std::int64_t m_rowsChecked = 0;
-  std::shared_ptr<std::atomic<bool>> m_cancelled;
-  std::jthread m_thread;
+  std::optional<Work> m_work;
 };
 
 }  // namespace loom

@@ -1,9 +1,5 @@
 #include "app/pages/data/import_task.h"
 
-#include <QMetaObject>
-
-#include "engine/base/error.h"
-
 namespace loom {
 
 void ImportTask::start(QString what, Work work) {
@@ -12,33 +8,28 @@ void ImportTask::start(QString what, Work work) {
 }
 
 void ImportTask::next() {
-  if (m_thread.joinable()) m_thread.join();
-  m_done = m_waiting.empty();
-  if (m_done) return;
+  m_running.reset();
+  if (m_waiting.empty()) return;
   Work work = std::move(m_waiting.front().second);
   m_what = std::move(m_waiting.front().first);
   m_waiting.pop_front();
-  m_cancelled = std::make_shared<std::atomic<bool>>(false);
-  m_thread = std::jthread([this, work = std::move(work), cancelled = m_cancelled] {
-    const auto post = [this, &cancelled](std::function<void()> done) {
-      QMetaObject::invokeMethod(
-          this, [cancelled, done = std::move(done)] { if (!*cancelled) done(); }, Qt::QueuedConnection);
-    };
+  m_running.emplace(this);
+  m_running->start([work = std::move(work)](const Background<ImportTask>& here) {
     ImportOptions options;
-    options.progress = [this, &cancelled, &post](std::int64_t done, std::int64_t total) {
-      post([this, done, total] { Q_EMIT progressed(done, total); });
-      return !*cancelled;
+    options.progress = [&here](std::int64_t done, std::int64_t total) {
+      here.post([done, total](ImportTask& task) { Q_EMIT task.progressed(done, total); });
+      return !here.cancelled();
     };
     try {
       const ImportResult result = work(options);
-      post([this, csv = QString::fromStdString(result.csv.string()), rows = result.rows] {
-        next();
-        Q_EMIT finished(csv, rows);
+      here.post([csv = QString::fromStdString(result.csv.string()), rows = result.rows](ImportTask& task) {
+        task.next();
+        Q_EMIT task.finished(csv, rows);
       });
     } catch (const std::exception& error) {
-      post([this, message = QString::fromUtf8(error.what())] {
-        next();
-        Q_EMIT failed(message);
+      here.post([message = QString::fromUtf8(error.what())](ImportTask& task) {
+        task.next();
+        Q_EMIT task.failed(message);
       });
     }
   });
@@ -46,9 +37,8 @@ void ImportTask::next() {
 
 void ImportTask::cancel() {
   m_waiting.clear();
-  if (m_cancelled) *m_cancelled = true;
-  if (m_thread.joinable()) m_thread.join();
-  m_done = true;
+  if (m_running) m_running->cancel();
+  m_running.reset();
 }
 
 }  // namespace loom

@@ -4,14 +4,13 @@
 #include <QString>
 #include <QStringList>
 
-#include <atomic>
 #include <deque>
 #include <functional>
-#include <memory>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "engine/data/import.h"
+#include "widgets/document/background.h"
 
 namespace loom {
 
@@ -19,14 +18,15 @@ class ImportTask : public QObject {
   Q_OBJECT
 
  public:
+  // Runs beside the window's thread and may outlive the task: it brings along what it needs.
   using Work = std::function<ImportResult(const ImportOptions& options)>;
 
   explicit ImportTask(QObject* parent = nullptr) : QObject(parent) {}
   ~ImportTask() override { cancel(); }
 
-  bool running() const { return m_thread.joinable() && !m_done; }
+  bool running() const { return m_running.has_value(); }
   void start(QString what, Work work);  // waits its turn behind what runs
-  void cancel();                        // what runs and what waits; returns when it has ended
+  void cancel();                        // what runs and what waits; waits for neither
   const QString& what() const { return m_what; }  // "train-images-idx3-ubyte"
 
  Q_SIGNALS:
@@ -39,9 +39,7 @@ class ImportTask : public QObject {
 
   QString m_what;
   std::deque<std::pair<QString, Work>> m_waiting;
-  std::shared_ptr<std::atomic<bool>> m_cancelled;
-  bool m_done = true;
-  std::jthread m_thread;
+  std::optional<Background<ImportTask>> m_running;
 };
 
 }  // namespace loom

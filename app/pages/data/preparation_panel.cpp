@@ -184,4 +184,6 @@ void PreparationPanel::removeStep() {
   changed();
 }
 
+bool PreparationPanel::settled() const { return !m_preview->busy(); }
+
 }  // namespace loom

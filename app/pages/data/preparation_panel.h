@@ -28,6 +28,7 @@ class PreparationPanel : public QWidget {
   // The answer to measureWanted(): the steps that were asked about, and with what Normalise takes from the training set.
   void setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps);
   void addStep(const std::string& id);
+  bool settled() const;
 
  Q_SIGNALS:
   void edited(const std::vector<loom::Json>& steps);

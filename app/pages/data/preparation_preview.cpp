@@ -17,12 +17,13 @@ constexpr int kTimes = 8;
 
 }  // namespace
 
-PreparationPreview::PreparationPreview(QWidget* parent) : QWidget(parent) {
+PreparationPreview::PreparationPreview(QWidget* parent) : QWidget(parent), m_task(std::make_unique<NewestTask>()) {
   setAccessibleName(QStringLiteral("A sample before and after preparation"));
   connect(&Theme::of(this), &Theme::changed, this, [this] { update(); });
 }
 
 void PreparationPreview::setSample(std::shared_ptr<const Dataset> dataset, int row) {
+  if (dataset != m_dataset) m_task = std::make_unique<NewestTask>();
   m_dataset = std::move(dataset);
   m_row = row;
   if (!m_measuring) refresh();
@@ -34,52 +35,62 @@ void PreparationPreview::setSteps(std::vector<Json> steps) {
 }
 
 void PreparationPreview::setMeasuring() {
-  m_after.clear();
+  m_task->forget();
+  m_shown.after.clear();
   m_measuring = true;
   update();
 }
 
 void PreparationPreview::refresh() {
   m_measuring = false;
-  m_before = {};
-  m_after.clear();
-  m_afterTexts.clear();
-  m_beforeText.clear();
-  const QString oldFault = m_fault;
-  m_fault.clear();
-  if (m_dataset && m_row >= 0 && m_row < m_dataset->size()) {
-    // The first variable that is no scalar is what preparation works on.
-    const auto& variables = m_dataset->schema().variables;
-    auto found = std::find_if(variables.begin(), variables.end(), [](const Variable& variable) { return variable.kind != VariableKind::scalar; });
-    if (found == variables.end()) found = variables.begin();
-    if (found != variables.end()) {
-      try {
-        Shape shape;
-        const auto raw = m_dataset->read(m_row, static_cast<std::size_t>(found - variables.begin()), &shape);
-        m_before = samplePicture(raw, shape, found->type);
-        m_beforeText = sampleText(raw, shape, found->type, 3);
-        LoaderOptions options;
-        const Shape prepared = preparedShape(*found, m_steps);
-        options.columns = {{found->name, prepared, DataType::f32}};
-        options.prepare = m_steps;
-        options.shuffle = false;
-        options.prefetch = 1;
-        const auto loader = makeLoader(selectRows(m_dataset, m_row, 1), options);
-        // Scaled and normalised pictures are shown as they were: what crops, flips and borders do is to be seen.
-        const Preparation made(*found, m_steps, false, 0);
-        const PictureScale scale{made.scale(), made.shift(), found->type == DataType::u8};
-        for (int time = 0; time < kTimes; ++time) {
-          const Batch& batch = loader->next();
-          m_after.push_back(samplePicture(batch.columns[0], prepared, DataType::f32, scale));
-          m_afterTexts.push_back(sampleText(batch.columns[0], prepared, DataType::f32, 3));
-        }
-      } catch (const Error& error) {
-        m_fault = QString::fromStdString(error.message());
-      }
-    }
+  m_task->forget();
+  if (!m_dataset || m_row < 0 || m_row >= m_dataset->size()) {
+    take({});
+    return;
   }
-  if (m_fault != oldFault) Q_EMIT faultChanged(m_fault);
+  m_task->ask([this, dataset = m_dataset, row = m_row, steps = m_steps](const std::atomic<bool>&) -> NewestTask::Answer {
+    return [this, shown = prepared(dataset, row, steps)] { take(shown); };
+  });
+}
+
+void PreparationPreview::take(Shown shown) {
+  const bool changed = shown.fault != m_shown.fault;
+  m_shown = std::move(shown);
+  if (changed) Q_EMIT faultChanged(m_shown.fault);
   update();
+}
+
+PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<const Dataset>& dataset, int row, const std::vector<Json>& steps) {
+  Shown shown;
+  // The first variable that is no scalar is what preparation works on.
+  const auto& variables = dataset->schema().variables;
+  auto found = std::find_if(variables.begin(), variables.end(), [](const Variable& variable) { return variable.kind != VariableKind::scalar; });
+  if (found == variables.end()) found = variables.begin();
+  if (found == variables.end()) return shown;
+  try {
+    Shape shape;
+    const auto raw = dataset->read(row, static_cast<std::size_t>(found - variables.begin()), &shape);
+    shown.before = samplePicture(raw, shape, found->type);
+    shown.beforeText = sampleText(raw, shape, found->type, 3);
+    LoaderOptions options;
+    const Shape made = preparedShape(*found, steps);
+    options.columns = {{found->name, made, DataType::f32}};
+    options.prepare = steps;
+    options.shuffle = false;
+    options.prefetch = 1;
+    const auto loader = makeLoader(selectRows(dataset, row, 1), options);
+    // Scaled and normalised pictures are shown as they were: what crops, flips and borders do is to be seen.
+    const Preparation preparation(*found, steps, false, 0);
+    const PictureScale scale{preparation.scale(), preparation.shift(), found->type == DataType::u8};
+    for (int time = 0; time < kTimes; ++time) {
+      const Batch& batch = loader->next();
+      shown.after.push_back(samplePicture(batch.columns[0], made, DataType::f32, scale));
+      shown.afterTexts.push_back(sampleText(batch.columns[0], made, DataType::f32, 3));
+    }
+  } catch (const Error& error) {
+    shown.fault = QString::fromStdString(error.message());
+  }
+  return shown;
 }
 
 void PreparationPreview::paintEvent(QPaintEvent*) {
@@ -92,12 +103,12 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Mean and deviation are measured on the training set…"));
     return;
   }
-  if (!m_fault.isEmpty()) {
+  if (!m_shown.fault.isEmpty()) {
     painter.setPen(theme.colour(Colour::error));
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, m_fault);
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, m_shown.fault);
     return;
   }
-  if (m_after.empty()) {
+  if (m_shown.after.empty()) {
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Select a sample to see it before and after."));
     return;
   }
@@ -118,12 +129,12 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(QRect(place.topLeft(), size));
   };
-  tile(0, m_before, m_beforeText);
+  tile(0, m_shown.before, m_shown.beforeText);
   paintIcon(painter, QStringLiteral("arrow-right"), QRectF(side + 9, label + side / 2.0 - 8, 16, 16), theme.colour(Colour::text3));
-  for (std::size_t i = 0; i < m_after.size(); ++i) {
+  for (std::size_t i = 0; i < m_shown.after.size(); ++i) {
     const int x = side + 34 + static_cast<int>(i) * (side + 6);
     if (x + side > width()) break;
-    tile(x, m_after[i], m_afterTexts[i]);
+    tile(x, m_shown.after[i], m_shown.afterTexts[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// One sample before preparation and after it, eight times as training would meet it: random steps differ from epoch to epoch.
+// One sample before preparation and after it, eight times as training would meet it: random steps differ from epoch to epoch. It is
+// read and prepared beside the window's thread; until then what was shown before stays.
 #include <QImage>
 #include <QWidget>
 
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "engine/data/loader.h"
+#include "widgets/document/newest_task.h"
 
 namespace loom {
 
@@ -18,10 +20,11 @@ class PreparationPreview : public QWidget {
   void setSample(std::shared_ptr<const Dataset> dataset, int row);
   void setSteps(std::vector<Json> steps);  // with the numbers of each Normalise
   void setMeasuring();                     // they are not known yet
-  const std::vector<QImage>& after() const { return m_after; }
-  const QImage& before() const { return m_before; }
+  const std::vector<QImage>& after() const { return m_shown.after; }
+  const QImage& before() const { return m_shown.before; }
   // Why the steps cannot be applied, empty where they can.
-  const QString& fault() const { return m_fault; }
+  const QString& fault() const { return m_shown.fault; }
+  bool busy() const { return m_task->busy(); }
 
   QSize sizeHint() const override { return {480, 96}; }
   QSize minimumSizeHint() const override { return {200, 84}; }
@@ -33,17 +36,23 @@ class PreparationPreview : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  struct Shown {
+    QImage before;
+    QString beforeText;
+    std::vector<QImage> after;
+    std::vector<QString> afterTexts;
+    QString fault;
+  };
+  static Shown prepared(const std::shared_ptr<const Dataset>& dataset, int row, const std::vector<Json>& steps);
   void refresh();
+  void take(Shown shown);
 
   std::shared_ptr<const Dataset> m_dataset;
   int m_row = 0;
   std::vector<Json> m_steps;
-  QImage m_before;
-  QString m_beforeText;
-  std::vector<QImage> m_after;
-  std::vector<QString> m_afterTexts;
-  QString m_fault;
+  Shown m_shown;
   bool m_measuring = false;
+  std::unique_ptr<NewestTask> m_task;  // one a dataset: what the last one's disk holds up does not hold up the next
 };
 
 }  // namespace loom

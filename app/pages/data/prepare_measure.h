@@ -3,15 +3,13 @@
 #include <QObject>
 #include <QString>
 
-#include <functional>
 #include <map>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/data/dataset.h"
 #include "engine/network/project.h"
+#include "widgets/document/newest_task.h"
 
 namespace loom {
 
@@ -22,25 +20,15 @@ class PrepareMeasure : public QObject {
   explicit PrepareMeasure(QObject* parent = nullptr) : QObject(parent) {}
   // `spec` is the dataset that is measured, `csv` its absolute path.
   void ask(const QString& csv, const DatasetSpec& spec, const std::vector<Json>& steps);
-  bool busy() const { return m_busy; }
+  bool busy() const { return m_task.busy(); }
 
  Q_SIGNALS:
   void known(const std::vector<loom::Json>& asked, const std::vector<loom::Json>& steps);
   void failed(const std::vector<loom::Json>& asked, const QString& why);
 
  private:
-  struct Question {
-    std::string key;
-    std::filesystem::path csv;
-    DatasetSpec spec;
-    std::vector<Json> steps;
-  };
-  void start(Question question);
-
-  bool m_busy = false;
-  std::unique_ptr<Question> m_next;                     // asked while another is measured
-  std::map<std::string, std::vector<Json>> m_answers;   // of this session
-  std::jthread m_thread;                                // ends by itself: at most 100,000 rows are read
+  std::map<std::string, std::vector<Json>> m_answers;  // of this session
+  NewestTask m_task;                                   // ends by itself: at most 100,000 rows are read
 };
 
 }  // namespace loom

@@ -11,12 +11,19 @@ namespace loom {
 namespace {
 
 constexpr qsizetype kPictureBytes = qsizetype{128} << 20;
-constexpr int kLargestPicture = 512;         // twice what is ever drawn, for dense screens
+constexpr qsizetype kTexts = 200'000;           // cells
+constexpr std::size_t kReadAtOnce = 64;       // cells; what a person has scrolled to meanwhile comes first
+constexpr std::size_t kMostWanted = 8192;     // cells; what is older was scrolled past
 constexpr std::int64_t kElementColumns = 256;  // of a vector that stand in columns of their own
 
 }  // namespace
 
-SamplesModel::SamplesModel(QObject* parent) : QAbstractTableModel(parent), m_pictures(kPictureBytes) {}
+SamplesModel::SamplesModel(QObject* parent)
+    : QAbstractTableModel(parent), m_pictures(kPictureBytes), m_texts(kTexts), m_reader(std::make_unique<NewestTask>()) {
+  m_soon.setSingleShot(true);
+  m_soon.setInterval(0);
+  connect(&m_soon, &QTimer::timeout, this, &SamplesModel::readWanted);
+}
 
 void SamplesModel::setDataset(std::shared_ptr<const Dataset> dataset) {
   beginResetModel();
@@ -32,7 +39,7 @@ void SamplesModel::setDataset(std::shared_ptr<const Dataset> dataset) {
     }
   }
   m_faults.clear();
-  m_pictures.clear();
+  forgetCells();
   endResetModel();
 }
 
@@ -40,7 +47,7 @@ void SamplesModel::setText(TextRows text) {
   beginResetModel();
   m_dataset.reset();
   m_columns.clear();
-  m_pictures.clear();
+  forgetCells();
   m_text = std::move(text);
   endResetModel();
 }
@@ -56,7 +63,25 @@ void SamplesModel::setReport(const CheckReport* report) {
 
 void SamplesModel::setClassNames(std::map<std::string, QStringList> names) {
   m_classNames = std::move(names);
+  forgetCells();
   repaint();
+}
+
+void SamplesModel::setPictureSide(int side) {
+  const bool larger = side > m_pictureSide;
+  m_pictureSide = side;
+  if (!larger) return;
+  forgetCells();
+  repaint();
+}
+
+// What is being read is forgotten, too, and held up by nothing: it was asked for with what no longer holds.
+void SamplesModel::forgetCells() {
+  m_pictures.clear();
+  m_texts.clear();
+  m_wanted.clear();
+  m_asked.clear();
+  m_reader = std::make_unique<NewestTask>();
 }
 
 void SamplesModel::repaint() {
@@ -99,23 +124,82 @@ int SamplesModel::rowOfLine(std::int64_t line) const {
   return low < rowCount() && lineOf(low) == line ? low : -1;
 }
 
-QVariant SamplesModel::valueText(const QModelIndex& index) const {
+QString SamplesModel::Source::text(const Cell& cell) const {
   Shape shape;
-  const Column& column = m_columns[index.column() - 1];
-  const Variable& variable = m_dataset->schema().variables[column.variable];
-  auto bytes = m_dataset->read(index.row(), column.variable, &shape);
+  const Column& column = columns[static_cast<std::size_t>(cell.column - 1)];
+  const Variable& variable = dataset->schema().variables[column.variable];
+  auto bytes = dataset->read(cell.row, column.variable, &shape);
   if (column.element >= 0) return sampleText(bytes.subspan(static_cast<std::size_t>(column.element) * bytesOf(variable.type)), Shape{1}, variable.type);
   if (variable.kind == VariableKind::image) return QString::fromStdString(shape.toString());
   QString text = sampleText(bytes, shape, variable.type);
   if (variable.kind == VariableKind::scalar) {
     bool integer = false;
     const int label = text.toInt(&integer);
-    const auto names = m_classNames.find(variable.name);
-    if (integer && names != m_classNames.end() && label >= 0 && label < names->second.size()) text += QStringLiteral("  ") + names->second[label];
+    const auto names = classNames.find(variable.name);
+    if (integer && names != classNames.end() && label >= 0 && label < names->second.size()) text += QStringLiteral("  ") + names->second[label];
   }
   if (variable.kind == VariableKind::wave || variable.kind == VariableKind::matrix)
     text = QString::fromStdString(shape.toString()) + QStringLiteral("   ") + text;
   return text;
+}
+
+QImage SamplesModel::Source::image(const Cell& cell) const {
+  Shape shape;
+  const std::size_t variable = columns[static_cast<std::size_t>(cell.column - 1)].variable;
+  const auto bytes = dataset->read(cell.row, variable, &shape);
+  const QImage image = samplePicture(bytes, shape, dataset->schema().variables[variable].type);
+  if (image.width() <= pictureSide && image.height() <= pictureSide) return image;
+  return image.scaled(pictureSide, pictureSide, Qt::KeepAspectRatio, Qt::SmoothTransformation);
+}
+
+SamplesModel::Found SamplesModel::Source::read(const Cell& cell) const {
+  Found found{cell, {}, {}};
+  try {
+    if (cell.picture) found.image = image(cell);
+    else found.text = text(cell);
+  } catch (const Error& error) {
+    found.text = QString::fromStdString(error.message());
+  }
+  return found;
+}
+
+void SamplesModel::want(const Cell& cell) const {
+  if (m_asked.contains(cell.key())) return;
+  m_asked.insert(cell.key());
+  m_wanted.push_back(cell);
+  if (!m_reader->busy() && !m_soon.isActive()) m_soon.start();
+}
+
+void SamplesModel::readWanted() {
+  if (m_wanted.empty() || m_reader->busy()) return;
+  if (m_wanted.size() > kMostWanted) {
+    const auto newest = m_wanted.end() - kMostWanted;
+    for (auto old = m_wanted.begin(); old != newest; ++old) m_asked.remove(old->key());
+    m_wanted.erase(m_wanted.begin(), newest);
+  }
+  const auto first = m_wanted.end() - static_cast<std::ptrdiff_t>(std::min(kReadAtOnce, m_wanted.size()));
+  std::vector<Cell> cells(first, m_wanted.end());
+  m_wanted.erase(first, m_wanted.end());
+  m_reader->ask([this, cells = std::move(cells), source = Source{m_dataset, m_columns, m_classNames, m_pictureSide}](
+                    const std::atomic<bool>& outdated) -> NewestTask::Answer {
+    std::vector<Found> found;
+    for (const Cell& cell : cells) {
+      if (outdated) return {};
+      found.push_back(source.read(cell));
+    }
+    return [this, found = std::move(found)] { take(found); };
+  });
+}
+
+void SamplesModel::take(const std::vector<Found>& found) {
+  for (const Found& each : found) {
+    m_asked.remove(each.cell.key());
+    if (each.cell.picture) m_pictures.insert(each.cell.key(), new QImage(each.image), std::max<qsizetype>(1, each.image.sizeInBytes()));
+    else m_texts.insert(each.cell.key(), new QString(each.text));
+    const QModelIndex index = this->index(each.cell.row, each.cell.column);
+    Q_EMIT dataChanged(index, index);
+  }
+  readWanted();
 }
 
 QVariant SamplesModel::data(const QModelIndex& index, int role) const {
@@ -133,22 +217,15 @@ QVariant SamplesModel::data(const QModelIndex& index, int role) const {
     if ((role != Qt::DisplayRole && role != Qt::AccessibleTextRole) || index.column() > static_cast<int>(cells.size())) return {};
     return QString::fromStdString(cells[static_cast<std::size_t>(index.column() - 1)]);
   }
-  try {
-    if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) return valueText(index);
-    if (role == picture && isPicture(index.column())) {
-      const quint64 key = static_cast<quint64>(index.row()) * static_cast<quint64>(columnCount()) + static_cast<quint64>(index.column());
-      if (const QImage* cached = m_pictures.object(key)) return *cached;
-      Shape shape;
-      const std::size_t variable = m_columns[index.column() - 1].variable;
-      const auto bytes = m_dataset->read(index.row(), variable, &shape);
-      QImage image = samplePicture(bytes, shape, m_dataset->schema().variables[variable].type);
-      if (image.width() > kLargestPicture || image.height() > kLargestPicture)
-        image = image.scaled(kLargestPicture, kLargestPicture, Qt::KeepAspectRatio, Qt::SmoothTransformation);
-      m_pictures.insert(key, new QImage(image), image.sizeInBytes());
-      return image;
-    }
-  } catch (const Error& error) {
-    if (role == Qt::DisplayRole) return QString::fromStdString(error.message());
+  const Cell cell{index.row(), index.column(), role == picture};
+  if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) {
+    if (const QString* known = m_texts.object(cell.key())) return *known;
+    want(cell);
+    return QString::fromUtf8(kNotYet);
+  }
+  if (role == picture && isPicture(index.column())) {
+    if (const QImage* known = m_pictures.object(cell.key())) return *known;
+    want(cell);
   }
   return {};
 }

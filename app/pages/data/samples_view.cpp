@@ -9,6 +9,8 @@
 #include <QWheelEvent>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "app/pages/data/samples_model.h"
 #include "widgets/theme/icon.h"
@@ -19,8 +21,10 @@ namespace {
 
 constexpr int kLeast = 24, kMost = 256;
 
-// Nearest neighbour up to 8x, so that pixels of small images stay pixels; then smooth.
-void drawPicture(QPainter* painter, const QRect& place, const QImage& picture) {
+// Nearest neighbour up to 8x, so that pixels of small images stay pixels; then smooth. An empty well for what is not read yet.
+void drawPicture(QPainter* painter, const QRect& place, const QVariant& known, const QColor& well) {
+  if (!known.isValid()) painter->fillRect(place, well);
+  const QImage picture = known.value<QImage>();
   if (picture.isNull()) return;
   QSize size = picture.size().scaled(place.size(), Qt::KeepAspectRatio);
   const QRect target(place.topLeft() + QPoint((place.width() - size.width()) / 2, (place.height() - size.height()) / 2), size);
@@ -43,7 +47,7 @@ class SampleDelegate : public QStyledItemDelegate {
     else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(Colour::hover));
     else if (!m_grid && !fault.isEmpty()) painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
     if (m_grid) {
-      drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture).value<QImage>());
+      drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture), theme.colour(Colour::sunken));
       if (!fault.isEmpty()) paintIcon(*painter, QStringLiteral("status-failed"), QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
       return;
     }
@@ -56,7 +60,7 @@ class SampleDelegate : public QStyledItemDelegate {
     }
     if (m_model->isPicture(index.column())) {
       const QRect place(room.left(), room.top() + 4, m_view->pictureSize(), room.height() - 8);
-      drawPicture(painter, place, index.data(SamplesModel::picture).value<QImage>());
+      drawPicture(painter, place, index.data(SamplesModel::picture), theme.colour(Colour::sunken));
       room.setLeft(place.right() + 10);
     }
     painter->setFont(theme.numberFont(FontRole::body));
@@ -147,6 +151,7 @@ void SamplesView::arrange() {
     const int name = QFontMetrics(theme.font(FontRole::label)).horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) + 24;
     m_table->setColumnWidth(column, std::max({least, std::min(name, 220), std::min(room / std::max(columns, 1), 260)}));
   }
+  m_model->setPictureSide(static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(m_pictureSize * devicePixelRatioF())))));
   if (form() == Form::grid && !pictures) setCurrentWidget(m_table);
   m_grid->setGridSize(QSize(m_pictureSize + 8, m_pictureSize + 8));
   m_grid->doItemsLayout();

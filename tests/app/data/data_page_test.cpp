@@ -1,10 +1,21 @@
 // A person at the Data page: files dropped, faults found with their place, a validation set split off, steps of preparation.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTabBar>
 #include <QTableView>
+#include <QThreadPool>
 
+#include <condition_variable>
+#include <mutex>
+
+#include "app/pages/data/dataset_session.h"
 #include "app/pages/data/findings_list.h"
 #include "app/pages/data/preparation_panel.h"
 #include "app/pages/data/preparation_preview.h"
@@ -17,6 +28,32 @@
 
 namespace loom {
 
+// A disk that answers when it is told to, at the latest after five seconds.
+class WaitingDataset : public Dataset {
+ public:
+  WaitingDataset() { m_schema.variables.push_back({.name = "x", .shape = Shape{1}}); }
+  const Schema& schema() const override { return m_schema; }
+  std::int64_t size() const override { return 3; }
+  std::span<const std::byte> read(std::int64_t, std::size_t, Shape* shape) const override {
+    std::unique_lock lock(m_mutex);
+    m_answers.wait_for(lock, std::chrono::seconds(5), [this] { return m_answering; });
+    if (shape) *shape = Shape{1};
+    return std::as_bytes(std::span(&m_value, 1));
+  }
+  void answer() {
+    const std::lock_guard lock(m_mutex);
+    m_answering = true;
+    m_answers.notify_all();
+  }
+
+ private:
+  Schema m_schema;
+  float m_value = 7;
+  mutable std::mutex m_mutex;
+  mutable std::condition_variable m_answers;
+  bool m_answering = false;
+};
+
 class DataPageTest : public QObject {
   Q_OBJECT
 
@@ -25,6 +62,12 @@ class DataPageTest : public QObject {
 
   QLabel& doctor() { return *m_open->part<QLabel>("doctor"); }
   QAbstractItemModel& findings() { return *m_open->window().findChild<FindingsList*>()->model(); }
+  // What a cell says, once it is read.
+  QString cell(int row, int column) {
+    QString said;
+    [&] { QTRY_VERIFY((said = samples().index(row, column).data().toString()) != QString::fromUtf8(SamplesModel::kNotYet)); }();
+    return said;
+  }
   QAbstractItemModel& samples() { return *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>()->model(); }
   // Big-endian numbers of an IDX file, then its bytes.
   static QByteArray idx(std::initializer_list<quint32> head, int bytes) {
@@ -98,8 +141,8 @@ class DataPageTest : public QObject {
     QTRY_COMPARE(samples().rowCount(), 90);
     m_open->part<QTabBar>("datasets")->setCurrentIndex(1);
     QTRY_COMPARE(samples().rowCount(), 10);
-    QCOMPARE(samples().index(0, 1).data().toString(), QString("90"));  // the first row that was held back
-    QCOMPARE(samples().index(0, 0).data().toString(), QString("92"));  // with the line of the file
+    QCOMPARE(cell(0, 1), QString("90"));  // the first row that was held back
+    QCOMPARE(cell(0, 0), QString("92"));  // with the line of the file
     m_open->undo();
     QTRY_COMPARE(m_open->project().datasets.size(), std::size_t{1});
     QTRY_COMPARE(samples().rowCount(), 100);
@@ -117,7 +160,7 @@ class DataPageTest : public QObject {
     m_open->part<QTabBar>("datasets")->setCurrentIndex(1);
     QTRY_COMPARE(samples().rowCount(), 10);
     std::map<QString, int> classes;
-    for (int row = 0; row < 10; ++row) ++classes[samples().index(row, 2).data().toString()];
+    for (int row = 0; row < 10; ++row) ++classes[cell(row, 2)];
     QCOMPARE(classes.size(), std::size_t{5});
     QTRY_VERIFY2(doctor().text().contains("no fault"), qPrintable(doctor().text()));
   }
@@ -149,12 +192,12 @@ class DataPageTest : public QObject {
     m_open->drop({m_open->write("words.csv", rows)});
     QTRY_COMPARE(findings().rowCount(), 1);
     QCOMPARE(samples().rowCount(), 60);  // the rows are shown as they stand
-    QCOMPARE(samples().index(0, 2).data().toString(), QString("spam"));
+    QCOMPARE(cell(0, 2), QString("spam"));
     QVERIFY(remedy("Encode as classes") && remedy("Leave out"));
     remedy("Encode as classes")->click();
     QTRY_COMPARE(m_open->project().datasets[0].csv, std::string("words.clean.csv"));
     QTRY_VERIFY2(doctor().text().contains("no fault in 60 rows"), qPrintable(doctor().text()));
-    QCOMPARE(samples().index(0, 2).data().toString(), QString("1  spam"));
+    QCOMPARE(cell(0, 2), QString("1  spam"));
     m_open->undo();
     QCOMPARE(m_open->project().datasets[0].csv, std::string("words.csv"));
   }
@@ -181,6 +224,7 @@ class DataPageTest : public QObject {
     QTRY_VERIFY(!preview->after().empty());
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
     m_open->window().findChild<PreparationPanel*>()->addStep("Normalise");
+    QVERIFY(preview->after().empty());  // measured first
     QTRY_VERIFY2(!preview->after().empty() && preview->fault().isEmpty(), qPrintable(preview->fault()));
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
   }
@@ -192,10 +236,52 @@ class DataPageTest : public QObject {
     QTRY_COMPARE(samples().rowCount(), 40);
     QCOMPARE(samples().columnCount(), 4);
     QCOMPARE(samples().headerData(2, Qt::Horizontal).toString(), QString("metres"));
-    QCOMPARE(samples().index(3, 2).data().toString(), QString("3000"));
+    QCOMPARE(cell(3, 2), QString("3000"));
     QTRY_VERIFY(remedy("Add Normalise"));  // one spans 2, the other 39,000
     remedy("Add Normalise")->click();
     QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
+  }
+
+  // As on a disk that went away: a pipe into which nobody writes.
+  void aFileThatDoesNotAnswerHoldsNothingUp() {
+    const QString pipe = m_open->path("pipe.csv"), good = m_open->write("good.csv", "x,y\n1,2\n");
+    QCOMPARE(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+    QElapsedTimer timer;
+    timer.start();
+    {
+      DatasetSession session;
+      session.open({.csv = pipe, .spec = {}, .otherPart = {}, .check = {}});
+      session.open({.csv = good, .spec = {}, .otherPart = {}, .check = {}});
+      QVERIFY2(timer.elapsed() < 1000, "opening another file waited for the first");
+      QTRY_COMPARE(session.state(), DatasetSession::State::ready);
+      session.open({.csv = pipe, .spec = {}, .otherPart = {}, .check = {}});
+      timer.start();
+    }
+    QVERIFY2(timer.elapsed() < 1000, "the end of the session waited for its file");
+    do {  // its readers may go
+      const int writer = ::open(pipe.toUtf8().constData(), O_WRONLY | O_NONBLOCK);
+      if (writer >= 0) ::close(writer);
+    } while (!QThreadPool::globalInstance()->waitForDone(20));
+  }
+
+  void aCellIsReadBesideTheWindow() {
+    const auto slow = std::make_shared<WaitingDataset>(), quick = std::make_shared<WaitingDataset>();
+    quick->answer();
+    SamplesModel model;
+    model.setDataset(slow);
+    QElapsedTimer timer;
+    timer.start();
+    QCOMPARE(model.index(0, 1).data().toString(), QString::fromUtf8(SamplesModel::kNotYet));
+    QTRY_VERIFY(model.busy());
+    QVERIFY2(timer.elapsed() < 1000, "the window waited for a cell");
+    model.setDataset(quick);  // which is not held up by the other
+    QSignalSpy changed(&model, &SamplesModel::dataChanged);
+    QCOMPARE(model.index(2, 1).data().toString(), QString::fromUtf8(SamplesModel::kNotYet));
+    QTRY_COMPARE(changed.count(), 1);
+    QCOMPARE(changed[0][0].toModelIndex(), model.index(2, 1));
+    QCOMPARE(model.index(2, 1).data().toString(), QString("7"));
+    QVERIFY2(timer.elapsed() < 4000, "another dataset's disk was waited for");
+    slow->answer();
   }
 
   void picturesAreKeptByTheirBytes() {
@@ -210,7 +296,7 @@ class DataPageTest : public QObject {
     QTRY_COMPARE(samples().rowCount(), 8);
     auto& model = static_cast<SamplesModel&>(samples());
     model.setMostPictureBytes(3 * 64 * 64 * 3);
-    for (int row = 0; row < 8; ++row) QVERIFY(!model.index(row, 1).data(SamplesModel::picture).value<QImage>().isNull());
+    for (int row = 0; row < 8; ++row) QTRY_VERIFY(!model.index(row, 1).data(SamplesModel::picture).value<QImage>().isNull());
     QVERIFY(model.pictureBytes() > 0 && model.pictureBytes() <= 3 * 64 * 64 * 3);
   }
 
