@@ -9,6 +9,8 @@
 #include <QStandardPaths>
 #include <algorithm>
 
+#include "engine/base/samples.h"
+
 namespace loom {
 namespace {
 
@@ -60,7 +62,8 @@ QList<Sample> samples() {
 
 bool isSample(const QString& path) {
   const QString folder = QFileInfo(samplesFolder()).canonicalFilePath();
-  return !folder.isEmpty() && QFileInfo(path).canonicalFilePath().startsWith(folder + '/');
+  if (!folder.isEmpty() && QFileInfo(path).canonicalFilePath().startsWith(folder + '/')) return true;
+  return liesAmongSamples(path.toStdString());
 }
 
 QString newProjectFolder(const QString& name) {

@@ -14,7 +14,7 @@ struct Sample {
 // In the order in which a learner meets them, Digits first. Empty where the samples are not installed.
 QList<Sample> samples();
 
-// One of them, or inside their folder.
+// One of them, or inside their folder, or inside that of another clone or package.
 bool isSample(const QString& path);
 
 // DOCUMENTS/Gradloom/NAME, with a number behind it when that is taken. Made when it is not there.

@@ -12,4 +12,7 @@ if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
 fi
 echo "No display: training samples/digits here in the terminal."
 build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_GUI=OFF -DGRADLOOM_TESTS=OFF -- loom samples
-exec "$build/bin/loom" train "$root/samples/digits/digits.loom" "$@"
+# A copy of one's own: training leaves runs and a cache beside its project.
+mkdir -p "$build/projects"
+cp -ru "$root/samples/digits" "$build/projects"
+exec "$build/bin/loom" train "$build/projects/digits/digits.loom" "$@"

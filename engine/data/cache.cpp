@@ -16,6 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/philox.h"
+#include "engine/base/samples.h"
 
 namespace loom {
 namespace {
@@ -78,6 +79,7 @@ std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const Open
   const std::string whole = std::filesystem::weakly_canonical(std::filesystem::absolute(csv), ignored).string();
   const std::string apart = fmt::format("{}-{:016x}", file, hashName(whole));
   if (!options.cacheFolder.empty()) return {{options.cacheFolder, apart}};
+  if (liesAmongSamples(csv)) return {{userCache(), apart}};
   return {{csv.parent_path() / ".gradloom-cache", file}, {userCache(), apart}};
 }
 

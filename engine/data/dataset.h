@@ -61,7 +61,7 @@ struct CacheProgress {
 };
 
 struct OpenOptions {
-  std::filesystem::path cacheFolder;  // empty = beside the CSV in ".gradloom-cache"; falls back to the user's cache folder
+  std::filesystem::path cacheFolder;  // empty = beside the CSV in ".gradloom-cache"; of a sample, or where that cannot be, in the user's cache folder
   int threads = 0;                    // decoders; 0 = cores
   std::function<bool(const CacheProgress&)> progress;  // called now and then; false cancels (Error stopped)
 };

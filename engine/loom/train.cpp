@@ -1,10 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/host.h"
+#include "engine/base/samples.h"
 #include "engine/loom/job.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/project_arguments.h"
@@ -23,9 +25,16 @@ struct TrainArguments {
   int threads = -1;
 };
 
-// PROJECT's folder/runs/NAME-001, -002, ...: the first that is free, made here so that two starts never share one.
+std::filesystem::path userData() {
+  if (const char* folder = std::getenv("XDG_DATA_HOME"); folder && *folder) return std::filesystem::path(folder) / "gradloom";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".local/share/gradloom";
+  return std::filesystem::current_path();
+}
+
+// PROJECT's folder/runs/NAME-001, -002, ...: the first that is free, made here so that two starts never share one. Nothing is written
+// beside a sample.
 std::filesystem::path freshRunFolder(const std::filesystem::path& project) {
-  const std::filesystem::path runs = std::filesystem::absolute(project).parent_path() / "runs";
+  const std::filesystem::path runs = (liesAmongSamples(project) ? userData() : std::filesystem::absolute(project).parent_path()) / "runs";
   std::error_code fault;
   std::filesystem::create_directories(runs, fault);
   for (int number = 1; !fault && number < 1000000; ++number) {
@@ -179,7 +188,7 @@ void addTrain(CLI::App& app, Session& session) {
   auto given = std::make_shared<TrainArguments>();
   CLI::App* verb = app.add_subcommand("train", "Train a project, into a run folder");
   verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one; may be left out with --resume");
-  verb->add_option("--run", given->run, "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN");
+  verb->add_option("--run", given->run, "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN, of a sample ~/.local/share/gradloom/runs/<name>-NNN");
   verb->add_option("--set", given->settings,
                    "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")
       ->type_name("KEY=VALUE")

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/samples.h"
 #include "engine/network/project_arguments.h"
 #include "engine/run/console.h"
 #include "launcher/door/verbs.h"
@@ -52,7 +53,7 @@ int submitVerb(const QStringList& given, const DoorOptions& options) {
                            {"ranks", "How many; all that the host offers, unless named.", "N"},
                            {"set", "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1. Again for more.", "KEY=VALUE"},
                            {"name", "What the run is called.", "TEXT"},
-                           {"runs", "Where its folder is made; `runs` beside the project, unless named.", "FOLDER"},
+                           {"runs", "Where its folder is made; `runs` beside the project, unless named (of a sample in Gradloom's own folder).", "FOLDER"},
                            {"shared", "It gives way to others and goes on when the host is idle."},
                            {"follow", "Look on until it ends; the exit code is then the run's."},
                            {"json", "Print one JSON object and nothing else."}});
@@ -71,7 +72,10 @@ int submitVerb(const QStringList& given, const DoorOptions& options) {
           .overrides = settings,
           .host = meantHost(HostStore(options.dataFolder), words.value("host")),
           .ranks = words.number("ranks", 0),
-          .runsFolder = words.has("runs") ? QFileInfo(words.value("runs")).absoluteFilePath() : QString(),
+          // Nothing is written beside a sample.
+          .runsFolder = words.has("runs")                        ? QFileInfo(words.value("runs")).absoluteFilePath()
+                        : liesAmongSamples(project.toStdString()) ? QDir(options.dataFolder).absoluteFilePath("runs")
+                                                                  : QString(),
           .priority = words.has("shared") ? Priority::shared : Priority::exclusive};
   if (job.host.isEmpty() && job.ranks > 1)
     throwError(ErrorCode::badArgument, "{} ranks are asked for, but this machine is used with one: `mpirun -n {} loom train` starts several here", job.ranks, job.ranks);

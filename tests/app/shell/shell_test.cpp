@@ -316,6 +316,18 @@ class ShellTest : public QObject {
     QCOMPARE(epochs(), 1);
   }
 
+  // A sample of a clone, opened by a program of another folder.
+  void aSampleOfElsewhereIsKnownByItsMarker() {
+    const QString original = m_open->write("clone/samples/digits/digits.loom", projectOf(1));
+    m_open->write("clone/samples/digits/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n");
+    m_open->write("clone/samples/.gradloom-samples", "");
+    qputenv("GRADLOOM_SAMPLES", m_open->path("nowhere").toUtf8());
+    open(original);
+    const QString own = m_open->document().path();
+    QVERIFY2(own.startsWith(QFileInfo(m_open->path("own")).canonicalFilePath()), qPrintable(own));
+    QVERIFY(!QFileInfo::exists(QFileInfo(own).absolutePath() + "/.gradloom-samples"));  // one's own is no sample
+  }
+
   void workThatIsKeptIsSaid() {
     for (const QString& name : {QStringLiteral("untitled.loom"), QStringLiteral("untitled-2.loom")}) {
       window().newProject();

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <set>
 
 #include "engine/base/files.h"
 #include "engine/run/exit_code.h"
@@ -124,6 +126,23 @@ TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(ragged.code, exitCode(ErrorCode::badData));
   EXPECT_THAT(ragged.error, AllOf(HasSubstr("bad data"), HasSubstr("line 3")));
   EXPECT_EQ(loom(m_workshop, {"data", "check", "train.csv"}).code, exitCode(ErrorCode::badData));
+}
+
+TEST_F(Loom, BesideASampleNothingIsWritten) {
+  const std::filesystem::path samples = m_workshop.path() / "samples", one = samples / "one", own = m_workshop.path() / "own";
+  std::filesystem::create_directories(one);
+  for (const char* file : {"p.loom", "train.csv", "val.csv"}) std::filesystem::copy_file(m_workshop.path() / file, one / file);
+  m_workshop.write("samples/.gradloom-samples", "");
+  ::setenv("XDG_DATA_HOME", (own / "data").c_str(), 1);
+  ::setenv("XDG_CACHE_HOME", (own / "cache").c_str(), 1);
+  const Ended ended = loom(m_workshop, {"train", "samples/one"});
+  ::unsetenv("XDG_DATA_HOME");
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(ended.code, 0) << ended.error;
+  EXPECT_THAT(ended.out, HasSubstr("own/data/gradloom/runs/p-001/events.jsonl"));
+  std::set<std::string> there;
+  for (const auto& each : std::filesystem::directory_iterator(one)) there.insert(each.path().filename());
+  EXPECT_THAT(there, testing::UnorderedElementsAre("p.loom", "train.csv", "val.csv"));
 }
 
 TEST_F(Loom, AFolderWithOneProjectIsThatProject) {
