@@ -194,7 +194,7 @@ void SettingsPage::refreshPlan() {
   perEpoch = 0;
   try {
     epochs = settingsOf(project).real("epochs");
-    if (m_rows > 0) perEpoch = settingsOf(project).boolean("drop_last") ? std::max<std::int64_t>(1, m_rows / batch()) : (m_rows + batch() - 1) / batch();
+    perEpoch = stepsPerEpoch(m_rows, batch(), settingsOf(project).boolean("drop_last"));
   } catch (const Error&) {
   }
   if (m_index < project.training.updates.size()) {
@@ -263,8 +263,8 @@ void SettingsPage::refreshProblems() {
   if (document.problems().empty()) advice.push_back({Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
   if (m_index < document.project().training.updates.size()) {
     try {
-      for (Advice& one : adviseOnRun(document, m_index,
-                                     {.samples = m_rows, .stepsPerEpoch = m_stepsPerEpoch, .steps = m_stepsPerEpoch > 0 ? m_preview->steps() : 0,
+      for (Advice& one : adviceInWords(document, m_index,
+                                     {.samples = m_rows, .steps = m_stepsPerEpoch > 0 ? m_preview->steps() : 0,
                                       .warmupSteps = m_preview->warmupSteps(), .ranks = ranks(), .virtualRanks = ranks() > hostRanks()}))
         advice.push_back(std::move(one));
     } catch (const Error&) {

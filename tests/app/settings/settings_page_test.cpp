@@ -160,7 +160,7 @@ class SettingsPageTest : public QObject {
     QCOMPARE(update().optimizer.value("name", ""), std::string("LARS"));
     auto* preview = m_open->window().findChild<SchedulePreview*>();
     QTRY_COMPARE(preview->peak(), 1.0);
-    for (const Advice& one : adviseOnRun(m_open->document(), 0, {.samples = 6000, .stepsPerEpoch = 94, .steps = 940}))
+    for (const Advice& one : adviceInWords(m_open->document(), 0, {.samples = 6000, .steps = 940}))
       QVERIFY2(!one.text.contains("warm-up"), qPrintable(one.text));
     const auto said = [&] {
       return std::any_of(m_open->document().problems().begin(), m_open->document().problems().end(),
@@ -209,7 +209,7 @@ class SettingsPageTest : public QObject {
 
   // Before anything is trained: how short a warm-up of large steps is.
   void fewStepsAreSaidInWords() {
-    const std::vector<Advice> advice = adviseOnRun(m_open->document(), 0, {.samples = 60000, .stepsPerEpoch = 15, .steps = 150, .warmupSteps = 3});
+    const std::vector<Advice> advice = adviceInWords(m_open->document(), 0, {.samples = 60000, .steps = 150, .warmupSteps = 3});
     QVERIFY(std::any_of(advice.begin(), advice.end(), [](const Advice& one) {
       return one.kind == Advice::Kind::warning && one.text.startsWith("3 steps of warm-up");
     }));
