@@ -7,7 +7,9 @@
 #include <QDragEnterEvent>
 #include <QMenu>
 #include <QMimeData>
+#include <QHelpEvent>
 #include <QScrollBar>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include "widgets/canvas/add_menu.h"
@@ -115,22 +117,31 @@ void NetworkView::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void NetworkView::hover(QPointF viewportAt) {
   const QPointF at = mapToScene(viewportAt.toPoint());
-  const auto pin = zoom() >= 0.4 ? m_scene.pinAt(at, std::min(kPinReach, kPinReach / zoom())) : std::nullopt;
+  const auto pin = pinUnder(at);
   const std::string node = m_scene.nodeAt(at);
   const auto wire = pin || !node.empty() ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
   m_scene.setHovered(node, wire, pin);
   viewport()->setCursor(m_spaceHeld ? Qt::OpenHandCursor : pin ? Qt::CrossCursor : Qt::ArrowCursor);
+}
+
+std::optional<PinHit> NetworkView::pinUnder(QPointF at) const {
+  return zoom() >= 0.4 ? m_scene.pinAt(at, std::min(kPinReach, kPinReach / zoom())) : std::nullopt;
+}
+
+// A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here.
+bool NetworkView::viewportEvent(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QGraphicsView::viewportEvent(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const auto pin = m_gesture == Gesture::none && !m_wiring ? pinUnder(mapToScene(help->pos())) : std::nullopt;
+  const Node* owner = pin ? m_scene.network().find(pin->end.node) : nullptr;
+  const LayerDefinition* layer = owner ? findLayer(owner->layer) : nullptr;
   QString tip;
-  if (pin) {
-    const Node* owner = m_scene.network().find(pin->end.node);
-    const LayerDefinition* layer = owner == nullptr ? nullptr : findLayer(owner->layer);
-    const auto name = [&](const std::vector<Port>& ports) {
-      for (const Port& port : ports)
-        if (port.key == pin->end.port) tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
-    };
-    if (layer != nullptr) name(pin->output ? layer->entry.outputs : layer->entry.inputs);
-  }
-  viewport()->setToolTip(tip);
+  if (layer)
+    for (const Port& port : pin->output ? layer->entry.outputs : layer->entry.inputs)
+      if (port.key == pin->end.port) tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
+  const int reach = static_cast<int>(std::ceil(kPinReach));
+  QToolTip::showText(help->globalPos(), tip, viewport(), QRect(help->pos() - QPoint(reach, reach), 2 * QSize(reach, reach)));
+  return true;
 }
 
 void NetworkView::wheelEvent(QWheelEvent* event) {

@@ -77,6 +77,7 @@ class NetworkView : public QGraphicsView {
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dragMoveEvent(QDragMoveEvent* event) override;
   void dragLeaveEvent(QDragLeaveEvent* event) override;
@@ -118,6 +119,7 @@ class NetworkView : public QGraphicsView {
   void finishBand();
   void cancelGesture();
   void hover(QPointF viewport);
+  std::optional<PinHit> pinUnder(QPointF at) const;
   bool walk(Qt::Key key);
   void nudge(QPointF delta);
   bool commandKey(QKeyEvent* event);

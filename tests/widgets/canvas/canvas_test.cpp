@@ -1,9 +1,11 @@
 // The canvas by mouse and keys, without the page around it.
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QHelpEvent>
 #include <QListWidget>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include "tests/widgets/document/drawings.h"
@@ -37,6 +39,7 @@ class CanvasTest : public QObject {
   void everyLevelPaints();
   void threeHundredNodesAreUsable();
   void wordsForScreenReaders();
+  void aPinSaysWhatItIs();
   void emptyCanvasTeaches();
   void theAddMenuFindsByAlias();
   void aWireDroppedOnNothingOffersWhatFitsItsSource();
@@ -102,6 +105,20 @@ void CanvasTest::aClickSelectsAndABandSelectsMany() {
   click(QPoint(8, 8));
   QVERIFY(m_scene->picked().empty());
   QCOMPARE(m_document->undoStack().count(), 0);
+}
+
+void CanvasTest::aPinSaysWhatItIs() {
+  const auto rest = [&](QPoint at) {
+    moveTo(at);
+    QHelpEvent help(QEvent::ToolTip, at, m_view->viewport()->mapToGlobal(at));
+    QApplication::sendEvent(m_view->viewport(), &help);
+  };
+  rest(pin("conv", false));
+  const Port& input = findLayer(drawn().find("conv")->layer)->entry.inputs.front();
+  QVERIFY(QToolTip::isVisible());
+  QVERIFY2(QToolTip::text().startsWith(QString::fromStdString(input.label)), qPrintable(QToolTip::text()));
+  rest(card("conv"));
+  QTRY_VERIFY(!QToolTip::isVisible());
 }
 
 void CanvasTest::draggingMovesAllThatIsSelectedInOneStep() {
