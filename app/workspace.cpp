@@ -46,7 +46,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_hosts(std::make_unique<HostStore>(options.dataFolder)),
       m_lines(std::make_unique<HostLines>(*m_hosts, lineOptions(options))),
       m_runHosts(std::make_unique<RunHosts>(*m_store)),
-      m_runMetrics(std::make_unique<RunMetrics>()),
+      m_runMetrics(std::make_unique<RunMetrics>(*m_store)),
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
       m_models(std::make_unique<Models>(*m_store, m_lines.get())),
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {

@@ -25,6 +25,12 @@ struct LowerArguments {
   ProgramBuilder& builder;
 };
 
+// How the result of a metric is read. Of a loss, and of whatever is no metric: less is better, and it is no share.
+struct ResultReading {
+  bool higherIsBetter = false;  // what "best" means for a checkpoint, and how a table sorts
+  bool isShare = false;         // from 0 to 1, which is written in percent
+};
+
 struct LayerDefinition {
   Entry entry;
   // Output shapes of one sample (without N). Throws Error(badProject) with both numbers.
@@ -32,6 +38,7 @@ struct LayerDefinition {
   // Emits ops (through builder.training() as in training or evaluation) and answers one tensor per output port.
   // Losses and metrics call builder.result() themselves and answer their rank-0 tensor.
   std::vector<TensorId> (*lower)(const LowerArguments& arguments);
+  ResultReading result = {};
 };
 
 // Every layer, losses and metrics included, in the order of the palette.

@@ -25,7 +25,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineAccuracyLayer() {
   using namespace accuracy_metric;
-  static const LayerDefinition definition{entry(), classMetricShapes, lower};
+  static const LayerDefinition definition{entry(), classMetricShapes, lower, {.higherIsBetter = true, .isShare = true}};
   return definition;
 }
 

@@ -51,7 +51,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineBinaryAccuracyLayer() {
   using namespace binary_accuracy_metric;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, {.higherIsBetter = true, .isShare = true}};
   return definition;
 }
 

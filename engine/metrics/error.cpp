@@ -25,7 +25,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineErrorLayer() {
   using namespace error_metric;
-  static const LayerDefinition definition{entry(), classMetricShapes, lower};
+  static const LayerDefinition definition{entry(), classMetricShapes, lower, {.isShare = true}};
   return definition;
 }
 

@@ -1,13 +1,17 @@
 #include "engine/metrics/metric.h"
 
+#include "engine/layers/layer.h"
+
 namespace loom {
 
 Goal goalOf(std::string_view layer) {
-  return layer.ends_with("Accuracy") ? Goal::higher : Goal::lower;
+  const LayerDefinition* const known = findLayer(layer);
+  return known && known->result.higherIsBetter ? Goal::higher : Goal::lower;
 }
 
 bool isShare(std::string_view layer) {
-  return goalOf(layer) == Goal::higher || layer == "Error";
+  const LayerDefinition* const known = findLayer(layer);
+  return known && known->result.isShare;
 }
 
 }  // namespace loom

@@ -42,7 +42,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineTopKAccuracyLayer() {
   using namespace top_k_accuracy_metric;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, {.higherIsBetter = true, .isShare = true}};
   return definition;
 }
 

@@ -48,11 +48,6 @@ RunState runStateFromKey(const QString& key) {
   return RunState::failed;
 }
 
-bool higherIsBetter(const QString& metric) {
-  return !metric.contains(QLatin1String("loss"), Qt::CaseInsensitive) &&
-         !metric.contains(QLatin1String("error"), Qt::CaseInsensitive);
-}
-
 Json flattenSettings(const Json& settings) {
   Json flat = Json::object();
   flatten(settings, "", flat);

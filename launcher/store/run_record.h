@@ -46,9 +46,6 @@ struct RunRecord {
   double progress() const { return stepsTotal > 0 ? static_cast<double>(step) / static_cast<double>(stepsTotal) : 0; }
 };
 
-// Accuracies grow, errors and losses fall.
-bool higherIsBetter(const QString& metric);
-
 // {"a": {"b": 1}, "c": [1, 2]} -> {"a.b": 1, "c": "1, 2"}; a list of objects counts its members from 1.
 Json flattenSettings(const Json& settings);
 

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "launcher/store/file_lock.h"
+#include "launcher/store/metric_layers.h"
 #include "launcher/store/run_data.h"
 #include "launcher/store/run_record.h"
 
@@ -65,6 +66,8 @@ class RunStore : public QObject {
   std::int64_t stepOf(const QString& id, Axis axis, double x) const;
   // All events that are no steps, oldest first; at most the newest `limit`.
   std::vector<Event> events(const QString& id, int limit = 1000);
+  // Which way the metrics of runs are better, and how they are written.
+  const MetricLayers& metrics() const { return m_metrics; }
 
  Q_SIGNALS:
   void runAdded(const QString& id);
@@ -113,6 +116,7 @@ class RunStore : public QObject {
   std::unique_ptr<Database> m_database;
   std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added
   QHash<QString, Entry*> m_byId;
+  MetricLayers m_metrics;
   QTimer m_flush;
   mutable std::int64_t m_clock = 0;
 };

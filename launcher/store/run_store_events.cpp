@@ -22,7 +22,8 @@ QString textOf(const Json& body, const char* key) {
 }
 
 // The one by which a person compares: accuracy before any other rate, a rate before a loss.
-std::string chooseMetric(const std::vector<std::string>& names, const std::string& prefix) {
+template <class Higher>
+std::string chooseMetric(const std::vector<std::string>& names, const std::string& prefix, const Higher& higherIsBetter) {
   std::string loss, other;
   for (const std::string& name : names) {
     if (name.rfind(prefix, 0) != 0) continue;
@@ -68,9 +69,10 @@ void RunStore::takeEvent(Entry& entry, const Event& event) {
 void RunStore::measure(Entry& entry) {
   RunRecord& run = entry.record;
   const std::vector<std::string> names = entry.data->names();
-  std::string name = chooseMetric(names, "validation.");
+  const auto higherIsBetter = [&](const QString& metric) { return m_metrics.higherIsBetter(run, metric); };
+  std::string name = chooseMetric(names, "validation.", higherIsBetter);
   run.metricOfValidation = !name.empty();
-  if (name.empty()) name = chooseMetric(names, "epoch.");
+  if (name.empty()) name = chooseMetric(names, "epoch.", higherIsBetter);
   if (name.empty()) return;
   run.metric = QString::fromStdString(name.substr(name.find('.') + 1));
   const bool higher = higherIsBetter(run.metric);

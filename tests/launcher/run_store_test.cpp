@@ -90,6 +90,21 @@ TEST_F(RunStoreTest, eachStepOnceFromTheNewestAttemptThatHasIt) {
   EXPECT_EQ(run.attempt, 3);
 }
 
+// Which way a metric is better is its layer's, whatever its node is called.
+TEST_F(RunStoreTest, theBestIsWhatTheLayerOfTheMetricCallsBest) {
+  const QString path = makeRun("a", {{1, 1, 100}});
+  std::ofstream((path + "/run.json").toStdString()) << R"({"run":1,"project":{"networks":{"main":{"nodes":[{"id":"accuracy","layer":"ErrorRate"}]}}}})";
+  RunStore store(m_folder.filePath("store"));
+  store.add(record("a", path));
+  store.append("a", whole(path));
+  const RunRecord& run = *store.find("a");
+  EXPECT_EQ(run.metric, "accuracy");
+  EXPECT_EQ(run.bestStep, 10);
+  EXPECT_EQ(run.best, 1.01);
+  EXPECT_TRUE(store.metrics().isShare(run, "accuracy"));
+  EXPECT_FALSE(store.metrics().isShare(run, "loss"));
+}
+
 TEST_F(RunStoreTest, readingAgainNeitherLosesNorRepeats) {
   const QString path = makeRun("a", {{1, 1, 100}, {2, 51, 120}});
   RunStore once(m_folder.filePath("once"));

@@ -127,6 +127,12 @@ ValueKind RunsModel::metricKind() const {
   return ValueKind::loss;
 }
 
+Better RunsModel::metricBetter() const {
+  for (const RunRecord& run : m_runs)
+    if (run.metric == m_metric) return m_metrics.better(run, m_metric);
+  return Better::lower;
+}
+
 int RunsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_runs.size()); }
 int RunsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : fixedColumns + static_cast<int>(m_differing.size());

@@ -5,6 +5,7 @@
 
 #include "launcher/store/run_filter.h"
 #include "launcher/store/run_record.h"
+#include "widgets/chart/chart_line.h"
 #include "widgets/chart/format.h"
 #include "widgets/table/table_roles.h"
 #include "widgets/table/table_sort_model.h"
@@ -38,6 +39,7 @@ class RunsModel : public QAbstractTableModel {
   QStringList filterValues(const QString& name) const;
   QString metric() const { return m_metric; }             // by which most runs are compared
   ValueKind metricKind() const;
+  Better metricBetter() const;
   bool hasWords(int column) const;                        // any run has tags, or a note
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -202,7 +202,7 @@ void RunsPage::setLines() {
   const QString title = metric.isEmpty() ? tr("accuracy") : titleOfMetric(metric).toLower();
   m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title), kind == ValueKind::accuracy ? "%" : QString());
   m_metric->setValueKind(kind);
-  m_metric->setBetter(higherIsBetter(metric) ? Better::higher : Better::lower);
+  m_metric->setBetter(m_model->metricBetter());
   // Names stand whole at the ends of their lines as far as the chart can spare the room.
   const QFontMetrics text(Theme::withWeight(Theme::of(this).font(FontRole::axis), 600));
   int widest = 0;

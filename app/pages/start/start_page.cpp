@@ -121,7 +121,7 @@ void StartPage::rebuild() {
       content.value = runs.size() == 1 ? tr("1 run") : tr("%1 runs").arg(runs.size());
       const RunRecord* best = nullptr;
       for (const RunRecord& run : runs)
-        if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (higherIsBetter(run.metric) ? run.best > best->best : run.best < best->best))))
+        if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (context().runMetrics->better(run, run.metric) == Better::higher ? run.best > best->best : run.best < best->best))))
           best = &run;
       if (best) content.value += tr(", best %1").arg(context().runMetrics->text(*best, best->best));
     }

@@ -83,7 +83,7 @@ void RunCurves::setLines() {
   const bool fraction = kind == ValueKind::accuracy;
   m_metric->setTitle(metric.isEmpty() ? tr("Accuracy") : titleOfMetric(metric), fraction ? "%" : QString());
   m_metric->setValueKind(kind);
-  m_metric->setBetter(higherIsBetter(metric) ? Better::higher : Better::lower);
+  m_metric->setBetter(run ? m_context.runMetrics->better(*run, metric) : Better::lower);
   m_metric->setLines(metric.isEmpty() ? std::vector<ChartLine>() : pair(m_metricName, fraction ? ValueKind::training : kind, kind));
   m_metric->setVisible(names.empty() || !metric.isEmpty());
 

@@ -199,6 +199,9 @@ class RunsPageTest : public QObject {
     QCOMPARE(metrics.kind(*store().find(a)), ValueKind::accuracy);
     QCOMPARE(metrics.number(*store().find(a), 0.875), QString("87.50"));
     QCOMPARE(metrics.kind(*store().find(b)), ValueKind::loss);
+    QCOMPARE(metrics.kind(*store().find(b), "top_accuracy"), ValueKind::loss);
+    QCOMPARE(metrics.better(*store().find(a), "score"), Better::higher);
+    QCOMPARE(metrics.better(*store().find(b), "top_accuracy"), Better::lower);
   }
 
   void theEditorOfALiveRunKeepsWhatIsTyped() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/catalogue/text.h"
+#include "engine/metrics/metric.h"
 #include "tests/engine/layers/examples.h"
 
 namespace loom {
@@ -119,6 +120,20 @@ TEST(LayerTable, HoldsWhatTheIssueNames) {
   EXPECT_EQ(findLayer("Affine"), findLayer("Linear"));
   EXPECT_EQ(findLayer("Top5"), findLayer("TopKAccuracy"));
   EXPECT_EQ(findLayer("no such layer"), nullptr);
+}
+
+// How a result is read stands with the layer, whatever the node or the alias is called.
+TEST(LayerTable, SaysHowResultsAreRead) {
+  for (const char* name : {"Accuracy", "TopKAccuracy", "BinaryAccuracy", "Top5", "binarymetric"}) {
+    EXPECT_EQ(goalOf(name), Goal::higher) << name;
+    EXPECT_TRUE(isShare(name)) << name;
+  }
+  EXPECT_EQ(goalOf("ErrorRate"), Goal::lower);
+  EXPECT_TRUE(isShare("ErrorRate"));
+  for (const char* name : {"SoftmaxCrossEntropy", "MeanSquaredError", "no such layer", "MyAccuracy"}) {
+    EXPECT_EQ(goalOf(name), Goal::lower) << name;
+    EXPECT_FALSE(isShare(name)) << name;
+  }
 }
 
 }  // namespace

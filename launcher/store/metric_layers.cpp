@@ -1,0 +1,50 @@
+#include "launcher/store/metric_layers.h"
+
+#include <QFile>
+
+#include "engine/metrics/metric.h"
+
+namespace loom {
+namespace {
+
+constexpr qint64 kLargestFile = 64 << 20;
+
+// Every node of every network with its layer.
+QHash<QString, QString> layersOf(QFile& file) {
+  QHash<QString, QString> layers;
+  if (!file.open(QIODevice::ReadOnly) || file.size() > kLargestFile) return layers;
+  const QByteArray text = file.readAll();
+  const Json run = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!run.is_object() || !run.contains("project") || !run["project"].is_object()) return layers;
+  const Json networks = run["project"].value("networks", Json::object());
+  if (!networks.is_object()) return layers;
+  for (const auto& network : networks.items()) {
+    if (!network.value().is_object() || !network.value().contains("nodes")) continue;
+    for (const Json& node : network.value()["nodes"])
+      if (node.is_object() && node.contains("id") && node["id"].is_string() && node.contains("layer") && node["layer"].is_string())
+        layers.insert(QString::fromStdString(node["id"].get<std::string>()), QString::fromStdString(node["layer"].get<std::string>()));
+  }
+  return layers;
+}
+
+}  // namespace
+
+QString MetricLayers::layerOf(const RunRecord& run, const QString& metric) const {
+  auto known = m_layers.find(run.id);
+  if (known == m_layers.end()) {
+    QFile file(run.folder + "/run.json");
+    if (!file.exists()) return metric;  // not written yet
+    known = m_layers.insert(run.id, layersOf(file));
+  }
+  return known->value(metric, metric);
+}
+
+bool MetricLayers::higherIsBetter(const RunRecord& run, const QString& metric) const {
+  return goalOf(layerOf(run, metric).toStdString()) == Goal::higher;
+}
+
+bool MetricLayers::isShare(const RunRecord& run, const QString& metric) const {
+  return loom::isShare(layerOf(run, metric).toStdString());
+}
+
+}  // namespace loom
