@@ -126,6 +126,8 @@ Host hostOf(const Words& words, const QString& address) {
   if (words.has("folder")) host.folder = words.value("folder");
   host.dataFolder = words.value("data");
   host.bringBest = words.has("bring-best");
+  host.key = words.value("key");
+  host.systemSsh = words.has("system-ssh");
   return host;
 }
 
@@ -152,6 +154,8 @@ int hostsVerb(const QStringList& given, const DoorOptions& options) {
                            {"name", "add: what it is called here; its address, unless named.", "TEXT"},
                            {"ranks", "add: how many on the host itself.", "N"},
                            {"place", "add: a machine that it starts ranks on. Again for more.", "NAME=RANKS"},
+                           {"key", "add: a private key here for signing in.", "FILE"},
+                           {"system-ssh", "add: reach it by the system's own ssh: ProxyCommand, FIDO keys, certificates."},
                            {"slurm", "add: it is the login machine of a Slurm cluster."},
                            {"partition", "add: of Slurm.", "NAME"},
                            {"account", "add: of Slurm.", "NAME"},

@@ -94,16 +94,19 @@ void LineWorker::setHost(const Host& host) {
 std::unique_ptr<HostTransport> LineWorker::makeTransport() {
   const SshAsk ask = [this](const SshQuestion& question) { return m_questions.ask(question); };
   if (m_options.transport) return m_options.transport(ask);
+  // The key that a person named, before any other.
+  const QString key = m_host.key.startsWith("~/") ? QDir::homePath() + m_host.key.mid(1) : m_host.key;
   if (m_host.systemSsh)
-    return std::make_unique<SystemSsh>(
-        SystemSsh::Place{
-            .address = m_host.address, .user = m_host.user, .port = m_host.port, .config = m_options.sshConfig},
-        ask);
+    return std::make_unique<SystemSsh>(SystemSsh::Place{.address = m_host.address,
+                                                        .user = m_host.user,
+                                                        .port = m_host.port,
+                                                        .config = m_options.sshConfig,
+                                                        .key = key},
+                                       ask);
   const SshConfig config = m_options.sshConfig.isEmpty() ? SshConfig::standard() : SshConfig(m_options.sshConfig);
   SshTarget target = config.resolve(m_host.address, m_host.user, m_host.port);
-  if (!m_host.key.isEmpty()) {
-    // The one that a person named, before any other.
-    target.identities = {m_host.key.startsWith("~/") ? QDir::homePath() + m_host.key.mid(1) : m_host.key};
+  if (!key.isEmpty()) {
+    target.identities = {key};
     target.identitiesOnly = true;
   }
   m_facts.user = target.user;

@@ -55,6 +55,7 @@ QByteArrayList SystemSsh::words(const QByteArrayList& options) const {
   if (!m_place.config.isEmpty()) words << "-F" << m_place.config.toUtf8();
   if (!m_place.user.isEmpty()) words << "-l" << m_place.user.toUtf8();
   if (m_place.port > 0) words << "-p" << QByteArray::number(m_place.port);
+  if (!m_place.key.isEmpty()) words << "-i" << QFile::encodeName(m_place.key) << "-o" << "IdentitiesOnly=yes";
   return words + options + QByteArrayList{"--", m_place.address.toUtf8()};
 }
 

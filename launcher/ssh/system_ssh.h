@@ -15,6 +15,7 @@ class SystemSsh : public HostTransport {
     QString address, user;
     int port = 0;
     QString config;  // empty = ~/.ssh/config
+    QString key;     // file of a private key, tried before those of the configuration; empty = those alone
   };
   SystemSsh(Place place, SshAsk ask) : m_place(std::move(place)), m_ask(std::move(ask)) {}
   ~SystemSsh() override;

@@ -278,12 +278,14 @@ class DoorTest : public QObject {
   }
 
   void listsAndAddsHosts() {
-    QCOMPARE(door({"hosts", "add", "mara@atlas:2222", "--name", "lab", "--place", "a01=8", "--place", "a02=8", "--bring-best"}), 0);
+    QCOMPARE(door({"hosts", "add", "mara@atlas:2222", "--name", "lab", "--place", "a01=8", "--place", "a02=8", "--bring-best", "--key", "~/.ssh/lab", "--system-ssh"}), 0);
     QCOMPARE(door({"hosts", "--json"}), 0);
     const Json host = json()[0];
     QCOMPARE(QString::fromStdString(host["name"]), "lab");
     QCOMPARE(host["total_ranks"].get<int>(), 16);
     QVERIFY(host["bring_best"].get<bool>());
+    QCOMPARE(QString::fromStdString(host["key"]), "~/.ssh/lab");
+    QVERIFY(host["system_ssh"].get<bool>());
     QCOMPARE(door({"hosts"}), 0);
     QVERIFY2(m_out.contains("mara@atlas:2222") && m_out.contains("16 ranks"), qPrintable(m_out));
     QCOMPARE(door({"hosts", "add", "mara@atlas", "--name", "lab"}), 2);

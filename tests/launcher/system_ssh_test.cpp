@@ -1,5 +1,6 @@
 #include <QFile>
 #include <QProcess>
+#include <QScopeGuard>
 #include <QTest>
 
 #include "launcher/remote/host_line.h"
@@ -95,6 +96,31 @@ class SystemSshTest : public QObject {
     SystemSsh ssh(place("  ProxyCommand bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "; cat <&3 & cat >&3; kill %%1'\n"), yes());
     ssh.open();
     QCOMPARE(output(ssh, "echo through"), "through\n");
+  }
+
+  void theKeyOfTheHostIsTaken() {
+    QVERIFY(QFile::rename(m_sshd->path("id"), m_sshd->path("own")));  // the configuration names one that is not there
+    QCOMPARE(faultOf(place(), yes()).first, SshFault::signIn);
+    SystemSsh::Place wanted = place();
+    wanted.key = m_sshd->path("own");
+    SystemSsh ssh(wanted, yes());
+    ssh.open();
+    QCOMPARE(output(ssh, "echo in"), "in\n");
+  }
+
+  // "~/cluster" is a file of this person's home here, as for the library.
+  void theKeyOfTheFormReachesIt() {
+    QVERIFY(QFile::rename(m_sshd->path("id"), m_sshd->path("own")));
+    const auto home = qScopeGuard([before = qgetenv("HOME")] { qputenv("HOME", before); });
+    qputenv("HOME", m_sshd->path(".").toUtf8());
+    Host host = hostFromText("there");
+    host.systemSsh = true;
+    host.key = "~/own";
+    HostLine line(hostFromJson(toJson(host)), {.program = FAKE_LOOM, .sshConfig = m_sshd->clientConfig()});
+    connect(&line, &HostLine::question, this, [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
+    line.connectNow();
+    QTRY_COMPARE_WITH_TIMEOUT(line.state(), LineState::online, 20000);
+    QCOMPARE(line.facts().method, "by the system's ssh");
   }
 
   void aHostAsksForIt() {

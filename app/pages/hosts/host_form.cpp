@@ -181,6 +181,7 @@ void HostForm::buildFields() {
   addText("host-form-user", tr("User"), tr("Empty: as the SSH configuration says, else you"), For::both, [](Host& host) -> QString& { return host.user; });
   addNumber("host-form-port", tr("Port"), tr("Empty: as the SSH configuration says, else 22"), For::both, [](Host& host) -> int& { return host.port; }, true);
   addText("host-form-key", tr("Key"), tr("File of a private key, ~/.ssh/cluster; empty: as the SSH configuration says, else the usual ones"), For::both, [](Host& host) -> QString& { return host.key; });
+  addSwitch("host-form-system-ssh", tr("SSH"), tr("Use the system's ssh: ProxyCommand, FIDO keys, certificates"), For::both, [](Host& host) -> bool& { return host.systemSsh; });
   {
     auto* row = new QWidget;
     auto* inner = new QHBoxLayout(row);
@@ -212,6 +213,7 @@ void HostForm::buildFields() {
   addLines("host-form-modules", tr("Before a job"), tr("Lines that its shell reads: module load openmpi"), For::both, [](const Host& host) { return host.modules.join('\n'); },
            [linesOf](Host& host, const QString& text) { host.modules = linesOf(text); }, [](Host& to, const Host& from) { to.modules = from.modules; });
   addWords("host-form-container", tr("Container"), tr("Words before the engine: apptainer exec image.sif"), For::both, [](Host& host) -> QStringList& { return host.containerPrefix; });
+  addNumber("host-form-stalled", tr("Stalled after"), tr("Seconds for which the ranks wait for one of them before the run ends; empty: 40"), For::both, [](Host& host) -> int& { return host.stalledAfter; }, true);
   addText("host-form-folder", tr("Folder"), tr("Engine, runs and data there; on all hosts of a job the same"), For::both, [](Host& host) -> QString& { return host.folder; });
   addSwitch("host-form-bring-best", tr("Model"), tr("Bring the best checkpoint back when a run ends"), For::both, [](Host& host) -> bool& { return host.bringBest; });
   addText("host-form-data", tr("Data folder"), tr("Where the data lies already, as beside the project; empty: it is sent"), For::both, [](Host& host) -> QString& { return host.dataFolder; });
