@@ -6,6 +6,7 @@
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 #include "widgets/chart/format.h"
+#include "widgets/document/setting_fields.h"
 
 namespace loom {
 namespace {
@@ -34,23 +35,6 @@ bool beginsWith(const Json& flat, const std::string& prefix) {
   return false;
 }
 
-const Field* fieldOf(const QString& key) {
-  const std::string last = key.section('.', -1).toStdString();
-  if (!key.contains('.')) {
-    for (const Entry* entry : {&settingsEntry(), &validationEntry(), &updateEntry()})
-      if (const Field* field = entry->field(last)) return field;
-    return nullptr;
-  }
-  if (key.startsWith("warmup.")) return warmupEntry().field(last);
-  if (key.startsWith("optimizer."))
-    for (const OptimizerDefinition* each : optimizerTable())
-      if (const Field* field = each->entry.field(last)) return field;
-  if (key.startsWith("schedule."))
-    for (const ScheduleDefinition* each : scheduleTable())
-      if (const Field* field = each->entry.field(last)) return field;
-  return nullptr;
-}
-
 }  // namespace
 
 Json withDefaults(const Json& flat) {
@@ -69,15 +53,21 @@ Json withDefaults(const Json& flat) {
 QString labelOfSetting(const QString& key) {
   const QString last = key.section('.', -1);
   QString label = last == "name" && key.contains('.') ? key.section('.', -2, -2) : last;
-  if (const Field* field = fieldOf(key)) label = QString::fromStdString(field->label);
+  if (const Field* field = fieldOfSetting(key.toStdString())) label = QString::fromStdString(field->label);
   label.replace('_', ' ');
   if (key.startsWith("warmup.")) label = QObject::tr("Warm-up, %1").arg(label.toLower());
   return label.left(1).toUpper() + label.mid(1);
 }
 
-QString textOfSetting(const Json& value) {
+QString textOfSetting(const QString& key, const Json& value) {
   if (value.is_null()) return kMissing;
-  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
+  if (value.is_string()) {
+    const Field* field = fieldOfSetting(key.toStdString());
+    const std::string& word = value.get_ref<const std::string&>();
+    for (const Choice& choice : field ? field->choices : std::vector<Choice>())
+      if (choice.id == word) return QString::fromStdString(choice.label);
+    return QString::fromStdString(word);
+  }
   if (value.is_boolean()) return value.get<bool>() ? QObject::tr("yes") : QObject::tr("no");
   if (value.is_number_float()) return formatRate(value.get<double>());
   return value.is_number() ? formatCount(value.get<double>()) : QString::fromStdString(value.dump());

@@ -15,8 +15,8 @@ Json withDefaults(const Json& flat);
 
 // "optimizer.learning_rate" -> "Learning rate", "optimizer.name" -> "Optimizer".
 QString labelOfSetting(const QString& key);
-// As a cell shows it: 0.1, 4,096, LARS, "–" for what is null.
-QString textOfSetting(const Json& value);
+// As a cell shows it: 0.1, 4,096, LARS, "All ranks" for "synchronised", "–" for what is null.
+QString textOfSetting(const QString& key, const Json& value);
 
 // Keys that somebody set and that do not mean the same in all runs of which settings are known, in the order of the first that has
 // them. `given`: of each run as its record has them.

@@ -5,10 +5,10 @@ namespace {
 
 Field variableField() {
   return {.key = "variable",
-          .label = "Variable",
+          .label = "Column",
           .help =
-              "The variable it applies to. Without one: every variable that is no single number, so that labels stay "
-              "as they are.",
+              "The column, or vector of columns, that it applies to. Without one: every column that is no single number, so that "
+              "labels stay as they are.",
           .type = FieldType::text,
           .optional = true};
 }

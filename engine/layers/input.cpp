@@ -13,7 +13,7 @@ Entry entry() {
   entry.id = entry.label = "Input";
   entry.category = entry.icon = "inputOutput";
   entry.aliases = {"Data", "Placeholder", "InputLayer", "Noise", "Random", "Constant", "Label", "Target"};
-  entry.summary = "Brings a variable of the dataset, or noise, into the network.";
+  entry.summary = "Brings a column of the dataset, or noise, into the network.";
   entry.help =
       "Each step brings a batch of N samples; the shape is that of one sample, channels first: 1×28×28 for a grey "
       "image of 28 × 28 pixels, 3×32×32 for a colour image, T×C for a sequence of T steps with C values each, 4 for "
@@ -21,14 +21,14 @@ Entry entry() {
       "Values are numbers that layers calculate with. A label is the whole number of a class, counted from 0: it goes "
       "to the target of a classification loss and to accuracies. Indices are whole numbers that stand for symbols "
       "(characters, words): they go to an Embedding.\n\n"
-      "An Input takes the variable of the dataset's CSV that is called like it; Variable names another one. With the "
+      "An Input takes the column of the dataset's CSV that is called like it; Column names another one. With the "
       "source Normal or Uniform it makes noise instead, a function of the seed, its name, the step and the sample, so "
       "that a run can be repeated exactly; with the source Constant it gives one number everywhere, such as the "
       "target 1 of a generator.";
   entry.outputs = {{.key = "output", .label = "Output", .help = "One batch of samples."}};
   entry.fields = {{.key = "shape",
                    .label = "Shape",
-                   .help = "Extents of one sample, channels first: [1, 28, 28] for a grey image; [1] for a label.",
+                   .help = "Extents of one sample, channels first: 1×28×28 for a grey image, 1 for a label.",
                    .type = FieldType::shape,
                    .defaultValue = nullptr,
                    .hard = Range{1, 2147483647},
@@ -54,7 +54,7 @@ Entry entry() {
                    .help = "Where the numbers come from.",
                    .type = FieldType::choice,
                    .defaultValue = "dataset",
-                   .choices = {{"dataset", "Dataset", "A variable of the CSV."},
+                   .choices = {{"dataset", "Dataset", "A column of the CSV, or a vector of columns."},
                                {"normal", "Normal noise", "N(0, deviation²), new at each step."},
                                {"uniform", "Uniform noise", "Evenly in [low, high), new at each step."},
                                {"constant", "Constant", "One number everywhere."}}},

@@ -11,6 +11,7 @@
 #include "widgets/document/arrange.h"
 #include "widgets/document/project_command.h"
 #include "widgets/document/texts.h"
+#include "widgets/document/setting_fields.h"
 
 namespace loom {
 
@@ -353,6 +354,7 @@ const std::vector<Problem>& ProjectDocument::problems() const {
     }
     std::stable_sort(m_problems->begin(), m_problems->end(),
                      [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
+    nameByLabels(*m_problems, m_project);
   }
   return *m_problems;
 }

@@ -77,7 +77,7 @@ QString readable(const Field& field, const Json& value) {
     for (const Json& item : value) texts << readable(field, item);
     return texts.isEmpty() ? QObject::tr("none") : texts.join(QStringLiteral(", "));
   }
-  return writeNumberList(value, field.type == FieldType::reals ? QStringLiteral(", ") : QStringLiteral(" × "));
+  return writeNumberList(value, field.type == FieldType::reals ? QStringLiteral(", ") : QStringLiteral("×"));
 }
 
 FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)

@@ -64,7 +64,7 @@ TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget
   m_line->setMinimumWidth(60);
   if (isList(field)) m_line->setProperty("number", true);
   if (field.type == FieldType::shape)
-    m_line->setPlaceholderText(QStringLiteral("3 × 32 × 32"));
+    m_line->setPlaceholderText(QStringLiteral("3×32×32"));
   else if (field.optional && field.defaultValue.is_null())
     m_line->setPlaceholderText(tr("none"));
   if (field.type == FieldType::file) {
@@ -81,7 +81,7 @@ void TextEditor::showValue(const Json& value) {
   if (value.is_string())
     text = QString::fromStdString(value.get<std::string>());
   else if (isList(m_field))
-    text = writeNumberList(value, m_field.type == FieldType::shape ? QStringLiteral(" × ") : QStringLiteral(", "));
+    text = writeNumberList(value, m_field.type == FieldType::shape ? QStringLiteral("×") : QStringLiteral(", "));
   if (isList(m_field)) {
     // "3,32,32" already means it: what was typed stays.
     const ListText now = readNumberList(m_line->text(), m_field.type != FieldType::reals);

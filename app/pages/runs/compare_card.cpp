@@ -55,7 +55,7 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, c
   for (const QString& key : keys)
     add(labelOfSetting(key), [&](const RunRecord& run) {
       const auto value = run.settings.find(key.toStdString());
-      return value == run.settings.end() ? kNothing : textOfSetting(*value);
+      return value == run.settings.end() ? kNothing : textOfSetting(key, *value);
     }, true, true);
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);

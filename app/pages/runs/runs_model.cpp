@@ -152,8 +152,9 @@ QString RunsModel::text(const RunRecord& run, int column) const {
     default: break;
   }
   if (column < fixedColumns) return {};
-  const auto value = run.settings.find(m_differing[column - fixedColumns].toStdString());
-  return value == run.settings.end() ? kMissing : textOfSetting(*value);
+  const QString& key = m_differing[column - fixedColumns];
+  const auto value = run.settings.find(key.toStdString());
+  return value == run.settings.end() ? kMissing : textOfSetting(key, *value);
 }
 
 // Numbers stand in numbers' columns: a setting counts as one when every run that has it gives a number.

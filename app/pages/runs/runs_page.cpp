@@ -182,6 +182,14 @@ void RunsPage::setLines() {
   const std::string validation = "validation." + metric.toStdString();
   std::vector<ChartLine> metrics, losses;
   bool anyValidation = false;
+  // A source that was drawn before has its answer: a curve that is read again would vanish for a moment.
+  decltype(m_sources) sources;
+  const auto source = [&](const QString& id, const std::string& name) {
+    std::shared_ptr<StoreSeries>& kept = sources[{id, name}];
+    if (const auto known = m_sources.find({id, name}); !kept && known != m_sources.end()) kept = known->second;
+    if (!kept) kept = std::make_shared<StoreSeries>(*context().store, id, name);
+    return kept;
+  };
   for (const QString& id : ids) {
     const RunRecord* const run = context().store->find(id);
     if (!run) continue;
@@ -192,12 +200,13 @@ void RunsPage::setLines() {
     anyValidation = anyValidation || has(validation);
     if (!metric.isEmpty() && has(compared))
       metrics.push_back({.id = id, .name = run->name, .kind = LineKind::plain, .colour = run->colour,
-                         .source = std::make_shared<StoreSeries>(*context().store, id, compared), .value = kind});
+                         .source = source(id, compared), .value = kind});
     if (has(series::kLoss))
       losses.push_back({.id = id, .name = run->name, .colour = run->colour,
-                        .source = std::make_shared<StoreSeries>(*context().store, id, series::kLoss), .value = ValueKind::loss});
+                        .source = source(id, series::kLoss), .value = ValueKind::loss});
   }
   m_drawn = ids;
+  m_sources = std::move(sources);
   const ValueKind kind = m_model->metricKind();
   const QString title = metric.isEmpty() ? tr("accuracy") : titleOfMetric(metric).toLower();
   m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title), kind == ValueKind::accuracy ? "%" : QString());
@@ -248,7 +257,7 @@ void RunsPage::setDiffering() {
       ParallelLine line{.id = run.id, .colour = run.colour, .values = {}};
       for (const QString& key : std::as_const(keys)) {
         const Json value = valueOf(run, key);
-        line.values.push_back({textOfSetting(value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
+        line.values.push_back({textOfSetting(key, value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
       }
       const bool measured = run.bestStep >= 0;
       line.values.push_back({measured ? context().runMetrics->number(run, run.best) : run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"),

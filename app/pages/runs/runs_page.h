@@ -3,6 +3,11 @@
 #include <QPointer>
 #include <QTimer>
 
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "app/page.h"
 #include "widgets/chart/series_source.h"
 
@@ -23,6 +28,7 @@ class SearchField;
 class SegmentedControl;
 class SmoothingSlider;
 class Splitter;
+class StoreSeries;
 class Switch;
 
 class RunsPage : public Page {
@@ -96,6 +102,7 @@ class RunsPage : public Page {
   QList<QAction*> m_actions;
   QTimer m_soon;
   QStringList m_drawn;    // runs that the lines were made for
+  std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>> m_sources;  // of those lines, by run and series
   int m_edited = -1;      // a column that is shown while it is written into
 };
 

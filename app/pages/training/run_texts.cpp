@@ -85,10 +85,10 @@ void RunSettings::setRun(const QString& id) {
   for (const auto& [key, value] : settings.items()) {
     const int row = rowCount();
     insertRow(row);
-    const QString then = textOfSetting(value);
-    const auto present = now.find(key);
-    const QString today = present != now.end() ? textOfSetting(*present) : QString();
     const QString name = QString::fromStdString(key);
+    const QString then = textOfSetting(name, value);
+    const auto present = now.find(key);
+    const QString today = present != now.end() ? textOfSetting(name, *present) : QString();
     const QString texts[] = {labelOfSetting(name), then, today};
     for (int column = 0; column < 3; ++column) {
       auto* item = new QTableWidgetItem(texts[column]);

@@ -144,6 +144,13 @@ class RunsPageTest : public QObject {
   }
 
  private Q_SLOTS:
+  void aChoiceIsNamedByItsLabel() {
+    QCOMPARE(textOfSetting("batch_statistics", "synchronised"), QString("All ranks"));
+    QCOMPARE(textOfSetting("wire", "f32"), QString("32 bits"));
+    QCOMPARE(textOfSetting("optimizer.name", "LARS"), QString("LARS"));
+    QCOMPARE(textOfSetting("nobody.knows", "it"), QString("it"));
+  }
+
   void init() {
     m_open = std::make_unique<OpenedWindow>();
     m_open->write("p/train.csv", "x__0,x__1,y:label\n1,0,0\n0,1,1\n1,1,1\n0,0,0\n");

@@ -54,6 +54,7 @@ class DocumentTest : public QObject {
   void remediesMend();
   void everyRemedyMendsItsFault_data();
   void everyRemedyMendsItsFault();
+  void sentencesNameFieldsByTheirLabels();
   void healingClosesTheGap();
   void aNodePutIntoAWireCoversNothing();
   void whatStandsBesideComesBackWithTheStep();
@@ -339,7 +340,7 @@ void DocumentTest::everyRemedyMendsItsFault_data() {
   drawing("a softmax twice", input + R"(, {"id": "fc", "layer": "Sigmoid"}, {"id": "y", "layer": "Input", "shape": [10]}, {"id": "loss", "layer": "BinaryCrossEntropy"})", wires, "Set from to probabilities");
   const auto settings = [&](const char* name, const QString& rest, const char* button) { QTest::newRow(name) << classifier << wires << rest << QString(button); };
   settings("a setting out of range", data + R"(, "training": {"batch": 0})", "Set batch to 1");
-  settings("a field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rate": -1}})", "Set learning_rate to 0");
+  settings("a field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rate": -1}})", "Set learning rate to 0");
   settings("an unknown field of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adam", "learning_rat": 1}})", "Remove learning_rat");
   settings("the name of the optimizer", data + R"(, "training": {"optimizer": {"name": "Adma"}})", "Set it to Adam");
   settings("the name of a dataset", data + R"(, "training": {"dataset": "trainnig"})", "Set it to training");
@@ -369,6 +370,17 @@ void DocumentTest::everyRemedyMendsItsFault() {
   for (const Problem& problem : document().problems()) QVERIFY2(problem.message != fault->message, problem.message.c_str());
   document().undoStack().undo();
   QCOMPARE(document().problems().size(), before.size());
+}
+
+// Beside a form a key of the file says little.
+void DocumentTest::sentencesNameFieldsByTheirLabels() {
+  QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]},
+      {"id": "fc", "layer": "Linear", "outputs": 0}], "edges": [["x", "fc"]]}},
+      "training": {"base_batch": 0, "optimizer": {"name": "Adam", "learning_rate": -1}}})", "faulty"));
+  std::string all;
+  for (const Problem& problem : document().problems()) all += problem.message + "\n";
+  for (const char* key : {"learning_rate", "base_batch", "training", "'outputs'"}) QVERIFY2(all.find(key) == std::string::npos, all.c_str());
+  for (const char* said : {"Optimizer: Learning rate is -1", "Base batch is 0", "fc: Outputs is 0"}) QVERIFY2(all.find(said) != std::string::npos, all.c_str());
 }
 
 void DocumentTest::healingClosesTheGap() {
