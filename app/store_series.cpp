@@ -1,11 +1,31 @@
 #include "app/store_series.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "engine/base/error.h"
 
 namespace loom {
+namespace {
 
-ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width) const {
-  const SeriesView view = m_store.view(m_run, m_series, toAxis(unit), {from, to}, width);
+ChartColumns difference(ChartColumns whole, const ChartColumns& part) {
+  if (part.columns.size() != whole.columns.size()) return whole;  // a log without the part
+  for (std::size_t i = 0; i < whole.columns.size(); ++i) {
+    ChartColumn& column = whole.columns[i];
+    const double last = std::max(0.0, column.last - part.columns[i].last);
+    // Of folded columns the slowest step of each is compared: the bound that holds for both.
+    column.minimum = column.count == 1 ? last : std::max(0.0, column.minimum - part.columns[i].minimum);
+    column.maximum = column.count == 1 ? last : std::max(column.minimum, column.maximum - part.columns[i].maximum);
+    column.last = last;
+  }
+  return whole;
+}
+
+}  // namespace
+
+ChartColumns StoreSeries::answer(const RunData& curves, const std::string& series, const Asked& asked) {
+  const Axis axis = toAxis(asked.unit);
+  const SeriesView view = curves.view(series, axis, {asked.from, asked.to}, asked.width);
   ChartColumns chart;
   chart.points = view.points;
   chart.exact = view.exact;
@@ -20,11 +40,42 @@ ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width)
     column.count = each.count;
     if (each.badStep >= 0) {
       column.bad = each.badValue;
-      column.badX = each.count == 1 ? each.x : m_store.xOf(m_run, toAxis(unit), each.badStep);
+      column.badX = each.count == 1 ? each.x : curves.xOf(axis, each.badStep);
     }
     chart.columns.push_back(column);
   }
   return chart;
+}
+
+ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width) const {
+  const Asked asked{unit, from, to, width, m_store.savedVersion(m_run)};
+  ChartColumns chart;
+  if (m_store.askMemory(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, asked); })) return chart;
+  if (m_asked == asked) return m_read;
+  const auto reading = m_unreadable ? nullptr : m_store.reading(m_run);
+  if (!reading) {
+    m_store.ask(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, asked); });
+    return chart;
+  }
+  // One question at a time, and none is given up for the next: a curve that grows all the time would never be answered.
+  if (!m_task.busy())
+    m_task.ask([this, reading, asked, series = m_series](const std::atomic<bool>&) -> NewestTask::Answer {
+      try {
+        ChartColumns read;
+        reading([&](const RunData& curves) { read = answer(curves, series, asked); });
+        return [this, asked, read = std::move(read)] {
+          m_asked = asked;
+          m_read = read;
+          tellMore();
+        };
+      } catch (const std::exception&) {
+        return [this] {
+          m_unreadable = true;
+          tellMore();
+        };
+      }
+    });
+  return unit == m_asked.unit ? m_read : ChartColumns();
 }
 
 std::optional<std::pair<double, double>> StoreSeries::extent(XUnit unit) const {
@@ -33,19 +84,35 @@ std::optional<std::pair<double, double>> StoreSeries::extent(XUnit unit) const {
   return std::pair{view.columns.front().xFirst, view.columns.back().x};
 }
 
+// All points, read on the thread that calls it. What is not saved yet stands in memory and is taken from there at once.
+std::function<ChartColumns()> StoreSeries::reader(XUnit unit) const {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Asked all{unit, -infinity, infinity, std::numeric_limits<int>::max(), 0};
+  const auto reading = m_store.allSaved(m_run) ? m_store.reading(m_run) : nullptr;
+  if (!reading) {
+    ChartColumns chart;
+    m_store.ask(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, all); });
+    return [chart = std::move(chart)] { return chart; };
+  }
+  return [reading, all, series = m_series] {
+    ChartColumns chart;
+    reading([&](const RunData& curves) { chart = answer(curves, series, all); });
+    return chart;
+  };
+}
+
 ChartColumns StoreDifference::columns(XUnit unit, double from, double to, int width) const {
   ChartColumns whole = m_whole.columns(unit, from, to, width);
-  const ChartColumns part = m_part.columns(unit, from, to, width);
-  if (part.columns.size() != whole.columns.size()) return whole;  // a log without the part
-  for (std::size_t i = 0; i < whole.columns.size(); ++i) {
-    ChartColumn& column = whole.columns[i];
-    const double last = std::max(0.0, column.last - part.columns[i].last);
-    // Of folded columns the slowest step of each is compared: the bound that holds for both.
-    column.minimum = column.count == 1 ? last : std::max(0.0, column.minimum - part.columns[i].minimum);
-    column.maximum = column.count == 1 ? last : std::max(column.minimum, column.maximum - part.columns[i].maximum);
-    column.last = last;
-  }
-  return whole;
+  return difference(std::move(whole), m_part.columns(unit, from, to, width));
+}
+
+std::function<ChartColumns()> StoreDifference::reader(XUnit unit) const {
+  return [whole = m_whole.reader(unit), part = m_part.reader(unit)] { return difference(whole(), part()); };
+}
+
+void StoreDifference::whenMore(std::function<void()> told) const {
+  m_whole.whenMore(told);
+  m_part.whenMore(told);
 }
 
 }  // namespace loom

@@ -1,10 +1,13 @@
 #pragma once
-// Curves of the run store as a chart wants them.
+// Curves of the run store as a chart wants them. What is in memory answers at once; what would have to be read from the database is read
+// beside the window's thread: until then a chart draws what it drew before, and is told when there is more.
 #include <QString>
+#include <memory>
 #include <string>
 
 #include "launcher/store/run_store.h"
 #include "widgets/chart/series_source.h"
+#include "widgets/document/newest_task.h"
 
 namespace loom {
 
@@ -15,11 +18,25 @@ class StoreSeries : public SeriesSource {
   StoreSeries(const RunStore& store, QString run, std::string series) : m_store(store), m_run(std::move(run)), m_series(std::move(series)) {}
   ChartColumns columns(XUnit unit, double from, double to, int width) const override;
   std::optional<std::pair<double, double>> extent(XUnit unit) const override;
+  std::function<ChartColumns()> reader(XUnit unit) const override;
 
  private:
+  struct Asked {
+    XUnit unit = XUnit::step;
+    double from = 0, to = 0;
+    int width = 0;
+    std::int64_t version = -1;  // of what was saved
+    bool operator==(const Asked&) const = default;
+  };
+  static ChartColumns answer(const RunData& curves, const std::string& series, const Asked& asked);
+
   const RunStore& m_store;
   QString m_run;
   std::string m_series;
+  mutable Asked m_asked;          // what m_read answers
+  mutable ChartColumns m_read;
+  mutable bool m_unreadable = false;  // beside the window's thread: the store says why
+  mutable NewestTask m_task;
 };
 
 // The difference of two series of one run that have the same steps: what of a step's time was not waiting for data.
@@ -29,6 +46,8 @@ class StoreDifference : public SeriesSource {
       : m_whole(store, run, std::move(whole)), m_part(store, run, std::move(part)) {}
   ChartColumns columns(XUnit unit, double from, double to, int width) const override;
   std::optional<std::pair<double, double>> extent(XUnit unit) const override { return m_whole.extent(unit); }
+  std::function<ChartColumns()> reader(XUnit unit) const override;
+  void whenMore(std::function<void()> told) const override;
 
  private:
   StoreSeries m_whole, m_part;

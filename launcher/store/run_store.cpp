@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QScopedValueRollback>
 #include <QSet>
 #include <algorithm>
 
@@ -78,13 +79,13 @@ bool RunStore::guarded(const std::function<void()>& work) {
 }
 
 template <class Answer, class Question>
-Answer RunStore::ask(const QString& id, Answer otherwise, const Question& question) const {
+Answer RunStore::answer(const QString& id, Answer otherwise, const Question& question) const {
   Entry* const found = entry(id);
   if (!found) return otherwise;
   try {
-    Answer answer = question(data(*found));
+    Answer said = question(data(*found));
     trim();
-    return answer;
+    return said;
   } catch (const DatabaseBusy&) {
     return otherwise;
   } catch (const Error& error) {
@@ -281,31 +282,66 @@ void RunStore::append(const QString& id, const EventBatch& batch) {
 // Curves.
 
 std::vector<std::string> RunStore::seriesNames(const QString& id) const {
-  return ask(id, std::vector<std::string>(), [](const RunData& data) { return data.names(); });
+  return answer(id, std::vector<std::string>(), [](const RunData& data) { return data.names(); });
 }
 
 SeriesView RunStore::view(const QString& id, const std::string& name, Axis axis, SeriesRange range, int width) const {
-  return ask(id, SeriesView(), [&](const RunData& data) { return data.view(name, axis, range, width); });
+  return answer(id, SeriesView(), [&](const RunData& data) { return data.view(name, axis, range, width); });
 }
 
 std::vector<SeriesPoint> RunStore::points(const QString& id, const std::string& name) const {
-  return ask(id, std::vector<SeriesPoint>(), [&](const RunData& data) { return data.points(name); });
+  return answer(id, std::vector<SeriesPoint>(), [&](const RunData& data) { return data.points(name); });
 }
 
 std::optional<SeriesPoint> RunStore::pointNear(const QString& id, const std::string& name, std::int64_t step) const {
-  return ask(id, std::optional<SeriesPoint>(), [&](const RunData& data) { return data.pointNear(name, step); });
+  return answer(id, std::optional<SeriesPoint>(), [&](const RunData& data) { return data.pointNear(name, step); });
 }
 
 std::optional<double> RunStore::lastValue(const QString& id, const std::string& name) const {
-  return ask(id, std::optional<double>(), [&](const RunData& data) { return data.lastValue(name); });
+  return answer(id, std::optional<double>(), [&](const RunData& data) { return data.lastValue(name); });
 }
 
 double RunStore::xOf(const QString& id, Axis axis, std::int64_t step) const {
-  return ask(id, 0.0, [&](const RunData& data) { return data.xOf(axis, step); });
+  return answer(id, 0.0, [&](const RunData& data) { return data.xOf(axis, step); });
 }
 
 std::int64_t RunStore::stepOf(const QString& id, Axis axis, double x) const {
-  return ask(id, std::int64_t{0}, [&](const RunData& data) { return data.stepOf(axis, x); });
+  return answer(id, std::int64_t{0}, [&](const RunData& data) { return data.stepOf(axis, x); });
+}
+
+void RunStore::ask(const QString& id, const CurveQuestion& question) const {
+  answer(id, false, [&](const RunData& data) { return question(data), true; });
+}
+
+bool RunStore::askMemory(const QString& id, const CurveQuestion& question) const {
+  Entry* const found = entry(id);
+  if (!found) {
+    question({});
+    return true;
+  }
+  const QScopedValueRollback<bool> memoryAlone(m_memoryAlone, true);
+  try {
+    question(data(*found));
+    return true;
+  } catch (const NotInMemory&) {
+    return false;
+  }
+}
+
+std::function<void(const CurveQuestion&)> RunStore::reading(const QString& id) const {
+  const Entry* const found = entry(id);
+  if (!found || found->row == 0 || !m_reader) return {};
+  return [reader = m_reader, row = found->row, version = found->version](const CurveQuestion& question) { reader->ask(row, version, question); };
+}
+
+std::int64_t RunStore::savedVersion(const QString& id) const {
+  const Entry* const found = entry(id);
+  return found ? found->version : 0;
+}
+
+bool RunStore::allSaved(const QString& id) const {
+  const Entry* const found = entry(id);
+  return !found || !found->dirty;
 }
 
 void RunStore::trim() const {

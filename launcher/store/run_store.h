@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "launcher/store/curve_reader.h"
 #include "launcher/store/file_lock.h"
 #include "launcher/store/metric_layers.h"
 #include "launcher/store/run_data.h"
@@ -64,6 +65,14 @@ class RunStore : public QObject {
   std::optional<double> lastValue(const QString& id, const std::string& series) const;
   double xOf(const QString& id, Axis axis, std::int64_t step) const;
   std::int64_t stepOf(const QString& id, Axis axis, double x) const;
+  // For whoever paints: any question about a run's curves, answered from memory alone. False where some of them would have to be read;
+  // reading() then does so on the thread that calls what it gives: without what was not saved yet, and empty where nothing was. It may
+  // outlive the store and throws Error.
+  bool askMemory(const QString& id, const CurveQuestion& question) const;
+  std::function<void(const CurveQuestion& question)> reading(const QString& id) const;
+  void ask(const QString& id, const CurveQuestion& question) const;  // read here and now, where it has to be
+  std::int64_t savedVersion(const QString& id) const;  // changes when more of a run was saved
+  bool allSaved(const QString& id) const;
   // All events that are no steps, oldest first; at most the newest `limit`.
   std::vector<Event> events(const QString& id, int limit = 1000);
   // Which way the metrics of runs are better, and how they are written.
@@ -87,7 +96,9 @@ class RunStore : public QObject {
     std::vector<Event> pending;  // not yet in the database
     std::int64_t used = 0;       // for dropping the least recently used
     bool dirty = false;
+    std::int64_t version = 0;    // of what was saved of it
   };
+  struct NotInMemory {};
   void open();
   void readFolders();
   void loadRuns();
@@ -96,9 +107,10 @@ class RunStore : public QObject {
   bool guarded(const std::function<void()>& work);
   // The same for questions, which may be asked while painting: the building anew waits for the event loop.
   template <class Answer, class Question>
-  Answer ask(const QString& id, Answer otherwise, const Question& question) const;
+  Answer answer(const QString& id, Answer otherwise, const Question& question) const;
   Entry* entry(const QString& id) const;
   RunData& data(Entry& entry) const;
+  QByteArray block(std::int64_t series, int level, std::int64_t block) const;
   void saveRecord(Entry& entry);
   void saveCurves(Entry& entry);
   void measure(Entry& entry);
@@ -114,6 +126,8 @@ class RunStore : public QObject {
   std::unique_ptr<FileLock> m_lock;  // shared with other windows for as long as they have the database open
   QStringList m_foldersToRead;
   std::unique_ptr<Database> m_database;
+  std::shared_ptr<CurveReader> m_reader;  // none of a database in memory
+  mutable bool m_memoryAlone = false;     // while askMemory() asks
   std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added
   QHash<QString, Entry*> m_byId;
   MetricLayers m_metrics;

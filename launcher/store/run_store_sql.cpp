@@ -64,6 +64,7 @@ void RunStore::open() {
     transaction.commit();
   }
   m_database->setPatience(kPatienceMs);
+  m_reader = m_file == QLatin1String(":memory:") ? nullptr : std::make_shared<CurveReader>(m_file);
 }
 
 void RunStore::loadRuns() {
@@ -124,31 +125,14 @@ void RunStore::saveRecord(Entry& entry) {
 RunData& RunStore::data(Entry& entry) const {
   entry.used = ++m_clock;
   if (entry.data) return *entry.data;
-  auto data = std::make_unique<RunData>();
-  Statement attempts(*m_database, "SELECT attempt, seen, first_step, last_step, start_time, last_time FROM attempts WHERE run = ?");
-  attempts.with(entry.row);
-  while (attempts.step()) {
-    AttemptData& attempt = data->attempts[attempts.integer(0)];
-    attempt.seen = NumberSet::fromText(attempts.text(1));
-    attempt.firstStep = attempts.integer(2);
-    attempt.lastStep = attempts.integer(3);
-    attempt.startTime = attempts.real(4);
-    attempt.lastTime = attempts.real(5);
-  }
-  Statement series(*m_database, "SELECT id, attempt, name, count FROM series WHERE run = ?");
-  series.with(entry.row);
-  while (series.step()) {
-    const std::int64_t id = series.integer(0);
-    const auto load = [this, id](int level, std::int64_t block) {
-      Statement select(*m_database, "SELECT data FROM blocks WHERE series = ? AND level = ? AND block = ?");
-      if (!select.with(id, level, block).step())
-        throwError(ErrorCode::badData, "block {} of level {} of curve {} is missing from runs.db", block, level, id);
-      return select.blob(0);
-    };
-    data->attempts[series.integer(1)].series.insert_or_assign(series.text(2).toStdString(), Series(series.integer(3), load));
-  }
-  entry.data = std::move(data);
+  if (m_memoryAlone) throw NotInMemory();
+  entry.data = readCurves(*m_database, entry.row, [this](std::int64_t series, int level, std::int64_t index) { return block(series, level, index); });
   return *entry.data;
+}
+
+QByteArray RunStore::block(std::int64_t series, int level, std::int64_t index) const {
+  if (m_memoryAlone) throw NotInMemory();
+  return readBlock(*m_database, series, level, index);
 }
 
 void RunStore::saveCurves(Entry& entry) {
@@ -172,12 +156,7 @@ void RunStore::saveCurves(Entry& entry) {
       const std::int64_t id = series.integer(0);
       series.run();
       each.save([&](int level, std::int64_t index, const QByteArray& data) { block.with(id, level, index, data).run(); });
-      each.setLoad([this, id](int level, std::int64_t index) {
-        Statement select(*m_database, "SELECT data FROM blocks WHERE series = ? AND level = ? AND block = ?");
-        if (!select.with(id, level, index).step())
-          throwError(ErrorCode::badData, "block {} of level {} of curve {} is missing from runs.db", index, level, id);
-        return select.blob(0);
-      });
+      each.setLoad([this, id](int level, std::int64_t index) { return this->block(id, level, index); });
     }
     attempt.dirty = false;
   }
@@ -206,6 +185,7 @@ void RunStore::flush() {
   for (const auto& each : m_entries) {
     if (!each->dirty) continue;
     if (written) {
+      ++each->version;
       each->dirty = false;
       each->pending.clear();
     } else if (each->data) {

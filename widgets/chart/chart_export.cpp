@@ -1,16 +1,17 @@
 // What leaves a panel: a picture (always light, so that it can be printed), a drawing, all points, the values at the
 // cursor.
+#include <QBuffer>
 #include <QFileDialog>
 #include <QImage>
 #include <QPainter>
 #include <QSaveFile>
 #include <QSvgGenerator>
-#include <cmath>
-#include <limits>
+#include <exception>
 
 #include "widgets/chart/chart_painter.h"
 #include "widgets/chart/line_chart.h"
 #include "widgets/controls/expression.h"
+#include "widgets/document/background.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -80,20 +81,45 @@ void LineChart::takeFrom(const LineChart& other) {
   m_showAll = other.m_showAll;
 }
 
-QString LineChart::toCsv() const {
+LineChart::CsvSource LineChart::csvSource() const {
+  CsvSource csv;
+  csv.unit = m_axis->unit();
+  for (const PanelLine& line : m_lines)
+    if (line.line.visible && line.line.source) csv.lines.emplace_back(quoted(line.line.name), line.line.source->reader(csv.unit));
+  return csv;
+}
+
+// Line by line of the panel: the text of one curve is in memory at a time.
+bool LineChart::CsvSource::write(QIODevice& out) const {
   static const char* const kUnits[] = {"step", "epoch", "samples", "time", "seconds"};
-  const XUnit unit = m_axis->unit();
-  QString text = QStringLiteral("line,%1,value\n").arg(QString::fromLatin1(kUnits[static_cast<int>(unit)]));
-  for (const PanelLine& line : m_lines) {
-    if (!line.line.visible || !line.line.source) continue;
-    const double infinity = std::numeric_limits<double>::infinity();
-    const ChartColumns all = line.line.source->columns(unit, -infinity, infinity, std::numeric_limits<int>::max());
-    const QString name = quoted(line.line.name);
-    for (const ChartColumn& column : all.columns) {
-      text += name + ',' + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
-    }
+  if (out.write(QByteArray("line,") + kUnits[static_cast<int>(unit)] + ",value\n") < 0) return false;
+  for (const auto& [name, read] : lines) {
+    QString text;
+    for (const ChartColumn& column : read().columns) text += name + ',' + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
+    if (out.write(text.toUtf8()) < 0) return false;
   }
-  return text;
+  return true;
+}
+
+QString LineChart::toCsv() const {
+  QBuffer out;
+  out.open(QIODevice::WriteOnly);
+  csvSource().write(out);
+  return QString::fromUtf8(out.data());
+}
+
+// A million points take their time: read and written beside the window's thread.
+void LineChart::writeCsv(const QString& file) {
+  Background<LineChart>(this).start([file, csv = csvSource()](const Background<LineChart>& here) {
+    bool written = false;
+    try {
+      QSaveFile out(file);
+      written = out.open(QIODevice::WriteOnly) && csv.write(out) && out.commit();
+    } catch (const std::exception&) {
+      // Not written: that is told.
+    }
+    here.post([file, written](LineChart& chart) { Q_EMIT chart.exported(file, written); });
+  });
 }
 
 QString LineChart::cursorValues() const {
@@ -115,16 +141,12 @@ void LineChart::exportTo(const QString& kind) {
   dialog->setDefaultSuffix(kind);
   dialog->selectFile(m_title.toLower().replace(' ', '-') + '.' + kind);
   connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
-    bool written = false;
-    if (kind == QLatin1String("png")) {
-      written = toImage(size()).save(file);
-    } else if (kind == QLatin1String("svg")) {
-      written = toSvg(file, size());
-    } else {
-      QSaveFile out(file);
-      written = out.open(QIODevice::WriteOnly) && out.write(toCsv().toUtf8()) >= 0 && out.commit();
+    if (kind == QLatin1String("csv")) {
+      writeCsv(file);
+      return;
     }
-    Q_EMIT exported(file, written);
+    // A picture is as large as the panel, however many points there are.
+    Q_EMIT exported(file, kind == QLatin1String("png") ? toImage(size()).save(file) : toSvg(file, size()));
   });
   dialog->open();
 }

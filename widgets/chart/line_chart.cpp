@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QPainter>
+#include <QPointer>
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +45,10 @@ void LineChart::setTitle(const QString& title, const QString& subtitle) {
 
 void LineChart::setLines(std::vector<ChartLine> lines) {
   m_lines.clear();
-  for (ChartLine& line : lines) m_lines.push_back({std::move(line), {}, {}});
+  for (ChartLine& line : lines) {
+    if (line.source) line.source->whenMore([chart = QPointer<LineChart>(this)] { if (chart) chart->refresh(); });
+    m_lines.push_back({std::move(line), {}, {}});
+  }
   refresh();
 }
 

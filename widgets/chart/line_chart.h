@@ -9,6 +9,7 @@
 //   ... when points arrived: loss->refresh();
 #include <QPixmap>
 #include <QWidget>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -85,6 +86,7 @@ class LineChart : public QWidget {
   QImage toImage(QSize size, double ratio = 2) const;
   bool toSvg(const QString& file, QSize size) const;
   QString toCsv() const;         // every point of every line, never folded
+  void writeCsv(const QString& file);  // the same beside the window's thread; exported() tells
   QString cursorValues() const;  // of the cursor, as text for the clipboard
 
   QSize sizeHint() const override { return {640, 220}; }
@@ -121,6 +123,13 @@ class LineChart : public QWidget {
   QString lineAt(const QPointF& position) const;
   void exportTo(const QString& kind);
   std::unique_ptr<LineChart> copyFor(QSize size) const;
+  // What writes every point of every line, on any thread.
+  struct CsvSource {
+    XUnit unit = XUnit::step;
+    std::vector<std::pair<QString, std::function<ChartColumns()>>> lines;  // name, all its points
+    bool write(QIODevice& out) const;
+  };
+  CsvSource csvSource() const;
   void takeFrom(const LineChart& other);  // everything but the place on the screen
 
   XAxisModel* m_axis;

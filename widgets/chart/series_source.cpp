@@ -5,6 +5,11 @@
 
 namespace loom {
 
+std::function<ChartColumns()> SeriesSource::reader(XUnit unit) const {
+  const double infinity = std::numeric_limits<double>::infinity();
+  return [all = columns(unit, -infinity, infinity, std::numeric_limits<int>::max())] { return all; };
+}
+
 void ChartColumn::add(double pointX, double value) {
   if (count == 0) xFirst = pointX;
   x = pointX;

@@ -3,6 +3,7 @@
 // points cost as much as a thousand. The launcher's run store answers this directly; VectorSource serves everything
 // small.
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -48,6 +49,19 @@ class SeriesSource {
   virtual ChartColumns columns(XUnit unit, double from, double to, int width) const = 0;
   // All x of the series; nothing when it is empty.
   virtual std::optional<std::pair<double, double>> extent(XUnit unit) const = 0;
+  // A function that gives all points, never folded, on the thread that calls it: for what would hold the window up. It outlives the
+  // source and may throw.
+  virtual std::function<ChartColumns()> reader(XUnit unit) const;
+  // `told` is called, by the window's thread, when columns() has more to say than it last did; one is told, the last that asked.
+  virtual void whenMore(std::function<void()> told) const { m_told = std::move(told); }
+
+ protected:
+  void tellMore() const {
+    if (m_told) m_told();
+  }
+
+ private:
+  mutable std::function<void()> m_told;
 };
 
 // Points in memory; x is what the caller means by it, whatever the unit.

@@ -6,7 +6,9 @@
 #include <QTemporaryDir>
 #include <QWheelEvent>
 #include <QtTest>
+#include <chrono>
 #include <cmath>
+#include <future>
 
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/chart_tooltip.h"
@@ -67,6 +69,7 @@ class ChartTest : public QObject {
   void accuracyStaysWithinAHundred();
   void exportsLight();
   void csvHasEveryPoint();
+  void csvIsWrittenBesideTheWindow();
   void emptyPanelSaysSo();
   void clickOnALineNamesIt();
   void whatCameWhileHiddenIsDrawnWhenShown();
@@ -278,6 +281,46 @@ void ChartTest::csvHasEveryPoint() {
   QCOMPARE(lines[1], QStringLiteral("training,0,2"));
   QCOMPARE(lines.back(), QStringLiteral("training,5000,nan"));
   QCOMPARE(lines[3001].split(',')[2].toDouble(), std::sin(3000));
+}
+
+// A source whose points come when they are told to, at the latest after five seconds.
+class WaitingSource : public VectorSource {
+ public:
+  std::function<ChartColumns()> reader(XUnit unit) const override {
+    return [all = VectorSource::reader(unit), answer = m_answer] {
+      answer.wait_for(std::chrono::seconds(5));
+      return all();
+    };
+  }
+  void answer() { m_told.set_value(); }
+
+ private:
+  std::promise<void> m_told;
+  std::shared_future<void> m_answer = m_told.get_future().share();
+};
+
+void ChartTest::csvIsWrittenBesideTheWindow() {
+  const auto slow = std::make_shared<WaitingSource>();
+  for (int i = 0; i < 300; ++i) slow->append(i, i);
+  m_first->setLines({{.id = "slow", .name = "slow", .source = slow}});
+  QTemporaryDir folder;
+  const QString file = folder.filePath("slow.csv");
+  QSignalSpy exported(m_first, &LineChart::exported);
+  QElapsedTimer timer;
+  timer.start();
+  m_first->writeCsv(file);
+  QCoreApplication::processEvents();
+  QVERIFY2(timer.elapsed() < 1000, "the window waited for the points");
+  QVERIFY(exported.isEmpty() && !QFile::exists(file));
+  slow->answer();
+  QTRY_COMPARE(exported.count(), 1);
+  QCOMPARE(exported[0][1].toBool(), true);
+  QFile written(file);
+  QVERIFY(written.open(QIODevice::ReadOnly));
+  QCOMPARE(QString::fromUtf8(written.readAll()), m_first->toCsv());
+  m_first->writeCsv("/nowhere/slow.csv");
+  QTRY_COMPARE(exported.count(), 2);
+  QCOMPARE(exported[1][1].toBool(), false);
 }
 
 void ChartTest::emptyPanelSaysSo() {

@@ -1,0 +1,133 @@
+// What a chart paints of runs whose curves lie in the database: nothing is read on the window's thread.
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <thread>
+
+#include "app/store_series.h"
+#include "engine/run/run_folder.h"
+#include "launcher/store/database.h"
+
+namespace loom {
+
+class StoreSeriesTest : public QObject {
+  Q_OBJECT
+
+ private:
+  static constexpr int kSteps = 20000;  // several blocks and levels
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::unique_ptr<RunStore> m_store;
+
+  QString storeFolder() const { return m_folder->filePath("store"); }
+  void append(int from, int to) {
+    EventBatch batch;
+    batch.names = {series::kLoss, "training.part"};
+    for (int step = from; step <= to; ++step) {
+      const auto begin = static_cast<std::uint32_t>(batch.cells.size());
+      batch.cells.emplace_back(0, step == 5000 ? std::nan("") : 1.0 / step);
+      batch.cells.emplace_back(1, 0.25 / step);
+      batch.rows.push_back({.sequence = step, .attempt = 1, .step = step, .time = 1000.0 + step, .isStep = true, .begin = begin, .end = begin + 2});
+    }
+    m_store->append("a", batch);
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_store = std::make_unique<RunStore>(storeFolder());
+    RunRecord run;
+    run.id = "a";
+    run.folder = m_folder->filePath("a");
+    run.project = "/p.loom";
+    m_store->add(run);
+    append(1, kSteps);
+    m_store->flush();
+  }
+  void cleanup() {
+    m_store.reset();
+    m_folder.reset();
+  }
+
+  void whatIsInMemoryIsThereAtOnce() {
+    const StoreSeries loss(*m_store, "a", series::kLoss);
+    QCOMPARE(loss.columns(XUnit::step, 0, kSteps, 300).points, std::int64_t{kSteps});
+  }
+
+  void whatLiesInTheDatabaseIsReadBesideTheWindow() {
+    const ChartColumns wanted = StoreSeries(*m_store, "a", series::kLoss).columns(XUnit::step, 0, kSteps, 300);
+    m_store.reset();
+    m_store = std::make_unique<RunStore>(storeFolder());
+    const StoreSeries loss(*m_store, "a", series::kLoss);
+    int told = 0;
+    loss.whenMore([&] { ++told; });
+    QVERIFY2(loss.columns(XUnit::step, 0, kSteps, 300).columns.empty(), "read while painting");
+    QTRY_COMPARE(told, 1);
+    const ChartColumns read = loss.columns(XUnit::step, 0, kSteps, 300);
+    QCOMPARE(read.columns.size(), wanted.columns.size());
+    QCOMPARE(read.points, wanted.points);
+    for (std::size_t i = 0; i < read.columns.size(); ++i) {
+      QCOMPARE(read.columns[i].maximum, wanted.columns[i].maximum);
+      QCOMPARE(read.columns[i].bad.has_value(), wanted.columns[i].bad.has_value());
+    }
+    // A closer look: what was drawn stays until the answer is there. The same question is not asked again.
+    QCOMPARE(loss.columns(XUnit::step, 100, 200, 300).columns.size(), wanted.columns.size());
+    QTRY_COMPARE(told, 2);
+    QCOMPARE(loss.columns(XUnit::step, 100, 200, 300).points, std::int64_t{103});
+    QTest::qWait(50);
+    QCOMPARE(told, 2);
+  }
+
+  // Somebody holds the database: the painting goes on, and the curve comes when it can.
+  void aDatabaseThatDoesNotAnswerHoldsNoPaintingUp() {
+    m_store.reset();
+    m_store = std::make_unique<RunStore>(storeFolder());
+    auto other = std::make_unique<Database>(storeFolder() + "/runs.db");
+    other->run("PRAGMA locking_mode = EXCLUSIVE");
+    const StoreSeries loss(*m_store, "a", series::kLoss);
+    int told = 0;
+    loss.whenMore([&] { ++told; });
+    QElapsedTimer timer;
+    timer.start();
+    for (int frame = 0; frame < 100; ++frame) loss.columns(XUnit::step, 0, kSteps, 300 + frame);
+    QVERIFY2(timer.elapsed() < 200, qPrintable(QString::number(timer.elapsed())));
+    other.reset();
+    QTRY_VERIFY(told > 0);
+    QTRY_COMPARE(loss.columns(XUnit::step, 0, kSteps, 300).points, std::int64_t{kSteps});
+  }
+
+  void theDifferenceOfTwoCurvesComesTheSameWay() {
+    m_store.reset();
+    m_store = std::make_unique<RunStore>(storeFolder());
+    const StoreDifference difference(*m_store, "a", series::kLoss, "training.part");
+    int told = 0;
+    difference.whenMore([&] { ++told; });
+    QVERIFY(difference.columns(XUnit::step, 0, 100, 300).columns.empty());
+    QTRY_COMPARE(told, 2);
+    const ChartColumns read = difference.columns(XUnit::step, 0, 100, 300);
+    QCOMPARE(read.columns[9].last, 0.075);
+  }
+
+  void allPointsAreReadOnTheThreadThatWritesThem() {
+    m_store.reset();
+    m_store = std::make_unique<RunStore>(storeFolder());
+    std::function<ChartColumns()> all;
+    {
+      const StoreSeries loss(*m_store, "a", series::kLoss);
+      all = loss.reader(XUnit::step);
+    }
+    ChartColumns read;
+    std::thread([&] { read = all(); }).join();
+    QCOMPARE(read.columns.size(), std::size_t{kSteps});
+    QCOMPARE(read.columns[9].last, 0.1);
+    // What is not saved yet belongs to it.
+    append(kSteps + 1, kSteps + 5);
+    QCOMPARE(StoreSeries(*m_store, "a", series::kLoss).reader(XUnit::step)().columns.size(), std::size_t{kSteps + 5});
+  }
+};
+
+}  // namespace loom
+
+QTEST_GUILESS_MAIN(loom::StoreSeriesTest)
+#include "store_series_test.moc"
