@@ -13,6 +13,7 @@
 #include "engine/program/trace.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
+#include "engine/training/moved_data.h"
 #include "engine/training/run_description.h"
 #include "engine/training/trainer.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 struct TrainArguments {
   std::string project, run, resume, device = "auto", precision, trace;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings, data;
   int threads = -1;
 };
 
@@ -43,6 +44,18 @@ std::filesystem::path freshRunFolder(const std::filesystem::path& project) {
   }
   throwError(ErrorCode::inputOutput, "cannot make a run folder in {}: {}; choose one with --run", runs.string(),
              fault.message());
+}
+
+// NAME=CSV, where CSV begins in the current folder.
+std::map<std::string, std::filesystem::path> dataPlaces(const std::vector<std::string>& words) {
+  std::map<std::string, std::filesystem::path> places;
+  for (const std::string& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+      throwError(ErrorCode::badArgument, "--data {}: NAME=CSV is wanted, as in --data training=train.csv", word);
+    places[word.substr(0, equals)] = std::filesystem::absolute(word.substr(equals + 1));
+  }
+  return places;
 }
 
 // What rank 0 knows and the others are told: they may see neither the run's folder nor, when it goes on, its project.
@@ -83,7 +96,11 @@ TrainerOptions optionsFor(const TrainArguments& given, Console* console, const s
     options.projectFile = description.projectFile;
     loaded = checkedProject(parseJson(writeProject(description.project), options.run.runFile().string()),
                             "the run's project", settings);
-    options.changed = !settings.empty();
+    options.moved = findData(loaded.project, options.run, description,
+                             {.given = dataPlaces(given.data),
+                              .projectFile = given.project.empty() ? std::filesystem::path() : projectFile(given.project)});
+    options.trainedOn = std::move(description.facts);
+    options.changed = !settings.empty() || !options.moved.empty();
   } else {
     if (given.project.empty())
       throwError(ErrorCode::badArgument, "{}",
@@ -91,6 +108,7 @@ TrainerOptions optionsFor(const TrainArguments& given, Console* console, const s
                                 : "name the PROJECT to train, a .loom file");
     options.projectFile = std::filesystem::absolute(projectFile(given.project));
     loaded = loadForTraining(options.projectFile, settings);
+    placeData(loaded.project, dataPlaces(given.data));
     options.folder = options.projectFile.parent_path();
   }
   if (console)
@@ -192,6 +210,9 @@ void addTrain(CLI::App& app, Session& session) {
   verb->add_option("--set", given->settings,
                    "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")
       ->type_name("KEY=VALUE")
+      ->expected(1, -1);
+  verb->add_option("--data", given->data, "Where the CSV of a dataset lies here, as of a run that was begun on another machine")
+      ->type_name("NAME=CSV")
       ->expected(1, -1);
   verb->add_option("--device", given->device, "auto, cpu, cuda or reference (slow, in double precision)")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));

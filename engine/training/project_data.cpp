@@ -59,6 +59,7 @@ Json ProjectData::facts() const {
                    {"rows", opened.data->size()},
                    {"bytes", bytes},
                    {"modified", seconds},
+                   {"content", opened.data->contentHash()},
                    {"prepare", opened.prepare}};
   }
   return facts;

@@ -35,7 +35,7 @@ class ProjectData {
   // `trained`: the dataset whose preparation holds when this one has none of its own; empty = this one. Errors gain the name.
   const OpenedDataset& open(const std::string& name, const std::string& trained = {});
   const std::map<std::string, OpenedDataset>& opened() const { return m_opened; }
-  // "csv", "rows", "bytes", "modified", "prepare" of each: what a run was trained on.
+  // "csv", "rows", "bytes", "modified", "content" (Dataset::contentHash()), "prepare" of each: what a run was trained on.
   Json facts() const;
 
  private:

@@ -7,6 +7,7 @@
 #include "engine/base/host.h"
 #include "engine/metrics/metric.h"
 #include "engine/training/agreement.h"
+#include "engine/training/moved_data.h"
 #include "engine/training/run_description.h"
 #include "engine/training/same_weights.h"
 #include "engine/training/training_session.h"
@@ -88,10 +89,20 @@ void TrainingSession::openData() {
     if (!training.validation.empty() && m_settings.validateEvery > 0)
       m_data.open(training.validation, training.updates.front().dataset);
     facts = this->facts();
+    if (m_options.resume && first()) compareData();
   } catch (const Error& error) {
     failure = error;
   }
   agree(m_parallel.communicator, facts, failure);
+}
+
+// Data that were changed where they lie may be meant; data from elsewhere that are others are a mistake.
+void TrainingSession::compareData() {
+  for (const auto& [name, sentence] : changedData(m_options.trainedOn, m_data.facts())) {
+    if (std::find(m_options.moved.begin(), m_options.moved.end(), name) != m_options.moved.end())
+      throwError(ErrorCode::badData, "{}; name the file that it was trained on with --data {}=CSV", sentence, name);
+    tell("warning", {{"message", sentence}, {"code", "data"}});
+  }
 }
 
 Json TrainingSession::facts() const {

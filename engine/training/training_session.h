@@ -31,6 +31,7 @@ class TrainingSession {
   // setting up: session_setup.cpp
   Feed& feedOf(const std::string& dataset, const std::string& trained);
   void openData();
+  void compareData();
   Json facts() const;
   void makeUpdates();
   void makeEvaluation();
