@@ -14,6 +14,7 @@ class RunHosts {
   QString hostOf(const RunRecord& run) const;
   // Runs that go or wait there.
   QList<RunRecord> busyOn(const QString& host) const;
+  void forget(const QString& run) { m_known.remove(run); }  // it goes on elsewhere
 
  private:
   const RunStore& m_store;

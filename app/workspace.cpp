@@ -62,6 +62,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   m_context.preferences = &preferences;
   m_context.workspace = this;
   m_sshConfig = options.line.sshConfig;
+  connect(m_launcher.get(), &Launcher::hostChanged, this, [this](const QString& id) { m_runHosts->forget(id); });
   connect(m_hosts.get(), &HostStore::hostChanged, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostAdded, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostRemoved, this, &Workspace::hostChosen);

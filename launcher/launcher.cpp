@@ -357,38 +357,4 @@ void Launcher::kill(const QString& id) {
   active->killed = true;
 }
 
-void Launcher::giveUp(const QString& id) {
-  const RunRecord& run = wanted(id, RunAction::kill);
-  if (orderOf(run).file.host.isEmpty())
-    throwError(ErrorCode::badArgument, "{} runs on this machine, where it can be told how it goes: kill it", run.name.toStdString());
-  if (const auto active = m_active.find(id); active != m_active.end()) active->executor->giveUp(id);
-  const QString doubt = m_doubts.value(id);
-  leave(id);
-  m_store.setState(id, RunState::failed, doubt.isEmpty() ? tr("Counted as ended by hand.") : tr("Counted as ended by hand. %1").arg(doubt));
-  startNext();
-  Q_EMIT countsChanged();
-}
-
-QString Launcher::submitAnew(const QString& id) {
-  const RunRecord* const found = m_store.find(id);
-  if (!found) throwError(ErrorCode::badArgument, "there is no run '{}'", id.toStdString());
-  const RunRecord run = *found;
-  const JobOrder order = orderOf(run);
-  const std::string snapshot = readFile((run.folder + "/project.loom").toStdString());
-  if (isLive(run.state)) giveUp(id);
-  const QString fresh = makeRunId(run.project);
-  submit({.id = fresh,
-          .name = run.name,
-          .project = run.project,
-          .snapshot = QByteArray::fromStdString(snapshot),
-          .overrides = order.file.overrides,
-          .host = order.file.host,
-          .ranks = order.file.ranks,
-          .runsFolder = QFileInfo(run.folder).absolutePath(),
-          .priority = order.file.priority});
-  m_store.change(fresh, [&](RunRecord& record) { record.tags = run.tags, record.note = run.note; });
-  keep(fresh);
-  return fresh;
-}
-
 }  // namespace loom

@@ -51,6 +51,9 @@ class Launcher : public QObject {
   void stopAfterEpoch(const QString& id);
   void setLearningRate(const QString& id, double value);
   void resume(const QString& id);          // a new attempt from the last checkpoint
+  // On this machine, from the newest of its checkpoints that were brought here: it is a run of this machine from then on. Throws
+  // Error(badArgument) where none was.
+  void resumeHere(const QString& id);
   void kill(const QString& id);            // now, without a checkpoint
   // A run on a host of which nothing can be told any more: a person says that it has ended, whatever goes on there. Its curves stay.
   void giveUp(const QString& id);
@@ -89,6 +92,7 @@ class Launcher : public QObject {
   void countsChanged();
   void stageChanged(const QString& id);
   void doubtChanged(const QString& id);
+  void hostChanged(const QString& id);                      // it goes on elsewhere
   void failed(const QString& id, const QString& sentence);  // the log of a run cannot be read, and such
 
  private:

@@ -163,10 +163,12 @@ Json OrderDesk::carryOut(const Json& order) {
   if (verb == "stop") m_launcher.stop(id);
   else if (verb == "stop_after_epoch") m_launcher.stopAfterEpoch(id);
   else if (verb == "kill") m_launcher.kill(id);
-  else if (verb == "resume") m_launcher.resume(id);
+  else if (verb == "resume") order.value("here", false) ? m_launcher.resumeHere(id) : m_launcher.resume(id);
   else if (verb == "fetch") {
     m_fetchFaults.remove(id);
-    if (const ModelPlace place = m_models.place(id); place.here.isEmpty() || !place.host.isEmpty()) m_models.fetch(id);
+    if (order.value("newest", false)) {
+      if (!m_models.newestIsHere(id)) m_models.fetch(id, Models::Which::newest);
+    } else if (const ModelPlace place = m_models.place(id); place.here.isEmpty() || !place.host.isEmpty()) m_models.fetch(id);
   } else if (verb == "connect") {
     RunRecord read;
     JobFile file;

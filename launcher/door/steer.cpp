@@ -45,12 +45,18 @@ int stopVerb(const QStringList& given, const DoorOptions& options) {
 int resumeVerb(const QStringList& given, const DoorOptions& options) {
   Words words(QStringLiteral("Goes on with a run that was stopped or failed, where it ran, from its newest checkpoint."));
   words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
-  words.parser.addOption({"follow", "Look on until it ends; the exit code is then the run's."});
+  words.parser.addOptions({{"follow", "Look on until it ends; the exit code is then the run's."},
+                           {"here", "A run of a host: on this machine; its newest checkpoint is brought first."}});
   if (!words.read("resume", given)) return kExitDone;
   const RunRecord run = meantRun(options, words.one("runs"));
   Errand errand(options);
   settled(errand, run);
-  errand.ask(orderFor("resume", run));
+  Json order = orderFor("resume", run);
+  if (words.has("here")) {
+    fetchModel(errand, run, true, Models::Which::newest);
+    order["here"] = true;
+  }
+  errand.ask(order);
   return watchRun(errand, run, {.toTheEnd = words.has("follow"), .fromHere = true, .patienceMs = options.patienceMs});
 }
 

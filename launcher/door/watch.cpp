@@ -172,10 +172,10 @@ class Watch {
 
 int watchRun(Errand& errand, const RunRecord& run, const WatchOptions& options) { return Watch(errand, run, options).go(); }
 
-QString fetchModel(Errand& errand, const RunRecord& run, bool quiet) {
+QString fetchModel(Errand& errand, const RunRecord& run, bool quiet, Models::Which which) {
   std::optional<Console> console;
   if (!quiet) console.emplace();
-  errand.ask({{"order", "fetch"}, {"run", run.id.toStdString()}});
+  errand.ask({{"order", "fetch"}, {"run", run.id.toStdString()}, {"newest", which == Models::Which::newest}});
   for (;;) {
     const Json state = askState(errand, run.id);
     if (const std::string fault = textOf(state, "fetch_fault"); !fault.empty()) throw Error(ErrorCode::communication, fault);

@@ -2,6 +2,7 @@
 // Looking on at a run from a terminal: what happens before its first step, its progress as `loom` tells it, how it ended and where its
 // model is.
 #include "launcher/door/errand.h"
+#include "launcher/remote/models.h"
 
 namespace loom {
 
@@ -15,6 +16,6 @@ struct WatchOptions {
 // Answers the exit code: of the run where it was followed to its end. Throws Error.
 int watchRun(Errand& errand, const RunRecord& run, const WatchOptions& options);
 // Until its best checkpoint, else its newest, is here; answers where. Throws Error.
-QString fetchModel(Errand& errand, const RunRecord& run, bool quiet);
+QString fetchModel(Errand& errand, const RunRecord& run, bool quiet, Models::Which which = Models::Which::best);
 
 }  // namespace loom

@@ -107,14 +107,25 @@ bool Models::comesByItself(const QString& id) const {
   return host && host->bringBest;
 }
 
-void Models::fetch(const QString& id) {
+bool Models::newestIsHere(const QString& id) const {
+  const RunRecord* const run = m_store.find(id);
+  QString newest;
+  if (run)
+    for (const Event& event : m_store.events(id, kMostEvents)) {
+      const auto file = event.body.find("file");
+      if (event.kind == "checkpoint" && file != event.body.end() && file->is_string()) newest = QString::fromStdString(file->get<std::string>());
+    }
+  return !newest.isEmpty() && QFile::exists(checkpoints(*run) + QFileInfo(newest).fileName());
+}
+
+void Models::fetch(const QString& id, Which which) {
   const RunRecord* const run = m_store.find(id);
   if (!run) throwError(ErrorCode::badArgument, "there is no run '{}'", id.toStdString());
   const QString host = hostIdOf(*run);
   if (host.isEmpty()) throwError(ErrorCode::badArgument, "{} ran on this machine: its checkpoints are in {}", run->name.toStdString(), checkpoints(*run).toStdString());
   if (!m_hosts || !m_hosts->store().find(host))
     throwError(ErrorCode::badArgument, "the host '{}' is not in the list of hosts: add it again to fetch what lies there", host.toStdString());
-  begin(id, {.host = host, .pointer = kBest});
+  begin(id, {.host = host, .pointer = which == Which::newest ? kLast : kBest});
 }
 
 void Models::begin(const QString& id, const Task& task) {

@@ -32,7 +32,10 @@ class Models : public QObject {
   // Whether there is something to bring here, now.
   bool mayFetch(const QString& id) const;
   // fetched() or failed() follows. Throws Error(badArgument) where there is nothing to fetch.
-  void fetch(const QString& id);
+  enum class Which { best, newest };
+  void fetch(const QString& id, Which which = Which::best);
+  // Whether the run could go on from here without losing a step: its newest checkpoint is on this machine.
+  bool newestIsHere(const QString& id) const;
   bool isFetching(const QString& id) const { return m_tasks.contains(id); }
   double share(const QString& id) const { return m_tasks.value(id).share; }  // -1 = cannot be told yet
   // A run that just ended is brought here by itself: its host says so.

@@ -139,7 +139,8 @@ int main(int argc, char** argv) {
       const std::string name = "step-" + std::to_string(step) + ".safetensors";
       std::filesystem::create_directories(folder.checkpoints());
       writeFileAtomically(folder.checkpoints() / name, std::string(static_cast<std::size_t>(number("model", 0)), static_cast<char>('a' + step % 26)));
-      writeFileAtomically(folder.checkpoints() / "best.json", Json({{"file", name}, {"step", step}}).dump());
+      for (const char* pointer : {"best.json", "last.json"})
+        writeFileAtomically(folder.checkpoints() / pointer, Json({{"file", name}, {"step", step}}).dump());
       events.write("checkpoint", {{"step", step}, {"file", "checkpoints/" + name}, {"best", true}});
     }
   }

@@ -8,7 +8,10 @@
 #include <QLabel>
 #include <cmath>
 
+#include "app/attempt.h"
+#include "app/run_hosts.h"
 #include "engine/base/error.h"
+#include "launcher/launcher.h"
 #include "launcher/remote/models.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/theme.h"
@@ -26,12 +29,15 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_title->setProperty("kind", "section");
   m_fetch = new Button(tr("Fetch"), ButtonKind::link);
   m_fetch->setObjectName("fetch-model");
+  m_resume = new Button(tr("Resume here"), ButtonKind::link);
+  m_resume->setObjectName("resume-here");
+  m_resume->setToolTip(tr("Brings its newest checkpoint and goes on from it on this machine; the run is this machine's from then on"));
   m_copy = new Button(tr("Copy path"), ButtonKind::link);
   m_copy->setObjectName("copy-model-path");
   m_show = new Button(tr("Show folder"), ButtonKind::link);
   row->addWidget(m_title);
   row->addStretch();
-  for (Button* each : {m_fetch, m_copy, m_show}) row->addWidget(each);
+  for (Button* each : {m_fetch, m_resume, m_copy, m_show}) row->addWidget(each);
   column->addLayout(row);
   m_place = new QLabel;
   m_place->setProperty("kind", "hint");
@@ -48,14 +54,33 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
     }
     refresh(m_run);
   });
+  connect(m_resume, &Button::clicked, this, &ModelLine::resumeHere);
+  connect(context.models, &Models::fetched, this, [this](const QString& id) {
+    if (id != m_resumes) return;
+    m_resumes.clear();
+    const QString fault = attempt([&] { m_context.launcher->resumeHere(id); });
+    if (id != m_run) return;
+    m_fault = fault;
+    refresh(id);
+  });
   connect(m_copy, &Button::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_path); });
   connect(m_show, &Button::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_path).absolutePath())); });
   connect(context.models, &Models::changed, this, [this](const QString& id) { if (id == m_run && isVisible()) refresh(id); });
   connect(context.models, &Models::failed, this, [this](const QString& id, const QString& sentence) {
+    if (id == m_resumes) m_resumes.clear();
     if (id != m_run) return;
     m_fault = sentence;
     refresh(id);
   });
+}
+
+void ModelLine::resumeHere() {
+  m_fault = attempt([this] {
+    if (m_context.models->newestIsHere(m_run)) return m_context.launcher->resumeHere(m_run);
+    m_context.models->fetch(m_run, Models::Which::newest);
+    m_resumes = m_run;
+  });
+  refresh(m_run);
 }
 
 void ModelLine::refresh(const QString& run) {
@@ -78,6 +103,8 @@ void ModelLine::refresh(const QString& run) {
   m_place->setProperty("kind", m_fault.isEmpty() || fetching ? "hint" : "error");
   setStyleProperty(m_place, "kind", m_place->property("kind"));
   m_fetch->setVisible(!fetching && models.mayFetch(run));
+  const RunRecord* const record = m_context.store->find(run);
+  m_resume->setVisible(!fetching && record && Launcher::may(record->state, RunAction::resume) && !m_context.runHosts->hostOf(*record).isEmpty());
   m_copy->setVisible(!fetching);
   m_show->setVisible(here && !fetching);
 }

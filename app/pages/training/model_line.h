@@ -19,10 +19,13 @@ class ModelLine : public QWidget {
   void refresh(const QString& run);
 
  private:
+  void resumeHere();
+
   AppContext& m_context;
   QString m_run, m_path, m_fault;
+  QString m_resumes;  // goes on here when its checkpoint has come
   QLabel *m_title, *m_place;
-  Button *m_fetch, *m_copy, *m_show;
+  Button *m_fetch, *m_resume, *m_copy, *m_show;
 };
 
 }  // namespace loom
