@@ -98,7 +98,7 @@ const HostReport& HostChecks::report(const QString& host) const {
   return found == m_reports.end() ? none : *found;
 }
 
-void HostChecks::check(const QString& host, qint64 bytesNeeded) {
+void HostChecks::check(const QString& host, const std::function<qint64()>& bytesNeeded) {
   HostReport& report = m_reports[host];
   HostLine* const line = this->line(host);
   if (!line || report.checking) return;
@@ -110,7 +110,13 @@ void HostChecks::check(const QString& host, qint64 bytesNeeded) {
   report.lines.clear();
   report.checking = true;
   m_clocks[host].start();
-  line->check(bytesNeeded);
+  if (!bytesNeeded) line->check(0);
+  else m_counts[host].ask([this, host, bytesNeeded](const std::atomic<bool>&) -> NewestTask::Answer {
+    return [this, host, bytes = bytesNeeded()] {
+      // Its host may have been taken from the list meanwhile.
+      if (HostLine* const there = touched(host); there && this->report(host).checking) there->check(bytes);
+    };
+  });
   Q_EMIT changed(host);
 }
 

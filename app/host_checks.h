@@ -6,9 +6,12 @@
 #include <QObject>
 #include <QSet>
 #include <QTimer>
+#include <functional>
+#include <map>
 #include <memory>
 
 #include "launcher/remote/host_lines.h"
+#include "widgets/document/newest_task.h"
 #include "widgets/theme/status.h"
 
 namespace loom {
@@ -45,7 +48,8 @@ class HostChecks : public QObject {
   HostSign sign(const QString& host) const;
   // Why the line waits or needs a person; empty while all is well.
   QString sentence(const QString& host) const;
-  void check(const QString& host, qint64 bytesNeeded);
+  // `bytesNeeded`: what a run needs room for there; asked beside the window's thread. Empty = nothing.
+  void check(const QString& host, const std::function<qint64()>& bytesNeeded = {});
   // Names of the lines that a check of this host tells, in order: shown grey until they are known.
   static QVector<CheckLine> expected(const Host* host);
 
@@ -67,6 +71,7 @@ class HostChecks : public QObject {
   QHash<QString, HostReport> m_reports;
   QHash<QString, QElapsedTimer> m_clocks;
   QSet<QString> m_touched;
+  std::map<QString, NewestTask> m_counts;  // of the bytes that a host needs room for
   QTimer m_second;
 };
 

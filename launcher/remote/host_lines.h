@@ -17,6 +17,7 @@ class HostLines : public QObject {
 
   // Null for a host that is not in the list.
   HostLine* line(const QString& host);
+  HostLine* known(const QString& host) const { return m_lines.value(host); }  // null where none was needed so far
   HostStore& store() { return m_store; }
 
  Q_SIGNALS:

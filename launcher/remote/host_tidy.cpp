@@ -28,7 +28,7 @@ QVector<HostRemain> tidyHost(HostTransport& transport, const QString& base, cons
                      "say list $(du -sk engine/* runs/* data/* | sort -rn | head -n 500 | tr '\\t\\n' ' |')");
   QVector<HostRemain> remains;
   for (const QString& each : answer.section(' ', 1).split('|', Qt::SkipEmptyParts)) {
-    const HostRemain remain{each.trimmed().section(' ', 1), each.trimmed().section(' ', 0, 0).toLongLong() * 1024};
+    const HostRemain remain{.path = each.trimmed().section(' ', 1), .bytes = each.trimmed().section(' ', 0, 0).toLongLong() * 1024};
     if (!remain.path.isEmpty() && !remain.path.contains('*')) remains.append(remain);
   }
   return remains;

@@ -11,6 +11,7 @@ namespace loom {
 struct HostRemain {
   QString path;  // below the host's folder: "engine/0123456789abcdef", "runs/lars-7f3a", "data/HASH.pack"
   qint64 bytes = 0;
+  bool isUsed = false;  // the engine that this Gradloom starts there
 };
 
 // Removes the folder of a check that has ended (`check`; empty = none), those of earlier ones, and pieces of transfers that broke off

@@ -122,6 +122,7 @@ void LineWorker::tidy(const QStringList& remove) {
     if (!m_agent || m_facts.engine.isEmpty()) throw SshError(SshFault::unreachable, "there is no connection now");
     removeFromHost(*m_transport, m_host.folder, remove);
     remains = tidyHost(*m_transport, m_host.folder);
+    for (HostRemain& each : remains) each.isUsed = !m_bundle.file.isEmpty() && each.path == "engine/" + m_bundle.id();
   } catch (const Error& error) {
     fault = QString::fromStdString(error.what());
   }

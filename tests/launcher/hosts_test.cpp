@@ -9,9 +9,11 @@
 #include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/data/write_png.h"
 #include "launcher/hosts/host_store.h"
 #include "launcher/hosts/ssh_config.h"
 #include "launcher/job.h"
+#include "launcher/remote/data_size.h"
 #include "launcher/remote/host_check.h"
 #include "launcher/remote/launch_order.h"
 #include "launcher/remote/packed_data.h"
@@ -328,6 +330,22 @@ Host *
     QVERIFY(withDataMoved(project, m_folder.path(), "/data/own").contains("/data/own/t w;o.csv"));
     QVERIFY_EXCEPTION_THROWN(withDataMoved(project, m_folder.filePath("elsewhere"), "/d"), Error);
     QVERIFY_EXCEPTION_THROWN(packData(R"({"datasets":{"training":{"csv":"/no/such.csv"}}})", yes), Error);
+  }
+
+  // What a host needs room for is what it is sent: the images, not only the CSV that names them.
+  void theRoomThatDataNeedsCountsItsImages() {
+    const std::vector<std::byte> image(3 * 40 * 50, std::byte{7});
+    QByteArray rows = "x:image,y:label\n";
+    for (int i = 0; i < 100; ++i) rows += "i.png," + QByteArray::number(i % 10) + "\n";
+    writePng(m_folder.filePath("i.png").toStdString(), image, {3, 40, 50});
+    const QString csv = write("images.csv", rows.chopped(1));
+    const qint64 expected = packedBytes({csv, csv});
+    QCOMPARE(expected, qint64{100} * (3 * 40 * 50 + 4));
+    const QByteArray project = QByteArray::fromStdString(Json{{"datasets", {{"training", {{"csv", csv.toStdString()}}}}}}.dump());
+    const qint64 packed = packData(project, [](const QString&) { return true; })[0].size;
+    QVERIFY2(std::abs(packed - expected) < expected / 20, qPrintable(QString::number(packed)));
+    QCOMPARE(packedBytes({csv}), packed);
+    QCOMPARE(packedBytes({m_folder.filePath("none.csv")}), qint64{0});
   }
 
   void questionsAreAskedOnceAndNeverByAReconnect() {

@@ -1,6 +1,7 @@
 #include "tests/launcher/remote_fixture.h"
 
 #include "launcher/remote/engine_installer.h"
+#include "launcher/remote/models.h"
 
 using namespace loom;
 
@@ -216,6 +217,16 @@ class RemoteTest : public RemoteFixture {
     QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
     QVERIFY(QFile::exists(engines.filePath(bundle.id() + "/bin/loom")));
     QVERIFY(engines.entryList({"*.part"}).isEmpty());
+    // Among what lies there it is the one that is used.
+    QVERIFY(QDir().mkpath(engines.filePath("0123456789abcdef/bin")));
+    QSignalSpy remains(&line(), &HostLine::remains);
+    line().tidy();
+    QTRY_COMPARE(remains.size(), 1);
+    QStringList used, unused;
+    for (const HostRemain& each : remains[0][0].value<QVector<HostRemain>>())
+      if (each.path.startsWith("engine/")) (each.isUsed ? used : unused) << each.path;
+    QCOMPARE(used, QStringList("engine/" + bundle.id()));
+    QCOMPARE(unused, QStringList("engine/0123456789abcdef"));
     const auto before = QFileInfo(engines.filePath(bundle.id())).lastModified();
     int progress = 0;
     installEngine(transport, m_host.folder, bundle, [&](qint64, qint64) { return ++progress; });
@@ -331,6 +342,36 @@ class RemoteTest : public RemoteFixture {
     QTRY_COMPARE(remains.size(), 3);
     QVERIFY(!remains[2][1].toString().isEmpty());
     QVERIFY(m_folder->isValid() && QDir(m_folder->filePath("store")).exists());
+  }
+
+  void aFetchedRunGoesOnHere() {
+    m_launcher->submit(job("a", {"steps=400", "ms=5", "model=1000"}));
+    QTRY_VERIFY(m_store->find("a")->step > 25);
+    m_launcher->stop("a");
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::stopped, 20000);
+    QVERIFY_EXCEPTION_THROWN(m_launcher->resumeHere("a"), Error);  // nothing of it is here to go on from
+    QCOMPARE(state("a"), RunState::stopped);
+    Models models(*m_store, m_lines.get());
+    QSignalSpy fetched(&models, &Models::fetched);
+    models.fetch("a", Models::Which::newest);
+    QTRY_COMPARE_WITH_TIMEOUT(fetched.size(), 1, 20000);
+    QVERIFY(models.newestIsHere("a"));
+    const qint64 there = QFileInfo(runThere("a") + "/events.jsonl").size();
+    QSignalSpy moved(m_launcher.get(), &Launcher::hostChanged);
+    m_launcher->resumeHere("a");
+    QCOMPARE(moved.size(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QCOMPARE(m_store->find("a")->attempt, std::int64_t{2});
+    const auto points = m_store->points("a", series::kLoss);
+    QCOMPARE(points.size(), std::size_t{400});
+    for (std::size_t i = 0; i < points.size(); ++i) QCOMPARE(points[i].step, static_cast<std::int64_t>(i + 1));
+    QVERIFY(points.back().value > 200);  // of the second attempt
+    QCOMPARE(QFileInfo(runThere("a") + "/events.jsonl").size(), there);
+    // The next time, too, it is a run of this machine.
+    RunRecord read;
+    JobFile file;
+    QVERIFY(readJobFile(m_store->find("a")->folder, read, file));
+    QVERIFY(file.host.isEmpty());
   }
 
   void aHostTakenFromTheListEndsNothingThere() {

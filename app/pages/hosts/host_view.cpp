@@ -1,7 +1,6 @@
 #include "app/pages/hosts/host_view.h"
 
 #include <QDir>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -12,11 +11,13 @@
 #include "app/host_checks.h"
 #include "app/pages/hosts/check_row.h"
 #include "app/pages/hosts/host_form.h"
+#include "app/pages/hosts/host_remains.h"
 #include "app/pages/hosts/host_texts.h"
 #include "app/run_display.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "launcher/hosts/host_store.h"
+#include "launcher/remote/data_size.h"
 #include "launcher/remote/launch_order.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/icon_label.h"
@@ -29,12 +30,10 @@ namespace {
 
 constexpr int kMargin = 24, kWidest = 860;
 
-// Bytes of the project's data as far as they are on this machine: what a host needs room for.
-qint64 bytesOf(ProjectDocument* document) {
-  qint64 bytes = 0;
-  if (document)
-    for (const DatasetSpec& each : document->project().datasets) bytes += QFileInfo(QDir(document->folder()), QString::fromStdString(each.csv)).size();
-  return bytes;
+QStringList csvsOf(const ProjectDocument& document) {
+  QStringList csvs;
+  for (const DatasetSpec& each : document.project().datasets) csvs << QDir::cleanPath(QDir(document.folder()).absoluteFilePath(QString::fromStdString(each.csv)));
+  return csvs;
 }
 
 }  // namespace
@@ -92,6 +91,8 @@ HostView::HostView(AppContext& context, QWidget* parent) : QWidget(parent), m_co
   rows->addWidget(m_form);
   rows->addWidget(m_script);
   rows->addWidget(m_checks);
+  m_remains = new HostRemains(context);
+  rows->addWidget(m_remains);
   rows->addStretch();
   m_scroll->setWidget(inside);
   column->addWidget(m_scroll, 1);
@@ -168,6 +169,7 @@ void HostView::setHost(const QString& host) {
   m_byTitle.clear();
   m_scroll->ensureVisible(0, 0);
   m_form->setHost(host);
+  m_remains->setHost(host);
   refresh();
 }
 
@@ -182,7 +184,10 @@ void HostView::edit(bool editing) {
 
 void HostView::check() {
   edit(false);
-  m_context.checks->check(m_host, bytesOf(m_context.document));
+  // A host with a data folder of its own is sent nothing, and this machine has it all.
+  const Host* const host = m_context.hosts->store().find(m_host);
+  if (!m_context.document || !host || !host->dataFolder.isEmpty()) return m_context.checks->check(m_host);
+  m_context.checks->check(m_host, [csvs = csvsOf(*m_context.document)] { return packedBytes(csvs); });
 }
 
 void HostView::refresh() {
@@ -191,6 +196,7 @@ void HostView::refresh() {
   refreshFault();
   m_form->setVisible(m_editing);
   m_checks->setVisible(!m_editing);
+  m_remains->setWanted(!m_editing);
   refreshScript();
   if (!m_editing) refreshChecks();
 }

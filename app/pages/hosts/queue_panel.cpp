@@ -67,6 +67,7 @@ QueuePanel::QueuePanel(AppContext& context, QWidget* parent) : QFrame(parent), m
   for (const auto signal : {&RunStore::runAdded, &RunStore::runChanged, &RunStore::runRemoved, &RunStore::pointsAdded}) connect(context.store, signal, this, soon);
   connect(context.launcher, &Launcher::stageChanged, this, soon);
   connect(context.launcher, &Launcher::countsChanged, this, soon);
+  connect(context.launcher, &Launcher::doubtChanged, this, soon);
   refresh();
 }
 

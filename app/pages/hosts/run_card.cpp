@@ -12,6 +12,7 @@
 
 #include "app/attempt.h"
 #include "app/run_display.h"
+#include "app/run_doubt.h"
 #include "app/run_hosts.h"
 #include "app/run_metrics.h"
 #include "app/workspace.h"
@@ -63,6 +64,11 @@ RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* pa
   m_fault->setWordWrap(true);
   m_fault->hide();
   column->addWidget(m_fault);
+  if (!place) {
+    m_doubt = new RunDoubt(context);
+    column->addWidget(m_doubt);
+    m_doubt->setRun(run);
+  }
   auto* foot = new QHBoxLayout;
   foot->setSpacing(8);
   m_left->setFont(Theme::of(this).numberFont(FontRole::label));
@@ -156,7 +162,8 @@ void RunCard::refresh(const RunRecord& run) {
   }
   const JobStage stage = m_context.launcher->stage(run.id);
   const bool before = !stage.sentence.isEmpty() && run.step == 0;
-  m_state->setStatus(Status::running, run.stepsTotal > 0 && run.step > 0 ? tr("%1%2%").arg(static_cast<int>(run.progress() * 100)).arg(kNarrowSpace) : toText(run.state));
+  if (!m_context.launcher->doubt(run.id).isEmpty()) m_state->setStatus(Status::warning, tr("Not known"));
+  else m_state->setStatus(Status::running, run.stepsTotal > 0 && run.step > 0 ? tr("%1%2%").arg(static_cast<int>(run.progress() * 100)).arg(kNarrowSpace) : toText(run.state));
   QStringList parts{host};
   if (before) parts << stage.sentence;
   else if (run.step == 0) parts << tr("preparing");

@@ -16,6 +16,7 @@
 #include "app/pages/training/run_facts.h"
 #include "app/pages/training/run_texts.h"
 #include "app/run_display.h"
+#include "app/run_doubt.h"
 #include "app/run_hosts.h"
 #include "app/smoothing_slider.h"
 #include "app/workspace.h"
@@ -93,6 +94,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   });
   connect(&store, &RunStore::runChanged, this, soon);
   connect(context.launcher, &Launcher::stageChanged, this, soon);
+  connect(context.launcher, &Launcher::doubtChanged, this, soon);
   connect(&store, &RunStore::runRemoved, this, [this] { showRun(this->context().workspace->currentRun()); });
   connect(context.workspace, &Workspace::currentRunChanged, this, &TrainingPage::showRun);
   connect(context.workspace, &Workspace::submitted, this, &TrainingPage::showRun);
@@ -122,6 +124,7 @@ void TrainingPage::showRun(const QString& id) {
   m_eventsCame = true;
   m_sinceEvents.invalidate();
   m_pointsCame = false;
+  m_doubt->setRun(id);
   m_curves->setRun(id);
   m_curves->pointsAdded();
   showTab(m_tabs->currentIndex());
@@ -154,7 +157,9 @@ void TrainingPage::refresh() {
     if (run->state == RunState::queued && context().launcher->waiting() > 0) words = tr("Queued");
     // What a host does before the first point: "Uploading training: 12 of 61 MiB".
     if (const JobStage stage = context().launcher->stage(m_run); run->step == 0 && isLive(run->state) && !stage.sentence.isEmpty()) words = stage.sentence;
-    m_state->setStatus(statusOf(run->state), words);
+    const bool doubtful = !context().launcher->doubt(m_run).isEmpty();
+    if (doubtful) words = tr("Not known how it goes");
+    m_state->setStatus(doubtful ? Status::warning : statusOf(run->state), words);
     const QList<RunRecord> all = context().workspace->runs();
     qsizetype number = 1;
     for (qsizetype i = 0; i < all.size(); ++i)

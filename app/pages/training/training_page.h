@@ -18,6 +18,7 @@ namespace loom {
 class Button;
 class Popover;
 class RunCurves;
+class RunDoubt;
 class RunFacts;
 class RunLog;
 class RunSettings;
@@ -68,6 +69,7 @@ class TrainingPage : public Page {
   Button *m_rate, *m_stopAfter, *m_stop, *m_resume;
   QWidget *m_fault, *m_tools;
   QLabel* m_faultText;
+  RunDoubt* m_doubt;
   QTabBar* m_tabs;
   QStackedWidget* m_views;
   SmoothingSlider* m_smoothing;

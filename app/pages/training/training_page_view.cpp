@@ -7,6 +7,7 @@
 
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/training_page.h"
+#include "app/run_doubt.h"
 #include "app/smoothing_slider.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
@@ -69,6 +70,12 @@ void TrainingPage::makeHeader(QVBoxLayout* column) {
   fault->addWidget(showLog);
   m_fault->hide();
   column->addWidget(m_fault);
+  m_doubt = new RunDoubt(context());
+  connect(m_doubt, &RunDoubt::submittedAnew, this, &TrainingPage::showRun);
+  auto* doubt = new QVBoxLayout;
+  doubt->setContentsMargins(20, 0, 20, 8);
+  doubt->addWidget(m_doubt);
+  column->addLayout(doubt);
 
   Launcher& launcher = *context().launcher;
   connect(m_rate, &Button::clicked, this, &TrainingPage::openRateCard);
