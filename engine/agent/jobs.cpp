@@ -118,12 +118,12 @@ Json Jobs::start(const std::string& id, const Json& launch, const std::string& s
   Json whole = {{"loom_launch", 1}, {"id", id}};
   whole.update(launch);
   const auto endBefore = job.exit();
-  // The end before it goes first: it must never be taken for this start's.
-  job.forgetExit();
-  job.writeLaunch(whole);
-  // Wishes to a start that ended before its first word; a run that goes on reads only what comes after them.
-  if (!std::filesystem::exists(job.run().runFile())) std::filesystem::remove(job.run().controlFile(), fault);
   try {
+    // The end before it goes first: it must never be taken for this start's.
+    job.forgetExit();
+    job.writeLaunch(whole);
+    // Wishes to a start that ended before its first word; a run that goes on reads only what comes after them.
+    if (!std::filesystem::exists(job.run().runFile())) std::filesystem::remove(job.run().controlFile(), fault);
     begin(job, whole, script);
   } catch (const Error& error) {
     // Where it was surely not started, the same start may be asked for again as if it never had been.

@@ -2,6 +2,8 @@
 // "prefix".
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -108,6 +110,37 @@ TEST_F(AgentTest, AStartThatFellBeforeItsFirstWordIsBegunOnce) {
   EXPECT_EQ(start("a", "exit 6")["started"], true);
   EXPECT_EQ(awaitEnd("a")["code"], 6);
   EXPECT_EQ(start("a", "exit 6")["started"], false);
+}
+
+// Whoever falls in between leaves a start that never began, and no end that could be taken for its own.
+TEST_F(AgentTest, TheEndBeforeGoesBeforeTheNextStartIsWritten) {
+  start("a", "exit 5");
+  EXPECT_EQ(awaitEnd("a")["code"], 5);
+  const int watch = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  ASSERT_GE(watch, 0);
+  ASSERT_GE(::inotify_add_watch(watch, run("a").c_str(), IN_DELETE | IN_MOVED_TO), 0);
+  EXPECT_EQ(start("a", "exit 6", 2)["started"], true);
+  std::vector<std::string> order;
+  alignas(inotify_event) char buffer[16384];
+  for (ssize_t got; (got = ::read(watch, buffer, sizeof buffer)) > 0;)
+    for (ssize_t at = 0; at < got;) {
+      const auto& event = *reinterpret_cast<const inotify_event*>(buffer + at);
+      if ((event.mask & IN_DELETE) && std::string_view(event.name) == "exit") order.push_back("end forgotten");
+      if ((event.mask & IN_MOVED_TO) && std::string_view(event.name) == "launch.json") order.push_back("start written");
+      at += static_cast<ssize_t>(sizeof event) + event.len;
+    }
+  ::close(watch);
+  EXPECT_THAT(order, testing::ElementsAre("end forgotten", "start written"));
+  EXPECT_EQ(awaitEnd("a")["code"], 6);
+}
+
+TEST_F(AgentTest, AStartThatCannotBeWrittenForgetsNoEnd) {
+  start("a", "exit 5");
+  EXPECT_EQ(awaitEnd("a")["code"], 5);
+  std::filesystem::remove(run("a") / "launch.json");
+  std::filesystem::create_directories(run("a") / "launch.json" / "in the way");
+  EXPECT_EQ(start("a", "exit 6", 2)["ok"], false);
+  EXPECT_EQ(JobFolder(run("a")).exit().value_or(JobFolder::Exit{}).code, 5);
 }
 
 TEST_F(AgentTest, AnUnknownJobIsSettledByAPerson) {
