@@ -18,6 +18,7 @@
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
+#include "app/run_settings.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
@@ -340,7 +341,7 @@ QList<SearchHit> SettingsPage::search(const QString& query) {
       const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
       if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
       const Json value = given.is_object() && given.contains(field.key) ? given[field.key] : field.defaultValue;
-      const QString shown = value.is_string() ? QString::fromStdString(value.get<std::string>()) : value.is_null() ? QString() : QString::fromStdString(value.dump());
+      const QString shown = value.is_null() ? QString() : textOfSetting((prefix + key).section('.', 1), value);
       hits += {QStringLiteral("Settings"), label, shown, icon(QStringLiteral("settings")), [this, path = prefix + key] {
                  context().go({.page = QStringLiteral("settings"), .field = path});
                }};
