@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/hash.h"
 #include "engine/base/host.h"
-#include "engine/base/philox.h"
 
 namespace loom {
 namespace {
@@ -36,7 +36,7 @@ void compare(const std::string& place, const Json* first, const Json* other, std
 }  // namespace
 
 std::string fingerprint(std::string_view text) {
-  return fmt::format("{:016x}", hashName(text));
+  return fmt::format("{:016x}", Hash64::of(std::as_bytes(std::span(text))));
 }
 
 Json fingerprint(const Dataset& dataset) {
@@ -45,18 +45,17 @@ Json fingerprint(const Dataset& dataset) {
     variables.push_back(variable.name + " " + variable.shape.toString());
   if (const std::string known = dataset.contentHash(); !known.empty())
     return {{"rows", dataset.size()}, {"variables", std::move(variables)}, {"content", known}};
-  std::uint64_t content = 0;
+  Hash64 content;
   const std::int64_t rows = dataset.size(), read = std::min(rows, kRowsRead);
   for (std::int64_t i = 0; i < read; ++i) {
     const std::int64_t row = read > 1 ? (rows - 1) * i / (read - 1) : 0;
     for (std::size_t v = 0; v < dataset.schema().variables.size(); ++v) {
       Shape shape;
       const auto raw = dataset.read(row, v, &shape);
-      content =
-          content * 0x9E3779B97F4A7C15ull + hashName({reinterpret_cast<const char*>(raw.data()), raw.size_bytes()});
+      content.add(raw.data(), raw.size_bytes());
     }
   }
-  return {{"rows", rows}, {"variables", std::move(variables)}, {"content", fmt::format("{:016x}", content)}};
+  return {{"rows", rows}, {"variables", std::move(variables)}, {"content", fmt::format("{:016x}", content.value())}};
 }
 
 void agree(Communicator& communicator, const Json& facts, const std::optional<Error>& failure) {
