@@ -130,6 +130,7 @@ std::optional<PinHit> NetworkView::pinUnder(QPointF at) const {
 
 // A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here.
 bool NetworkView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave && m_gesture == Gesture::none) m_scene.setHovered({}, std::nullopt, std::nullopt);
   if (event->type() != QEvent::ToolTip) return QGraphicsView::viewportEvent(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const auto pin = m_gesture == Gesture::none && !m_wiring ? pinUnder(mapToScene(help->pos())) : std::nullopt;

@@ -119,6 +119,10 @@ void CanvasTest::aPinSaysWhatItIs() {
   QVERIFY2(QToolTip::text().startsWith(QString::fromStdString(input.label)), qPrintable(QToolTip::text()));
   rest(card("conv"));
   QTRY_VERIFY(!QToolTip::isVisible());
+  QCOMPARE(m_scene->hoveredNode(), std::string("conv"));
+  QEvent leave(QEvent::Leave);
+  QApplication::sendEvent(m_view->viewport(), &leave);
+  QCOMPARE(m_scene->hoveredNode(), std::string());
 }
 
 void CanvasTest::draggingMovesAllThatIsSelectedInOneStep() {
