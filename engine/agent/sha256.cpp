@@ -11,8 +11,8 @@ void need(bool done) {
   if (!done) throwError(ErrorCode::internal, "libcrypto computes no SHA-256 here");
 }
 
-// Out of a context of its own, on which no openssl.cnf has a say: that of a host belongs to another release than the engine's
-// libcrypto, and may name modules that this one cannot load.
+// Out of a context of its own, on which no openssl.cnf has a say: that of a host belongs to another release than the
+// engine's libcrypto, and may name modules that this one cannot load.
 const EVP_MD* algorithm() {
   static const EVP_MD* const sha256 = EVP_MD_fetch(OSSL_LIB_CTX_new(), "SHA256", "provider=default");
   need(sha256 != nullptr);

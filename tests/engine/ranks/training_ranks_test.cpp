@@ -310,9 +310,10 @@ TEST(Weights, ThatComeApartAreFoundAndMadeAlike) {
   if (rank() != 0) return;
   const auto warnings = run.of("warning");
   ASSERT_EQ(warnings.size(), size() > 1 ? 1u : 0u) << "once: they are alike afterwards";
-  if (size() > 1)
+  if (size() > 1) {
     EXPECT_THAT(warnings[0].body["message"].get<std::string>(),
                 testing::AllOf(HasSubstr("at step 65"), HasSubstr(fmt::format("rank {} on ", size() - 1))));
+  }
 }
 
 TEST(Start, RanksThatWouldTrainDifferentThingsRefuse) {
