@@ -197,6 +197,18 @@ class DoorTest : public QObject {
     QVERIFY2(m_out.contains("model     " + path("p/runs/")) && !m_out.contains("gradloom fetch"), qPrintable(m_out + m_err));
   }
 
+  void aRunOfAHostGoesOnHere() {
+    addHost();
+    qputenv("FAKE_LOOM", "steps=400;ms=5;model=5000");
+    QCOMPARE(door({"submit", path("p"), "--host", "there"}), 0);
+    QTest::qWait(500);  // it goes on meanwhile, and nobody looks
+    QCOMPARE(door({"stop", only()}), 0);
+    QCOMPARE(QString::fromStdString(runs()[0]["state"]), "stopped");
+    QCOMPARE(door({"resume", only(), "--here", "--follow"}), 0);
+    QVERIFY2(m_out.contains("done after 400 steps"), qPrintable(m_out + m_err));
+    QCOMPARE(QString::fromStdString(runs()[0]["host"]), "local");
+  }
+
   void stopsAndGoesOnOnAHost() {
     addHost();
     qputenv("FAKE_LOOM", "steps=600;ms=5");

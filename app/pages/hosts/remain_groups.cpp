@@ -33,7 +33,7 @@ QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunS
       else if (name.startsWith("check-")) put(pieces, each);
       else if (!run) put(foreign, each);
       else if (run->deleted > 0) put(removed, each);
-      else runs << RemainGroup{Fate::decided, run->name, say("its checkpoints there, and with them the way to resume it"), each.bytes, {each.path}};
+      else runs << RemainGroup{Fate::decided, run->name, say("checkpoints that may lie nowhere else"), each.bytes, {each.path}};
     } else if (name.contains(".part")) {
       put(pieces, each);
     } else if (kind == "engine") {
@@ -60,15 +60,15 @@ QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunS
   const QString stays = say("stays while a run goes or waits there");
   add(engine, Fate::stays, say("Engine"), say("in use"));
   add(earlier, busy.isEmpty() ? Fate::goes : Fate::stays, earlier.paths.size() == 1 ? say("Earlier engine") : say("%1 earlier engines", earlier.paths.size()),
-      busy.isEmpty() ? say("goes; brought again should its version ask for it") : stays);
+      busy.isEmpty() ? say("may go: brought again if ever asked for") : stays);
   add(pieces, Fate::stays, say("Broken off"), say("transfers and checks; go by themselves when they are old enough"));
-  add(live, Fate::stays, live.paths.size() == 1 ? say("1 run") : say("%1 runs", live.paths.size()), say("go or wait there"));
+  add(live, Fate::stays, live.paths.size() == 1 ? say("1 run") : say("%1 runs", live.paths.size()), say("still going or waiting"));
   add(data, busy.isEmpty() ? Fate::decided : Fate::stays, data.paths.size() == 1 ? say("1 data set") : say("%1 data sets", data.paths.size()),
       busy.isEmpty() ? say("sent again when a run needs it") : stays);
   add(removed, Fate::decided, removed.paths.size() == 1 ? say("1 run") : say("%1 runs", removed.paths.size()), say("taken from the list of runs here"));
   add(foreign, Fate::decided, foreign.paths.size() == 1 ? say("1 run") : say("%1 runs", foreign.paths.size()), say("not in the list here; another computer may follow it"));
   all << runs;
-  add(smaller, Fate::decided, say("%1 smaller runs", smaller.paths.size()), say("their checkpoints there, and with them the way to resume them"));
+  add(smaller, Fate::decided, say("%1 smaller runs", smaller.paths.size()), say("checkpoints that may lie nowhere else"));
   return all;
 }
 
