@@ -6,6 +6,12 @@
 #include "engine/base/error.h"
 
 namespace loom {
+
+const char* CollectiveActivity::lasting(const std::string& text) {
+  const std::lock_guard lock(m_mutex);
+  return m_texts.insert(text).first->c_str();
+}
+
 namespace {
 
 void copy(std::span<const std::byte> from, std::span<std::byte> to) {

@@ -17,6 +17,7 @@ GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucke
     for (const std::span<float>& tensor : m_buckets[i].tensors) floats += tensor.size();
     if (m_buckets[i].tensors.size() > 1) joined = std::max(joined, floats);
     m_reductions.push_back(std::make_unique<WireReduction>(communicator, m_buckets[i].wire, floats));
+    m_subjects.push_back(communicator.activity().lasting(m_buckets[i].label));
     m_posted[i].store(0, std::memory_order_relaxed);
   }
   m_joined.resize(joined);
@@ -28,7 +29,6 @@ GradientExchange::~GradientExchange() {
   m_signal.fetch_add(1, std::memory_order_release);
   m_signal.notify_all();
   if (m_thread.joinable()) m_thread.join();
-  m_communicator.activity().subject.store("", std::memory_order_relaxed);  // the labels end here
 }
 
 void GradientExchange::post(int bucket) {
@@ -99,7 +99,7 @@ void GradientExchange::work() {
 void GradientExchange::exchange(std::size_t index) {
   Bucket& bucket = m_buckets[index];
   const auto begin = Trace::Clock::now();
-  m_communicator.activity().subject.store(bucket.label.c_str(), std::memory_order_relaxed);
+  m_communicator.activity().subject.store(m_subjects[index], std::memory_order_relaxed);
   std::size_t floats = 0;
   if (bucket.tensors.size() == 1) {
     floats = bucket.tensors[0].size();
@@ -117,7 +117,7 @@ void GradientExchange::exchange(std::size_t index) {
     }
   }
   if (m_trace && !m_trace->full())
-    m_trace->add(Trace::Lane::communication, "all-reduce", bucket.label.c_str(), begin, Trace::Clock::now(),
+    m_trace->add(Trace::Lane::communication, "all-reduce", m_subjects[index], begin, Trace::Clock::now(),
                  static_cast<std::int64_t>(floats * (bucket.wire == Wire::f32 ? 4 : 2)));
 }
 

@@ -50,6 +50,7 @@ class GradientExchange final : public Collectives {
   };
   std::vector<std::unique_ptr<Group>> m_groups;  // for gather() and the program's own operations; the first is "data"
   std::vector<Bucket> m_buckets;
+  std::vector<const char*> m_subjects;  // their labels, lasting
   std::vector<float> m_joined;
   std::vector<std::unique_ptr<WireReduction>> m_reductions;  // by bucket
   Trace* m_trace;

@@ -5,15 +5,18 @@
 namespace loom {
 
 CommunicatorGroup::CommunicatorGroup(Communicator& communicator, std::string name, Trace* trace)
-    : m_communicator(communicator), m_name(std::move(name)), m_subject("group '" + m_name + "'"), m_trace(trace) {}
+    : m_communicator(communicator),
+      m_name(std::move(name)),
+      m_subject(communicator.activity().lasting("group '" + m_name + "'")),
+      m_trace(trace) {}
 
 template <class Call>
 void CommunicatorGroup::traced(const char* what, std::size_t floats, const Call& call) {
   const auto begin = Trace::Clock::now();
-  m_communicator.activity().subject.store(m_subject.c_str(), std::memory_order_relaxed);
+  m_communicator.activity().subject.store(m_subject, std::memory_order_relaxed);
   call();
   if (m_trace)
-    m_trace->add(Trace::Lane::communication, what, m_subject.c_str(), begin, Trace::Clock::now(),
+    m_trace->add(Trace::Lane::communication, what, m_subject, begin, Trace::Clock::now(),
                  static_cast<std::int64_t>(floats * sizeof(float)));
 }
 

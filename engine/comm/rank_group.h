@@ -27,7 +27,8 @@ class CommunicatorGroup final : public RankGroup {
   void traced(const char* what, std::size_t floats, const Call& call);
 
   Communicator& m_communicator;
-  std::string m_name, m_subject;  // "group 'data'"
+  std::string m_name;
+  const char* m_subject;  // "group 'data'", lasting
   Trace* m_trace;
 };
 

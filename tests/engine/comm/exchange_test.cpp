@@ -62,6 +62,18 @@ TEST(GradientExchange, KeepsTheOrderOfBucketsWhateverIsPostedFirst) {
   EXPECT_EQ(communications, 8);
 }
 
+// A supervisor's sign of life may be under way while the exchange ends.
+TEST(GradientExchange, WhatItDidLastCanBeReadAfterItsEnd) {
+  Doubling communicator;
+  std::vector<float> a{1};
+  {
+    GradientExchange exchange(communicator, {{"gradients of a name too long for the string itself", {a}}});
+    exchange.postAll();
+    exchange.wait();
+  }
+  EXPECT_STREQ(communicator.activity().subject.load(), "gradients of a name too long for the string itself");
+}
+
 TEST(GradientExchange, HandsAFaultToWhoWaits) {
   Doubling communicator;
   std::vector<float> a{-1};
