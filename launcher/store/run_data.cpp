@@ -259,6 +259,11 @@ void RunData::dropClean() {
     for (auto& [name, each] : attempt.series) each.dropClean();
 }
 
+void RunData::dropIdle() {
+  for (auto& [number, attempt] : attempts)
+    for (auto& [name, each] : attempt.series) each.dropIdle();
+}
+
 void RunData::touch() {
   for (auto& [number, attempt] : attempts) {
     attempt.dirty = true;

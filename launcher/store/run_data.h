@@ -66,6 +66,7 @@ class RunData {
 
   std::size_t bytes() const;
   void dropClean();
+  void dropIdle();
   void touch();  // all that is in memory counts as changed
 
  private:

@@ -188,6 +188,7 @@ void RunStore::flush() {
       ++each->version;
       each->dirty = false;
       each->pending.clear();
+      if (each->data) each->data->dropIdle();  // a run that goes on for days holds what is looked at, and its end
     } else if (each->data) {
       each->data->touch();  // rolled back: all of it is written again with the next flush
     }

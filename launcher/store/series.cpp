@@ -63,6 +63,7 @@ Series::Block& Series::block(int level, std::int64_t index) const {
     if (stored && slot->points.size() > known) slot->points.resize(known);
     if (stored && slot->entries.size() > known) slot->entries.resize(known);
   }
+  slot->used = true;
   return *slot;
 }
 
@@ -106,7 +107,7 @@ void Series::append(std::int64_t step, double value) {
       blocks[place]->entries.resize(index % kBlockEntries);
     }
     blocks[place]->entries.push_back(sum);
-    blocks[place]->dirty = true;
+    blocks[place]->dirty = blocks[place]->used = true;
   }
 }
 
@@ -188,6 +189,16 @@ void Series::dropClean() {
   for (Level& level : m_levels)
     for (auto& each : level)
       if (each && !each->dirty) each.reset();
+}
+
+void Series::dropIdle() {
+  if (!m_load) return;
+  for (Level& level : m_levels)
+    for (auto& each : level) {
+      if (!each || each->dirty) continue;
+      if (each->used) each->used = false;
+      else each.reset();
+    }
 }
 
 std::size_t Series::bytes() const {

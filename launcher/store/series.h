@@ -65,6 +65,7 @@ class Series {
   void save(const Store& store);        // what changed since the last save
   void touch();                         // counts as changed again: the save was rolled back
   void dropClean();                     // frees what can be loaded again
+  void dropIdle();                      // of that, what nobody has asked for since the last time
   void setLoad(Load load) { m_load = std::move(load); }  // once it was saved
   std::size_t bytes() const;
 
@@ -73,6 +74,7 @@ class Series {
     std::vector<SeriesPoint> points;
     std::vector<SeriesSummary> entries;
     bool dirty = false;
+    bool used = true;  // since dropIdle()
   };
   using Level = std::vector<std::unique_ptr<Block>>;
 

@@ -142,6 +142,26 @@ TEST(Series, savedBlocksComeBackAndGrowOn) {
   EXPECT_EQ(written, 1);  // only the block that grew
 }
 
+// A window that follows a run for days: what nobody looks at goes once it is saved, and comes back when it is asked for.
+TEST(Series, memoryStaysFlatWhileItGrows) {
+  const std::vector<SeriesPoint> points = noise(200'000, 3);
+  std::map<std::pair<int, std::int64_t>, QByteArray> stored;
+  const auto load = [&](int level, std::int64_t block) { return stored.at({level, block}); };
+  Series series;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    series.add(points[i].step, points[i].value);
+    if (i % 1000 != 999) continue;
+    series.save([&](int level, std::int64_t block, const QByteArray& data) { stored[{level, block}] = data; });
+    series.setLoad(load);
+    series.dropIdle();
+    most = std::max(most, series.bytes());
+  }
+  EXPECT_LE(most, 256u << 10);  // an open block a level; all of it would take 4.5 MB
+  for (std::size_t i = 0; i < points.size(); i += 97) EXPECT_TRUE(sameBits(series.point(i).value, points[i].value));
+  expectSame(series.summary(3, 40), bruteForce(points, 40 * 4096, 41 * 4096));
+}
+
 TEST(ColumnCodec, keepsEveryBitAndRefusesDamage) {
   const std::uint64_t payload = 0x7ff8dead0000beefull;  // a NaN that carries something
   const WordColumns columns{{1, 2, 3, ~0ull}, {payload, 0, 0x8000000000000000ull, 1}};
