@@ -1,10 +1,16 @@
 #include "widgets/controls/button.h"
 
+#include <QStyleOptionButton>
+#include <QStylePainter>
+#include <algorithm>
+
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
+
+constexpr int kLeastWidth = 80;  // of a button that shrinks
 
 const char* kindName(ButtonKind kind) {
   switch (kind) {
@@ -90,6 +96,27 @@ QSize Button::sizeHint() const {
   hint.setHeight(height);
   if (text().isEmpty()) hint.setWidth(height);
   return hint;
+}
+
+void Button::setShrinks(bool shrinks) {
+  m_shrinks = shrinks;
+  setToolTip(shrinks ? text() : QString());
+  updateGeometry();
+}
+
+QSize Button::minimumSizeHint() const {
+  const QSize least = QPushButton::minimumSizeHint();
+  return m_shrinks ? QSize(std::min(least.width(), kLeastWidth), least.height()) : least;
+}
+
+void Button::paintEvent(QPaintEvent* event) {
+  if (!m_shrinks) return QPushButton::paintEvent(event);
+  QStyleOptionButton option;
+  initStyleOption(&option);
+  // What the hint leaves beside the words: padding, frame and icon.
+  const int around = QPushButton::sizeHint().width() - fontMetrics().horizontalAdvance(text());
+  option.text = fontMetrics().elidedText(text(), Qt::ElideRight, width() - around);
+  QStylePainter(this).drawControl(QStyle::CE_PushButton, option);
 }
 
 Button* iconButton(const QString& iconName, const QString& name, QWidget* parent) {

@@ -29,13 +29,20 @@ class Button : public QPushButton {
   void setKind(ButtonKind kind);
   void setIconName(const QString& name);
   void setIconColour(std::optional<Colour> colour);  // other than the kind's
+  // Narrower than its words where there is no room: they end in "…" and stand whole in the tooltip.
+  void setShrinks(bool shrinks);
   QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   void refreshIcon();
   ButtonKind m_kind;
   QString m_icon;
   std::optional<Colour> m_iconColour;
+  bool m_shrinks = false;
 };
 
 // A square button with an icon alone. `name` is what it does: the tooltip and the name for screen readers.

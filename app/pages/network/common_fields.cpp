@@ -8,7 +8,7 @@ namespace {
 
 bool alike(const Field& a, const Field& b) {
   const auto sameChoice = [](const Choice& x, const Choice& y) { return x.id == y.id; };
-  return a.key == b.key && a.type == b.type && a.count == b.count &&
+  return a.key == b.key && a.type == b.type && a.count == b.count && a.onlyWhen == b.onlyWhen &&
          std::equal(a.choices.begin(), a.choices.end(), b.choices.begin(), b.choices.end(), sameChoice);
 }
 
@@ -34,6 +34,13 @@ Entry commonEntry(const std::vector<const Node*>& nodes) {
       return other == nullptr || !alike(field, *other);
     });
   });
+  // A field that counts only beside another one (the deviation of a noise) stands in no form without that one.
+  const auto alone = [&](const Field& field) {
+    return !field.onlyWhen.empty() && common.field(field.onlyWhen.substr(0, field.onlyWhen.find('='))) == nullptr;
+  };
+  for (auto last = std::find_if(common.fields.begin(), common.fields.end(), alone); last != common.fields.end();
+       last = std::find_if(common.fields.begin(), common.fields.end(), alone))
+    common.fields.erase(last);
   return common;
 }
 

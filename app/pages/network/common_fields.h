@@ -7,7 +7,7 @@
 
 namespace loom {
 
-// Fields with the same key, type and choices in every node's entry; those of the first entry, in its order.
+// Fields with the same key, type, choices and condition in every node's entry; those of the first entry, in its order.
 Entry commonEntry(const std::vector<const Node*>& nodes);
 // The values on which all agree; what differs stays out and shows as the default.
 Json commonValues(const Entry& entry, const std::vector<const Node*>& nodes);

@@ -157,6 +157,7 @@ void ProblemLines::setProblems(const std::vector<Problem>& problems) {
     m_column->addLayout(line);
     if (problem.remedy.kind == Remedy::Kind::none) continue;
     auto* mend = new Button(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
+    mend->setShrinks(true);  // names of layers and nodes may be long
     connect(mend, &Button::clicked, this, [this, problem] { Q_EMIT remedyChosen(problem); });
     m_column->addWidget(mend, 0, Qt::AlignLeft);
   }

@@ -18,6 +18,7 @@
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
+#include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/form/form_row.h"
@@ -39,6 +40,8 @@ class NetworkPageTest : public QObject {
   void refusedWiresSayWhy();
   void aWireDroppedOnNothingOffersWhatFits();
   void severalNodesAreEditedTogether();
+  void nodesOfDifferentLayersAreChosenTogether();
+  void aLongRemedyStaysInsideTheInspector();
   void copiedBetweenNetworks();
   void aFaultStandsAtItsFieldAndIsMendedByAClick();
   void renamingInTheInspector();
@@ -289,6 +292,34 @@ void NetworkPageTest::severalNodesAreEditedTogether() {
   for (const char* id : {"b0_conv1", "b0_conv2", "b1_conv1"}) QVERIFY(drawn().find(id)->values["channels"] == Json(12));
   QVERIFY(drawn().find("b1_conv2")->values["channels"] == Json(4));
   QCOMPARE(document().undoStack().count(), 1);
+}
+
+// Both have a deviation, but that of a noise counts only beside its source, which a Linear has not.
+void NetworkPageTest::nodesOfDifferentLayersAreChosenTogether() {
+  QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
+    {"id": "x", "layer": "Input", "shape": [10], "at": [0, 0]}, {"id": "fc", "layer": "Linear", "at": [0, 120]}],
+    "edges": [["x", "fc"]]}}})", "two"));
+  settle();
+  view().setFocus();
+  key(Qt::Key_A, Qt::ControlModifier);
+  settle();
+  QCOMPARE(m_page->inspector().name().text(), QStringLiteral("2 nodes"));
+  QVERIFY(!m_page->inspector().form().row("deviation"));
+}
+
+void NetworkPageTest::aLongRemedyStaysInsideTheInspector() {
+  QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
+    {"id": "x", "layer": "Input", "shape": [10], "at": [0, 0]}, {"id": "fc", "layer": "Linear", "at": [0, 120]}],
+    "edges": [["x", "fc"]]}}})", "two"));
+  m_page->scene().pick({});
+  settle();
+  Button* remedy = nullptr;
+  for (Button* each : m_page->inspector().findChildren<Button*>())
+    if (each->isVisible() && each->text().contains("SoftmaxCrossEntropy")) remedy = each;
+  QVERIFY(remedy);
+  const int right = remedy->mapTo(&m_page->inspector(), QPoint(remedy->width(), 0)).x();
+  QVERIFY2(right <= m_page->inspector().width() - 8, qPrintable(QString("%1 of %2").arg(right).arg(m_page->inspector().width())));
+  QCOMPARE(remedy->toolTip(), remedy->text());
 }
 
 void NetworkPageTest::copiedBetweenNetworks() {
