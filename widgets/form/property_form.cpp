@@ -201,7 +201,14 @@ void PropertyForm::refreshProblems() {
           if (problem.key == key && !known) problems.push_back(problem);
         }
       };
-      add(own);
+      // What was told from outside says the same in the words of its page.
+      std::vector<FieldProblem> unsaid = own;
+      std::erase_if(unsaid, [&](const FieldProblem& each) {
+        return std::any_of(m_problems.begin(), m_problems.end(), [&](const FieldProblem& told) {
+          return told.key == each.key && told.severity == each.severity && told.remedy == each.remedy;
+        });
+      });
+      add(unsaid);
       add(m_problems);
     }
     row->setProblems(problems);

@@ -138,7 +138,7 @@ QWidget* SettingsPage::makeForms() {
             [this](const QString& key, const Json& value) { context().document->setSetting(key.toStdString(), value); });
     connect(form, &PropertyForm::changedCountChanged, this, [this] { refreshPlan(); });
   }
-  column->addStretch();
+  column->addStretch(1);  // takes all that is left, so that no section grows a gap
   m_scroll = new QScrollArea;
   m_scroll->setWidget(inside);
   m_scroll->setWidgetResizable(true);

@@ -37,10 +37,10 @@ QWidget* chooserRow(const QString& text, ChoiceField* field) {
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
   auto* label = new QLabel(text);
-  label->setProperty("kind", "label");
+  label->setProperty("kind", "field");
   label->setFixedWidth(130);
   label->setBuddy(field);
-  row->addSpacing(12);
+  row->addSpacing(11);  // where the rows of a form have their dot
   row->addWidget(label);
   field->setMinimumWidth(142);
   field->setAccessibleName(text);
@@ -159,6 +159,7 @@ void UpdateForm::setFilter(const QString& words, bool changedOnly) {
     return (words.isEmpty() || QString::fromLatin1(names).contains(words.trimmed(), Qt::CaseInsensitive)) && (changed || !changedOnly);
   };
   const bool rule = all || means("optimizer rule", ruleDiffers()), schedule = all || means("schedule then", scheduleDiffers());
+  m_warmupForm->setVisible(m_warmupForm->visibleCount() > 0);  // else its heading stands over the next row
   m_ruleRow->setVisible(rule);
   m_scheduleRow->setVisible(schedule);
   showStandard(m_ruleRow, changedOnly && ruleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().optimizer)) : QString());

@@ -12,6 +12,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/form/form_row.h"
+#include "widgets/form/property_form.h"
 
 namespace loom {
 
@@ -215,6 +216,22 @@ class SettingsPageTest : public QObject {
     }));
   }
 
+  void aRateFarFromTheUsualIsSaidOnce() {
+    goTo("optimizer");
+    QTest::keyClicks(QApplication::focusWidget(), "LARS");
+    goTo("optimizer.learning_rate");
+    m_open->type("0.001");
+    const auto said = [this] {
+      QStringList words;
+      for (const FormRow* row : m_open->window().findChild<SettingsPage*>()->findChildren<FormRow*>())
+        for (const QLabel* label : row->findChildren<QLabel*>())
+          if (label->isVisible() && label->text().contains("usual is")) words << label->text();
+      return words;
+    };
+    QTRY_COMPARE(said().size(), 1);
+    QTRY_VERIFY2(said().first().contains("Learning rate"), qPrintable(said().first()));
+  }
+
   void theFilterLeavesWhatIsMeant() {
     auto* filter = m_open->part<SearchField>("settings-filter");
     filter->setFocus();
@@ -234,6 +251,11 @@ class SettingsPageTest : public QObject {
     m_open->click("differs");
     QCoreApplication::processEvents();
     QVERIFY(visibleRows() >= 1 && visibleRows() < all / 2);
+    // No section takes more room than its rows: what is left lies under the last one.
+    for (const PropertyForm* form : m_open->window().findChild<SettingsPage*>()->findChildren<PropertyForm*>())
+      if (form->isVisible() && form->visibleCount() > 0) QTRY_VERIFY2(form->height() <= form->sizeHint().height(), qPrintable(QString("%1 of %2").arg(form->height()).arg(form->sizeHint().height())));
+    for (const QLabel* label : m_open->window().findChild<SettingsPage*>()->findChildren<QLabel*>())
+      QVERIFY2(!(label->isVisible() && label->text() == "Warm-up"), "a heading without a row of its own");
   }
 };
 
