@@ -65,6 +65,7 @@ class LineChart : public QWidget {
   PanelMargins margins() const { return m_margins; }
   void setXNumbers(bool shown);            // the numbers of the x axis under this panel
   void setContinued(bool continued);       // another panel stands above: the cursor's line comes down from it
+  QString emptyText() const { return m_empty; }
   void setEmptyText(const QString& text);  // "No run yet. Train starts one here"
   void setHighlighted(const QString& id);  // drawn thicker, the others at 35 %
   QString highlighted() const { return m_highlighted; }

@@ -12,7 +12,7 @@
 namespace loom {
 
 DataTable::DataTable(QWidget* parent)
-    : QTableView(parent), m_frozen(new QTableView(this)), m_delegate(new TableDelegate(this)) {
+    : QTableView(parent), m_frozen(new QTableView(this)) {
   prepare(this);
   prepare(m_frozen);
   m_frozen->setFocusPolicy(Qt::NoFocus);
@@ -58,7 +58,7 @@ DataTable::~DataTable() = default;
 void DataTable::prepare(QTableView* view) {
   auto* head = new TableHead(this, view);
   view->setHorizontalHeader(head);
-  view->setItemDelegate(m_delegate);
+  view->setItemDelegate(new TableDelegate(this));  // one each: both would answer for an editor of the other
   view->setShowGrid(false);
   view->setFrameShape(QFrame::NoFrame);
   view->setSelectionBehavior(QAbstractItemView::SelectRows);

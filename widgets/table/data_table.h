@@ -66,7 +66,6 @@ class DataTable : public QTableView {
 
   std::vector<TableColumn> m_columns;
   QTableView* m_frozen;
-  TableDelegate* m_delegate;
   QWidget* m_empty = nullptr;
   int m_frozenCount = 0;
   int m_hovered = -1;

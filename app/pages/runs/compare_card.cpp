@@ -26,6 +26,7 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, c
   title->setProperty("kind", "heading");
   contentLayout()->addWidget(title);
   auto* inner = new QWidget;
+  inner->setProperty("kind", "scrolled");  // on the ground of the card
   auto* grid = new QGridLayout(inner);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(24);

@@ -34,6 +34,7 @@ FilterCompleter::FilterCompleter(QLineEdit& field, Source source)
   m_completer->setWidget(&field);
   m_completer->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
   m_completer->popup()->setObjectName("filter-offers");
+  m_completer->popup()->setProperty("kind", "offers");
   connect(m_completer, qOverload<const QString&>(&QCompleter::activated), this, &FilterCompleter::take);
   connect(&field, &QLineEdit::textEdited, this, [this] { offer(false); });
   field.installEventFilter(this);

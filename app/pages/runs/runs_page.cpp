@@ -222,11 +222,14 @@ void RunsPage::setLines() {
   m_metric->setLines(std::move(metrics));
   m_loss->setLines(std::move(losses));
   setDiffering();
+  // A run that is drawn no more would leave all others faint.
+  if (!ids.contains(m_metric->highlighted())) highlight(chosenRun());
 }
 
 void RunsPage::highlight(const QString& id) {
-  m_charts->setHighlighted(id);
-  m_differing->setHighlighted(id);
+  const QString drawn = m_drawn.contains(id) ? id : QString();
+  m_charts->setHighlighted(drawn);
+  m_differing->setHighlighted(drawn);
 }
 
 void RunsPage::hover(const QString& id) {
@@ -292,6 +295,7 @@ void RunsPage::refreshWords() {
   m_count->setText(QString::number(all));
   m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(left).arg(all));
   m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
+  m_metric->setEmptyText(all && !left ? tr("No run matches the filter") : tr("Tick runs in the table to draw them here"));
   const qsizetype shownRuns = shown().size();
   m_compare->setText(shownRuns == 1 ? tr("Compare 1 run") : tr("Compare %1 runs").arg(shownRuns));
   m_compare->setEnabled(shownRuns >= 2);
