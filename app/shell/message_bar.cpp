@@ -72,6 +72,7 @@ void MessageBars::show(const QString& key, Kind kind, const QString& text, const
     row->addWidget(button);
   }
   auto* close = iconButton("close", tr("Close this message"));
+  close->setFocusPolicy(Qt::TabFocus);  // a click leaves the keys where they are: else they go to the page's first field
   connect(close, &Button::clicked, this, [this, key] { hide(key); });
   row->addWidget(close);
   layout()->addWidget(bar);

@@ -27,6 +27,7 @@ TrainCard::TrainCard(Check check, QWidget* window) : Popover(window), m_check(st
   m_changes->setFont(Theme::of(this).numberFont());
   m_changes->setObjectName("train-changes");
   m_changes->setFixedSize(kCardWidth, 92);
+  m_changes->setProperty("kind", "framed");  // a scroll area has no frame of its own
   m_changes->setTabChangesFocus(true);
   auto* hint = new QLabel(tr("One setting a line. The project stays as it is."));
   hint->setProperty("kind", "hint");

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kTickPitch = 22;  // pixels between numbers of the y axis, at least
 constexpr double kStackBin = 7;    // pixels of a bar of a stack
+constexpr int kLeastPlot = 30;  // below 20 px nothing would be drawn, neither the x axis
 constexpr int kXNumbersRoom = 46;  // numbers and what they count
 constexpr int kLabelGap = 13;      // between a number of the y axis and the plot, and before it
 
@@ -102,9 +103,12 @@ void LineChart::setMargins(PanelMargins margins) {
   refresh();
 }
 
+QSize LineChart::minimumSizeHint() const { return {260, m_margins.top + kLeastPlot + m_margins.bottom}; }
+
 void LineChart::setXNumbers(bool shown) {
   m_xNumbers = shown;
   m_margins.bottom = shown ? kXNumbersRoom : 12;
+  updateGeometry();
   refresh();
 }
 

@@ -91,7 +91,7 @@ class LineChart : public QWidget {
   QString cursorValues() const;  // of the cursor, as text for the clipboard
 
   QSize sizeHint() const override { return {640, 220}; }
-  QSize minimumSizeHint() const override { return {260, 90}; }
+  QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
   void lineClicked(const QString& id);

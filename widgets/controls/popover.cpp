@@ -48,6 +48,8 @@ void Popover::openAt(QWidget* anchor) {
   const QPoint below = anchor->mapToGlobal(QPoint(0, anchor->height()));
   int x = below.x() - shadow;
   if (x + width() - shadow > area.right()) x = anchor->mapToGlobal(QPoint(anchor->width(), 0)).x() - width() + shadow;
+  // One that is too wide for either side of its anchor stays on the screen.
+  x = std::max(area.left() - shadow, std::min(x, area.right() + 1 - width() + shadow));
   int y = below.y() + kAnchorGap - shadow;
   if (y + height() - shadow > area.bottom())
     y = std::max(area.top(), anchor->mapToGlobal(QPoint()).y() - kAnchorGap - height() + shadow);

@@ -312,6 +312,8 @@ class RunsPageTest : public QObject {
     auto* changes = card.findChild<QPlainTextEdit*>("train-changes");
     auto* fault = card.findChild<QLabel*>("train-fault");
     card.openAt(&m_open->window());
+    const QImage field = changes->grab().toImage();
+    QVERIFY2(field.pixel(field.width() / 2, 0) != field.pixel(field.width() / 2, field.height() / 2), "a field has a frame");
     const auto press = [&](const QString& text) {
       changes->setPlainText(text);
       QTest::keyClick(card.findChild<QLineEdit*>(), Qt::Key_Return);

@@ -79,6 +79,7 @@ class ChartTest : public QObject {
   void theXAxisSaysWhatItCounts();
   void marksAtOnePlaceStandApart();
   void flagsLieOverTheCurves();
+  void everyPanelOfALowStackHasAPlot();
 };
 
 void ChartTest::init() {
@@ -101,6 +102,18 @@ void ChartTest::init() {
   m_stack->activateWindow();
   QVERIFY(QTest::qWaitForWindowActive(m_stack.get()));
   m_stack->drawNow();
+}
+
+// As on the Training page of a window of 1024 × 700: the last panel carries the x axis of all.
+void ChartTest::everyPanelOfALowStackHasAPlot() {
+  m_stack->addPanel("Learning rate", {}, 1);
+  m_stack->addPanel("Time per step", "ms", 1);
+  m_stack->resize(700, 340);
+  m_stack->drawNow();
+  for (const LineChart* panel : m_stack->panels()) {
+    const auto plot = [&] { return panel->height() - panel->margins().top - panel->margins().bottom; };
+    QTRY_VERIFY2(panel->isVisible() && plot() >= 20, qPrintable(QString::number(plot())));
+  }
 }
 
 void ChartTest::curveIsDrawnInItsColour() {
