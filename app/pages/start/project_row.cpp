@@ -25,7 +25,8 @@ ProjectRow::ProjectRow(Content content, QWidget* parent) : QAbstractButton(paren
   setFocusPolicy(Qt::StrongFocus);
   setCursor(Qt::PointingHandCursor);
   setToolTip(m_content.detail);
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  // A fixed height would be the hint's: a sentence grows beyond it.
+  QSizePolicy policy(QSizePolicy::Preferred, m_content.sentence ? QSizePolicy::Minimum : QSizePolicy::Fixed);
   policy.setHeightForWidth(m_content.sentence);
   setSizePolicy(policy);
   QFile file(m_content.thumbnailOf);
