@@ -217,6 +217,15 @@ TEST_F(AgentTest, TellsEventsAsWholeLinesFromAnOffset) {
   EXPECT_TRUE(m_agent->await([](const AgentProcess::Told& told) { return told.header.contains("fault"); }));
 }
 
+// Runs nothing any more; its parent may not have asked for its exit status yet.
+bool hasEnded(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(status, line)) return true;
+  const char state = line.at(line.rfind(')') + 2);
+  return state == 'Z' || state == 'X';
+}
+
 TEST_F(AgentTest, CancelEndsTheWholeJob) {
   start("a", "sleep 300 & echo $! > child; wait");
   while (!std::filesystem::exists(run("a") / "child") || readFile(run("a") / "child").empty()) ::usleep(5000);
@@ -225,15 +234,6 @@ TEST_F(AgentTest, CancelEndsTheWholeJob) {
   EXPECT_EQ(awaitEnd("a")["code"], 128 + SIGTERM);
   for (int tries = 0; tries < 1000 && !hasEnded(child); ++tries) ::usleep(5000);
   EXPECT_TRUE(hasEnded(child));
-}
-
-// Runs nothing any more; its parent may not have asked for its exit status yet.
-bool hasEnded(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  if (!std::getline(status, line)) return true;
-  const char state = line.at(line.rfind(')') + 2);
-  return state == 'Z' || state == 'X';
 }
 
 TEST_F(AgentTest, CancelReachesAGroupOfItsOwnThatHearsNoTerm) {
