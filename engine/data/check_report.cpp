@@ -116,7 +116,7 @@ void groupTextColumns(CheckedRows& all) {
   for (const auto& [column, count] : byColumn) {
     if (count < 2 || 2 * count < all.report.rows) continue;
     std::vector<std::string> words;
-    all.guarded(all.csv, [&] { words = wordsOf(all.csv, {column}).at(column); });
+    all.guarded(all.csv, [&, &column = column] { words = wordsOf(all.csv, {column}).at(column); });
     // Paths whose files are missing are told one by one.
     const auto paths = std::count_if(words.begin(), words.end(), [](const std::string& word) {
       const auto dot = word.rfind('.');
@@ -130,7 +130,7 @@ void groupTextColumns(CheckedRows& all) {
       all.report.counts[static_cast<std::size_t>(kind)] -= found->second;
       all.report.errors -= found->second;
       std::erase_if(all.report.faults,
-                    [&](const Fault& fault) { return fault.kind == kind && fault.column == column; });
+                    [kind, &column = column](const Fault& fault) { return fault.kind == kind && fault.column == column; });
     }
     std::string some;
     for (std::size_t i = 0; i < std::min<std::size_t>(words.size(), 3); ++i)

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/data/stats.h"
 
 namespace loom {
 
