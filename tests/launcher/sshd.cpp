@@ -77,13 +77,21 @@ bool Sshd::start() {
   return false;
 }
 
+// Ends what a process has started, and what that has started.
+static void endChildren(qint64 process) {
+  QFile list(QStringLiteral("/proc/%1/task/%1/children").arg(process));
+  if (!list.open(QIODevice::ReadOnly)) return;
+  for (const QByteArray& each : list.readAll().split(' '))
+    if (const int child = each.trimmed().toInt(); child > 0) {
+      endChildren(child);
+      ::kill(child, SIGKILL);
+    }
+}
+
 void Sshd::stop() {
   if (m_process.state() == QProcess::NotRunning) return;
-  // Its connections are children that live on when the listener ends: each is ended by its number.
-  QFile list(QStringLiteral("/proc/%1/task/%1/children").arg(m_process.processId()));
-  if (list.open(QIODevice::ReadOnly))
-    for (const QByteArray& each : list.readAll().split(' '))
-      if (const int child = each.trimmed().toInt(); child > 0) ::kill(child, SIGKILL);
+  // Its connections are children that live on when the listener ends; since OpenSSH 9.8 they have children of their own.
+  endChildren(m_process.processId());
   m_process.kill();
   m_process.waitForFinished();
 }

@@ -63,11 +63,12 @@ void NetworkView::setZoom(double wanted, std::optional<QPointF> keep) {
   m_fitted = false;
   const double zoom = std::clamp(wanted, kLeast, kMost);
   const QPointF at = keep.value_or(QRectF(viewport()->rect()).center());
-  const QPointF fixed = mapToScene(at.toPoint());
+  const QPointF fixed = viewportTransform().inverted().map(at);
   setTransform(QTransform::fromScale(zoom, zoom));
-  const QPointF now = mapToScene(at.toPoint());
-  const QPointF centre = mapToScene(viewport()->rect().center()) + fixed - now;
-  centerOn(centre);
+  // By the scroll bars themselves, which stand on whole pixels: centerOn() rounds twice, and a turn of the wheel would drift.
+  const QPointF moved = viewportTransform().map(fixed) - at;
+  horizontalScrollBar()->setValue(horizontalScrollBar()->value() + qRound(moved.x()));
+  verticalScrollBar()->setValue(verticalScrollBar()->value() + qRound(moved.y()));
   placeOverlays();
   Q_EMIT zoomChanged(zoom);
 }
