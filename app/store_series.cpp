@@ -52,7 +52,8 @@ ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width)
   ChartColumns chart;
   if (m_store.askMemory(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, asked); })) return chart;
   if (m_asked == asked) return m_read;
-  const auto reading = m_unreadable ? nullptr : m_store.reading(m_run);
+  // Of a run that grows, what was let go while nobody looked comes back at once: the database is a second behind its last points.
+  const auto reading = m_unreadable || !m_store.allSaved(m_run) ? nullptr : m_store.reading(m_run);
   if (!reading) {
     m_store.ask(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, asked); });
     return chart;

@@ -79,6 +79,20 @@ class StoreSeriesTest : public QObject {
     QCOMPARE(told, 2);
   }
 
+  // A run went on while its page was hidden, and the store let go what nobody looked at.
+  void aCurveThatGrewUnseenIsWholeAtOnce() {
+    int last = kSteps;
+    for (int flush = 0; flush < 3; ++flush) {
+      append(last + 1, last + 10);
+      last += 10;
+      m_store->flush();
+    }
+    append(last + 1, last + 10);
+    last += 10;
+    const StoreSeries loss(*m_store, "a", series::kLoss);
+    for (int frame = 0; frame < 2; ++frame) QCOMPARE(loss.columns(XUnit::step, 0, last, 300).points, std::int64_t{last});
+  }
+
   // Somebody holds the database: the painting goes on, and the curve comes when it can.
   void aDatabaseThatDoesNotAnswerHoldsNoPaintingUp() {
     m_store.reset();
