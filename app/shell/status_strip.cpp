@@ -73,8 +73,8 @@ StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
 
 void StatusStrip::setProblems(int errors, int warnings) {
   QStringList words;
-  if (errors) words << tr("%n error(s)", nullptr, errors).replace("error(s)", errors == 1 ? "error" : "errors");
-  if (warnings) words << tr("%n warning(s)", nullptr, warnings).replace("warning(s)", warnings == 1 ? "warning" : "warnings");
+  if (errors) words << counted(errors, tr("errors"));
+  if (warnings) words << counted(warnings, tr("warnings"));
   m_problems->setText(' ' + (words.isEmpty() ? tr("No problems") : words.join("  ")));
   m_problems->setIcon(errors ? icon("status-failed", Colour::error) : warnings ? icon("status-warning", Colour::warning) : icon("status-ok", Colour::ok));
   m_problems->setIconSize({14, 14});

@@ -13,6 +13,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/split_button.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/status.h"
 #include "widgets/theme/theme.h"
@@ -217,7 +218,7 @@ void TopBar::setErrors(int errors) {
 }
 
 void TopBar::refreshTrain() {
-  m_train->setText(m_errors == 0 ? tr("Train") : m_errors == 1 ? tr("1 error") : tr("%1 errors").arg(m_errors));
+  m_train->setText(m_errors == 0 ? tr("Train") : counted(m_errors, tr("errors")));
   m_train->setIconName(m_errors ? "problems" : "play");
   m_train->setKind(m_errors ? ButtonKind::fault : m_live ? ButtonKind::outlined : ButtonKind::filled);
 }

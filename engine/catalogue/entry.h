@@ -3,6 +3,7 @@
 // settings of `training`. The palette, the property form, validation, the file's keys and the help follow from these entries
 // and hold no second copy of any default.
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,6 +119,9 @@ struct FieldProblem {
 // types, out of range, not a choice, missing. `ignored` are keys that mean something to the caller ("id", "layer", "at").
 std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const std::vector<std::string>& ignored = {});
 
+// A sentence of validate() for the interface, which knows fields by their labels: "'base_axis' is 9" becomes "Base axis is 9".
+std::string inLabels(std::string message, std::span<const Field> fields);
+
 // `given` without what equals its default, in the entry's order of fields: as the file is written.
 Json withoutDefaults(const Entry& entry, const Json& given);
 
@@ -126,6 +130,13 @@ std::vector<const Entry*> search(const std::vector<const Entry*>& entries, std::
 
 // The nearest of `known` by edit distance, empty when none is near: "unknown layer 'Convolutoin': did you mean 'Convolution'?"
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
+
+// The same for keys, which people also shorten and lengthen: "lr" for "learning_rate", "decay" for "weight_decay", "batch_size" for
+// "batch". Of a path ("optimizer.learning_rate") the last part counts. A slip comes first; empty when nothing is near.
+std::string nearestKey(std::string_view key, const std::vector<std::string>& known);
+// "unknown key 'lr': did you mean 'optimizer.learning_rate'?" Names all that are known only where they are few; `elsewhere` are keys
+// that are known at other places, by their path.
+std::string unknownKey(std::string_view key, const std::vector<std::string>& known, const std::vector<std::string>& elsewhere = {});
 
 // The entry as `loom catalogue --json` prints it.
 Json toJson(const Entry& entry);

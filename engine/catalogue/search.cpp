@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -109,6 +111,36 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   // "x" is not a slip of "y": a single letter must differ in case only.
   if (least > 0 && wanted.size() == 1) return {};
   return best;
+}
+
+std::string nearestKey(std::string_view key, const std::vector<std::string>& known) {
+  if (key.empty() || key.size() > 100) return {};
+  const auto last = [](std::string_view path) { return path.substr(path.rfind('.') + 1); };
+  const std::string wanted = squeezed(last(key));
+  std::vector<std::string> lasts;
+  for (const std::string& each : known) lasts.emplace_back(last(each));
+  const auto first = [&](auto&& fits) -> std::string {
+    const auto found = std::find_if(lasts.begin(), lasts.end(), fits);
+    return found == lasts.end() ? std::string() : known[static_cast<std::size_t>(found - lasts.begin())];
+  };
+  const std::string slip = nearest(last(key), lasts);
+  std::string meant = slip.empty() ? std::string() : first([&](const std::string& each) { return each == slip; });
+  if (meant.empty() && wanted.size() > 1) meant = first([&](const std::string& each) { return initials(each) == wanted; });
+  if (meant.empty() && wanted.size() > 2)
+    meant = first([&](const std::string& each) { return squeezed(each).starts_with(wanted) || beginsWord(each, wanted); });
+  if (meant.empty()) meant = first([&](const std::string& each) { return each.size() > 3 && wanted.starts_with(squeezed(each)); });
+  return meant;
+}
+
+std::string unknownKey(std::string_view key, const std::vector<std::string>& known, const std::vector<std::string>& elsewhere) {
+  constexpr std::size_t kFew = 12;
+  std::vector<std::string> all = known;
+  all.insert(all.end(), elsewhere.begin(), elsewhere.end());
+  std::string rest = "nothing has a key here";
+  if (const std::string near = nearestKey(key, all); !near.empty()) rest = fmt::format("did you mean '{}'?", near);
+  else if (known.size() > kFew) rest = fmt::format("none of the {} that are known is like it; `loom catalogue` lists them", all.size());
+  else if (!known.empty()) rest = fmt::format("known are {}", fmt::join(known, ", "));
+  return fmt::format("unknown key '{}': {}", clipped(key), rest);
 }
 
 }  // namespace loom

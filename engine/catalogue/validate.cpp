@@ -167,12 +167,8 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
   for (const Field& field : entry.fields) keys.push_back(field.key);
   for (const auto& [key, value] : given.items()) {
     if (entry.field(key) || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) continue;
-    const std::string near = nearest(key, keys);
-    const std::string known =
-        keys.empty() ? fmt::format("{} has no fields", entry.id) : fmt::format("known are {}", fmt::join(keys, ", "));
     problems.push_back({Severity::error, key,
-                        near.empty() ? fmt::format("unknown key '{}': {}", clipped(key), known)
-                                     : fmt::format("unknown key '{}': did you mean '{}'?", clipped(key), near),
+                        keys.empty() ? fmt::format("unknown key '{}': {} has no fields", clipped(key), entry.id) : unknownKey(key, keys),
                         std::nullopt});
   }
   for (const Field& field : entry.fields) {
@@ -221,6 +217,15 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
                           std::nullopt});
   }
   return problems;
+}
+
+std::string inLabels(std::string message, std::span<const Field> fields) {
+  for (const Field& field : fields) {
+    const std::string key = "'" + field.key + "'";
+    for (std::size_t at = message.find(key); at != std::string::npos; at = message.find(key, at + field.label.size()))
+      message.replace(at, key.size(), field.label);
+  }
+  return message;
 }
 
 Json withoutDefaults(const Entry& entry, const Json& given) {

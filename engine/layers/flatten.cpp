@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "engine/base/words.h"
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
 
@@ -31,7 +32,7 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
   const Shape& input = arguments.inputs[0];
   const std::int64_t kept = arguments.values.integer("base_axis");
   if (kept > static_cast<std::int64_t>(input.rank()))
-    throw LayerError(fmt::format("'base_axis' keeps {} axes, but the input {} has only {}", kept,
+    throw LayerError(fmt::format("'base_axis' keeps {}, but the input {} has only {}", counted(kept, "axes"),
                                  parts::shapeText(input), input.rank()),
                      "base_axis", std::max<std::int64_t>(static_cast<std::int64_t>(input.rank()) - 1, 0));
   std::vector<std::int64_t> extents(input.begin(), input.begin() + kept);

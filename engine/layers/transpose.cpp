@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/base/words.h"
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
 
@@ -38,8 +39,9 @@ std::vector<std::int64_t> order(const Values& values, const Shape& input) {
   if (!values.has("axes")) return axes;
   const std::vector<std::int64_t> given = values.integers("axes");
   if (!std::is_permutation(axes.begin(), axes.end(), given.begin(), given.end()))
-    throw LayerError(fmt::format("'axes' is [{}], but the input {} has {} axes, each of which must stand there once",
-                                 fmt::join(given, ", "), parts::shapeText(input), input.rank()),
+    throw LayerError(fmt::format("'axes' is [{}], but the input {} has {}, each of which must stand there once",
+                                 fmt::join(given, ", "), parts::shapeText(input),
+                                 counted(static_cast<std::int64_t>(input.rank()), "axes")),
                      "axes", Json(axes));
   return given;
 }

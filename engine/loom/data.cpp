@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/data/check.h"
 #include "engine/data/import.h"
 #include "engine/data/stats.h"
@@ -41,10 +42,11 @@ std::function<bool(const CacheProgress&)> counting(const std::function<bool(std:
 }
 
 int tellImport(Console& console, const ImportResult& result) {
-  console.line(fmt::format("{} rows in {}", result.rows, result.csv.string()));
+  console.line(fmt::format("{} in {}", counted(result.rows, "rows"), result.csv.string()));
   if (!result.classes.empty())
     console.line(
-        fmt::format("{} classes: {} ... {}", result.classes.size(), result.classes.front(), result.classes.back()));
+        fmt::format("{}: {} ... {}", counted(static_cast<std::int64_t>(result.classes.size()), "classes"),
+                             result.classes.front(), result.classes.back()));
   return kExitDone;
 }
 
@@ -71,7 +73,8 @@ int check(const DataArguments& given, const std::atomic<bool>& stop) {
         console.line(fmt::format("         ... and {} more: {}", report.counts[kind] - listed,
                                  toString(static_cast<FaultKind>(kind))));
     }
-    console.line(fmt::format("{} rows: {} errors, {} warnings", report.rows, report.errors, report.warnings));
+    console.line(fmt::format("{}: {}, {}", counted(report.rows, "rows"), counted(report.errors, "errors"),
+                             counted(report.warnings, "warnings")));
   }
   return report.ok() ? kExitDone : exitCode(ErrorCode::badData);
 }
@@ -86,7 +89,7 @@ int stats(const DataArguments& given, const std::atomic<bool>& stop) {
     fmt::print("{}\n", Json({{"rows", dataset->size()}, {"variables", all}}).dump(2));
     return kExitDone;
   }
-  console.line(fmt::format("{} rows", dataset->size()));
+  console.line(counted(dataset->size(), "rows"));
   for (const VariableStats& one : measured) {
     const Variable* variable = dataset->schema().find(one.variable);
     console.line(fmt::format("{} ({} {}): mean {:.6g}, deviation {:.6g}, from {:.6g} to {:.6g}", one.variable,
@@ -98,7 +101,7 @@ int stats(const DataArguments& given, const std::atomic<bool>& stop) {
             fmt::format("  [{}] mean {:.6g}, deviation {:.6g}", i, one.channels[i].mean, one.channels[i].deviation));
     if (!one.classes.empty() && one.classes.size() <= 100)
       for (std::size_t i = 0; i < one.classes.size(); ++i)
-        console.line(fmt::format("  class {}: {} samples", i, one.classes[i]));
+        console.line(fmt::format("  class {}: {}", i, counted(one.classes[i], "samples")));
   }
   return kExitDone;
 }

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/run/console.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
@@ -36,8 +37,8 @@ int evaluate(const RunArguments& given, const std::atomic<bool>& stop) {
                            .dump());
     return kExitDone;
   }
-  fmt::print("dataset     {} ({:.0f} samples)\ncheckpoint  {} (step {})\nloss        {:.6f}\n", run.evaluated(),
-             measured.samples, run.checkpoint().filename().string(), run.step(), measured.loss);
+  fmt::print("dataset     {} ({})\ncheckpoint  {} (step {})\nloss        {:.6f}\n", run.evaluated(),
+             counted(static_cast<std::int64_t>(measured.samples), "samples"), run.checkpoint().filename().string(), run.step(), measured.loss);
   for (const auto& [name, value] : measured.metrics) fmt::print("{:<11} {:.6f}\n", name, value);
   return kExitDone;
 }
@@ -51,7 +52,8 @@ int predict(const RunArguments& given, const std::atomic<bool>& stop) {
   if (std::error_code none; std::filesystem::equivalent(csv, out, none))
     throwError(ErrorCode::badArgument, "the predictions would overwrite {}; choose another --out", csv.string());
   const PredictionResult result = run.predict({.csv = csv, .out = out});
-  fmt::print("{} rows with {} new columns ({}{}) in {}\n", result.rows, result.columns.size(), result.columns.front(),
+  fmt::print("{} with {} ({}{}) in {}\n", counted(result.rows, "rows"),
+             counted(static_cast<std::int64_t>(result.columns.size()), "new columns"), result.columns.front(),
              result.columns.size() > 1 ? " ... " + result.columns.back() : std::string(), out.string());
   return kExitDone;
 }

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/data/dataset.h"
 #include "engine/data/loader.h"
 #include "engine/network/project_arguments.h"
@@ -38,10 +39,11 @@ int check(const ProjectArguments& given) {
   }
   for (const Network& network : loaded.project.networks) {
     const Analysis analysis = analyse(network);
-    fmt::print("network {}: {} nodes, {} parameters, {:.3g} multiply-adds a sample\n", network.name,
-               network.nodes.size(), analysis.parameters, analysis.multiplyAdds);
+    fmt::print("network {}: {}, {}, {:.3g} multiply-adds a sample\n", network.name,
+               counted(static_cast<std::int64_t>(network.nodes.size()), "nodes"), counted(analysis.parameters, "parameters"),
+               analysis.multiplyAdds);
   }
-  fmt::print("no fault found{}\n", loaded.warnings.empty() ? "" : fmt::format("; {} warnings", loaded.warnings.size()));
+  fmt::print("no fault found{}\n", loaded.warnings.empty() ? "" : "; " + counted(static_cast<std::int64_t>(loaded.warnings.size()), "warnings"));
   return kExitDone;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/files.h"
 #include "engine/base/host.h"
 #include "engine/base/samples.h"
+#include "engine/base/words.h"
 #include "engine/loom/job.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/project_arguments.h"
@@ -146,8 +147,8 @@ void writeTrace(const Trace& trace, Job& job, const std::string& file) {
 }
 
 void tellResult(Console& console, const TrainResult& result, const RunFolder& run, double seconds) {
-  console.line(fmt::format("{} after {} steps (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done",
-                           result.step, result.epoch, seconds));
+  console.line(fmt::format("{} after {} (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done",
+                           counted(result.step, "steps"), result.epoch, seconds));
   if (result.best)
     console.line(
         fmt::format("best      {} {:.5f} at epoch {:g}", result.best->metric, result.best->value, result.best->epoch));

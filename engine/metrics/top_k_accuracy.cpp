@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "engine/base/words.h"
 #include "engine/layers/layer_error.h"
 #include "engine/layers/loss_parts.h"
 #include "engine/metrics/accuracy_parts.h"
@@ -30,7 +31,8 @@ Entry entry() {
 std::vector<Shape> shapes(const ShapeArguments& arguments) {
   const std::vector<Shape> result = classMetricShapes(arguments);
   const std::int64_t k = arguments.values.integer("k"), classes = arguments.inputs[0][-1];
-  if (k > classes) throw LayerError(fmt::format("'k' is {}, but there are only {} classes", k, classes), "k", classes);
+  if (k > classes) throw LayerError(fmt::format("'k' is {}, but there {} only {}", k, classes == 1 ? "is" : "are",
+                                                     counted(classes, "classes")), "k", classes);
   return result;
 }
 

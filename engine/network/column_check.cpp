@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/catalogue/text.h"
 #include "engine/network/graph.h"
 #include "engine/network/remedies.h"
@@ -142,8 +143,9 @@ class ColumnChecker {
          .node = scorer,
          .field = "outputs",
          .message =
-             fmt::format("{}: gives {} scores, but '{}' of dataset '{}' has labels up to {}, which is {} classes",
-                         clipped(scorer), scores, input.variable, m_columns.dataset, classes - 1, classes),
+             fmt::format("{}: gives {}, but '{}' of dataset '{}' has labels up to {}, which is {}", clipped(scorer),
+                         counted(scores, "scores"), input.variable, m_columns.dataset, classes - 1,
+                         counted(classes, "classes")),
          .remedy = std::move(remedy)});
   }
 

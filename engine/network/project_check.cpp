@@ -277,8 +277,8 @@ class ProjectChecker {
         const double warmup = update.warmup["epochs"].get<double>();
         if (warmup > epochs && epochs > 0)
           report(path + ".warmup.epochs",
-                 fmt::format("is {}, but the run has only {} epochs: the full rate is never reached", shown(warmup),
-                             shown(epochs)),
+                 fmt::format("is {}, but the run has only {} {}: the full rate is never reached", shown(warmup),
+                             shown(epochs), epochs == 1 ? "epoch" : "epochs"),
                  nullptr, Severity::warning);
       }
     } catch (const Error&) {

@@ -81,16 +81,29 @@ class ProjectReader {
   }
 
   void onlyKeys(const Json& object, const std::string& path, const std::vector<std::string>& known,
-                std::string_view network = {}) {
+                std::string_view network = {}, const std::vector<std::string>& elsewhere = {}) {
     for (const auto& [key, value] : object.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      const std::string near = nearest(key, known);
-      report(join(path, key),
-             fmt::format("{}unknown key '{}': {}", path.empty() ? "" : path + ": ", clipped(key),
-                         near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
-                                      : fmt::format("did you mean '{}'?", near)),
-             std::string(network));
+      report(join(path, key), (path.empty() ? "" : path + ": ") + unknownKey(key, known, elsewhere), std::string(network));
     }
+  }
+
+  // What stands a floor below an update, by its path: of the optimizer and the schedule that are chosen.
+  static std::vector<std::string> keysBelow(const Json& update) {
+    std::vector<std::string> keys;
+    const auto add = [&](const std::string& group, const Entry& entry) {
+      for (const Field& field : entry.fields) keys.push_back(group + "." + field.key);
+    };
+    const auto chosen = [&](const char* group, const Json& otherwise) {
+      const auto found = update.find(group);
+      const bool named = found != update.end() && found->is_object() && found->contains("name") && (*found)["name"].is_string();
+      return (named ? *found : otherwise).at("name").get<std::string>();
+    };
+    const UpdateSpec usual = defaultUpdate();
+    if (const auto* optimizer = findOptimizer(chosen("optimizer", usual.optimizer))) add("optimizer", optimizer->entry);
+    if (const auto* schedule = findSchedule(chosen("schedule", usual.schedule))) add("schedule", schedule->entry);
+    add("warmup", warmupEntry());
+    return keys;
   }
 
   void checkName(const std::string& kind, const std::string& name, const std::string& path) {
@@ -255,7 +268,7 @@ class ProjectReader {
         rest.erase(key);
       }
     }
-    onlyKeys(rest, path, known);
+    onlyKeys(rest, path, known, {}, keysBelow(json));
 
     UpdateSpec update = defaultUpdate();
     text(json, path, "network", update.network);

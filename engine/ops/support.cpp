@@ -1,3 +1,4 @@
+#include "engine/base/words.h"
 #include "engine/ops/support.h"
 
 namespace loom::ops {
@@ -22,7 +23,8 @@ void needRank(std::string_view what, const TensorSpec& spec, std::size_t least, 
   const std::size_t rank = spec.shape.rank();
   if (rank >= least && rank <= most) return;
   if (least == most)
-    throwError(ErrorCode::badProject, "{} must have {} axes, but {} has {}", what, least, spec.shape.toString(), rank);
+    throwError(ErrorCode::badProject, "{} must have {}, but {} has {}", what,
+               counted(static_cast<std::int64_t>(least), "axes"), spec.shape.toString(), rank);
   throwError(ErrorCode::badProject, "{} must have {} to {} axes, but {} has {}", what, least, most,
              spec.shape.toString(), rank);
 }
@@ -41,8 +43,8 @@ void needIndices(std::string_view what, const TensorSpec& spec) {
 std::int64_t axisOf(const Shape& shape, std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(shape.rank());
   if (axis < -rank || axis >= rank)
-    throwError(ErrorCode::badProject, "the axis {} does not exist in {}, which has {} axes", axis, shape.toString(),
-               rank);
+    throwError(ErrorCode::badProject, "the axis {} does not exist in {}, which has {}", axis, shape.toString(),
+               counted(rank, "axes"));
   return axis < 0 ? axis + rank : axis;
 }
 

@@ -30,10 +30,11 @@ int list(const DoorOptions& options, bool json) {
     return kExitDone;
   }
   Console console;
-  console.line(fmt::format("{:<20}  {:<30}  {:<7}  {:>5} ranks", "local", "this machine", "", 1));
+  console.line(fmt::format("{:<20}  {:<30}  {:<7}  {:>5} rank", "local", "this machine", "", 1));
   for (const Host& each : hosts.hosts()) {
     const QString address = (each.user.isEmpty() ? QString() : each.user + '@') + each.address + (each.port ? ':' + QString::number(each.port) : QString());
-    console.line(fmt::format("{:<20}  {:<30}  {:<7}  {:>5} ranks", each.name.toStdString(), address.toStdString(), kindOf(each), each.totalRanks()));
+    console.line(fmt::format("{:<20}  {:<30}  {:<7}  {:>5} {}", each.name.toStdString(), address.toStdString(), kindOf(each), each.totalRanks(),
+                             each.totalRanks() == 1 ? "rank" : "ranks"));
   }
   return kExitDone;
 }

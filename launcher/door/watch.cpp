@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
 #include "launcher/door/terminal.h"
@@ -122,8 +123,8 @@ class Watch {
 
   int end(RunState now, Json state) {
     const std::int64_t step = m_finished.value("step", std::int64_t{0});
-    if (now == RunState::finished) say(QStringLiteral("done after %1 steps").arg(step));
-    if (now == RunState::stopped) say(m_finished.contains("step") ? QStringLiteral("stopped after %1 steps").arg(step) : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
+    if (now == RunState::finished) say(QString::fromStdString("done after " + counted(step, "steps")));
+    if (now == RunState::stopped) say(m_finished.contains("step") ? QString::fromStdString("stopped after " + counted(step, "steps")) : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
     if (const auto best = m_finished.find("best"); best != m_finished.end() && best->is_object())
       say(QString::fromStdString(fmt::format("best      {} {:.5f} at epoch {:g}", textOf(*best, "metric"), numberFromJson(best->value("value", Json())), numberFromJson(best->value("epoch", Json())))));
     while (state.value("fetching", false) && !Interrupts::came()) {

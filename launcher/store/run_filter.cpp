@@ -58,13 +58,6 @@ QString shortName(const QString& setting) {
   return setting.endsWith(".name") ? setting.section('.', -2, -2) : setting.section('.', -1);
 }
 
-// "lr" for learning_rate, "learning" for learning_rate: how people shorten.
-bool shortens(const QString& key, const QString& name) {
-  QString initials;
-  for (const QString& part : name.split('_', Qt::SkipEmptyParts)) initials += part.front();
-  return initials == key || (key.size() > 2 && name.startsWith(key));
-}
-
 // What a run may have been given, though none of these wrote it down: a default is not written.
 const std::set<QString>& settings() {
   static const std::set<QString> all = [] {
@@ -100,12 +93,8 @@ void checkName(const QString& given, const QList<RunRecord>& runs) {
   std::set<QString> all = shown;
   all.insert(settings().begin(), settings().end());
   std::vector<std::string> known;
-  QString meant;
-  for (const QString& each : all) {
-    known.push_back(each.toStdString());
-    if (meant.isEmpty() && shortens(key, each)) meant = each;
-  }
-  if (meant.isEmpty()) meant = QString::fromStdString(nearest(key.toStdString(), known));
+  for (const QString& each : all) known.push_back(each.toStdString());
+  const QString meant = QString::fromStdString(nearestKey(key.toStdString(), known));
   if (!meant.isEmpty())
     throwError(ErrorCode::badArgument, "no run has '{}': did you mean '{}'?", given.toStdString(), meant.toStdString());
   QStringList list(shown.begin(), shown.end());

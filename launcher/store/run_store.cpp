@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "launcher/store/database.h"
 
 namespace loom {
@@ -50,7 +51,7 @@ RunStore::RunStore(const QString& folder, QObject* parent)
   }
   if (known) m_foldersToRead.clear();
   else if (!m_foldersToRead.isEmpty())
-    m_notice = tr("The list of runs was gone. It is read again from %n run folder(s).", nullptr, m_foldersToRead.size());
+    m_notice = tr("The list of runs was gone. It is read again from %1.").arg(QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
 }
 
 RunStore::~RunStore() {
@@ -107,13 +108,13 @@ void RunStore::rebuild(const QString& why) {
     for (const char* each : {"", "-wal", "-shm"}) QFile::rename(m_file + each, kept + each);
     open();
     m_lock->backToShared();
-    m_notice = tr("The list of runs could not be read (%1). It is built again from %2 run folders; the damaged file is kept as %3.")
-                   .arg(why).arg(m_foldersToRead.size()).arg(QFileInfo(kept).fileName());
+    m_notice = tr("The list of runs could not be read (%1). It is built again from %2; the damaged file is kept as %3.")
+                   .arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")), QFileInfo(kept).fileName());
   } else {
     m_file = ":memory:";
     open();
-    m_notice = tr("The list of runs could not be read (%1), and another Gradloom has it open. This window reads %2 run folders for "
-                  "itself; close both to have the list built again.").arg(why).arg(m_foldersToRead.size());
+    m_notice = tr("The list of runs could not be read (%1), and another Gradloom has it open. This window reads %2 for "
+                  "itself; close both to have the list built again.").arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <QLocale>
 
+#include "widgets/controls/text.h"
+
 namespace loom {
 
 namespace {
@@ -78,7 +80,8 @@ QString keyParameters(const Node& node) {
     } else {
       if (!differs && value.is_number() && value.get<double>() == 0) continue;  // what is off by default says nothing
       const bool counts = field.type == FieldType::integer && label.endsWith(QLatin1Char('s'));
-      rest += counts ? numberText(value) + QLatin1Char(' ') + label : label + QLatin1Char(' ') + numberText(value);
+      const bool one = value.is_number_integer() && value.get<std::int64_t>() == 1;
+      rest += counts ? numberText(value) + QLatin1Char(' ') + (one ? singular(label) : label) : label + QLatin1Char(' ') + numberText(value);
     }
   }
   return (leading + rest).join(QStringLiteral(", "));

@@ -8,6 +8,7 @@
 
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/overlays.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -211,7 +212,7 @@ void NetworkView::drawForeground(QPainter* painter, const QRectF&) {
 void NetworkView::announce() {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const std::size_t nodes = m_scene.network().nodes.size();
-  QString words = tr("%n nodes", nullptr, static_cast<int>(nodes));
+  QString words = counted(static_cast<qint64>(nodes), tr("nodes"));
   if (picked.size() == 1 && m_scene.card(picked.front()) != nullptr) words = m_scene.card(picked.front())->content().spoken;
   if (picked.size() > 1) words = tr("%1 of %2 nodes selected").arg(picked.size()).arg(nodes);
   if (accessibleDescription() != words) setAccessibleDescription(words);

@@ -13,6 +13,7 @@
 
 #include "widgets/controls/button.h"
 #include "widgets/controls/expression.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -150,7 +151,8 @@ void NumberField::step(int up, bool factor10) {
 }
 
 QString NumberField::suffix() const {
-  return !m_computed.isEmpty() ? m_computed : m_unit;
+  if (!m_computed.isEmpty()) return m_computed;
+  return m_value == 1 ? singular(m_unit) : m_unit;
 }
 
 void NumberField::reserve() {

@@ -1,5 +1,9 @@
 #include "widgets/controls/text.h"
 
+#include <QLocale>
+
+#include "engine/base/words.h"
+
 namespace loom {
 
 QLabel* makeLabel(const char* kind, const QString& text, QWidget* parent, Wrap wrap) {
@@ -8,6 +12,12 @@ QLabel* makeLabel(const char* kind, const QString& text, QWidget* parent, Wrap w
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(wrap == Wrap::yes);
   return label;
+}
+
+QString singular(const QString& several) { return QString::fromStdString(singular(several.toStdString())); }
+
+QString counted(qint64 count, const QString& several) {
+  return QLocale(QLocale::English).toString(count) + QLatin1Char(' ') + (count == 1 ? singular(several) : several);
 }
 
 QFrame* hairline(Qt::Orientation orientation, QWidget* parent) {

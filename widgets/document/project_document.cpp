@@ -342,7 +342,13 @@ const Analysis& ProjectDocument::analysis(const std::string& name) const {
   const auto found = m_analyses.find(name);
   if (found != m_analyses.end()) return found->second;
   const Network* network = m_project.network(name);
-  return m_analyses[name] = network == nullptr ? Analysis() : analyse(*network);
+  Analysis result = network == nullptr ? Analysis() : analyse(*network);
+  nameByLabels(result.problems, m_project);
+  return m_analyses[name] = std::move(result);
+}
+
+bool ProjectDocument::isBlank() const {
+  return std::all_of(m_project.networks.begin(), m_project.networks.end(), [](const Network& network) { return network.nodes.empty(); });
 }
 
 const std::vector<Problem>& ProjectDocument::problems() const {

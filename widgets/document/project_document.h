@@ -88,6 +88,8 @@ class ProjectDocument : public QObject {
   // Always of the present state; computed when asked for after a change.
   const Analysis& analysis(const std::string& network) const;
   const std::vector<Problem>& problems() const;  // of the whole project, errors first
+  // Nothing is drawn yet, in no network: to the engine an error, to a person the beginning.
+  bool isBlank() const;
   void setKnownColumns(std::vector<KnownColumns> columns);
   const std::vector<KnownColumns>& knownColumns() const { return m_columns; }
 

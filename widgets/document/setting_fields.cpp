@@ -1,6 +1,7 @@
 #include "widgets/document/setting_fields.h"
 
 #include <cctype>
+#include <span>
 
 #include "engine/layers/layer.h"
 #include "engine/optimizers/optimizer.h"
@@ -9,17 +10,11 @@
 namespace loom {
 namespace {
 
-const Field* fieldOfProblem(const Problem& problem, const Project& project) {
-  if (problem.field.empty()) return nullptr;
-  if (problem.node.empty()) return problem.field.rfind("training", 0) == 0 ? fieldOfSetting(problem.field) : nullptr;
+const Entry* entryOfNode(const Problem& problem, const Project& project) {
   const Network* network = project.network(problem.network);
   const Node* node = network ? network->find(problem.node) : nullptr;
   const LayerDefinition* layer = node ? findLayer(node->layer) : nullptr;
-  return layer ? layer->entry.field(problem.field) : nullptr;
-}
-
-void replaceAll(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  return layer ? &layer->entry : nullptr;
 }
 
 // Within a sentence; "RMSprop decay" keeps its capitals.
@@ -65,10 +60,12 @@ const Field* fieldOfSetting(std::string_view key) {
 
 void nameByLabels(std::vector<Problem>& problems, const Project& project) {
   for (Problem& problem : problems) {
-    const Field* field = fieldOfProblem(problem, project);
+    if (problem.field.empty()) continue;
+    const Entry* entry = entryOfNode(problem, project);
+    const Field* field = entry ? entry->field(problem.field) : problem.node.empty() && problem.field.rfind("training", 0) == 0 ? fieldOfSetting(problem.field) : nullptr;
     if (!field) continue;
     nameGroup(problem.message);
-    replaceAll(problem.message, "'" + field->key + "'", field->label);
+    problem.message = inLabels(std::move(problem.message), entry ? std::span(entry->fields) : std::span(field, 1));
     for (const char* verb : {"Set ", "Remove ", "Leave out "})
       if (problem.remedy.label.rfind(verb + field->key, 0) == 0)
         problem.remedy.label.replace(std::string(verb).size(), field->key.size(), lowered(field->label));

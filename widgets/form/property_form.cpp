@@ -23,7 +23,9 @@ PropertyForm::PropertyForm(FormStyle style, QWidget* parent)
   layout->addWidget(m_count);
   m_headingRow->hide();
   m_column->addWidget(m_headingRow);
-  m_column->addStretch();
+  // A page's form has room of its own; in the inspector what is left over stands below everything.
+  if (style == FormStyle::page) m_column->addStretch();
+  else m_column->addSpacing(0);
 }
 
 PropertyForm::~PropertyForm() = default;
@@ -186,7 +188,8 @@ void PropertyForm::refreshProblems() {
   for (const auto& [key, value] : m_given.items()) {
     if (!m_entry->field(key)) others.push_back(key);
   }
-  const std::vector<FieldProblem> own = validate(*m_entry, m_given, others);
+  std::vector<FieldProblem> own = validate(*m_entry, m_given, others);
+  for (FieldProblem& problem : own) problem.message = inLabels(std::move(problem.message), m_entry->fields);
   for (FormRow* row : m_rows) {
     const std::string& key = row->field().key;
     std::vector<FieldProblem> problems;

@@ -18,6 +18,7 @@
 #include "engine/base/error.h"
 #include "engine/data/raw_rows.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {
@@ -167,7 +168,7 @@ void DataPage::mend(const Repair& repair) {
       for (DatasetSpec& spec : project.datasets)
         if (spec.csv == before) spec.csv = csv;
     });
-    context().notify({repaired.skipped > 0 ? QStringLiteral("%L1 rows left out in %2; the file itself stays").arg(repaired.skipped).arg(QFileInfo(path).fileName())
+    context().notify({repaired.skipped > 0 ? QStringLiteral("%1 left out in %2; the file itself stays").arg(counted(repaired.skipped, QStringLiteral("rows")), QFileInfo(path).fileName())
                                            : QStringLiteral("%1 is used; the file itself stays").arg(QFileInfo(path).fileName()),
                       QStringLiteral("Undo"), undoOf(document)});
   } catch (const Error& error) {

@@ -11,6 +11,7 @@
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
 
 namespace loom {
 
@@ -95,8 +96,8 @@ void SplitCard::showResult() {
   m_split->setEnabled(possible);
   m_result->setText(!possible ? tr("A share between 0 and 100 % is possible.")
                     : how.shuffled || !how.by.empty()
-                        ? tr("%L1 rows to train on, %L2 to validate on. The file stays as it is.").arg(m_rows - held).arg(held)
-                        : tr("%L1 rows to train on, the last %L2 to validate on. Where the file is sorted by class, they are all of one class.").arg(m_rows - held).arg(held));
+                        ? tr("%1 to train on, %L2 to validate on. The file stays as it is.").arg(counted(m_rows - held, tr("rows"))).arg(held)
+                        : tr("%1 to train on, the last %L2 to validate on. Where the file is sorted by class, they are all of one class.").arg(counted(m_rows - held, tr("rows"))).arg(held));
 }
 
 }  // namespace loom

@@ -10,6 +10,7 @@
 #include "app/pages/network/inspector_parts.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/texts.h"
 #include "widgets/form/property_form.h"
 
@@ -124,7 +125,7 @@ void Inspector::showNodes(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) nodes.push_back(m_scene.network().find(id));
   m_tile->setLayer(QStringLiteral("group"), QStringLiteral("unit"));
   m_name->setReadOnly(true);
-  m_name->setText(tr("%1 nodes").arg(ids.size()));
+  m_name->setText(counted(static_cast<qint64>(ids.size()), tr("nodes")));
   m_subtitle->setText(tr("in %1").arg(q(m_scene.networkName())));
   m_helpButton->hide();
   m_help->hide();
@@ -193,7 +194,7 @@ void Inspector::showNetwork() {
   m_tile->setLayer(QStringLiteral("network"), QStringLiteral("unit"));
   m_name->setReadOnly(true);
   m_name->setText(q(m_scene.networkName()));
-  m_subtitle->setText(tr("Network, %n nodes", nullptr, static_cast<int>(network.nodes.size())));
+  m_subtitle->setText(tr("Network, %1").arg(counted(static_cast<qint64>(network.nodes.size()), tr("nodes"))));
   m_helpButton->hide();
   m_help->hide();
   m_formSection->hide();

@@ -14,6 +14,7 @@
 #include "app/pages/network/start_from_data.h"
 #include "app/preferences.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/controls/text.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -241,7 +242,7 @@ QList<SearchHit> NetworkPage::search(const QString& query) {
 
 void NetworkPage::refreshStatus() {
   const int nodes = static_cast<int>(m_scene->network().nodes.size()), picked = static_cast<int>(m_scene->picked().nodes.size());
-  QString words = nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(nodes);
+  QString words = counted(nodes, tr("nodes"));
   if (picked > 0) words += tr(", %1 selected").arg(picked);
   Q_EMIT statusChanged(words);
 }

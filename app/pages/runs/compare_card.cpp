@@ -9,6 +9,7 @@
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -22,7 +23,7 @@ const QString kNothing = QStringLiteral("–");
 CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, const RunMetrics& metrics, QWidget* window) : Popover(window) {
   setObjectName("compare-card");
   const QList<RunRecord> runs = all.mid(0, kMostRuns);
-  auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size()) : tr("%1 runs").arg(runs.size()));
+  auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size()) : counted(runs.size(), tr("runs")));
   title->setProperty("kind", "heading");
   contentLayout()->addWidget(title);
   auto* inner = new QWidget;

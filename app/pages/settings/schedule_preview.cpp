@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -183,7 +184,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     if (m_warmupSteps > 0) {
       painter.setFont(theme.font(FontRole::caption));
       painter.setPen(theme.colour(Colour::accentText));
-      const QString words = known ? QStringLiteral("warm-up, %1 steps").arg(m_warmupSteps) : QStringLiteral("warm-up");
+      const QString words = known ? QStringLiteral("warm-up, ") + counted(m_warmupSteps, QStringLiteral("steps")) : QStringLiteral("warm-up");
       painter.drawText(QPointF(std::min(xOf(m_warmupSteps) + 8, area.right() - 110), area.bottom() - 8), words);
     }
   } else {

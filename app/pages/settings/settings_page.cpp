@@ -28,6 +28,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/icon.h"
@@ -201,7 +202,7 @@ void SettingsPage::refreshPlan() {
   if (m_index < project.training.updates.size()) {
     const UpdateSpec& update = project.training.updates[m_index];
     m_preview->setPlan({baseRateOf(update), update.schedule, update.warmup, perEpoch, epochs, rateScaleOf(project)});
-    m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0 ? QStringLiteral("= %L1 steps").arg(m_preview->warmupSteps()) : QString());
+    m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0 ? QStringLiteral("= ") + counted(m_preview->warmupSteps(), QStringLiteral("steps")) : QString());
   }
   const QString unknown(QChar(0x2013));
   const auto number = [&](std::int64_t value) { return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown; };
@@ -212,7 +213,7 @@ void SettingsPage::refreshPlan() {
                                     {"Steps in all", perEpoch > 0 ? number(m_preview->steps()) : unknown}})
     rows += QStringLiteral("<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>").arg(QLatin1String(word), face, value);
   m_facts->setText(QStringLiteral("<table cellspacing=3>%1</table>").arg(rows));
-  m_equation->setNotes(QStringLiteral("samples in one pass"), m_rows > 0 ? QStringLiteral("%L1 samples an epoch").arg(m_rows) : QString());
+  m_equation->setNotes(QStringLiteral("samples in one pass"), m_rows > 0 ? counted(m_rows, QStringLiteral("samples")) + QStringLiteral(" an epoch") : QString());
   // The batch stands in the equation above the form and counts like any other setting.
   int changed = 0;
   for (const char* key : {"batch", "accumulate"}) {
@@ -226,7 +227,7 @@ void SettingsPage::refreshPlan() {
     if (QListWidgetItem* item = m_list->item(static_cast<int>(i))) item->setData(kCountRole, own);
   }
   m_differs->setText(QStringLiteral("Differs from default  %1").arg(changed));
-  Q_EMIT statusChanged(QStringLiteral("%1 settings differ from the default").arg(changed));
+  Q_EMIT statusChanged(counted(changed, QStringLiteral("settings")) + (changed == 1 ? QStringLiteral(" differs from the default") : QStringLiteral(" differ from the default")));
 }
 
 void SettingsPage::refreshProblems() {
@@ -253,7 +254,7 @@ void SettingsPage::refreshProblems() {
 
   std::vector<Advice> advice;
   for (const Problem& problem : document.problems()) {
-    if (advice.size() >= 6) break;
+    if (advice.size() >= 6 || document.isBlank()) break;
     Advice one{problem.severity == Severity::error ? Advice::Kind::error : Advice::Kind::warning, QString::fromStdString(problem.message), {}, {}};
     if (problem.remedy.kind != Remedy::Kind::none) {
       one.action = QString::fromStdString(problem.remedy.label);
@@ -261,7 +262,10 @@ void SettingsPage::refreshProblems() {
     }
     advice.push_back(std::move(one));
   }
-  if (document.problems().empty()) advice.push_back({Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
+  if (document.isBlank())
+    advice.push_back({Advice::Kind::warning, QStringLiteral("Draw a network to see steps and costs."), QStringLiteral("Open Network"),
+                      [this] { context().go({.page = QStringLiteral("network")}); }});
+  else if (document.problems().empty()) advice.push_back({Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
   if (m_index < document.project().training.updates.size()) {
     try {
       for (Advice& one : adviceInWords(document, m_index,
@@ -272,7 +276,7 @@ void SettingsPage::refreshProblems() {
       // Not numbers: the problems above say where.
     }
   }
-  if (document.project().training.validation.empty())
+  if (document.project().training.validation.empty() && !document.isBlank())
     advice.push_back({Advice::Kind::warning, QStringLiteral("There is no validation set: how well the network does on new samples will not be seen."),
                       QStringLiteral("Open Data"), [this] { context().go({.page = QStringLiteral("data")}); }});
   m_advice->setAdvice(advice);

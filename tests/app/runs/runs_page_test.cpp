@@ -323,6 +323,8 @@ class RunsPageTest : public QObject {
     QVERIFY2(fault->isVisible() && fault->text().contains("lerning_rate"), qPrintable(fault->text()));
     press("epoch=3");
     QVERIFY(wanted.isEmpty());
+    press("lr=0.1");
+    QVERIFY2(fault->text().endsWith("did you mean 'optimizer.learning_rate'?") && fault->text().size() < 140, qPrintable(fault->text()));
     press("training.epochs=minus");
     QVERIFY(wanted.isEmpty());
     press("epochs=3\noptimizer.learning_rate=0.1");

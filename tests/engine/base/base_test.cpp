@@ -11,6 +11,7 @@
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
 #include "engine/base/shape.h"
+#include "engine/base/words.h"
 
 namespace loom {
 namespace {
@@ -115,6 +116,21 @@ TEST(Hash64, DependsOnEveryByteAndTheLength) {
     bytes[i] = std::byte{0};
     EXPECT_TRUE(hashes.insert(Hash64::of(std::span(bytes).first(i))).second) << i;
   }
+}
+
+TEST(Words, OneOfSeveral) {
+  EXPECT_EQ(counted(1, "rows"), "1 row");
+  EXPECT_EQ(counted(0, "rows"), "0 rows");
+  EXPECT_EQ(counted(2, "new columns"), "2 new columns");
+  EXPECT_EQ(counted(1, "new columns"), "1 new column");
+  EXPECT_EQ(counted(1, "batches"), "1 batch");
+  EXPECT_EQ(counted(1, "classes"), "1 class");
+  EXPECT_EQ(counted(1, "passes"), "1 pass");
+  EXPECT_EQ(counted(1, "axes"), "1 axis");
+  EXPECT_EQ(counted(1, "boxes"), "1 box");
+  EXPECT_EQ(counted(1, "entries"), "1 entry");
+  EXPECT_EQ(singular("MiB"), "MiB");
+  EXPECT_EQ(singular(""), "");
 }
 
 TEST(Shape, CountsAndNeverOverflows) {

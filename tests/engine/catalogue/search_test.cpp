@@ -69,5 +69,19 @@ TEST(Nearest, FindsSlipsAndNothingElse) {
   EXPECT_EQ(nearest(std::string(100000, 'a'), known), "");
 }
 
+TEST(Nearest, KeyIsFoundByWhatPeopleMakeOfIt) {
+  const std::vector<std::string> known{"epochs", "batch", "seed", "optimizer.learning_rate", "optimizer.weight_decay", "warmup.epochs"};
+  EXPECT_EQ(nearestKey("epoch", known), "epochs");
+  EXPECT_EQ(nearestKey("learning_rate", known), "optimizer.learning_rate");
+  EXPECT_EQ(nearestKey("learning-rate", known), "optimizer.learning_rate");
+  EXPECT_EQ(nearestKey("lr", known), "optimizer.learning_rate");
+  EXPECT_EQ(nearestKey("decay", known), "optimizer.weight_decay");
+  EXPECT_EQ(nearestKey("batch_size", known), "batch");
+  EXPECT_EQ(nearestKey("batchsize", known), "batch");
+  EXPECT_EQ(nearestKey("frobnicate", known), "");
+  EXPECT_EQ(nearestKey(".", known), "");
+  EXPECT_EQ(nearestKey(std::string(100000, 'a'), known), "");
+}
+
 }  // namespace
 }  // namespace loom

@@ -193,6 +193,20 @@ TEST(ProjectFile, ReportsEveryFaultOfFormWithItsPlace) {
   EXPECT_EQ(read.project.training.updates.size(), 2u);
 }
 
+// Whoever writes --set learning_rate=0.1 wants to hear where it stands, not all that may stand where it does not.
+TEST(ProjectFile, AnUnknownSettingIsAnsweredWithTheNearest) {
+  const auto said = [](const std::string& training) {
+    return readProject(R"({"loom": 1, "training": )" + training + "}", "p.loom").problems.at(0).message;
+  };
+  EXPECT_EQ(said(R"({"lr": 1})"), "training: unknown key 'lr': did you mean 'optimizer.learning_rate'?");
+  EXPECT_EQ(said(R"({"learning_rate": 1})"), "training: unknown key 'learning_rate': did you mean 'optimizer.learning_rate'?");
+  EXPECT_EQ(said(R"({"optimizer": {"name": "Momentum"}, "momentum": 1})"), "training: unknown key 'momentum': did you mean 'optimizer.momentum'?");
+  EXPECT_EQ(said(R"({"batch_size": 1})"), "training: unknown key 'batch_size': did you mean 'batch'?");
+  const std::string foo = said(R"({"frobnicate": 1})");
+  EXPECT_THAT(foo, HasSubstr("unknown key 'frobnicate': none of the "));
+  EXPECT_LT(foo.size(), 120u) << foo;
+}
+
 TEST(LoadProject, ThrowsWithTheKindOfFault) {
   const auto folder = std::filesystem::temp_directory_path() / ("gradloom-project-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);

@@ -317,6 +317,8 @@ void CanvasTest::threeHundredNodesAreUsable() {
 }
 
 void CanvasTest::wordsForScreenReaders() {
+  QCOMPARE(keyParameters({.id = "fc", .layer = "Linear", .values = {{"outputs", 1}}}), QString("1 output"));
+  QCOMPARE(keyParameters({.id = "fc", .layer = "Linear", .values = {{"outputs", 2}}}), QString("2 outputs"));
   QVERIFY(!m_view->accessibleName().isEmpty());
   m_scene->pickNode("conv");
   QVERIFY2(m_view->accessibleDescription().contains("conv, Convolution"), qPrintable(m_view->accessibleDescription()));

@@ -14,6 +14,7 @@
 #include "widgets/controls/split_button.h"
 #include "widgets/controls/splitter.h"
 #include "widgets/controls/status_label.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 using namespace loom;
@@ -37,6 +38,7 @@ class ControlsTest : public QObject {
   void emptyStateActs();
   void runningTurnsUnlessMotionIsReduced();
   void flowBreaksLines();
+  void oneOfSeveral();
 };
 
 void ControlsTest::noticeOffersUndoAndGoes() {
@@ -186,6 +188,12 @@ void ControlsTest::flowBreaksLines() {
   host.resize(100, 68);
   host.show();
   QCOMPARE(flow->itemAt(2)->geometry().topLeft(), QPoint(0, 24));
+}
+
+void ControlsTest::oneOfSeveral() {
+  QCOMPARE(counted(1, "nodes"), QString("1 node"));
+  QCOMPARE(counted(42240, "nodes"), QString("42,240 nodes"));
+  QCOMPARE(singular("outputs"), QString("output"));
 }
 
 QTEST_MAIN(ControlsTest)

@@ -313,6 +313,17 @@ class FormTest : public QObject {
     QVERIFY(problemOf("channels").contains("missing"));
   }
 
+  // A key of the file is no name to a person at the form.
+  void sentencesNameFieldsByTheirLabels() {
+    m_entry.fields[0].defaultValue = Json();  // channels, required from here on
+    m_form->setEntry(m_entry, Json{{"rate", 2000}}, "main/faulty");
+    QCOMPARE(problemOf("channels"), QString("error: Channels is missing: How many filters."));
+    QVERIFY2(problemOf("rate").contains("Learning rate is 2000"), qPrintable(problemOf("rate")));
+    m_form->setEntry(m_entry, Json{{"channels", 1}, {"kernel", {1, 2, 3}}}, "main/other");
+    QVERIFY2(problemOf("kernel").contains("Kernel has 3 numbers"), qPrintable(problemOf("kernel")));
+    m_entry = sampleEntry();
+  }
+
   void helpOpensInside() {
     NumberField* rate = part<NumberField>("rate");
     rate->setFocus();
