@@ -47,48 +47,19 @@ ChartColumns StoreSeries::answer(const RunData& curves, const std::string& serie
   return chart;
 }
 
-ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width) const {
-  const Asked asked{unit, from, to, width, m_store.savedVersion(m_run)};
-  ChartColumns chart;
-  if (m_store.askMemory(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, asked); })) return chart;
-  if (m_asked == asked) return m_read;
-  // Of a run that grows, what was let go while nobody looked comes back at once: the database is a second behind its last points.
-  const auto reading = m_unreadable || !m_store.allSaved(m_run) ? nullptr : m_store.reading(m_run);
-  if (!reading) {
-    m_store.ask(m_run, [&](const RunData& curves) { chart = answer(curves, m_series, asked); });
-    return chart;
-  }
-  // One question at a time, and none is given up for the next: a curve that grows all the time would never be answered.
-  if (!m_task.busy())
-    m_task.ask([this, reading, asked, series = m_series](const std::atomic<bool>&) -> NewestTask::Answer {
-      try {
-        ChartColumns read;
-        reading([&](const RunData& curves) { read = answer(curves, series, asked); });
-        return [this, asked, read = std::move(read)] {
-          m_asked = asked;
-          m_read = read;
-          tellMore();
-        };
-      } catch (const std::exception&) {
-        return [this] {
-          m_unreadable = true;
-          tellMore();
-        };
-      }
-    });
-  return unit == m_asked.unit ? m_read : ChartColumns();
-}
+StoreSeries::StoreSeries(const RunStore& store, QString run, std::string series)
+    : m_store(store), m_run(run), m_series(series),
+      m_question(store, run, [series](const RunData& curves, const Asked& asked) { return answer(curves, series, asked); }, [this] { tellMore(); }) {}
 
-std::optional<std::pair<double, double>> StoreSeries::extent(XUnit unit) const {
-  const SeriesView view = m_store.view(m_run, m_series, toAxis(unit), {}, 1);
-  if (view.columns.empty()) return {};
-  return std::pair{view.columns.front().xFirst, view.columns.back().x};
+ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width) const {
+  const ChartColumns* const said = m_question.ask({unit, from, to, width});
+  return said && m_question.answered()->unit == unit ? *said : ChartColumns();
 }
 
 // All points, read on the thread that calls it. What is not saved yet stands in memory and is taken from there at once.
 std::function<ChartColumns()> StoreSeries::reader(XUnit unit) const {
   const double infinity = std::numeric_limits<double>::infinity();
-  const Asked all{unit, -infinity, infinity, std::numeric_limits<int>::max(), 0};
+  const Asked all{unit, -infinity, infinity, std::numeric_limits<int>::max()};
   const auto reading = m_store.allSaved(m_run) ? m_store.reading(m_run) : nullptr;
   if (!reading) {
     ChartColumns chart;

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "app/store_question.h"
 #include "launcher/store/run_store.h"
 #include "widgets/chart/series_source.h"
-#include "widgets/document/newest_task.h"
 
 namespace loom {
 
@@ -15,9 +15,8 @@ inline Axis toAxis(XUnit unit) { return static_cast<Axis>(unit); }
 
 class StoreSeries : public SeriesSource {
  public:
-  StoreSeries(const RunStore& store, QString run, std::string series) : m_store(store), m_run(std::move(run)), m_series(std::move(series)) {}
+  StoreSeries(const RunStore& store, QString run, std::string series);
   ChartColumns columns(XUnit unit, double from, double to, int width) const override;
-  std::optional<std::pair<double, double>> extent(XUnit unit) const override;
   std::function<ChartColumns()> reader(XUnit unit) const override;
 
  private:
@@ -25,7 +24,6 @@ class StoreSeries : public SeriesSource {
     XUnit unit = XUnit::step;
     double from = 0, to = 0;
     int width = 0;
-    std::int64_t version = -1;  // of what was saved
     bool operator==(const Asked&) const = default;
   };
   static ChartColumns answer(const RunData& curves, const std::string& series, const Asked& asked);
@@ -33,10 +31,7 @@ class StoreSeries : public SeriesSource {
   const RunStore& m_store;
   QString m_run;
   std::string m_series;
-  mutable Asked m_asked;          // what m_read answers
-  mutable ChartColumns m_read;
-  mutable bool m_unreadable = false;  // beside the window's thread: the store says why
-  mutable NewestTask m_task;
+  mutable StoreQuestion<Asked, ChartColumns> m_question;
 };
 
 // The difference of two series of one run that have the same steps: what of a step's time was not waiting for data.
@@ -45,7 +40,6 @@ class StoreDifference : public SeriesSource {
   StoreDifference(const RunStore& store, const QString& run, std::string whole, std::string part)
       : m_whole(store, run, std::move(whole)), m_part(store, run, std::move(part)) {}
   ChartColumns columns(XUnit unit, double from, double to, int width) const override;
-  std::optional<std::pair<double, double>> extent(XUnit unit) const override { return m_whole.extent(unit); }
   std::function<ChartColumns()> reader(XUnit unit) const override;
   void whenMore(std::function<void()> told) const override;
 

@@ -31,6 +31,7 @@ class ChartStack : public QWidget {
     QString heading, remark;
   };
   void setCaption(std::function<Caption(double x)> caption);
+  void placeTooltip();  // also: the caption has more to say than it had
   void setSmoothing(double weight);
   void setHighlighted(const QString& id);
   void refresh();
@@ -46,7 +47,6 @@ class ChartStack : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void placeTooltip();
   void fitLabels();
   XAxisModel m_axis;
   QBoxLayout* m_layout;

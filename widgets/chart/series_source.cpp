@@ -62,9 +62,4 @@ ChartColumns VectorSource::columns(XUnit, double from, double to, int width) con
   return result;
 }
 
-std::optional<std::pair<double, double>> VectorSource::extent(XUnit) const {
-  if (m_points.empty()) return std::nullopt;
-  return std::make_pair(m_points.front().first, m_points.back().first);
-}
-
 }  // namespace loom

@@ -47,8 +47,6 @@ class SeriesSource {
   // At most `width` columns (exact points where there are no more) with from <= x <= to, and the neighbour on either
   // side where there is one, so that a line runs out of the frame rather than ending in it.
   virtual ChartColumns columns(XUnit unit, double from, double to, int width) const = 0;
-  // All x of the series; nothing when it is empty.
-  virtual std::optional<std::pair<double, double>> extent(XUnit unit) const = 0;
   // A function that gives all points, never folded, on the thread that calls it: for what would hold the window up. It outlives the
   // source and may throw.
   virtual std::function<ChartColumns()> reader(XUnit unit) const;
@@ -76,7 +74,6 @@ class VectorSource : public SeriesSource {
   const std::vector<std::pair<double, double>>& points() const { return m_points; }
 
   ChartColumns columns(XUnit unit, double from, double to, int width) const override;
-  std::optional<std::pair<double, double>> extent(XUnit unit) const override;
 
  private:
   std::vector<std::pair<double, double>> m_points;  // x rising

@@ -85,16 +85,15 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
     m_charts->refresh();
     refreshWords();
   });
-  const auto soon = [this] { if (!m_soon.isActive()) m_soon.start(); };
-  connect(context.store, &RunStore::pointsAdded, this, [this, soon](const QString& id) { if (m_drawn.contains(id)) soon(); });
-  connect(m_model, &RunsModel::shownChanged, this, soon);
-  connect(m_model, &QAbstractItemModel::modelReset, this, [this, soon] {
+  connect(context.store, &RunStore::pointsAdded, this, [this](const QString& id) { if (m_drawn.contains(id)) soon(); });
+  connect(m_model, &RunsModel::shownChanged, this, &RunsPage::soon);
+  connect(m_model, &QAbstractItemModel::modelReset, this, [this] {
     setColumns();
     soon();
   });
-  connect(m_filter, &QAbstractItemModel::layoutChanged, this, soon);
-  connect(m_filter, &QAbstractItemModel::rowsRemoved, this, soon);
-  connect(m_filter, &QAbstractItemModel::rowsInserted, this, soon);
+  connect(m_filter, &QAbstractItemModel::layoutChanged, this, &RunsPage::soon);
+  connect(m_filter, &QAbstractItemModel::rowsRemoved, this, &RunsPage::soon);
+  connect(m_filter, &QAbstractItemModel::rowsInserted, this, &RunsPage::soon);
   connect(m_model, &RunsModel::edited, this, [this](const QString& id, RunsModel::Column column, const QString& text) {
     this->context().store->change(id, [&](RunRecord& run) {
       if (column == RunsModel::name) run.name = text;
@@ -135,6 +134,10 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
 }
 
 RunsPage::~RunsPage() = default;
+
+void RunsPage::soon() {
+  if (!m_soon.isActive()) m_soon.start();
+}
 
 void RunsPage::makeActions() {
   const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
@@ -190,11 +193,16 @@ void RunsPage::setLines() {
     if (!kept) kept = std::make_shared<StoreSeries>(*context().store, id, name);
     return kept;
   };
+  decltype(m_outlines) outlines;
   for (const QString& id : ids) {
     const RunRecord* const run = context().store->find(id);
     if (!run) continue;
-    const std::vector<std::string> names = context().store->seriesNames(id);
-    const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    auto& question = outlines[id];
+    if (const auto known = m_outlines.find(id); known != m_outlines.end()) question = std::move(known->second);
+    if (!question) question = outlineQuestion(*context().store, id, [this] { soon(); });
+    const RunOutline* const outline = question->ask({m_charts->axis()->unit(), {}});
+    if (!outline) continue;  // it is being read
+    const auto has = [&](const std::string& name) { return outline->has(name); };
     const ValueKind kind = context().runMetrics->kind(*run, metric);
     const std::string compared = has(validation) ? validation : "epoch." + metric.toStdString();
     anyValidation = anyValidation || has(validation);
@@ -206,6 +214,7 @@ void RunsPage::setLines() {
                         .source = source(id, series::kLoss), .value = ValueKind::loss});
   }
   m_drawn = ids;
+  m_outlines = std::move(outlines);
   m_sources = std::move(sources);
   const ValueKind kind = m_model->metricKind();
   const QString title = metric.isEmpty() ? tr("accuracy") : titleOfMetric(metric).toLower();
@@ -279,15 +288,16 @@ void RunsPage::showPanels() {
 }
 
 void RunsPage::setRange() {
-  const Axis unit = toAxis(m_charts->axis()->unit());
-  double from = unit == Axis::time ? 1e300 : 0, to = -1e300;
-  for (const QString& id : std::as_const(m_drawn)) {
-    const auto extent = StoreSeries(*context().store, id, series::kLoss).extent(m_charts->axis()->unit());
-    if (!extent) continue;
-    from = std::min(from, extent->first);
-    to = std::max(to, extent->second);
+  const XUnit unit = m_charts->axis()->unit();
+  double from = unit == XUnit::time ? 1e300 : 0, to = -1e300;
+  for (const auto& [id, question] : m_outlines) {
+    const RunOutline* const outline = question->ask({unit, {}});
+    // What is read of one widens the range when it comes; before anything of this unit is known, what stood there stands.
+    if (!outline || !outline->loss || question->answered()->unit != unit) continue;
+    from = std::min(from, outline->loss->first);
+    to = std::max(to, outline->loss->second);
   }
-  m_charts->axis()->setFull(to > from ? Interval{from, to} : Interval{0, 1});
+  if (to > from || m_outlines.empty()) m_charts->axis()->setFull(to > from ? Interval{from, to} : Interval{0, 1});
 }
 
 void RunsPage::refreshWords() {
@@ -297,11 +307,11 @@ void RunsPage::refreshWords() {
   m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
   m_metric->setEmptyText(all && !left ? tr("No run matches the filter") : tr("Tick runs in the table to draw them here"));
   const qsizetype shownRuns = shown().size();
-  m_compare->setText(shownRuns == 1 ? tr("Compare 1 run") : tr("Compare %1 runs").arg(shownRuns));
+  m_compare->setText(tr("Compare %1").arg(counted(shownRuns, tr("runs"))));
   m_compare->setEnabled(shownRuns >= 2);
   const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
-  const QString runs = shownRuns == 1 ? tr("1 run shown") : tr("%1 runs shown").arg(shownRuns);
-  Q_EMIT statusChanged(shownRuns ? tr("%1, %2 points, 0 dropped").arg(runs, formatCount(static_cast<double>(points))) : QString());
+  const QString runs = tr("%1 shown").arg(counted(shownRuns, tr("runs")));
+  Q_EMIT statusChanged(shownRuns ? tr("%1, %2 %3, 0 dropped").arg(runs, formatCount(static_cast<double>(points)), points == 1 ? tr("point") : tr("points")) : QString());
 }
 
 void RunsPage::activated() {

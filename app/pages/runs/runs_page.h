@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/page.h"
+#include "app/run_outline.h"
 #include "widgets/chart/series_source.h"
 
 class QLabel;
@@ -65,6 +66,7 @@ class RunsPage : public Page {
   void setLines();        // which runs are drawn, in which colours
   void setDiffering();    // the panel of settings
   void setRange();
+  void soon();            // all of it anew, with the next frame
   void showPanels();
   void highlight(const QString& id);
   void hover(const QString& id);
@@ -102,6 +104,7 @@ class RunsPage : public Page {
   QList<QAction*> m_actions;
   QTimer m_soon;
   QStringList m_drawn;    // runs that the lines were made for
+  std::map<QString, std::unique_ptr<OutlineQuestion>> m_outlines;  // of those runs
   std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>> m_sources;  // of those lines, by run and series
   int m_edited = -1;      // a column that is shown while it is written into
 };

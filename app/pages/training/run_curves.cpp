@@ -13,10 +13,6 @@ namespace {
 
 constexpr int kTrainingColour = 0, kValidationColour = 1;
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 }  // namespace
 
 RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_context(context), m_stack(new ChartStack) {
@@ -33,10 +29,9 @@ RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_time->setValueKind(ValueKind::plain);
   m_time->setBetter(Better::lower);
   m_stack->setCaption([this](double x) -> ChartStack::Caption {
-    RunStore& store = *m_context.store;
-    const std::int64_t step = store.stepOf(m_run, toAxis(m_stack->axis()->unit()), x);
-    const QString epoch = QString::number(store.xOf(m_run, Axis::epoch, step), 'f', 1);
-    return {tr("Step %1").arg(formatCount(static_cast<double>(step))), tr("epoch %1, %2").arg(epoch, formatClock(store.xOf(m_run, Axis::time, step)))};
+    const CaptionAnswer* const at = m_caption ? m_caption->ask({m_stack->axis()->unit(), x}) : nullptr;
+    if (!at) return {};
+    return {tr("Step %1").arg(formatCount(static_cast<double>(at->step))), tr("epoch %1, %2").arg(QString::number(at->epoch, 'f', 1), formatClock(at->time))};
   });
   connect(m_stack, &ChartStack::smoothingRequested, this, &RunCurves::smoothingRequested);
   connect(m_loss, &LineChart::drawn, this, &RunCurves::shown);
@@ -46,24 +41,49 @@ void RunCurves::setRun(const QString& id) {
   m_run = id;
   m_names.clear();
   m_metricName.clear();
+  m_known = {};
+  m_outline = {};
+  m_question = id.isEmpty() ? nullptr : outlineQuestion(*m_context.store, id, [this] { pointsAdded(); });
+  const auto place = [](const RunData& curves, const CaptionAsked& asked) {
+    const std::int64_t step = curves.stepOf(toAxis(asked.unit), asked.x);
+    return CaptionAnswer{step, curves.xOf(Axis::epoch, step), curves.xOf(Axis::time, step)};
+  };
+  m_caption = id.isEmpty() ? nullptr : std::make_unique<StoreQuestion<CaptionAsked, CaptionAnswer>>(*m_context.store, id, place, [this] { m_stack->placeTooltip(); });
   m_stack->axis()->setCursor({});
   m_stack->axis()->follow();
-  setLines();
-  setRange();
   eventsAdded();
-  m_stack->refresh();
+  pointsAdded();
+}
+
+void RunCurves::ask() {
+  const RunRecord* const run = m_context.store->find(m_run);
+  if (!run || !m_question) return;
+  RunOutline::Asked asked{m_stack->axis()->unit(), {0, run->step}};
+  if (run->bestStep >= 0) asked.steps.push_back(run->bestStep);
+  for (const Flag& flag : m_flags) asked.steps.push_back(flag.step);
+  const RunOutline* const said = m_question->ask(asked);
+  if (!said) return;
+  m_outline = *said;
+  m_known = m_question->answered()->unit;
+}
+
+std::optional<double> RunCurves::placeOf(std::int64_t step) const {
+  const auto found = m_outline.x.find(step);
+  if (m_known != m_stack->axis()->unit() || found == m_outline.x.end()) return {};
+  return found->second;
 }
 
 void RunCurves::setLines() {
-  const std::vector<std::string> names = m_run.isEmpty() ? std::vector<std::string>() : m_context.store->seriesNames(m_run);
+  const std::vector<std::string>& names = m_outline.names;
+  const auto has = [this](const std::string& name) { return m_outline.has(name); };
   if (names == m_names && !names.empty()) return;
   m_names = names;
   const auto source = [&](const std::string& series) { return std::make_shared<StoreSeries>(*m_context.store, m_run, series); };
   const auto pair = [&](const std::string& metric, ValueKind training, ValueKind validation) {
     std::vector<ChartLine> lines;
-    if (has(names, "training." + metric))
+    if (has("training." + metric))
       lines.push_back({.id = "training", .name = tr("training"), .colour = kTrainingColour, .source = source("training." + metric), .value = training});
-    if (has(names, "validation." + metric))
+    if (has("validation." + metric))
       lines.push_back({.id = "validation", .name = tr("validation"), .kind = LineKind::validation, .colour = kValidationColour,
                        .source = source("validation." + metric), .value = validation});
     return lines;
@@ -88,12 +108,12 @@ void RunCurves::setLines() {
   m_metric->setVisible(names.empty() || !metric.isEmpty());
 
   std::vector<ChartLine> rate;
-  if (has(names, series::kRate))
+  if (has(series::kRate))
     rate.push_back({.id = "rate", .name = tr("rate"), .kind = LineKind::plain, .ink = Colour::text2, .source = source(series::kRate), .value = ValueKind::rate});
   m_rate->setLines(std::move(rate));
   std::vector<ChartLine> time;
-  const bool data = has(names, series::kDataMilliseconds);
-  if (has(names, series::kMilliseconds)) {
+  const bool data = has(series::kDataMilliseconds);
+  if (has(series::kMilliseconds)) {
     std::shared_ptr<const SeriesSource> compute = source(series::kMilliseconds);
     if (data) compute = std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, series::kDataMilliseconds);
     time.push_back({.id = "compute", .name = tr("compute"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.compute; },
@@ -115,67 +135,80 @@ void RunCurves::setRange() {
     axis.setLiveEdge({});
     return;
   }
-  const Axis unit = toAxis(axis.unit());
+  const XUnit unit = axis.unit();
   const bool live = isLive(run->state) || run->state == RunState::queued;
   m_loss->setEmptyText(run->state == RunState::queued ? tr("Waits for the run before it") : isLive(run->state) ? tr("Its first step is on the way") : tr("Ended before its first step"));
-  const double edge = m_context.store->xOf(m_run, unit, run->step);
-  const double from = unit == Axis::time ? m_context.store->xOf(m_run, unit, 0) : 0;
+  if (!m_known) m_loss->setEmptyText({});
+  const std::optional<double> known = placeOf(run->step);
+  if (!known) return;  // it is being read: what stood there stands
+  const double edge = *known;
+  const double from = unit == XUnit::time ? placeOf(0).value_or(0) : 0;
   // A finished run ends where its last step is, also when an older attempt got further.
-  std::int64_t last = run->step;
-  if (const auto furthest = m_context.store->view(m_run, series::kLoss, Axis::step, {}, 1); !furthest.columns.empty())
-    last = std::max(last, furthest.columns.back().lastStep);
-  double to = m_context.store->xOf(m_run, unit, last);
+  double to = m_outline.loss && m_outline.lastStep > run->step ? m_outline.loss->second : edge;
   // What is still to come stands there for a run that goes on; one that failed ends where it ended.
   if (live || run->state == RunState::stopped) {
-    if (unit == Axis::step) to = std::max(to, static_cast<double>(run->stepsTotal));
-    else if (unit == Axis::epoch) to = std::max(to, run->epochs);
+    if (unit == XUnit::step) to = std::max(to, static_cast<double>(run->stepsTotal));
+    else if (unit == XUnit::epoch) to = std::max(to, run->epochs);
     else if (run->progress() > 0) to = std::max(to, from + (edge - from) / run->progress());
   }
   axis.setFull({from, to > from ? to : from + 1});
   axis.setLiveEdge(live && run->step > 0 ? std::optional<double>(edge) : std::nullopt);
 }
 
-void RunCurves::runChanged() { setRange(); }
+void RunCurves::runChanged() {
+  ask();
+  setRange();
+}
 
 void RunCurves::pointsAdded() {
+  ask();
   setLines();
   setRange();
-  const RunRecord* const run = m_context.store->find(m_run);
-  std::optional<BestMark> best;
-  if (run && run->bestStep >= 0 && run->metric.toStdString() == m_metricName) {
-    best = BestMark{"validation", m_context.store->xOf(m_run, toAxis(m_stack->axis()->unit()), run->bestStep), run->best,
-                    tr("best %1, epoch %2").arg(m_context.runMetrics->number(*run, run->best),
-                                                QString::number(std::round(run->bestEpoch * 10) / 10))};
-  }
-  m_metric->setBest(run && run->metricOfValidation ? best : std::nullopt);
+  setBest();
+  setFlags();
   m_stack->refresh();
 }
 
-void RunCurves::eventsAdded() {
+void RunCurves::setBest() {
+  const RunRecord* const run = m_context.store->find(m_run);
+  const std::optional<double> place = run && run->bestStep >= 0 ? placeOf(run->bestStep) : std::nullopt;
+  std::optional<BestMark> best;
+  if (place && run->metricOfValidation && run->metric.toStdString() == m_metricName)
+    best = BestMark{"validation", *place, run->best,
+                    tr("best %1, epoch %2").arg(m_context.runMetrics->number(*run, run->best),
+                                                QString::number(std::round(run->bestEpoch * 10) / 10))};
+  m_metric->setBest(best);
+}
+
+void RunCurves::setFlags() {
   std::vector<ChartEvent> flags;
-  const Axis unit = toAxis(m_stack->axis()->unit());
+  for (const Flag& flag : m_flags)
+    if (const auto x = placeOf(flag.step)) flags.push_back({*x, flag.text, flag.icon});
+  const std::vector<LineChart*>& panels = m_stack->panels();
+  for (LineChart* panel : panels) panel->setEvents(flags, panel == m_loss);
+}
+
+void RunCurves::eventsAdded() {
+  m_flags.clear();
   if (!m_run.isEmpty())
     for (const Event& event : m_context.store->events(m_run)) {
       const auto step = event.body.find("step");
       if (event.kind == "started" && event.attempt > 1) {
         const auto from = event.body.find("resumed_from");
-        if (from != event.body.end() && from->is_number())
-          flags.push_back({m_context.store->xOf(m_run, unit, from->get<std::int64_t>()), tr("resumed"), "resume"});
+        if (from != event.body.end() && from->is_number()) m_flags.push_back({from->get<std::int64_t>(), tr("resumed"), "resume"});
       } else if (event.kind == "control" && step != event.body.end() && step->is_number()) {
         const std::string command = event.body.value("command", std::string());
         const auto value = event.body.find("value");
         if (command == "learning_rate" && value != event.body.end() && value->is_number())
-          flags.push_back({m_context.store->xOf(m_run, unit, step->get<std::int64_t>()), tr("rate %1").arg(formatRate(value->get<double>())), "schedule"});
+          m_flags.push_back({step->get<std::int64_t>(), tr("rate %1").arg(formatRate(value->get<double>())), "schedule"});
       }
     }
-  const std::vector<LineChart*>& panels = m_stack->panels();
-  for (LineChart* panel : panels) panel->setEvents(flags, panel == m_loss);
+  ask();
+  setFlags();
 }
 
 void RunCurves::setUnit(XUnit unit) {
   m_stack->axis()->setUnit(unit);
-  setRange();
-  eventsAdded();
   pointsAdded();
 }
 
@@ -185,7 +218,8 @@ void RunCurves::follow() { m_stack->axis()->follow(); }
 
 void RunCurves::goToBest() {
   const RunRecord* const run = m_context.store->find(m_run);
-  if (run && run->bestStep >= 0) m_stack->axis()->setCursor(m_context.store->xOf(m_run, toAxis(m_stack->axis()->unit()), run->bestStep));
+  if (!run || run->bestStep < 0) return;
+  if (const auto x = placeOf(run->bestStep)) m_stack->axis()->setCursor(*x);
 }
 
 std::int64_t RunCurves::points() const { return m_loss->shownPoints(); }
@@ -193,7 +227,7 @@ std::int64_t RunCurves::points() const { return m_loss->shownPoints(); }
 QString RunCurves::words() const {
   const std::int64_t points = m_loss->shownPoints();
   if (points == 0) return {};
-  if (m_loss->everyPointShown()) return tr("All %1 points shown, 0 folded").arg(formatCount(static_cast<double>(points)));
+  if (m_loss->everyPointShown()) return points == 1 ? tr("Its one point is shown") : tr("All %1 points shown, 0 folded").arg(formatCount(static_cast<double>(points)));
   return tr("%1 points folded into %2 columns, minimum and maximum kept")
       .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_loss->shownColumns())));
 }

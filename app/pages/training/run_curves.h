@@ -3,6 +3,7 @@
 #include <QWidget>
 
 #include "app/page.h"
+#include "app/run_outline.h"
 #include "launcher/store/run_record.h"
 #include "widgets/chart/series_source.h"
 
@@ -37,10 +38,33 @@ class RunCurves : public QWidget {
   void shown();
 
  private:
+  struct Flag {
+    std::int64_t step = 0;
+    QString text;
+    const char* icon = nullptr;
+  };
+  struct CaptionAsked {
+    XUnit unit = XUnit::step;
+    double x = 0;
+    bool operator==(const CaptionAsked&) const = default;
+  };
+  struct CaptionAnswer {
+    std::int64_t step = 0;
+    double epoch = 0, time = 0;
+  };
+  void ask();                         // what the store knows of the run; while it is read, what it last knew
+  std::optional<double> placeOf(std::int64_t step) const;  // on the axis; nothing while it is read
   void setLines();
   void setRange();
+  void setBest();
+  void setFlags();
   AppContext& m_context;
   QString m_run;
+  std::unique_ptr<OutlineQuestion> m_question;
+  std::unique_ptr<StoreQuestion<CaptionAsked, CaptionAnswer>> m_caption;  // of the cursor
+  RunOutline m_outline;               // for m_known
+  std::optional<XUnit> m_known;       // nothing: it is being read
+  std::vector<Flag> m_flags;
   std::vector<std::string> m_names;   // of series that the lines were made for
   std::string m_metricName;
   ChartStack* m_stack;

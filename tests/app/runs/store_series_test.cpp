@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "app/run_outline.h"
 #include "app/store_series.h"
 #include "engine/run/run_folder.h"
 #include "launcher/store/database.h"
@@ -109,6 +110,37 @@ class StoreSeriesTest : public QObject {
     other.reset();
     QTRY_VERIFY(told > 0);
     QTRY_COMPARE(loss.columns(XUnit::step, 0, kSteps, 300).points, std::int64_t{kSteps});
+  }
+
+  // The names of the series and where they lie, which a page asks ten times a second, wait for the disk as little.
+  void whichCurvesThereAreIsReadBesideTheWindow() {
+    m_store.reset();
+    m_store = std::make_unique<RunStore>(storeFolder());
+    int told = 0;
+    const auto question = outlineQuestion(*m_store, "a", [&] { ++told; });
+    const RunOutline::Asked asked{XUnit::step, {1, 400}};
+    QElapsedTimer timer;
+    timer.start();
+    for (int frame = 0; frame < 100; ++frame) QVERIFY2(!question->ask(asked), "read on the window's thread");
+    QVERIFY2(timer.elapsed() < 200, qPrintable(QString::number(timer.elapsed())));
+    QTRY_COMPARE(told, 1);
+    const RunOutline* outline = question->ask(asked);
+    QVERIFY(outline && outline->loss && outline->has(series::kLoss) && outline->has("training.part") && !outline->has("training.other"));
+    QCOMPARE(outline->lastStep, std::int64_t{kSteps});
+    QCOMPARE(outline->loss->second - outline->x.at(400), double(kSteps - 400));
+    for (int frame = 0; frame < 100; ++frame) QVERIFY(question->ask(asked));
+    QTest::qWait(50);
+    QCOMPARE(told, 1);  // the same question is not asked again
+    // Of another axis: what is known stands until the answer is there, and says for what it holds.
+    outline = question->ask({XUnit::relative, {}});
+    QVERIFY(outline && question->answered()->unit == XUnit::step);
+    QTRY_COMPARE(told, 2);
+    QVERIFY(question->ask({XUnit::relative, {}}) && question->answered()->unit == XUnit::relative);
+    // A run that grows is answered from memory, each time anew.
+    append(kSteps + 1, kSteps + 5);
+    QCOMPARE(question->ask({XUnit::step, {}})->loss->second, double(kSteps + 5));
+    append(kSteps + 6, kSteps + 7);
+    QCOMPARE(question->ask({XUnit::step, {}})->loss->second, double(kSteps + 7));
   }
 
   void theDifferenceOfTwoCurvesComesTheSameWay() {
