@@ -15,6 +15,7 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kMostChannels = 4096, kBins = 64;
+constexpr std::int64_t kMostElements = 256, kElementBins = 17;
 constexpr std::int64_t kPieces =
     64;  // sums are made by piece and added in their order: the same for any number of threads
 
@@ -136,6 +137,20 @@ void countBins(const Job& job, double low, double high, std::int64_t begin, std:
   }
 }
 
+// Each number of a vector is a column of its own, with a range of its own. `bins`: [element][kElementBins], added to.
+void countElements(const Job& job, const std::vector<Moments>& ranges, std::int64_t begin, std::int64_t end,
+                   std::vector<std::vector<std::int64_t>>& bins) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    const auto raw = job.dataset.read(i * job.step, job.variable);
+    const auto* values = reinterpret_cast<const float*>(raw.data());
+    for (std::size_t e = 0; e < ranges.size(); ++e) {
+      const double span = ranges[e].high - ranges[e].low;
+      const auto bin = static_cast<std::int64_t>(span > 0 ? (values[e] - ranges[e].low) / span * kElementBins : 0);
+      ++bins[e][static_cast<std::size_t>(std::clamp<std::int64_t>(bin, 0, kElementBins - 1))];
+    }
+  }
+}
+
 // Runs work(piece) for every piece on some threads; rethrows the first failure.
 void forPieces(int threads, const std::function<void(std::int64_t)>& work) {
   std::atomic<std::int64_t> next{0};
@@ -213,10 +228,20 @@ std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& o
       for (const Running& channel : merged) stats.channels.push_back(channel.moments());
     }
     std::vector<std::vector<std::int64_t>> bins(static_cast<std::size_t>(kPieces), std::vector<std::int64_t>(kBins, 0));
+    const bool flat = (variable.kind == VariableKind::vector || variable.kind == VariableKind::scalar) && variable.type == DataType::f32 &&
+                      stats.channels.size() <= kMostElements;
+    if (flat) stats.elements.assign(stats.channels.size(), std::vector<std::int64_t>(kElementBins, 0));
+    std::vector<std::vector<std::vector<std::int64_t>>> elements(static_cast<std::size_t>(kPieces), stats.elements);
     forPieces(threads, [&](std::int64_t p) {
       countBins(job, whole.low, whole.high, from(p), from(p + 1), bins[static_cast<std::size_t>(p)]);
+      if (flat) countElements(job, stats.channels, from(p), from(p + 1), elements[static_cast<std::size_t>(p)]);
       tell();
     });
+    for (const auto& piece : elements) {
+      for (std::size_t e = 0; e < stats.elements.size(); ++e) {
+        for (std::size_t b = 0; b < stats.elements[e].size(); ++b) stats.elements[e][b] += piece[e][b];
+      }
+    }
     stats.histogram.assign(kBins, 0);
     for (const auto& piece : bins) {
       for (std::size_t b = 0; b < piece.size(); ++b) stats.histogram[b] += piece[b];
@@ -239,6 +264,7 @@ Json toJson(const VariableStats& stats) {
   if (stats.channels.size() > 1) {
     Json channels = Json::array();
     for (const Moments& channel : stats.channels) channels.push_back(moments(channel));
+    for (std::size_t e = 0; e < stats.elements.size(); ++e) channels[e]["histogram"] = stats.elements[e];
     json["channels"] = std::move(channels);
   }
   if (!stats.classes.empty()) json["classes"] = stats.classes;

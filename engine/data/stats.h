@@ -28,6 +28,8 @@ struct VariableStats {
   std::vector<Moments> channels;          // image: C; wave and matrix: the last axis; vector: each element; at most 4096, else empty
   std::vector<std::int64_t> classes;      // samples of class 0, 1, ... of scalars that areClasses(), else empty
   std::vector<std::int64_t> histogram;    // 64 equal bins of [low, high]
+  // Of each number of a vector, and of a scalar: 17 equal bins of its own [low, high]; empty for other kinds and beyond 256 numbers.
+  std::vector<std::vector<std::int64_t>> elements;
 };
 
 struct StatsOptions {

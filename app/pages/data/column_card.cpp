@@ -7,19 +7,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/theme/elevation.h"
+#include "app/pages/data/element_table.h"
+#include "widgets/chart/format.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
-constexpr int kPadding = 12, kLine = 19, kBarPitch = 16, kMostBars = 12, kElementPitch = 32;
-constexpr std::size_t kMostElements = 64;
-
-QString number(double value) {
-  return QString::number(value, 'g', 4).replace('-', QChar(0x2212));
-}
+constexpr int kPadding = 12, kLine = 19, kBarPitch = 16, kMostBars = 12, kHistogram = 30;
 
 QString kindWord(VariableKind kind) {
   switch (kind) {
@@ -42,8 +39,33 @@ ColumnCard::ColumnCard(Variable variable, QWidget* parent) : QWidget(parent), m_
 
 void ColumnCard::setStats(const VariableStats& stats) {
   m_stats = stats;
-  updateGeometry();
+  // Of a vector each number is a column of its own, with its own range.
+  if (m_variable.kind == VariableKind::vector && stats.channels.size() > 1) {
+    QStringList names;
+    for (std::size_t element = 0; element < stats.channels.size(); ++element) names += elementName(element);
+    if (!m_elements) {
+      m_elements = new ElementTable(this);
+      connect(m_elements, &ElementTable::elementChosen, this, &ColumnCard::elementChosen);
+    }
+    m_elements->setContent(names, stats);
+    m_elements->show();
+  }
+  placeElements();
   update();
+}
+
+void ColumnCard::resizeEvent(QResizeEvent*) { placeElements(); }
+
+void ColumnCard::placeElements() {
+  if (m_elements) {
+    const int across = width() - 2 * (kPadding - ElementTable::kInset);
+    m_elements->setGeometry(kPadding - ElementTable::kInset, barsTop(), across, m_elements->heightIn(across));
+  }
+  updateGeometry();
+}
+
+bool ColumnCard::showsHistogram() const {
+  return m_stats && m_variable.kind == VariableKind::scalar && m_stats->classes.empty() && m_stats->elements.size() == 1 && m_stats->all.low < m_stats->all.high;
 }
 
 void ColumnCard::setClassNames(const QStringList& names) {
@@ -62,21 +84,15 @@ QStringList ColumnCard::factLines() const {
   QStringList lines;
   QString shape = QString::fromStdString(m_variable.shape.toString());
   if (m_variable.kind == VariableKind::scalar)
-    lines += m_stats && !m_stats->classes.empty() ? QStringLiteral("%1%2 classes").arg(isLabel(m_variable) ? QStringLiteral("label, ") : QString()).arg(m_stats->classes.size()) : kindWord(m_variable.kind);
+    lines += m_stats && !m_stats->classes.empty() ? (isLabel(m_variable) ? QStringLiteral("label, ") : QString()) + counted(static_cast<qint64>(m_stats->classes.size()), QStringLiteral("classes")) : kindWord(m_variable.kind);
   else
     lines += kindWord(m_variable.kind) + " " + shape + (m_variable.varying ? QStringLiteral(", of different lengths") : QString());
   if (m_stats && m_stats->all.count > 0) {
-    if (elementsShown() > 0) return lines;  // one range of unlike numbers says nothing
-    lines += QStringLiteral("%1 to %2").arg(number(m_stats->all.low), number(m_stats->all.high));
-    if (m_stats->classes.empty()) lines += QStringLiteral("mean %1, sd %2").arg(number(m_stats->all.mean), number(m_stats->all.deviation));
+    if (m_elements) return lines;  // one range of unlike numbers says nothing
+    lines += QStringLiteral("%1 to %2").arg(formatShort(m_stats->all.low), formatShort(m_stats->all.high));
+    if (m_stats->classes.empty()) lines += QStringLiteral("mean %1, sd %2").arg(formatShort(m_stats->all.mean), formatShort(m_stats->all.deviation));
   }
   return lines;
-}
-
-// Of a vector each number is a column of its own, with its own range.
-std::size_t ColumnCard::elementsShown() const {
-  if (!m_stats || m_variable.kind != VariableKind::vector || m_stats->channels.size() < 2) return 0;
-  return std::min(m_stats->channels.size(), kMostElements);
 }
 
 QString ColumnCard::elementName(std::size_t element) const {
@@ -96,7 +112,8 @@ QSize ColumnCard::sizeHint() const {
     height += bars * kBarPitch + 4;
     if (static_cast<int>(m_stats->classes.size()) > bars) height += kLine;
   }
-  if (const std::size_t elements = elementsShown()) height += static_cast<int>(elements) * kElementPitch + (elements < m_stats->channels.size() ? kLine : 0);
+  if (showsHistogram()) height += kHistogram + 4;
+  if (m_elements) height += m_elements->height();
   if (!m_feeds.isEmpty() || !m_fault.isEmpty()) height += kLine + 4;
   return {220, height};
 }
@@ -115,7 +132,7 @@ void ColumnCard::paintEvent(QPaintEvent*) {
   painter.setPen(theme.colour(Colour::text));
   QString title = QString::fromStdString(m_variable.name);
   painter.drawText(QRect(kPadding, y, width, kLine), Qt::AlignLeft | Qt::AlignVCenter, title);
-  if (!m_variable.label.empty()) {
+  if (!m_variable.label.empty() && m_variable.elementLabels.empty()) {  // those of a vector stand at its numbers
     const int after = painter.fontMetrics().horizontalAdvance(title) + 8;
     painter.setFont(theme.font(FontRole::caption));
     painter.setPen(theme.colour(Colour::text3));
@@ -154,29 +171,11 @@ void ColumnCard::paintEvent(QPaintEvent*) {
     if (static_cast<int>(m_stats->classes.size()) > bars) {
       painter.setFont(theme.font(FontRole::caption));
       painter.setPen(theme.colour(Colour::text3));
-      painter.drawText(QRect(kPadding, y, width, kLine), Qt::AlignVCenter, QStringLiteral("and %1 more classes").arg(m_stats->classes.size() - bars));
+      painter.drawText(QRect(kPadding, y, width, kLine), Qt::AlignVCenter, QStringLiteral("and ") + counted(static_cast<qint64>(m_stats->classes.size()) - bars, QStringLiteral("more classes")));
       y += kLine;
     }
   }
-  if (const std::size_t elements = elementsShown()) {
-    y = barsTop();
-    for (std::size_t e = 0; e < elements; ++e, y += kElementPitch) {
-      const Moments& moments = m_stats->channels[e];
-      painter.setFont(theme.font(FontRole::label));
-      painter.setPen(theme.colour(Colour::text));
-      painter.drawText(QRect(kPadding, y, width, kElementPitch / 2), Qt::AlignVCenter, painter.fontMetrics().elidedText(elementName(e), Qt::ElideRight, width));
-      painter.setFont(theme.numberFont(FontRole::axis));
-      painter.setPen(theme.colour(moments.low == moments.high ? Colour::warning : Colour::text3));
-      const QString facts = moments.low == moments.high ? QStringLiteral("always %1").arg(number(moments.low))
-                                                        : QStringLiteral("%1 to %2, mean %3").arg(number(moments.low), number(moments.high), number(moments.mean));
-      painter.drawText(QRect(kPadding, y + kElementPitch / 2 - 2, width, kElementPitch / 2), Qt::AlignVCenter, painter.fontMetrics().elidedText(facts, Qt::ElideRight, width));
-    }
-    if (elements < m_stats->channels.size()) {
-      painter.setFont(theme.font(FontRole::caption));
-      painter.setPen(theme.colour(Colour::text3));
-      painter.drawText(QRect(kPadding, y, width, kLine), Qt::AlignVCenter, QStringLiteral("and %1 more").arg(m_stats->channels.size() - elements));
-    }
-  }
+  if (showsHistogram()) paintHistogram(painter, QRectF(kPadding, barsTop(), width, kHistogram), m_stats->elements.front(), theme.colour(Colour::control));
   if (!m_feeds.isEmpty() || !m_fault.isEmpty()) {
     const QRect place(kPadding, height() - kPadding - kLine + 4, width, kLine);
     const bool bad = !m_fault.isEmpty();

@@ -1,6 +1,6 @@
 #pragma once
-// What stands in one column of the dataset: kind and shape, range, mean and deviation, the balance of its classes, and the
-// Input of the network that it feeds.
+// What stands in one column of the dataset: kind and shape, range, mean and deviation, histogram, the balance of its classes, of a
+// vector each of its numbers, and the Input of the network that it feeds.
 #include <QStringList>
 #include <QWidget>
 
@@ -10,6 +10,8 @@
 #include "engine/data/stats.h"
 
 namespace loom {
+
+class ElementTable;
 
 class ColumnCard : public QWidget {
   Q_OBJECT
@@ -25,20 +27,28 @@ class ColumnCard : public QWidget {
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
+  // The numbers of a vector; null where it is none, or is not measured yet.
+  ElementTable* elements() const { return m_elements; }
+
+ Q_SIGNALS:
+  void elementChosen(int element);
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
   QStringList factLines() const;
-  std::size_t elementsShown() const;
+  bool showsHistogram() const;
+  void placeElements();
   QString elementName(std::size_t element) const;
   int barsTop() const;
   int barsShown() const;
 
   Variable m_variable;
   std::optional<VariableStats> m_stats;
+  ElementTable* m_elements = nullptr;
   QStringList m_classNames;
   QString m_feeds, m_fault;
 };

@@ -26,6 +26,7 @@
 #include "engine/data/loader.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {
@@ -42,7 +43,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
   });
   connect(m_import, &ImportTask::finished, this, [this](const QString& csv, qint64 rows) {
     addCsv(csv);
-    this->context().notify({QStringLiteral("%L1 samples imported").arg(rows), {}, {}});
+    this->context().notify({counted(rows, QStringLiteral("samples")) + QStringLiteral(" imported"), {}, {}});
   });
   connect(m_import, &ImportTask::failed, this, [this](const QString& message) {
     m_error->setText(message);
@@ -54,7 +55,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     const CacheProgress& progress = m_session->progress();
     m_progress->setRange(0, static_cast<int>(std::max<std::int64_t>(1, progress.rowsTotal / 100)));
     m_progress->setValue(static_cast<int>(progress.rowsDone / 100));
-    m_status->setText(QStringLiteral("Reading: %L1 rows, %L2 rows/s").arg(progress.rowsDone).arg(std::llround(progress.rowsPerSecond)));
+    m_status->setText(QStringLiteral("Reading: %1, %L2 rows/s").arg(counted(progress.rowsDone, QStringLiteral("rows"))).arg(std::llround(progress.rowsPerSecond)));
     showState();
   });
   connect(m_session, &DatasetSession::opened, this, [this] {
@@ -77,6 +78,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       if (!stats.classes.empty()) classes[stats.variable] = static_cast<std::int64_t>(stats.classes.size());
     }
     if (this->context().knownColumns) this->context().knownColumns->learn(currentName(), m_session->schema(), classes);
+    makeRoomForTable();
     showFeeds();
   });
   connect(m_session, &DatasetSession::checkProgressed, this, [this] { showDoctor(); });
@@ -94,6 +96,8 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     m_preparation->setSample(m_session->dataset(), row);
     Q_EMIT statusChanged(QStringLiteral("Row %L1 of %L2").arg(row + 1).arg(m_model->rowCount()));
   });
+  connect(m_samples, &SamplesView::columnChosen, this, &DataPage::showChosen);
+  connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sizesChosen = true; });
   connect(m_samples, &SamplesView::formChanged, this, [this] { m_form->setCurrent(m_samples->form() == SamplesView::Form::grid); });
   connect(m_form, &SegmentedControl::currentChanged, this,
           [this](int index) { m_samples->setForm(index == 1 ? SamplesView::Form::grid : SamplesView::Form::rows); });
@@ -177,6 +181,7 @@ void DataPage::openCurrent() {
   if (key == m_openedKey) {
     showFeeds();
     showState();
+    reportProblems();
     return;
   }
   m_openedKey = key;
@@ -188,6 +193,7 @@ void DataPage::openCurrent() {
   showColumns();
   showDoctor();
   showState();
+  reportProblems();  // of the one before nothing holds
 }
 
 void DataPage::select(const std::string& name) {
@@ -251,7 +257,7 @@ QJsonObject DataPage::saveLayout() const {
     for (int size : splitter->sizes()) array.append(size);
     return array;
   };
-  layout["columns"] = sizes(m_splitter);
+  if (m_sizesChosen) layout["columns"] = sizes(m_splitter);
   layout["preparation"] = sizes(m_vertical);
   layout["form"] = m_samples->form() == SamplesView::Form::grid ? "grid" : "rows";
   layout["picture"] = m_samples->pictureSize();
@@ -266,6 +272,7 @@ void DataPage::restoreLayout(const QJsonObject& layout) {
     if (sizes.size() == splitter->count()) splitter->setSizes(sizes);
   };
   restore(m_splitter, "columns");
+  m_sizesChosen = layout.contains("columns");
   restore(m_vertical, "preparation");
   if (layout.contains("picture")) m_samples->setPictureSize(layout["picture"].toInt());
   select(layout["dataset"].toString().toStdString());

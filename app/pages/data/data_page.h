@@ -70,7 +70,10 @@ class DataPage : public Page {
   void showState();
   void showColumns();
   void showFeeds();
+  void showChosen(int column);  // of the rows, in the cards
+  void makeRoomForTable();
   void showDoctor();
+  bool takesPart() const;
   void reportProblems();
 
   QString m_openedKey;         // what the session was opened with: path and rows
@@ -88,6 +91,7 @@ class DataPage : public Page {
   QWidget *m_columnsPanel, *m_doctorPanel;
   QVBoxLayout* m_columns;
   std::vector<ColumnCard*> m_cards;
+  bool m_sizesChosen = false;  // by a person: now or in an earlier session
   SamplesModel* m_model;
   SamplesView* m_samples;
   FindingsList* m_findings;

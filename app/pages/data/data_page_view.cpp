@@ -11,9 +11,12 @@
 #include <QTabBar>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "app/pages/data/column_card.h"
 #include "app/pages/data/data_empty.h"
 #include "app/pages/data/data_page.h"
+#include "app/pages/data/element_table.h"
 #include "app/pages/data/findings_list.h"
 #include "app/pages/data/import_menu.h"
 #include "app/pages/data/known_columns.h"
@@ -29,6 +32,8 @@
 
 namespace loom {
 namespace {
+
+constexpr int kTableColumns = 400, kRoomy = 1200;
 
 QFrame* panel() {
   auto* frame = new QFrame;
@@ -187,10 +192,11 @@ void DataPage::showState() {
   m_splitButton->setKind(noValidation ? ButtonKind::tinted : ButtonKind::outlined);
   m_checkButton->setKind(noValidation ? ButtonKind::outlined : ButtonKind::tinted);
   if (const auto dataset = m_session->dataset()) {
-    m_path->setText(QStringLiteral("%1    %L2 rows, %3 columns")
-                        .arg(QFileInfo(m_session->request().csv).fileName())
-                        .arg(dataset->size())
-                        .arg(dataset->schema().variables.size()));
+    std::int64_t columns = 0;  // of the file: a vector is as many as it has numbers
+    for (const Variable& variable : dataset->schema().variables) columns += variable.kind == VariableKind::vector ? variable.shape.elements() : 1;
+    m_path->setText(QStringLiteral("%1    %2, %3")
+                        .arg(QFileInfo(m_session->request().csv).fileName(), counted(dataset->size(), QStringLiteral("rows")),
+                             counted(columns, QStringLiteral("columns"))));
   } else {
     m_path->setText(QFileInfo(m_session->request().csv).fileName());
   }
@@ -206,10 +212,31 @@ void DataPage::showColumns() {
     if (const auto found = names.find(variable.name); found != names.end()) card->setClassNames(found->second);
     for (const VariableStats& stats : m_session->stats())
       if (stats.variable == variable.name) card->setStats(stats);
+    connect(card, &ColumnCard::elementChosen, this, [this, name = variable.name](int element) {
+      const int column = m_model->columnOf(name, element);
+      m_samples->setChosenColumn(column);
+      showChosen(column);
+    });
     m_columns->insertWidget(m_columns->count() - 1, card);
     m_cards.push_back(card);
   }
   showFeeds();
+}
+
+void DataPage::showChosen(int column) {
+  for (ColumnCard* card : m_cards)
+    if (ElementTable* elements = card->elements())
+      elements->setChosen(QString::fromStdString(card->variable().name) == m_model->variableOf(column) ? m_model->elementOf(column) : -1);
+}
+
+// The columns of a table want their figures side by side; what a person has set stays.
+void DataPage::makeRoomForTable() {
+  const bool table = std::any_of(m_cards.begin(), m_cards.end(), [](const ColumnCard* card) { return card->elements(); });
+  QList<int> sizes = m_splitter->sizes();
+  if (!table || m_sizesChosen || width() < kRoomy || sizes.size() != 3 || sizes[0] >= kTableColumns) return;
+  sizes[1] -= kTableColumns - sizes[0];
+  sizes[0] = kTableColumns;
+  m_splitter->setSizes(sizes);
 }
 
 void DataPage::showFeeds() {
@@ -248,28 +275,33 @@ void DataPage::showFeeds() {
 void DataPage::showDoctor() {
   QString text = QStringLiteral("Doctor");
   if (m_session->checking()) {
-    text = QStringLiteral("Doctor: %L1 rows checked").arg(m_session->rowsChecked());
+    text = QStringLiteral("Doctor: %1 checked").arg(counted(m_session->rowsChecked(), QStringLiteral("rows")));
   } else if (const auto& report = m_session->report()) {
-    const auto count = [](std::int64_t number, const char* word) {
-      return QStringLiteral("%L1 %2%3").arg(number).arg(QLatin1String(word), number == 1 ? QLatin1String() : QLatin1String("s"));
-    };
-    text = report->errors + report->warnings == 0 ? QStringLiteral("Doctor: no fault in %L1 rows").arg(report->rows)
-                                                  : QStringLiteral("Doctor: %1, %2").arg(count(report->errors, "error"), count(report->warnings, "warning"));
+    text = report->errors + report->warnings == 0 ? QStringLiteral("Doctor: no fault in ") + counted(report->rows, QStringLiteral("rows"))
+                                                  : QStringLiteral("Doctor: %1, %2").arg(counted(report->errors, QStringLiteral("errors")), counted(report->warnings, QStringLiteral("warnings")));
   }
   m_doctorTitle->setText(text);
 }
 
+// A set that no update trains on and that validates nothing stands in nobody's way.
+bool DataPage::takesPart() const {
+  const TrainingSpec& training = context().document->project().training;
+  return training.validation == currentName() ||
+         std::any_of(training.updates.begin(), training.updates.end(), [this](const UpdateSpec& update) { return update.dataset == currentName(); });
+}
+
 void DataPage::reportProblems() {
   std::vector<PageProblem> problems;
+  const Severity error = takesPart() ? Severity::error : Severity::warning;
   const QString dataset = QString::fromStdString(currentName());
   const QString file = QFileInfo(m_session->request().csv).fileName();
   if (m_session->state() == DatasetSession::State::failed && m_session->error()) {
-    problems.push_back({Severity::error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
+    problems.push_back({error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
   } else if (const auto& report = m_session->report()) {
     constexpr std::size_t kMost = 50;  // the list beside the samples has them all
     for (const Fault& fault : report->faults) {
       if (fault.severity == FaultSeverity::info || problems.size() >= kMost) continue;
-      problems.push_back({fault.severity == FaultSeverity::error ? Severity::error : Severity::warning,
+      problems.push_back({fault.severity == FaultSeverity::error ? error : Severity::warning,
                           {.page = "data", .dataset = dataset, .row = fault.line, .column = QString::fromStdString(fault.column)},
                           fault.line > 0 ? QStringLiteral("%1 line %2").arg(file).arg(fault.line) : file,
                           QString::fromStdString(fault.message()), {}, {}});

@@ -110,6 +110,21 @@ bool SamplesModel::isNumber(int column) const {
   return shown.element >= 0 || m_dataset->schema().variables[shown.variable].kind == VariableKind::scalar;
 }
 
+int SamplesModel::columnOf(const std::string& variable, int element) const {
+  for (std::size_t i = 0; m_dataset && i < m_columns.size(); ++i)
+    if (m_dataset->schema().variables[m_columns[i].variable].name == variable && m_columns[i].element == element) return 1 + static_cast<int>(i);
+  return -1;
+}
+
+int SamplesModel::elementOf(int column) const {
+  return m_dataset && column > 0 && column < columnCount() ? static_cast<int>(m_columns[static_cast<std::size_t>(column - 1)].element) : -1;
+}
+
+QString SamplesModel::variableOf(int column) const {
+  if (!m_dataset || column <= 0 || column >= columnCount()) return {};
+  return QString::fromStdString(m_dataset->schema().variables[m_columns[static_cast<std::size_t>(column - 1)].variable].name);
+}
+
 std::int64_t SamplesModel::lineOf(int row) const {
   return m_dataset ? m_dataset->sourceRow(row) + 2 : m_text.rows[static_cast<std::size_t>(row)].first;
 }

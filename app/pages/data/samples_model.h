@@ -46,6 +46,11 @@ class SamplesModel : public QAbstractTableModel {
 
   bool isPicture(int column) const;
   bool isNumber(int column) const;  // one number a cell
+  // The column of a variable, or of one number of a vector; -1 where it is not shown.
+  int columnOf(const std::string& variable, int element) const;
+  // The other way round: the number of a vector that stands in this column, else -1.
+  int elementOf(int column) const;
+  QString variableOf(int column) const;
   std::shared_ptr<const Dataset> dataset() const { return m_dataset; }
   // The model's row of a line of the CSV (the header is line 1), -1 where it is not shown.
   int rowOfLine(std::int64_t line) const;

@@ -4,6 +4,7 @@
 #include <QKeyEvent>
 #include <QListView>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QWheelEvent>
@@ -46,6 +47,7 @@ class SampleDelegate : public QStyledItemDelegate {
     if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, theme.colour(Colour::selected));
     else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(Colour::hover));
     else if (!m_grid && !fault.isEmpty()) painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
+    else if (!m_grid && index.column() == m_view->chosenColumn()) painter->fillRect(option.rect, theme.colour(Colour::selected, 0.5));
     if (m_grid) {
       drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture), theme.colour(Colour::sunken));
       if (!fault.isEmpty()) paintIcon(*painter, QStringLiteral("status-failed"), QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
@@ -88,9 +90,15 @@ SamplesView::SamplesView(SamplesModel* model, QWidget* parent)
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->horizontalHeader()->setStretchLastSection(true);
   m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setSectionsClickable(true);
+  connect(m_table->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int column) {
+    setChosenColumn(column);
+    Q_EMIT columnChosen(column);
+  });
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   m_table->setTabKeyNavigation(false);
   m_table->setAccessibleName(QStringLiteral("Samples"));
   m_grid->setModel(model);
@@ -111,7 +119,10 @@ SamplesView::SamplesView(SamplesModel* model, QWidget* parent)
       if (current.isValid()) Q_EMIT rowChosen(current.row());
     });
   }
-  connect(model, &QAbstractItemModel::modelReset, this, [this] { arrange(); });
+  connect(model, &QAbstractItemModel::modelReset, this, [this] {
+    m_chosenColumn = -1;
+    arrange();
+  });
   connect(&Theme::of(this), &Theme::changed, this, [this] { arrange(); });
   arrange();
 }
@@ -147,7 +158,7 @@ void SamplesView::arrange() {
   // Columns share the room that there is; a wide table gives each what a number needs and scrolls.
   const int columns = m_model->columnCount() - 1, room = m_table->viewport()->width() - 72;
   for (int column = 1; column <= columns; ++column) {
-    const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? 76 : 140;
+    const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? 86 : 140;
     const int name = QFontMetrics(theme.font(FontRole::label)).horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) + 24;
     m_table->setColumnWidth(column, std::max({least, std::min(name, 220), std::min(room / std::max(columns, 1), 260)}));
   }
@@ -164,6 +175,17 @@ void SamplesView::goToRow(int row) {
   if (!index.isValid()) return;
   view->setCurrentIndex(index);
   view->scrollTo(index, QAbstractItemView::PositionAtCenter);
+}
+
+void SamplesView::setChosenColumn(int column) {
+  m_chosenColumn = column > 0 && column < m_model->columnCount() ? column : -1;
+  if (m_chosenColumn > 0) {
+    const int left = m_table->columnViewportPosition(m_chosenColumn), right = left + m_table->columnWidth(m_chosenColumn);
+    QScrollBar* const bar = m_table->horizontalScrollBar();
+    if (left < 0) bar->setValue(bar->value() + left);
+    else if (right > m_table->viewport()->width()) bar->setValue(bar->value() + right - m_table->viewport()->width());
+  }
+  m_table->viewport()->update();
 }
 
 int SamplesView::currentRow() const {

@@ -23,9 +23,12 @@ class SamplesView : public QStackedWidget {
   void setPictureSize(int size);     // 32 to 256 logical pixels
   void goToRow(int row);
   int currentRow() const;
+  int chosenColumn() const { return m_chosenColumn; }  // tinted over all rows; -1 = none
+  void setChosenColumn(int column);  // and scrolled to
 
  Q_SIGNALS:
   void rowChosen(int row);
+  void columnChosen(int column);  // by a click on its head
   void formChanged();
 
  protected:
@@ -38,6 +41,7 @@ class SamplesView : public QStackedWidget {
   QTableView* m_table;
   QListView* m_grid;
   int m_pictureSize = 32;
+  int m_chosenColumn = -1;
 };
 
 }  // namespace loom

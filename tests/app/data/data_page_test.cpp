@@ -5,6 +5,7 @@
 
 #include <QComboBox>
 #include <QElapsedTimer>
+#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -16,6 +17,7 @@
 #include <mutex>
 
 #include "app/pages/data/dataset_session.h"
+#include "app/pages/data/element_table.h"
 #include "app/pages/data/findings_list.h"
 #include "app/pages/data/preparation_panel.h"
 #include "app/pages/data/preparation_preview.h"
@@ -240,6 +242,33 @@ class DataPageTest : public QObject {
     QTRY_VERIFY(remedy("Add Normalise"));  // one spans 2, the other 39,000
     remedy("Add Normalise")->click();
     QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
+  }
+
+  // Minimum, mean, maximum and a histogram for each column of a table; a click leads to it in the rows, and its head back.
+  void eachColumnOfATableHasItsFigures() {
+    QByteArray rows = "x__0:rooms,x__1:metres,x__2:same,y\n";
+    for (int i = 0; i < 34; ++i) rows += QByteArray::number(1 + i % 3) + ',' + QByteArray::number(1000 * i) + ",4," + QByteArray::number(0.25 * i) + '\n';
+    m_open->drop({m_open->write("flats.csv", rows)});
+    QTRY_VERIFY(m_open->window().findChild<ElementTable*>());
+    auto& table = *m_open->window().findChild<ElementTable*>();
+    QCOMPARE(table.facts(1), QString("metres: 0 to 33,000, mean 16,500, deviation 9,811"));
+    QCOMPARE(table.facts(2), QString("same: always 4"));
+    const auto labels = m_open->window().findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* each) { return each->text().endsWith("34 rows, 4 columns"); }));
+    QTRY_VERIFY(table.height() >= table.place(2).bottom());
+    // Every bin of the even column stands as high as the others: the row is not empty ground.
+    const QImage picture = table.grab(table.place(1)).toImage();
+    int bars = 0;
+    for (int x = 0; x < picture.width(); ++x) bars += picture.pixelColor(x, picture.height() / 2) == Theme::of().colour(Colour::control);
+    QVERIFY2(bars >= 3 * 17, qPrintable(QString::number(bars)));
+    auto* view = m_open->window().findChild<SamplesView*>();
+    QTest::mouseClick(&table, Qt::LeftButton, {}, table.place(1).center());
+    QCOMPARE(view->chosenColumn(), 2);
+    QTest::keyClick(&table, Qt::Key_Down);
+    QCOMPARE(view->chosenColumn(), 3);
+    auto* head = view->findChild<QTableView*>()->horizontalHeader();
+    QTest::mouseClick(head->viewport(), Qt::LeftButton, {}, QPoint(head->sectionViewportPosition(1) + 10, head->height() / 2));
+    QCOMPARE(table.chosen(), 0);
   }
 
   // As on a disk that went away: a pipe into which nobody writes.

@@ -2,6 +2,7 @@
 
 #include "engine/data/prepare.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -220,6 +221,25 @@ TEST(Stats, AreThoseOfTheNumbers) {
   }
   EXPECT_EQ(classCount(*dataset, 1), 3);
   EXPECT_EQ(classCount(*dataset, 0), 0);
+}
+
+// Of unlike numbers each has its own range: 34 rows spread evenly are two a bin, whatever stands beside them.
+TEST(Stats, EachNumberOfAVectorHasAHistogramOfItsOwn) {
+  ScratchFolder folder;
+  std::string csv = "x__0,x__1,x__2,y\n";
+  for (int i = 0; i < 34; ++i) csv += fmt::format("{},{},7,{}\n", 1000 * i, i == 33 ? 1.0 : 0.0, 0.5 * i);
+  const auto dataset = openDataset(folder.write("t.csv", csv));
+  for (const int threads : {1, 3}) {
+    const auto stats = measure(*dataset, {.threads = threads});
+    ASSERT_EQ(stats[0].elements.size(), 3u);
+    EXPECT_THAT(stats[0].elements[0], testing::Each(2));
+    EXPECT_EQ(stats[0].elements[1].front(), 33);
+    EXPECT_EQ(stats[0].elements[1].back(), 1);
+    EXPECT_EQ(stats[0].elements[2].front(), 34);  // always the same
+    ASSERT_EQ(stats[1].elements.size(), 1u);
+    EXPECT_THAT(stats[1].elements[0], testing::Each(2));
+    EXPECT_EQ(toJson(stats[0])["channels"][0]["histogram"].size(), 17u);
+  }
 }
 
 TEST(Stats, GiveNormaliseItsNumbersBehindTheStepsBefore) {

@@ -15,6 +15,7 @@ class FormatTest : public QObject {
   void formats_data();
   void formats();
   void meanAndDeviation();
+  void shortNumbers();
   void shapes();
   void paddedDurations();
   void ticksAreOneTwoFive_data();
@@ -91,6 +92,19 @@ void FormatTest::meanAndDeviation() {
   QCOMPARE(formatMeanDeviation(90.7123, 0.1399), QString::fromUtf8("90.71 ± 0.14"));
   QCOMPARE(formatMeanDeviation(90.7123, 2.51), QString::fromUtf8("90.7 ± 2.5"));
   QCOMPARE(formatMeanDeviation(90.7123, 31), QString::fromUtf8("91 ± 31"));
+}
+
+void FormatTest::shortNumbers() {
+  const QString minus(QChar(0x2212));
+  QCOMPARE(formatShort(26746), QString("26,746"));
+  QCOMPARE(formatShort(48202.4), QString("48,202"));
+  QCOMPARE(formatShort(0.0331), QString("0.0331"));
+  QCOMPARE(formatShort(-12.34), minus + "12.3");
+  QCOMPARE(formatShort(7), QString("7"));
+  QCOMPARE(formatShort(4.1e-5), QString("4.1e-5"));
+  QCOMPARE(formatShort(12.2e6), "12.2" + kNarrowSpace + "M");
+  QCOMPARE(formatShort(3e38), QString("3e38"));
+  QCOMPARE(formatShort(std::nan("")), QString("NaN"));
 }
 
 void FormatTest::shapes() {
