@@ -16,6 +16,7 @@
 #include "app/shell/actions.h"
 #include "app/shell/host_button.h"
 #include "app/shell/host_questions.h"
+#include "app/problem_list.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/rail.h"
 #include "app/shell/search_panel.h"
@@ -225,8 +226,8 @@ void MainWindow::projectClosing() {
       delete page;
     }
   }
-  for (const char* key : {"recovery", "save", "train", "outside", "elsewhere", "copy"}) m_messages->hide(key);
-  m_problems->forgetPages();
+  for (const char* key : {"recovery", "save", "train", "outside", "elsewhere", "copy", "blank"}) m_messages->hide(key);
+  m_workspace.problems().forgetPages();
   QMetaObject::invokeMethod(this, [this] {
     m_problems->refresh();
     m_rail->setEnabledPages(m_workspace.document());
@@ -247,7 +248,7 @@ Page& MainWindow::makePage(const PageEntry& entry) {
     if (m_current == id) m_status->setPageWords(text);
     m_pages[id]->setProperty("statusWords", text);
   });
-  connect(page, &Page::problemsChanged, this, [this, id](const std::vector<PageProblem>& problems) { m_problems->setPageProblems(id, problems); });
+  connect(page, &Page::problemsChanged, this, [this, id](const std::vector<PageProblem>& problems) { m_workspace.problems().setOfPage(id, problems); });
   if (m_workspace.document()) page->restoreLayout(m_workspace.preferences().layoutOf(m_workspace.document()->path(), id));
   return *page;
 }
@@ -288,6 +289,7 @@ void MainWindow::reportError(const QString& key, const QString& sentence) {
 
 void MainWindow::refreshProblems() {
   m_topBar->setErrors(m_workspace.errors());
+  if (m_workspace.document() && !m_workspace.document()->isBlank()) m_messages->hide("blank");
   m_status->setProblems(m_problems->errors(), m_problems->warnings());
   const QStringList faulty = m_problems->pagesWithErrors();
   for (const char* page : {"network", "data", "settings"})

@@ -36,7 +36,14 @@ void MainWindow::train(const TrainOptions& options) {
   const Outcome started = m_workspace.train(options);
   m_problems->refresh();
   if (started) m_messages->hide("train");
-  else if (m_workspace.errors()) m_problems->step(1);
+  else if (m_workspace.document()->isBlank()) {
+    showPage("network");  // its empty canvas offers what to do first
+    QList<MessageBars::Remedy> remedies;
+    for (const Problem& each : m_workspace.document()->problems())
+      if (each.remedy.kind != Remedy::Kind::none)
+        remedies << MessageBars::Remedy{QString::fromStdString(each.remedy.label), [this, each] { if (m_workspace.document()) m_workspace.document()->applyRemedy(each); }};
+    m_messages->show("blank", MessageBars::Kind::information, started.reason, remedies);
+  } else if (m_workspace.errors()) m_problems->step(1);
   else report("train", started, [this, options] { train(options); });
 }
 

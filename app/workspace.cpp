@@ -13,6 +13,7 @@
 #include "app/pages/data/known_columns.h"
 #include "app/planned_run.h"
 #include "app/preferences.h"
+#include "app/problem_list.h"
 #include "app/run_hosts.h"
 #include "app/run_metrics.h"
 #include "app/run_scan.h"
@@ -51,6 +52,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_models(std::make_unique<Models>(*m_store, m_lines.get())),
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
   m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
+  m_problems = std::make_unique<ProblemList>(*this);
   m_context.store = m_store.get();
   m_context.launcher = m_launcher.get();
   m_context.hosts = m_lines.get();
@@ -228,17 +230,15 @@ Outcome Workspace::saveAs(const QString& path) {
   return saved;
 }
 
-int Workspace::errors() const {
-  if (!m_document) return 0;
-  const auto& problems = m_document->problems();
-  return static_cast<int>(std::count_if(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; }));
-}
+int Workspace::errors() const { return m_document && m_problems->hinderTraining() ? m_problems->errors() : 0; }
 
 QString Workspace::freeRunName(const QString& wanted) const { return m_store->freeName(m_document->path(), wanted); }
 
 // Saved and sound, so that what is trained is what stands in the file.
 Outcome Workspace::readyToTrain() {
   if (!m_document) return Outcome::refused(tr("Open a project first."));
+  if (m_document->isBlank())
+    return Outcome::refused(tr("There is nothing to train yet: draw a network on the Network page. Start from data makes one that fits a CSV."));
   if (const Outcome saved = save(); !saved) return saved;
   if (const int count = errors())
     return Outcome::refused(count == 1 ? tr("The project has an error; it is in the list of problems.")

@@ -19,6 +19,7 @@ class KeepAwake;
 class KnownColumnsKeeper;
 class Models;
 class OrderDesk;
+class ProblemList;
 class RunHosts;
 class RunMetrics;
 class RunScan;
@@ -50,6 +51,7 @@ class Workspace : public QObject {
   HostChecks& checks() { return *m_checks; }
   Preferences& preferences() { return *m_context.preferences; }
   ProjectDocument* document() { return m_document.get(); }
+  ProblemList& problems() { return *m_problems; }
 
   // The one that is open is saved first; where that fails, nothing is opened. A sample, and a project beside which nothing can be
   // written, opens as a copy in the person's own folder: the one that was made before, unless a fresh one is asked for.
@@ -71,6 +73,7 @@ class Workspace : public QObject {
   Outcome trainSeeds(int count, const QString& run = {});
   // Why the project cannot be trained with these settings on top; empty = it can.
   QString faultOfChanges(const QStringList& overrides) const;
+  // As the button and the strip say them; 0 where none of them stands in the way of training.
   int errors() const;
 
   // Where Train sends a run of the open project: id of a host, empty = this machine; remembered with the project.
@@ -118,6 +121,7 @@ class Workspace : public QObject {
   std::unique_ptr<FolderLock> m_lock;
   std::unique_ptr<OrderDesk> m_orders;
   std::unique_ptr<KeepAwake> m_keepAwake;
+  std::unique_ptr<ProblemList> m_problems;
   std::unique_ptr<ProjectDocument> m_document;
   std::unique_ptr<KnownColumnsKeeper> m_columns;
   std::unique_ptr<RunScan> m_scan;

@@ -4,9 +4,11 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QListWidget>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/problem_list.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/icon_label.h"
@@ -33,62 +35,22 @@ ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent) : QFrame(par
   m_list->setAccessibleName(tr("Problems"));
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   connect(close, &Button::clicked, this, &QWidget::hide);
+  connect(&workspace.problems(), &ProblemList::changed, this, &ProblemsPanel::rebuild);
   const auto go = [this](QListWidgetItem* item) { Q_EMIT wanted(m_problems[static_cast<std::size_t>(m_list->row(item))].place); };
   connect(m_list, &QListWidget::itemClicked, this, go);
   connect(m_list, &QListWidget::itemActivated, this, go);
 }
 
-PageProblem ProblemsPanel::fromDocument(const Problem& problem, Workspace& workspace) {
-  PageProblem shown;
-  shown.severity = problem.severity;
-  shown.message = QString::fromStdString(problem.message);
-  const QString network = QString::fromStdString(problem.network), node = QString::fromStdString(problem.node);
-  const QString field = QString::fromStdString(problem.field);
-  shown.place.network = network;
-  shown.place.node = node;
-  shown.place.field = field;
-  if (!node.isEmpty() || problem.edge) {
-    shown.place.page = "network";
-    shown.placeText = network == "main" ? node : network + " / " + node;
-  } else if (field.startsWith("datasets")) {
-    shown.place.page = "data";
-    shown.place.dataset = field.section('.', 1, 1);
-    shown.placeText = shown.place.dataset.isEmpty() ? tr("data") : tr("dataset %1").arg(shown.place.dataset);
-  } else if (field.startsWith("training")) {
-    shown.place.page = "settings";
-    shown.placeText = tr("settings");
-  } else {
-    shown.place.page = "network";
-    shown.placeText = network;
-  }
-  if (problem.remedy.kind != Remedy::Kind::none) {
-    shown.remedyText = QString::fromStdString(problem.remedy.label);
-    shown.remedy = [problem, &workspace] {
-      if (workspace.document()) workspace.document()->applyRemedy(problem);
-    };
-  }
-  return shown;
-}
-
-void ProblemsPanel::setPageProblems(const QString& page, std::vector<PageProblem> problems) {
-  m_ofPages[page] = std::move(problems);
-  rebuild();
-}
-
-void ProblemsPanel::forgetPages() { m_ofPages.clear(); }
+void ProblemsPanel::setPageProblems(const QString& page, std::vector<PageProblem> problems) { m_workspace.problems().setOfPage(page, std::move(problems)); }
 
 void ProblemsPanel::refresh() { rebuild(); }
 
 void ProblemsPanel::rebuild() {
-  m_problems.clear();
-  if (ProjectDocument* const document = m_workspace.document())
-    for (const Problem& each : document->problems()) m_problems.push_back(fromDocument(each, m_workspace));
-  for (const auto& each : std::as_const(m_ofPages)) m_problems.insert(m_problems.end(), each.begin(), each.end());
-  std::stable_sort(m_problems.begin(), m_problems.end(), [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
+  m_problems = m_workspace.problems().all();
   m_errors = static_cast<int>(std::count_if(m_problems.begin(), m_problems.end(), [](const PageProblem& each) { return each.severity == Severity::error; }));
   m_warnings = static_cast<int>(m_problems.size()) - m_errors;
 
-  const int row = m_list->currentRow();
+  const int row = m_list->currentRow(), scrolled = m_list->verticalScrollBar()->value();
   m_list->clear();
   for (const PageProblem& each : m_problems) {
     auto* line = new QWidget;
@@ -119,6 +81,9 @@ void ProblemsPanel::rebuild() {
   }
   if (m_problems.empty()) hide();
   else m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
+  // Whoever presses one remedy after another stays where they are.
+  m_list->doItemsLayout();
+  m_list->verticalScrollBar()->setValue(scrolled);
   Q_EMIT countsChanged();
 }
 

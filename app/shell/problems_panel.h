@@ -2,7 +2,6 @@
 // The list of problems above the status bar: of the document, and what pages report. A click leads to the thing; a remedy is a
 // button. Errors first, then by place. Closes itself when nothing is left.
 #include <QFrame>
-#include <QHash>
 #include <vector>
 
 #include "app/page.h"
@@ -21,7 +20,6 @@ class ProblemsPanel : public QFrame {
   ProblemsPanel(Workspace& workspace, QWidget* parent = nullptr);
 
   void setPageProblems(const QString& page, std::vector<PageProblem> problems);
-  void forgetPages();      // their project is gone
   void refresh();          // the document's changed
   int errors() const { return m_errors; }
   int warnings() const { return m_warnings; }
@@ -39,11 +37,9 @@ class ProblemsPanel : public QFrame {
 
  private:
   void rebuild();
-  static PageProblem fromDocument(const Problem& problem, Workspace& workspace);
 
   Workspace& m_workspace;
   QListWidget* m_list;
-  QHash<QString, std::vector<PageProblem>> m_ofPages;
   std::vector<PageProblem> m_problems;
   int m_errors = 0, m_warnings = 0;
 };

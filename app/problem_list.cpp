@@ -1,0 +1,77 @@
+#include "app/problem_list.h"
+
+#include <algorithm>
+
+#include "app/workspace.h"
+
+namespace loom {
+namespace {
+
+bool isError(const PageProblem& problem) { return problem.severity == Severity::error; }
+
+}  // namespace
+
+void ProblemList::setOfPage(const QString& page, std::vector<PageProblem> problems) {
+  m_ofPages[page] = std::move(problems);
+  Q_EMIT changed();
+}
+
+void ProblemList::forgetPages() { m_ofPages.clear(); }
+
+std::vector<PageProblem> ProblemList::all() const {
+  std::vector<PageProblem> all;
+  if (const ProjectDocument* const document = m_workspace.document())
+    for (const Problem& each : document->problems()) {
+      const bool emptyDrawing = document->isBlank() && !each.network.empty() && each.field.empty();
+      if (!emptyDrawing) all.push_back(fromDocument(each));  // an empty canvas says by itself what to do first
+    }
+  for (const auto& each : m_ofPages) all.insert(all.end(), each.begin(), each.end());
+  std::stable_sort(all.begin(), all.end(), [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
+  return all;
+}
+
+int ProblemList::errors() const {
+  const std::vector<PageProblem> problems = all();
+  return static_cast<int>(std::count_if(problems.begin(), problems.end(), isError));
+}
+
+bool ProblemList::hinderTraining() const {
+  const std::vector<PageProblem> problems = all();
+  return std::any_of(problems.begin(), problems.end(), [](const PageProblem& each) {
+    return isError(each) && (each.place.page == "network" || each.place.page == "data" || each.place.page == "settings");
+  });
+}
+
+PageProblem ProblemList::fromDocument(const Problem& problem) const {
+  PageProblem shown;
+  shown.severity = problem.severity;
+  shown.message = QString::fromStdString(problem.message);
+  const QString network = QString::fromStdString(problem.network), node = QString::fromStdString(problem.node);
+  const QString field = QString::fromStdString(problem.field);
+  shown.place.network = network;
+  shown.place.node = node;
+  shown.place.field = field;
+  if (!node.isEmpty() || problem.edge) {
+    shown.place.page = "network";
+    shown.placeText = network == "main" ? node : network + " / " + node;
+  } else if (field.startsWith("datasets")) {
+    shown.place.page = "data";
+    shown.place.dataset = field.section('.', 1, 1);
+    shown.placeText = shown.place.dataset.isEmpty() ? tr("data") : tr("dataset %1").arg(shown.place.dataset);
+  } else if (field.startsWith("training")) {
+    shown.place.page = "settings";
+    shown.placeText = tr("settings");
+  } else {
+    shown.place.page = "network";
+    shown.placeText = network;
+  }
+  if (problem.remedy.kind != Remedy::Kind::none) {
+    shown.remedyText = QString::fromStdString(problem.remedy.label);
+    shown.remedy = [problem, &workspace = m_workspace] {
+      if (workspace.document()) workspace.document()->applyRemedy(problem);
+    };
+  }
+  return shown;
+}
+
+}  // namespace loom
