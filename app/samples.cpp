@@ -16,11 +16,12 @@ namespace loom {
 namespace {
 
 QString samplesFolder() {
-  const QString named = qEnvironmentVariable("GRADLOOM_SAMPLES");
+  if (const QString named = qEnvironmentVariable("GRADLOOM_SAMPLES"); !named.isEmpty()) return named;
+  // Installed; in a build folder, wherever that is.
   const QString here = QCoreApplication::applicationDirPath();
-  for (const QString& place : {named, here + "/../share/gradloom/samples", here + "/../samples", here + "/../../samples"})
-    if (!place.isEmpty() && QFileInfo::exists(place + "/digits")) return QDir::cleanPath(place);
-  return named;
+  for (const QString& place : {here + "/../share/gradloom/samples", here + "/../samples"})
+    if (QFileInfo::exists(place + "/digits")) return QDir::cleanPath(place);
+  return {};
 }
 
 QString titleOf(const QString& name) {

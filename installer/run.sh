@@ -6,7 +6,7 @@ set_up_if_needed
 
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
   build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_TESTS=OFF -- gradloom loom samples engine_bundle
-  project=$root/samples/digits/digits.loom
+  project=$build/samples/digits/digits.loom
   [ $# -gt 0 ] && [ -e "$1" ] && { project=$1; shift; }
   exec "$build/bin/gradloom" "$@" "$project"
 fi
@@ -14,5 +14,5 @@ echo "No display: training samples/digits here in the terminal."
 build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_GUI=OFF -DGRADLOOM_TESTS=OFF -- loom samples
 # A copy of one's own: training leaves runs and a cache beside its project.
 mkdir -p "$build/projects"
-cp -ru "$root/samples/digits" "$build/projects"
+cp -ru "$build/samples/digits" "$build/projects"
 exec "$build/bin/loom" train "$build/projects/digits/digits.loom" "$@"

@@ -118,7 +118,7 @@ void StartPage::rebuild() {
     if (content.missing) content.detail = tr("%1 is not there any more").arg(each.path);
     else if (live) content.value = tr("%1 running").arg(live), content.status = Status::running;
     else if (!runs.isEmpty()) {
-      content.value = runs.size() == 1 ? tr("1 run") : tr("%1 runs").arg(runs.size());
+      content.value = counted(runs.size(), tr("runs"));
       const RunRecord* best = nullptr;
       for (const RunRecord& run : runs)
         if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (context().runMetrics->better(run, run.metric) == Better::higher ? run.best > best->best : run.best < best->best))))
@@ -165,7 +165,12 @@ void StartPage::rebuild() {
     m_sampleRows->addWidget(row);
     first = false;
   }
-  m_samples->setVisible(!first);
+  if (first) {
+    auto* none = makeLabel("hint", tr("There are none beside this program. They come with Gradloom's package, and a build of your own makes them with the target samples."), nullptr, Wrap::yes);
+    none->setObjectName("no-samples");
+    none->setContentsMargins(8, 8, 8, 0);
+    m_sampleRows->addWidget(none);
+  }
 }
 
 void StartPage::removeRecent(const QString& path) {

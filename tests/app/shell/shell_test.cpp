@@ -4,6 +4,7 @@
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStandardPaths>
 #include <QTimer>
 #include <algorithm>
@@ -249,6 +250,60 @@ class ShellTest : public QObject {
     QTRY_COMPARE(window().problems().errors(), 0);
   }
 
+  // An empty drawing is the beginning and no fault; Train says what is to be done first.
+  void aNewProjectGreetsWithoutAFault() {
+    m_open->click("new-network");
+    QCOMPARE(window().problems().errors(), 0);
+    auto* train = m_open->part<QPushButton>("train");
+    QCOMPARE(train->text(), QString("Train"));
+    window().showPage("settings");
+    m_open->click("train");
+    QCOMPARE(window().currentPage(), QString("network"));
+    QVERIFY2(message("blank").contains("nothing to train yet"), qPrintable(message("blank")));
+    QVERIFY(workspace().runs().isEmpty());
+    press("Begin with a small classifier");
+    QVERIFY(!m_open->document().isBlank());
+    m_open->document().undoStack().undo();
+    m_open->click("train");
+    m_open->document().edit("draw", [](Project& project) { project.networks[0].nodes.push_back({.id = "fc", .layer = "Linear"}); });
+    QTRY_VERIFY(message("blank").isEmpty());
+    QTRY_VERIFY(window().problems().errors() > 0);  // something is drawn now, and it has no loss
+  }
+
+  // The button, the strip and the list count the same, whoever found the fault.
+  void oneCountOfErrors() {
+    open(write("counted", 1));
+    auto* train = m_open->part<QPushButton>("train");
+    auto* strip = m_open->part<QAbstractButton>("status-problems");
+    PageProblem problem;
+    problem.place.page = "data";
+    problem.message = "Row 812 is broken";
+    window().problems().setPageProblems("data", {problem});
+    QCOMPARE(train->text(), QString("1 error"));
+    QCOMPARE(strip->text().trimmed(), QString("1 error"));
+    m_open->document().setSetting("batch", 0);
+    QTRY_COMPARE(train->text(), QString("2 errors"));
+    QCOMPARE(strip->text().trimmed(), QString("2 errors"));
+    m_open->click("train");
+    QVERIFY(workspace().runs().isEmpty());
+    // Whoever mends one after another stays where they are.
+    auto* list = window().problems().findChild<QListWidget*>();
+    window().problems().setPageProblems("data", std::vector<PageProblem>(40, problem));
+    QTRY_VERIFY(list->verticalScrollBar()->maximum() > 400);
+    list->verticalScrollBar()->setValue(400);
+    window().problems().setPageProblems("data", std::vector<PageProblem>(39, problem));
+    QTest::qWait(50);
+    QCOMPARE(list->verticalScrollBar()->value(), 400);
+    m_open->document().undoStack().undo();
+    window().problems().setPageProblems("data", {});
+    QTRY_COMPARE(train->text(), QString("Train"));
+    // A chart that could not be written is an error, and stands in no run's way.
+    problem.place.page = "runs";
+    window().problems().setPageProblems("runs", {problem});
+    QCOMPARE(strip->text().trimmed(), QString("1 error"));
+    QCOMPARE(train->text(), QString("Train"));
+  }
+
   void searchFindsSettingsAndActsWhereOneSees() {
     open(write("search", 1));
     QCOMPARE(window().currentPage(), "network");
@@ -300,6 +355,18 @@ class ShellTest : public QObject {
     QTest::keyClick(filter, Qt::Key_Z, Qt::ControlModifier);
     QCOMPARE(epochs(), 7);
     QVERIFY(filter->text() != "batch");
+  }
+
+  // A program that was moved away from its samples says so.
+  void whereThereAreNoSamplesItIsSaid() {
+    window().showPage("start");
+    QVERIFY(!m_open->part<QLabel>("no-samples"));
+    QVERIFY(!window().findChildren<ProjectRow*>("sample").isEmpty());  // those of the build folder
+    qputenv("GRADLOOM_SAMPLES", m_open->path("nowhere").toUtf8());
+    open(write("before", 1));
+    window().showPage("start");
+    QTRY_VERIFY(m_open->part<QLabel>("no-samples"));
+    QTRY_VERIFY(m_open->part<QLabel>("no-samples")->isVisible());
   }
 
   void everySentenceOfTheStartStandsWhole() {
