@@ -115,7 +115,7 @@ void Button::paintEvent(QPaintEvent* event) {
   initStyleOption(&option);
   // What the hint leaves beside the words: padding, frame and icon.
   const int around = QPushButton::sizeHint().width() - fontMetrics().horizontalAdvance(text());
-  option.text = fontMetrics().elidedText(text(), Qt::ElideRight, width() - around);
+  option.text = fontMetrics().elidedText(text(), Qt::ElideRight, width() - around + 1);  // the advance is rounded
   QStylePainter(this).drawControl(QStyle::CE_PushButton, option);
 }
 

@@ -129,18 +129,13 @@ void HostForm::addNumber(const char* name, const QString& label, const QString& 
 void HostForm::addLines(const char* name, const QString& label, const QString& hint, Field::For kind, const std::function<QString(const Host&)>& show,
                         const std::function<void(Host&, const QString&)>& read, Copy copy) {
   auto* text = new QPlainTextEdit;
+  text->setProperty("kind", "framed");  // a scroll area has no frame of its own
   text->setObjectName(QLatin1String(name));
   text->setFixedSize(kField, kLines);
   text->setTabChangesFocus(true);
   text->setFont(Theme::of(this).numberFont());
   text->setAccessibleName(label);
-  auto* frame = new QFrame;
-  frame->setProperty("kind", "card");
-  frame->setObjectName(QLatin1String(name) + QStringLiteral("-frame"));
-  auto* inside = new QVBoxLayout(frame);
-  inside->setContentsMargins(1, 1, 1, 1);
-  inside->addWidget(text);
-  Field& field = add(label, hint, frame, kind);
+  Field& field = add(label, hint, text, kind);
   field.show = [text, show](const Host& host) { text->setPlainText(show(host)); };
   field.read = [text, read](Host& host) { read(host, text->toPlainText()); return QString(); };
   field.copy = std::move(copy);

@@ -205,7 +205,7 @@ void HostsPage::resizeEvent(QResizeEvent* event) {
 
 void HostsPage::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.fillRect(rect(), context().theme->colour(Colour::surface));
+  painter.fillRect(rect(), context().theme->colour(Colour::app));  // as the host's page; the panels beside it paint themselves
 }
 
 }  // namespace loom

@@ -85,7 +85,6 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   };
   m_form = new PropertyForm(FormStyle::inspector, body);
   m_form->setHeading(tr("Parameters"));
-  m_form->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);  // what is left over stands below everything, not in the form
   makeSection(m_formSection, nullptr, {}, m_form);
   m_shares = new ChoiceField(body);
   m_shares->setAccessibleName(tr("Shared weights"));

@@ -12,6 +12,7 @@
 #include "app/shell/top_bar.h"
 #include "launcher/job.h"
 #include "tests/app/hosts/hosts_window.h"
+#include "widgets/controls/empty_state.h"
 #include "widgets/controls/segmented_control.h"
 
 namespace loom {
@@ -46,6 +47,19 @@ class HostsPageTest : public HostsWindow {
     // It is remembered: another window knows what this one found out.
     const HostChecks other(m_open->workspace().lines(), {}, m_open->workspace().preferences());
     QCOMPARE(other.report(host.id).lines.size(), report(host.id).lines.size());
+  }
+
+  // What is said where no host is known stands on the same ground as this machine above it, in both themes.
+  void theEmptyStateStandsOnThePagesGround() {
+    auto* empty = page().findChild<EmptyState*>();
+    QVERIFY(empty && empty->isVisible());
+    for (const ThemeMode mode : {ThemeMode::light, ThemeMode::dark}) {
+      Theme::of().setMode(mode);
+      QCoreApplication::processEvents();
+      const QImage picture = page().grab().toImage();
+      QCOMPARE(picture.pixelColor(empty->mapTo(&page(), QPoint(3, empty->height() - 3))), Theme::of().colour(Colour::app));
+    }
+    Theme::of().setMode(ThemeMode::light);
   }
 
   void whatIsNoAddressIsSaidAtTheField() {
@@ -219,6 +233,7 @@ class HostsPageTest : public HostsWindow {
     QVERIFY(!m_open->part<QLabel>("fault-host-form-port")->isVisible());
     fill("host-form-folder", "/data/loom");
     auto* places = m_open->part<QPlainTextEdit>("host-form-places");
+    QCOMPARE(places->grab().toImage().pixelColor(places->width() / 2, 0), Theme::of().colour(Colour::control));  // a field, and seen to be one
     QTest::keyClicks(places, "a01 8");
     QTest::keyClick(places, Qt::Key_Return);
     QTest::keyClicks(places, "a02 8");

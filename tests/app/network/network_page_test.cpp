@@ -1,5 +1,6 @@
 // A person at the Network page: LeNet drawn by mouse and keys alone, with real events. Pictures are written where
 // GRADLOOM_PICTURES names a folder.
+#include <QLabel>
 #include <QClipboard>
 #include <QDir>
 #include <QDrag>
@@ -42,6 +43,7 @@ class NetworkPageTest : public QObject {
   void severalNodesAreEditedTogether();
   void nodesOfDifferentLayersAreChosenTogether();
   void aLongRemedyStaysInsideTheInspector();
+  void everyFaultStandsWholeInTheInspector();
   void copiedBetweenNetworks();
   void aFaultStandsAtItsFieldAndIsMendedByAClick();
   void renamingInTheInspector();
@@ -320,6 +322,23 @@ void NetworkPageTest::aLongRemedyStaysInsideTheInspector() {
   const int right = remedy->mapTo(&m_page->inspector(), QPoint(remedy->width(), 0)).x();
   QVERIFY2(right <= m_page->inspector().width() - 8, qPrintable(QString("%1 of %2").arg(right).arg(m_page->inspector().width())));
   QCOMPARE(remedy->toolTip(), remedy->text());
+}
+
+// A sentence of five lines loses none of them.
+void NetworkPageTest::everyFaultStandsWholeInTheInspector() {
+  QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
+    {"id": "x", "layer": "Input", "at": [0, 0]}], "edges": []}}})", "long"));
+  view().reveal("x");
+  settle();
+  QLabel* sentence = nullptr;
+  const auto find = [&] {
+    sentence = nullptr;
+    for (QLabel* each : m_page->inspector().findChildren<QLabel*>())
+      if (each->isVisible() && each->text().startsWith("Shape is missing")) sentence = each;
+    return sentence != nullptr;
+  };
+  QTRY_VERIFY(find());
+  QTRY_VERIFY2(sentence->height() >= sentence->heightForWidth(sentence->width()), qPrintable(QString("%1 of %2").arg(sentence->height()).arg(sentence->heightForWidth(sentence->width()))));
 }
 
 void NetworkPageTest::copiedBetweenNetworks() {
