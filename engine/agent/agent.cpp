@@ -140,7 +140,7 @@ class Agent {
   // Which thread does it: what is asked of a batch system is not to hold up what is asked of the disk.
   void take(const Json& request, const std::string& bytes) {
     const std::string verb = textOf(request, "verb"), job = textOf(request, "job");
-    Worker* const worker = verb == "start" || verb == "cancel" || verb == "settle" ? &m_starts
+    Worker* const worker = verb == "start" || verb == "cancel" || verb == "settle" || verb == "place" ? &m_starts
                            : verb == "facts" || verb == "put" || verb == "chunk" || verb == "jobs" ||
                                    verb == "state" || verb == "files" || verb == "get" || verb == "stat"
                                ? &m_files
@@ -188,6 +188,7 @@ class Agent {
     if (verb == "chunk") return m_store->chunk(textOf(request, "sha256"), integerOf(request, "offset"), bytes);
     if (verb == "start")
       return m_jobs->start(job, request.value("launch", Json::object()), textOf(request, "script"), bytes);
+    if (verb == "place") return m_jobs->place(job, request.value("files", Json::object()), *m_store), Json::object();
     if (verb == "jobs") return {{"jobs", m_jobs->list()}};
     if (verb == "state") return {{"state", toJson(m_jobs->state(job))}};
     if (verb == "control") return m_jobs->control(job, request.value("command", Json())), Json::object();

@@ -14,6 +14,8 @@
 //   chunk    {"sha256", "offset"} + bytes -> have, done; in order, the last one is answered when the hash agrees
 //   start    {"job", "launch": {...}, "script"} + project's text -> the job's state, started; the same start again
 //            changes nothing, or begins what was never begun
+//   place    {"job", "files": {"checkpoints/last.json": sha256}}; files of the data folder become those of a run that ran elsewhere and is
+//            started next; refused while it waits or runs here
 //   jobs     -> [states]
 //   state    {"job"} -> state
 //   control  {"job", "command": {...}}

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "engine/agent/scheduler.h"
@@ -34,6 +35,13 @@ void awaitProcess(const JobFolder& job, int start) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (std::chrono::steady_clock::now() < end && job.notedStart() != start && !job.exit())
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+// "run.json", "checkpoints/step-00000128.safetensors": names that lead nowhere else.
+bool isRunPart(const std::string& name) {
+  if (name == "run.json" || name == "events.jsonl" || name == "log.txt") return true;
+  constexpr std::string_view folder = "checkpoints/";
+  return name.starts_with(folder) && isJobId(name.substr(folder.size()));
 }
 
 Json answerOf(JobState state, int start, bool started) {
@@ -90,6 +98,49 @@ bool Jobs::adopt(const JobFolder& job, const Json& launch) const {
   return !number.empty();
 }
 
+void Jobs::requireEnded(const JobFolder& job) const {
+  if (job.notedStart() == 0) return;
+  const std::string id = job.path().filename().string();
+  const JobState before = stateNow(job);
+  if (before.phase == JobPhase::running || before.phase == JobPhase::queued || RunLock::held(job.run()))
+    throwError(ErrorCode::badArgument, "{} still runs: it can be started again when it has ended", id);
+  if (before.phase == JobPhase::unknown)
+    throwError(before.lost ? ErrorCode::badArgument : ErrorCode::communication,
+               "{} is not started again before it is known that its last start has ended: {}", id, before.detail);
+}
+
+void Jobs::place(const std::string& id, const Json& files, const DataStore& data) const {
+  const JobFolder job = folder(id);
+  std::map<std::string, int> uses;  // two files may be alike
+  for (const auto& [name, hash] : files.items()) {
+    if (!isRunPart(name) || !hash.is_string() || !isSha256(hash.get<std::string>()))
+      throwError(ErrorCode::badArgument, "'{}' is no file that a run brings along, or it has no hash", name.substr(0, 200));
+    const std::string sha256 = hash.get<std::string>();
+    ++uses[sha256];
+    if (!std::filesystem::exists(data.whole(sha256)))
+      throwError(ErrorCode::missingFile, "{} of {} has not arrived: resume it once more", name, id);
+  }
+  std::error_code fault;
+  std::filesystem::create_directories(job.run().checkpoints(), fault);
+  if (fault) throwErrno(fault.value(), "make the folder", job.run().checkpoints());
+  const StartLock lock(job);
+  requireEnded(job);
+  for (const auto& [name, hash] : files.items()) {
+    const std::string sha256 = hash.get<std::string>();
+    const std::filesystem::path to = job.path() / name;
+    const bool last = --uses[sha256] == 0;
+    if (last) std::filesystem::rename(data.whole(sha256), to, fault);
+    if (last && !fault) continue;
+    // Another file is the same, or the runs lie on another disk.
+    const std::filesystem::path part = to.string() + ".part";
+    std::filesystem::copy_file(data.whole(sha256), part, std::filesystem::copy_options::overwrite_existing, fault);
+    if (!fault) std::filesystem::rename(part, to, fault);
+    if (fault) throwErrno(fault.value(), "write", to);
+    if (last) std::filesystem::remove(data.whole(sha256), fault);
+    fault.clear();
+  }
+}
+
 Json Jobs::start(const std::string& id, const Json& launch, const std::string& script,
                  const std::string& project) const {
   const JobFolder job = folder(id);
@@ -102,16 +153,8 @@ Json Jobs::start(const std::string& id, const Json& launch, const std::string& s
   const Json known = job.launch();
   const bool there = known.contains("loom_launch") && adopt(job, known);
   if (startOf(known) > start || (startOf(known) == start && there)) return answerOf(state(id), startOf(known), false);
-  if (job.notedStart() > 0) {
-    const JobState before = stateNow(job);
-    if (before.phase == JobPhase::running || before.phase == JobPhase::queued || RunLock::held(job.run()))
-      throwError(ErrorCode::badArgument, "{} still runs: it can be started again when it has ended", id);
-    if (before.phase == JobPhase::unknown)
-      throwError(before.lost ? ErrorCode::badArgument : ErrorCode::communication,
-                 "{} is not started again before it is known that its last start has ended: {}", id, before.detail);
-  } else if (there) {
-    throwError(ErrorCode::badArgument, "{} is being started by another launcher", id);
-  }
+  requireEnded(job);
+  if (job.notedStart() == 0 && there) throwError(ErrorCode::badArgument, "{} is being started by another launcher", id);
   if (!project.empty()) writeFileAtomically(job.projectFile(), project);
   if (!std::filesystem::exists(job.projectFile()) && !launch.value("probe", false))
     throwError(ErrorCode::missingFile, "{} has no project to train", id);

@@ -6,6 +6,7 @@
 
 #include "engine/agent/batch_desk.h"
 #include "engine/agent/job_folder.h"
+#include "engine/agent/store.h"
 
 namespace loom {
 
@@ -17,6 +18,9 @@ class Jobs {
   // Answers the state and "started": whether this call did it. Throws Error.
   // Error(communication) says that it may be asked for again: a batch system did not answer.
   Json start(const std::string& id, const Json& launch, const std::string& script, const std::string& project) const;
+  // Files of the data folder become those of a run that ran elsewhere: {"run.json": sha256, "checkpoints/last.json": ...}. What lay
+  // here of an earlier time is replaced. Throws Error, also while it waits or runs here.
+  void place(const std::string& id, const Json& files, const DataStore& data) const;
   // As far as it is known without waiting for a batch system.
   JobState state(const std::string& id) const;
   Json list() const;
@@ -37,6 +41,7 @@ class Jobs {
   std::filesystem::path fileOf(const std::string& id, const std::string& file) const;
   JobFolder wanted(const std::string& id) const;  // throws Error(missingFile) where there is no such job
   JobState stateNow(const JobFolder& job) const;
+  void requireEnded(const JobFolder& job) const;
   bool adopt(const JobFolder& job, const Json& launch) const;
   void begin(const JobFolder& job, const Json& launch, const std::string& script) const;
 

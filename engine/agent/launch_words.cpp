@@ -83,6 +83,7 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
   }
   add(words, {program, "train", job.projectFile().string(), "--run", job.path().string()});
   for (const std::string& each : wordsOf(launch, "overrides")) add(words, {"--set", each});
+  for (const std::string& each : wordsOf(launch, "data")) add(words, {"--data", each});
   // Without a checkpoint, or before its first word, there is nothing to go on from: the run begins.
   if (launch.value("resume", false) && std::filesystem::exists(job.run().runFile()))
     add(words, {"--resume", job.path().string()});

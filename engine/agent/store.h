@@ -21,6 +21,8 @@ class DataStore {
   // Error(badData) when the bytes that arrived are not those that were announced (they are then thrown away).
   Json put(const std::string& sha256, std::int64_t size);
   Json chunk(const std::string& sha256, std::int64_t offset, std::string_view bytes);
+  // Where it lies once it is whole. Any thread.
+  std::filesystem::path whole(const std::string& sha256) const { return m_folder / (sha256 + ".pack"); }
 
  private:
   struct Part {
@@ -28,7 +30,6 @@ class DataStore {
     std::int64_t size = 0, have = 0;
     Sha256 hash;
   };
-  std::filesystem::path whole(const std::string& sha256) const { return m_folder / (sha256 + ".pack"); }
   std::filesystem::path part(const std::string& sha256) const { return m_folder / (sha256 + ".part"); }
   Json answer(const std::string& sha256, std::int64_t have, bool done) const;
   Json finish(const std::string& sha256);

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "engine/agent/job_folder.h"
+#include "engine/agent/sha256.h"
 #include "engine/base/files.h"
 #include "tests/engine/agent/agent_process.h"
 #include "tests/engine/run/folder.h"
@@ -284,6 +285,43 @@ TEST_F(AgentTest, BringsFilesOfTheRunAndNoOthers) {
   EXPECT_EQ(rest.header["end"], true);
   for (const char* bad : {"../../../etc/passwd", "/etc/passwd", "out", "checkpoints", "nothing"})
     EXPECT_EQ(m_agent->ask({{"verb", "get"}, {"job", "a"}, {"file", bad}, {"offset", 0}}).header["ok"], false) << bad;
+}
+
+// A run that ran elsewhere: what was sent to the data folder becomes its own, and only where a run may have a file.
+TEST_F(AgentTest, TakesTheFilesOfARunThatRanElsewhere) {
+  const auto send = [&](const std::string& text) {
+    Sha256 hash;
+    hash.add(text);
+    const std::string sha256 = hash.finish();
+    m_agent->ask({{"verb", "put"}, {"sha256", sha256}, {"size", text.size()}});
+    EXPECT_EQ(m_agent->ask({{"verb", "chunk"}, {"sha256", sha256}, {"offset", 0}}, text).header["done"], true);
+    return sha256;
+  };
+  const auto place = [&](const Json& files) { return m_agent->ask({{"verb", "place"}, {"job", "a"}, {"files", files}}).header; };
+  const std::string pointer = send("the same"), model = send("weights"), log = send("{}\n");
+  for (const char* bad : {"../b/run.json", "checkpoints/../launch.json", "checkpoints/a/b", "/etc/passwd", "launch.json", "checkpoints/"})
+    EXPECT_EQ(place({{bad, model}})["ok"], false) << bad;
+  EXPECT_EQ(place({{"run.json", "../x"}})["ok"], false);
+  EXPECT_FALSE(std::filesystem::exists(run("a")));
+  const Json files = {{"checkpoints/last.json", pointer}, {"checkpoints/best.json", pointer}, {"checkpoints/step-1.safetensors", model}, {"events.jsonl", log}};
+  Json more = files;
+  more["log.txt"] = std::string(64, '0');
+  EXPECT_THAT(place(more)["message"].get<std::string>(), HasSubstr("log.txt of a has not arrived"));
+  EXPECT_EQ(place(files)["ok"], true);
+  EXPECT_EQ(readFile(run("a") / "checkpoints/last.json"), "the same");
+  EXPECT_EQ(readFile(run("a") / "checkpoints/best.json"), "the same");
+  EXPECT_EQ(readFile(run("a") / "checkpoints/step-1.safetensors"), "weights");
+  EXPECT_TRUE(std::filesystem::is_empty(m_folder.path() / "data"));  // nothing of it is kept twice
+  EXPECT_EQ(state("a")["phase"], "none");
+
+  // It goes on here, and nothing takes its files from it meanwhile; afterwards what lies there gives way.
+  EXPECT_EQ(start("a", "sleep 60")["started"], true);
+  const Json newer = {{"checkpoints/step-1.safetensors", send("more weights")}};
+  EXPECT_THAT(place(newer)["message"].get<std::string>(), HasSubstr("still runs"));
+  m_agent->ask({{"verb", "cancel"}, {"job", "a"}, {"how", "kill"}});
+  awaitEnd("a");
+  EXPECT_EQ(place(newer)["ok"], true);
+  EXPECT_EQ(readFile(run("a") / "checkpoints/step-1.safetensors"), "more weights");
 }
 
 TEST_F(AgentTest, AJobOfAnotherMachineIsUnknown) {

@@ -33,6 +33,12 @@ TEST(LaunchWords, OneRankNeedsNoMpi) {
                           "name=a b;$(c)"));
 }
 
+TEST(LaunchWords, WhereTheDataLieNowIsSaid) {
+  EXPECT_THAT(wordsFor({{"ranks", 1}, {"data", {"training=/b/data/1 f.pack", "validation=/b/2.pack"}}}),
+              ElementsAre("/e/loom", "train", "/r/a/project.loom", "--run", "/r/a", "--data",
+                          "training=/b/data/1 f.pack", "--data", "validation=/b/2.pack"));
+}
+
 TEST(LaunchWords, RanksGoThroughMpirun) {
   const Json launch = {{"ranks", 3},
                        {"hosts", {{{"name", "h1"}, {"ranks", 2}}, {{"name", "h2"}, {"ranks", 1}}}},
