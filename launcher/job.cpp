@@ -95,6 +95,7 @@ void writeJobFile(const RunRecord& record, const JobFile& job) {
   if (job.ranks > 0) file["ranks"] = job.ranks;
   if (job.priority == Priority::shared) file["priority"] = "shared";
   if (job.gaveWay) file["gave_way"] = true;
+  if (job.carry) file["carry"] = true;
   if (job.queued) file["place"] = job.place;
   writeFileAtomically((job.folder + "/job.json").toStdString(), formatJson(file) + "\n");
 }
@@ -119,6 +120,7 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job.ranks = static_cast<int>(integerOf(file, "ranks"));
   job.priority = textOf(file, "priority") == "shared" ? Priority::shared : Priority::exclusive;
   job.gaveWay = file.value("gave_way", Json()) == Json(true);
+  job.carry = file.value("carry", Json()) == Json(true);
   job.place = static_cast<int>(integerOf(file, "place"));
   job.start = static_cast<int>(integerOf(file, "start"));
   job.accepted = file.contains("accepted") ? static_cast<int>(integerOf(file, "accepted")) : -1;

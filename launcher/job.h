@@ -46,6 +46,7 @@ struct JobFile {
   bool gaveWay = false;      // it was asked to stop for another run: it goes on by itself
   int place = 0;             // in the queue
   int start = 0;             // number of the newest start: a host is told it, and starts each number once
+  bool carry = false;        // it ran elsewhere: the host has to be given what it needs to go on with it (run_parts.h)
   int accepted = 0;          // the newest start that the host said it has: it is never sent there again; -1 = nobody noted it
 };
 

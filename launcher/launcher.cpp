@@ -78,6 +78,7 @@ void Launcher::listen(Executor& executor) {
       if (file.start < job.start) return;  // the word of a start before this one
       job.start = file.start;
       job.accepted = file.accepted;
+      job.carry = file.carry;
       job.process = file.process;
       job.processStart = file.processStart;
       job.bootId = file.bootId;

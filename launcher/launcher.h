@@ -54,6 +54,10 @@ class Launcher : public QObject {
   // On this machine, from the newest of its checkpoints that were brought here: it is a run of this machine from then on. Throws
   // Error(badArgument) where none was.
   void resumeHere(const QString& id);
+  // On a host (empty = here) that is not the one where it ran: what it needs is brought there from its folder here, and it is a run of
+  // that host from then on. `ranks` 0 = as many as the host offers. Throws Error where something is missing: its newest checkpoint was
+  // not brought here, its data are not here, the host is not known or has too few ranks. It then stays where it is.
+  void resumeOn(const QString& id, const QString& host, int ranks = 0);
   void kill(const QString& id);            // now, without a checkpoint
   // A run on a host of which nothing can be told any more: a person says that it has ended, whatever goes on there. Its curves stay.
   void giveUp(const QString& id);
@@ -124,6 +128,7 @@ class Launcher : public QObject {
   const RunRecord& wanted(const QString& id, RunAction action) const;
   void command(const RunRecord& run, const Json& command);
   void saveJob(const QString& id, const std::function<void(JobFile&)>& change);
+  void moveTo(const QString& id, const QString& host, int ranks);
 
   RunStore& m_store;
   LauncherOptions m_options;

@@ -163,7 +163,8 @@ Json OrderDesk::carryOut(const Json& order) {
   if (verb == "stop") m_launcher.stop(id);
   else if (verb == "stop_after_epoch") m_launcher.stopAfterEpoch(id);
   else if (verb == "kill") m_launcher.kill(id);
-  else if (verb == "resume") order.value("here", false) ? m_launcher.resumeHere(id) : m_launcher.resume(id);
+  else if (verb == "resume" && order.contains("host")) m_launcher.resumeOn(id, wordOf(order, "host"), order.value("ranks", 0));
+  else if (verb == "resume") m_launcher.resume(id);
   else if (verb == "fetch") {
     m_fetchFaults.remove(id);
     if (order.value("newest", false)) {

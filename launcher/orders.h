@@ -4,7 +4,8 @@
 // window never start the same run twice. Window's thread.
 //
 //   {"order": "submit", "id", "name", "project", "snapshot", "data_folder", "overrides": [], "host", "ranks", "runs_folder", "shared"}
-//   {"order": "stop" | "stop_after_epoch" | "kill" | "resume" | "fetch" | "connect", "run"}
+//   {"order": "stop" | "stop_after_epoch" | "kill" | "resume" | "fetch" | "connect", "run"}; "resume" with "host" (empty = here) and
+//   "ranks" elsewhere than it ran
 //   {"order": "state", "run"} -> state, message, stage, online, ended, place, fetching, share, fetch_fault
 //   {"order": "add_host", "host": {...}} -> id
 //   {"order": "yield"}: a window opens; a terminal lets it have the folder

@@ -43,18 +43,28 @@ int stopVerb(const QStringList& given, const DoorOptions& options) {
 }
 
 int resumeVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(QStringLiteral("Goes on with a run that was stopped or failed, where it ran, from its newest checkpoint."));
+  Words words(QStringLiteral("Goes on with a run that was stopped or failed, from its newest checkpoint: where it ran, or elsewhere."));
   words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
   words.parser.addOptions({{"follow", "Look on until it ends; the exit code is then the run's."},
-                           {"here", "A run of a host: on this machine; its newest checkpoint is brought first."}});
+                           {"host", "Elsewhere: the name of a host (`gradloom hosts`), or local, this machine. What it needs is brought here and there first.", "NAME"},
+                           {"here", "The same as --host local."},
+                           {"ranks", "With --host, how many; all that the host offers, unless named.", "N"}});
   if (!words.read("resume", given)) return kExitDone;
+  if (words.has("here") && words.has("host")) throwError(ErrorCode::badArgument, "--here and --host exclude each other");
+  if (words.has("ranks") && !words.has("host")) throwError(ErrorCode::badArgument, "--ranks goes with --host: the name of a host (`gradloom hosts`)");
+  const bool elsewhere = words.has("here") || words.has("host");
+  const QString host = words.has("host") ? meantHost(HostStore(options.dataFolder), words.value("host")) : QString();
   const RunRecord run = meantRun(options, words.one("runs"));
   Errand errand(options);
   settled(errand, run);
   Json order = orderFor("resume", run);
-  if (words.has("here")) {
-    fetchModel(errand, run, true, Models::Which::newest);
-    order["here"] = true;
+  if (elsewhere) {
+    RunRecord read;
+    JobFile file;
+    readJobFile(run.folder, read, file);
+    if (!file.host.isEmpty() && file.host != host) fetchModel(errand, run, true, Models::Which::newest);
+    order["host"] = host.toStdString();
+    order["ranks"] = words.number("ranks", 0);
   }
   errand.ask(order);
   return watchRun(errand, run, {.toTheEnd = words.has("follow"), .fromHere = true, .patienceMs = options.patienceMs});

@@ -33,12 +33,16 @@ void DataDelivery::offline() {
   m_places.clear();
 }
 
-void DataDelivery::want(const QString& id, const QString& file) {
+void DataDelivery::want(const QString& id, const Freight& freight) {
   if (m_orders.count(id)) return send(id);
-  m_orders[id].file = file;
+  m_orders[id].freight = freight;
   m_toPack << id;
   if (!m_packing.isEmpty()) m_listener.stage(id, QStringLiteral("Its data is packed after that of the runs before it"), -1);
   packNext();
+}
+
+void DataDelivery::taken(const QHash<QString, QString>& parts) {
+  for (const QString& sha256 : parts) m_places.remove(sha256);
 }
 
 void DataDelivery::forget(const QString& id) {
@@ -60,7 +64,7 @@ void DataDelivery::packNext() {
   const QString id = m_packing = m_toPack.takeFirst();
   if (m_thread.joinable()) m_thread.join();  // it has said its last word
   m_calledOff = std::make_shared<std::atomic<bool>>(false);
-  m_thread = std::thread([this, id, file = m_orders[id].file, calledOff = m_calledOff] {
+  m_thread = std::thread([this, id, freight = m_orders[id].freight, calledOff = m_calledOff] {
     const auto say = [this, calledOff](auto work) {
       QMetaObject::invokeMethod(
           this,
@@ -72,10 +76,12 @@ void DataDelivery::packNext() {
     QList<PackedData> data;
     QString fault;
     try {
-      data = packData(readProject(file), [&](const QString& sentence) {
+      const auto progress = [&](const QString& sentence) {
         say([this, id, sentence] { m_listener.stage(id, sentence, -1); });
         return !*calledOff;
-      });
+      };
+      if (!freight.project.isEmpty()) data = packData(readProject(freight.project), progress);
+      if (!freight.run.isEmpty()) data += packRun(freight.run, progress);
     } catch (const std::exception& error) {
       fault = QString::fromUtf8(error.what());
     }
@@ -101,13 +107,14 @@ void DataDelivery::packed(const QString& id, const QList<PackedData>& data, cons
 void DataDelivery::send(const QString& id) {
   const auto order = m_orders.find(id);
   if (order == m_orders.end() || !order->second.data || !m_agent) return;
-  QHash<QString, QString> places;
+  Delivered delivered;
   for (const PackedData& each : *order->second.data) {
     const auto place = m_places.constFind(each.sha256);
     if (place == m_places.constEnd()) return upload(each);
-    places[each.dataset] = *place;
+    if (each.part.isEmpty()) delivered.data[each.dataset] = *place;
+    else delivered.parts[each.part] = each.sha256;
   }
-  m_listener.done(id, places);
+  m_listener.done(id, delivered);
 }
 
 QStringList DataDelivery::waitingFor(const QString& sha256) const {
@@ -153,11 +160,11 @@ void DataDelivery::upload(const PackedData& data) {
                              for (const QString& id : waitingFor(sha256)) send(id);
                            },
                        .failed =
-                           [this, sha256, name = data.dataset](const QString& sentence) {
+                           [this, sha256, name = data.part.isEmpty() ? "dataset " + data.dataset : data.part + " of the run"](const QString& sentence) {
                              m_uploads.erase(sha256);
                              for (const QString& id : waitingFor(sha256))
                                m_listener.failed(
-                                   id, QStringLiteral("dataset %1 cannot be sent: %2").arg(name, sentence));
+                                   id, QStringLiteral("%1 cannot be sent: %2").arg(name, sentence));
                            }});
   m_uploads[sha256] = fresh;
   fresh->begin();

@@ -1,5 +1,5 @@
 #pragma once
-// The data of a host's jobs on its way there: packed one project after the other on one thread, and each file sent once, however many
+// What a host's jobs need on its way there, data and the parts of a run that goes on: packed one project after the other on one thread, and each file sent once, however many
 // jobs wait for it. A line that breaks ends the sending; what is packed stays so. On the line's thread.
 #include <QHash>
 #include <QObject>
@@ -20,11 +20,22 @@ namespace loom {
 // The project of a run's folder. Throws Error(missingFile).
 QByteArray readProject(const QString& file);
 
+// What a job needs; both are paths on this machine.
+struct Freight {
+  QString project;  // its datasets; empty = none
+  QString run;      // the parts of the run in this folder; empty = none
+};
+
+struct Delivered {
+  QHash<QString, QString> data;   // dataset -> where it lies there
+  QHash<QString, QString> parts;  // file of the run -> its hash, by which the host has it
+};
+
 class DataDelivery : public QObject {
  public:
   struct Listener {
     std::function<void(const QString& id, const QString& sentence, double share)> stage;
-    std::function<void(const QString& id, const QHash<QString, QString>& places)> done;  // dataset -> where it lies there
+    std::function<void(const QString& id, const Delivered& delivered)> done;
     std::function<void(const QString& id, const QString& sentence)> failed;
   };
   explicit DataDelivery(Listener listener) : m_listener(std::move(listener)) {}
@@ -32,13 +43,15 @@ class DataDelivery : public QObject {
 
   void online(AgentClient& agent) { m_agent = &agent; }
   void offline();
-  // What the project in `file` reads is to be there. Asked for again: goes on where it stands.
-  void want(const QString& id, const QString& file);
+  // It is to be there. Asked for again: goes on where it stands.
+  void want(const QString& id, const Freight& freight);
+  // The host may have moved these parts to where they belong: they would be sent anew.
+  void taken(const QHash<QString, QString>& parts);
   void forget(const QString& id);
 
  private:
   struct Order {
-    QString file;
+    Freight freight;
     std::optional<QList<PackedData>> data;
   };
   void packNext();

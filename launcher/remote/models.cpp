@@ -8,28 +8,17 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/job.h"
+#include "launcher/run_parts.h"
 
 namespace loom {
 namespace {
 
 const QString kBest = QStringLiteral("best.json"), kLast = QStringLiteral("last.json");
-constexpr int kMostEvents = 100000;  // checkpoints are among them, steps are not
 
 QString checkpoints(const RunRecord& run) { return run.folder + "/checkpoints/"; }
 
 // While it is read and until its checkpoint is here: nobody follows a pointer to nothing.
 QString fetchedPointer(const RunRecord& run, const QString& pointer) { return checkpoints(run) + pointer + ".there"; }
-
-// The file name that a pointer names; a name only, which leads nowhere else.
-QString pointed(const QString& file) {
-  QFile pointer(file);
-  if (!pointer.open(QIODevice::ReadOnly)) return {};
-  const QByteArray text = pointer.read(1 << 20);
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  const auto name = json.is_object() ? json.find("file") : json.end();
-  if (!json.is_object() || name == json.end() || !name->is_string()) return {};
-  return QFileInfo(QString::fromStdString(name->get<std::string>())).fileName();
-}
 
 QString hostIdOf(const RunRecord& run) {
   RunRecord read;
@@ -65,26 +54,20 @@ ModelPlace Models::place(const QString& id) const {
   const QString host = hostIdOf(*run);
   // Here: as the pointers say. A run on a host may have a better one there than the one that was brought.
   for (const QString& pointer : {kBest, kLast}) {
-    const QString name = pointed(checkpoints(*run) + pointer);
+    const QString name = pointedCheckpoint(checkpoints(*run) + pointer);
     if (!place.here.isEmpty() || name.isEmpty() || !QFile::exists(checkpoints(*run) + name)) continue;
     place.here = checkpoints(*run) + name;
     place.best = pointer == kBest;
   }
   if (host.isEmpty()) return place;
-  QString best, last;
-  for (const Event& event : m_store.events(id, kMostEvents)) {
-    const auto file = event.body.find("file");
-    if (event.kind != "checkpoint" || file == event.body.end() || !file->is_string()) continue;
-    last = QString::fromStdString(file->get<std::string>());
-    if (event.body.value("best", Json()) == Json(true)) best = last;
-  }
-  const QString file = best.isEmpty() ? last : best;
-  if (file.isEmpty() || (!place.here.isEmpty() && QFileInfo(place.here).fileName() == QFileInfo(file).fileName())) return place;
-  const Host* const known = hostOf(*run);
+  const RunCheckpoints known = checkpointsOf(m_store, id);
+  const QString file = known.best.isEmpty() ? known.newest : known.best;
+  if (file.isEmpty() || (!place.here.isEmpty() && QFileInfo(place.here).fileName() == file)) return place;
+  const Host* const there = hostOf(*run);
   place.here.clear();
-  place.best = !best.isEmpty();
+  place.best = !known.best.isEmpty();
   place.host = host;
-  place.there = QStringLiteral("%1/runs/%2/%3").arg(known ? known->folder : QStringLiteral("~/.cache/gradloom"), id, file);
+  place.there = QStringLiteral("%1/runs/%2/checkpoints/%3").arg(there ? there->folder : QStringLiteral("~/.cache/gradloom"), id, file);
   return place;
 }
 
@@ -109,13 +92,10 @@ bool Models::comesByItself(const QString& id) const {
 
 bool Models::newestIsHere(const QString& id) const {
   const RunRecord* const run = m_store.find(id);
-  QString newest;
-  if (run)
-    for (const Event& event : m_store.events(id, kMostEvents)) {
-      const auto file = event.body.find("file");
-      if (event.kind == "checkpoint" && file != event.body.end() && file->is_string()) newest = QString::fromStdString(file->get<std::string>());
-    }
-  return !newest.isEmpty() && QFile::exists(checkpoints(*run) + QFileInfo(newest).fileName());
+  if (!run) return false;
+  const RunCheckpoints known = checkpointsOf(m_store, id);
+  if (known.newest.isEmpty() || pointedCheckpoint(checkpoints(*run) + kLast) != known.newest) return false;
+  return QFile::exists(checkpoints(*run) + known.newest) && (known.best.isEmpty() || QFile::exists(checkpoints(*run) + known.best));
 }
 
 void Models::fetch(const QString& id, Which which) {
@@ -125,7 +105,9 @@ void Models::fetch(const QString& id, Which which) {
   if (host.isEmpty()) throwError(ErrorCode::badArgument, "{} ran on this machine: its checkpoints are in {}", run->name.toStdString(), checkpoints(*run).toStdString());
   if (!m_hosts || !m_hosts->store().find(host))
     throwError(ErrorCode::badArgument, "the host '{}' is not in the list of hosts: add it again to fetch what lies there", host.toStdString());
-  begin(id, {.host = host, .pointer = which == Which::newest ? kLast : kBest});
+  if (which == Which::newest && checkpointsOf(m_store, id).newest.isEmpty())
+    throwError(ErrorCode::badArgument, "{} has written no checkpoint yet, from which another machine could go on: resume it where it ran", run->name.toStdString());
+  begin(id, {.host = host, .pointer = which == Which::newest ? kLast : kBest, .andBest = which == Which::newest});
 }
 
 void Models::begin(const QString& id, const Task& task) {
@@ -190,7 +172,7 @@ void Models::arrived(const QString& id, const QString& file) {
   if (task == m_tasks.end() || !run) return;
   const QString pointer = fetchedPointer(*run, task->pointer);
   if (task->file.isEmpty() && file == "checkpoints/" + task->pointer) {
-    const QString name = pointed(pointer);
+    const QString name = pointedCheckpoint(pointer);
     if (name.isEmpty()) return end(id, tr("%1 on the host names no checkpoint").arg(task->pointer));
     task->file = "checkpoints/" + name;
     return go(id);
@@ -200,6 +182,12 @@ void Models::arrived(const QString& id, const QString& file) {
   QFile::remove(place);
   QFile::rename(pointer, place);
   const QString arrived = run->folder + '/' + file;
+  // The best one as well: only a better one replaces it, wherever the run goes on.
+  if (std::exchange(task->andBest, false) && !checkpointsOf(m_store, id).best.isEmpty()) {
+    task->pointer = kBest;
+    task->file.clear();
+    return go(id);
+  }
   end(id, {});
   Q_EMIT fetched(id, arrived);
 }

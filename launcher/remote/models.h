@@ -31,10 +31,11 @@ class Models : public QObject {
   QString sentence(const QString& id) const;
   // Whether there is something to bring here, now.
   bool mayFetch(const QString& id) const;
-  // fetched() or failed() follows. Throws Error(badArgument) where there is nothing to fetch.
+  // fetched() or failed() follows. Throws Error(badArgument) where there is nothing to fetch. `newest`: what another machine needs
+  // to go on, and so the best one too.
   enum class Which { best, newest };
   void fetch(const QString& id, Which which = Which::best);
-  // Whether the run could go on from here without losing a step: its newest checkpoint is on this machine.
+  // Whether the run could go on from here without losing a step or its best model: both checkpoints are on this machine.
   bool newestIsHere(const QString& id) const;
   bool isFetching(const QString& id) const { return m_tasks.contains(id); }
   double share(const QString& id) const { return m_tasks.value(id).share; }  // -1 = cannot be told yet
@@ -50,6 +51,7 @@ class Models : public QObject {
   struct Task {
     QString host, pointer, file;  // "best.json"; "checkpoints/step-00000128.safetensors", empty while the pointer is read
     double share = -1;
+    bool andBest = false;         // it is the newest, and the best one comes after it
     bool patient = false;         // nobody waits: it goes on whenever the line is back
   };
   const Host* hostOf(const RunRecord& run) const;

@@ -5,11 +5,13 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
 #include "engine/data/dataset.h"
+#include "launcher/run_parts.h"
 
 namespace loom {
 namespace {
@@ -19,8 +21,25 @@ Json* datasetsOf(Json& project) {
   return found != project.end() && found->is_object() ? &*found : nullptr;
 }
 
+QString hashOfFile(const QString& path, const QString& title, const PackProgress& progress) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly))
+    throwError(ErrorCode::missingFile, "{} cannot be read: {}", path.toStdString(), file.errorString().toStdString());
+  const qint64 size = file.size();
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  for (qint64 done = 0; done < size;) {
+    const QByteArray piece = file.read(std::min<qint64>(1 << 22, size - done));
+    if (piece.isEmpty()) throwError(ErrorCode::inputOutput, "{} became shorter while it was read", path.toStdString());
+    hash.addData(piece);
+    done += piece.size();
+    if (!progress(QStringLiteral("Hashing %1: %2 of %3 MiB").arg(title).arg(done >> 20).arg(size >> 20)))
+      throw Error(ErrorCode::stopped, "it was called off");
+  }
+  return QString::fromLatin1(hash.result().toHex());
+}
+
 // "SIZE TIME HASH" beside the pack: hashing a hundred gigabytes takes minutes, and the bytes are the same as yesterday.
-QString hashOf(const QString& pack, const QString& dataset, const PackProgress& progress) {
+QString hashOfPack(const QString& pack, const QString& dataset, const PackProgress& progress) {
   const QFileInfo info(pack);
   const QString note = pack + ".sha256";
   const QString key = QStringLiteral("%1 %2 ").arg(info.size()).arg(info.lastModified().toMSecsSinceEpoch());
@@ -29,19 +48,7 @@ QString hashOf(const QString& pack, const QString& dataset, const PackProgress& 
     const QString text = QString::fromLatin1(known.readAll()).trimmed();
     if (text.startsWith(key) && text.size() == key.size() + 64) return text.mid(key.size());
   }
-  QFile file(pack);
-  if (!file.open(QIODevice::ReadOnly))
-    throwError(ErrorCode::missingFile, "{} cannot be read: {}", pack.toStdString(), file.errorString().toStdString());
-  QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (qint64 done = 0; done < info.size();) {
-    const QByteArray piece = file.read(1 << 22);
-    if (piece.isEmpty()) throwError(ErrorCode::inputOutput, "{} became shorter while it was read", pack.toStdString());
-    hash.addData(piece);
-    done += piece.size();
-    if (!progress(QStringLiteral("Hashing %1: %2 of %3 MiB").arg(dataset).arg(done >> 20).arg(info.size() >> 20)))
-      throw Error(ErrorCode::stopped, "it was called off");
-  }
-  const QString text = QString::fromLatin1(hash.result().toHex());
+  const QString text = hashOfFile(pack, dataset, progress);
   try {
     writeFileAtomically(note.toStdString(), (key + text).toStdString());
   } catch (const Error&) {
@@ -73,7 +80,17 @@ QList<PackedData> packData(const QByteArray& text, const PackProgress& progress)
         throw;
       }
     }
-    all.append({title, pack, hashOf(pack, title, progress), QFileInfo(pack).size()});
+    all.append({title, pack, hashOfPack(pack, title, progress), QFileInfo(pack).size(), {}});
+  }
+  return all;
+}
+
+QList<PackedData> packRun(const QString& folder, const PackProgress& progress) {
+  QList<PackedData> all;
+  const QString title = QStringLiteral("the run");
+  for (const QString& part : runParts(folder)) {
+    const QString file = folder + '/' + part;
+    all.append({title, file, hashOfFile(file, title, progress), QFileInfo(file).size(), part});
   }
   return all;
 }
@@ -102,6 +119,17 @@ QByteArray withDataMoved(const QByteArray& text, const QString& from, const QStr
     dataset["csv"] = (to + '/' + inside).toStdString();
   }
   return QByteArray::fromStdString(formatJson(project));
+}
+
+QStringList dataWords(const QByteArray& text) {
+  QStringList words;
+  Json project = Json::parse(text.begin(), text.end(), nullptr, false);
+  Json* const datasets = project.is_object() ? datasetsOf(project) : nullptr;
+  if (!datasets) return words;
+  for (const auto& [name, dataset] : datasets->items())
+    if (dataset.is_object() && dataset.contains("csv") && dataset["csv"].is_string() && name.find('=') == std::string::npos)
+      words << QString::fromStdString(name + "=" + dataset["csv"].get<std::string>());
+  return words;
 }
 
 }  // namespace loom

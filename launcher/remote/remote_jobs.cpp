@@ -23,7 +23,7 @@ RemoteJobs::RemoteJobs(Host host, Listener listener)
     : m_host(std::move(host)),
       m_listener(std::move(listener)),
       m_data({.stage = m_listener.stage,
-              .done = [this](const QString& id, const QHash<QString, QString>& places) { start(id, places); },
+              .done = [this](const QString& id, const Delivered& delivered) { place(id, delivered); },
               .failed = [this](const QString& id, const QString& sentence) { refuse(id, sentence); }}) {
   m_data.setParent(this);  // it goes along to the line's thread
 }
@@ -100,11 +100,13 @@ void RemoteJobs::advance(const QString& id) {
       job->asked = false;
       doubt(id, {});
       if (!job->killed.empty()) return calledOff(id);
-      if (!m_host.dataFolder.isEmpty()) return start(id, {});
-      return m_data.want(id, job->order.folder + "/project.loom");
+      if (!m_host.dataFolder.isEmpty() && !file.carry) return start(id, {});
+      return m_data.want(id, {.project = m_host.dataFolder.isEmpty() ? job->order.folder + "/project.loom" : QString(),
+                              .run = file.carry ? job->order.folder : QString()});
     }
     if (file.accepted < there) {  // a continuation that the host submitted itself has a further number
       file.start = file.accepted = there;
+      file.carry = false;
       m_listener.started(id, file);
     }
     follow(id);
@@ -155,6 +157,22 @@ void RemoteJobs::lookAgain(const QString& id) {
   });
 }
 
+// A run that goes on there gets its parts before it is started. Broken off in between, they are sent once more.
+void RemoteJobs::place(const QString& id, const Delivered& delivered) {
+  if (delivered.parts.isEmpty()) return start(id, delivered.data);
+  Json files = Json::object();
+  for (auto each = delivered.parts.begin(); each != delivered.parts.end(); ++each)
+    files[each.key().toStdString()] = each.value().toStdString();
+  m_listener.stage(id, QStringLiteral("Handing the run over to %1").arg(m_host.name), -1);
+  m_agent->ask({{"verb", "place"}, {"job", id.toStdString()}, {"files", files}}, [this, id, delivered](const Json& header, const QByteArray&) {
+    m_data.taken(delivered.parts);
+    if (!find(id)) return;
+    if (header.value("ok", false)) return start(id, delivered.data);
+    if (header.value("again", false)) return trouble(id, header);
+    refuse(id, QStringLiteral("%1 cannot go on with a run of another machine: %2").arg(m_host.name, sentenceOf(header)));
+  });
+}
+
 void RemoteJobs::start(const QString& id, const QHash<QString, QString>& places) {
   Remote* const job = find(id);
   QByteArray project;
@@ -166,6 +184,8 @@ void RemoteJobs::start(const QString& id, const QHash<QString, QString>& places)
     if (static_cast<std::size_t>(project.size()) > kLongestBytes)
       throwError(ErrorCode::badProject, "the project has {} bytes, {} can be sent", project.size(), kLongestBytes);
     request = {{"verb", "start"}, {"job", id.toStdString()}, {"launch", launchOrder(m_host, job->order.file)}};
+    if (job->order.file.carry)  // run.json names places of the machine where it ran
+      for (const QString& word : dataWords(project)) request["launch"]["data"].push_back(word.toStdString());
     if (m_host.kind == HostKind::slurm)
       request["script"] = slurmScript(m_host, id, job->order.file, m_program, m_base + "/runs/" + id).toStdString();
   } catch (const Error& error) {
@@ -182,6 +202,7 @@ void RemoteJobs::start(const QString& id, const QHash<QString, QString>& places)
     if (!header.value("ok", false))
       return header.value("again", false) ? trouble(id, header) : refuse(id, sentenceOf(header));
     job->order.file.accepted = job->order.file.start;
+    job->order.file.carry = false;
     m_listener.started(id, job->order.file);
     follow(id);
   });

@@ -61,6 +61,7 @@ class RemoteJobs : public QObject {
   static int had(const Remote& job);
   void advance(const QString& id);
   void calledOff(const QString& id);
+  void place(const QString& id, const Delivered& delivered);
   void start(const QString& id, const QHash<QString, QString>& places);
   void doubt(const QString& id, const QString& sentence);
   void lose(const QString& id);

@@ -209,6 +209,33 @@ class DoorTest : public QObject {
     QCOMPARE(QString::fromStdString(runs()[0]["host"]), "local");
   }
 
+  void aRunGoesOnOnAHostByItsName() {
+    addHost();
+    qputenv("FAKE_LOOM", "steps=400;ms=5;model=5000");
+    QCOMPARE(door({"submit", path("p"), "--host", "local"}), 0);
+    QTest::qWait(500);  // it goes on meanwhile, and nobody looks
+    QCOMPARE(door({"stop", only()}), 0);
+    QCOMPARE(door({"resume", only(), "--here", "--host", "there"}), 2);
+    QCOMPARE(door({"resume", only(), "--ranks", "1"}), 2);
+    QVERIFY2(m_err.contains("--ranks goes with --host"), qPrintable(m_err));
+    QCOMPARE(door({"resume", only(), "--host", "atlas"}), 2);
+    QVERIFY2(m_err.contains("there are local, there"), qPrintable(m_err));
+    QCOMPARE(door({"resume", only(), "--host", "there", "--ranks", "9"}), 2);
+    QVERIFY2(m_err.contains("9 ranks are asked for"), qPrintable(m_err));
+    QCOMPARE(QString::fromStdString(runs()[0]["state"]), "stopped");
+    QCOMPARE(QString::fromStdString(runs()[0]["host"]), "local");
+    QCOMPARE(door({"resume", only(), "--host", "there", "--follow"}), 0);
+    QVERIFY2(m_out.contains("done after 400 steps"), qPrintable(m_out + m_err));
+    QCOMPARE(QString::fromStdString(runs()[0]["host"]), "there");
+    QCOMPARE(runs()[0]["attempt"].get<int>(), 2);
+    // One that has written nothing to go on from.
+    qputenv("FAKE_LOOM", "steps=4000;ms=5");
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--name", "bare"}), 0);
+    QCOMPARE(door({"stop", "bare"}), 0);
+    QCOMPARE(door({"resume", "bare", "--host", "local"}), 2);
+    QVERIFY2(m_err.contains("bare has written no checkpoint yet"), qPrintable(m_err));
+  }
+
   void stopsAndGoesOnOnAHost() {
     addHost();
     qputenv("FAKE_LOOM", "steps=600;ms=5");

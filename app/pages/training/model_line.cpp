@@ -6,10 +6,13 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
+#include <algorithm>
 #include <cmath>
 
 #include "app/attempt.h"
 #include "app/run_hosts.h"
+#include "app/workspace.h"
 #include "engine/base/error.h"
 #include "launcher/launcher.h"
 #include "launcher/remote/models.h"
@@ -29,15 +32,19 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_title->setProperty("kind", "section");
   m_fetch = new Button(tr("Fetch"), ButtonKind::link);
   m_fetch->setObjectName("fetch-model");
-  m_resume = new Button(tr("Resume here"), ButtonKind::link);
-  m_resume->setObjectName("resume-here");
-  m_resume->setToolTip(tr("Brings its newest checkpoint and goes on from it on this machine; the run is this machine's from then on"));
+  // Where there is nothing to choose, it says where.
+  m_resumeHere = new Button(tr("Resume here"), ButtonKind::link);
+  m_resumeHere->setObjectName("resume-here");
+  m_resumeHere->setToolTip(tr("Brings its newest checkpoint and goes on from it on this machine; the run is this machine's from then on"));
+  m_resumeOn = new Button(tr("Resume on…"), ButtonKind::link);
+  m_resumeOn->setObjectName("resume-on");
+  m_resumeOn->setToolTip(tr("Brings its newest checkpoint to another machine and goes on from it there; the run is that machine's from then on"));
   m_copy = new Button(tr("Copy path"), ButtonKind::link);
   m_copy->setObjectName("copy-model-path");
   m_show = new Button(tr("Show folder"), ButtonKind::link);
   row->addWidget(m_title);
   row->addStretch();
-  for (Button* each : {m_fetch, m_resume, m_copy, m_show}) row->addWidget(each);
+  for (Button* each : {m_fetch, m_resumeHere, m_resumeOn, m_copy, m_show}) row->addWidget(each);
   column->addLayout(row);
   m_place = new QLabel;
   m_place->setProperty("kind", "hint");
@@ -54,11 +61,12 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
     }
     refresh(m_run);
   });
-  connect(m_resume, &Button::clicked, this, &ModelLine::resumeHere);
+  connect(m_resumeHere, &Button::clicked, this, [this] { resumeOn({}); });
+  connect(m_resumeOn, &Button::clicked, this, &ModelLine::chooseWhere);
   connect(context.models, &Models::fetched, this, [this](const QString& id) {
     if (id != m_resumes) return;
     m_resumes.clear();
-    const QString fault = attempt([&] { m_context.launcher->resumeHere(id); });
+    const QString fault = attempt([&] { m_context.launcher->resumeOn(id, m_goesTo); });
     if (id != m_run) return;
     m_fault = fault;
     refresh(id);
@@ -74,11 +82,29 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   });
 }
 
-void ModelLine::resumeHere() {
-  m_fault = attempt([this] {
-    if (m_context.models->newestIsHere(m_run)) return m_context.launcher->resumeHere(m_run);
+void ModelLine::chooseWhere() {
+  const RunRecord* const run = m_context.store->find(m_run);
+  if (!run) return;
+  const QString ran = m_context.runHosts->hostOf(*run);
+  auto* menu = new QMenu(this);
+  menu->setObjectName("resume-places");
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const auto offer = [&](const QString& host) {
+    if (host != ran) menu->addAction(m_context.workspace->hostName(host), this, [this, host, id = m_run] { if (id == m_run) resumeOn(host); });
+  };
+  offer({});
+  for (const Host& each : m_context.hosts->store().hosts()) offer(each.id);
+  menu->popup(m_resumeOn->mapToGlobal(QPoint(0, m_resumeOn->height())));
+}
+
+void ModelLine::resumeOn(const QString& host) {
+  m_fault = attempt([&] {
+    const RunRecord* const run = m_context.store->find(m_run);
+    const bool isHere = run && m_context.runHosts->hostOf(*run).isEmpty();
+    if (isHere || m_context.models->newestIsHere(m_run)) return m_context.launcher->resumeOn(m_run, host);
     m_context.models->fetch(m_run, Models::Which::newest);
     m_resumes = m_run;
+    m_goesTo = host;
   });
   refresh(m_run);
 }
@@ -104,7 +130,12 @@ void ModelLine::refresh(const QString& run) {
   setStyleProperty(m_place, "kind", m_place->property("kind"));
   m_fetch->setVisible(!fetching && models.mayFetch(run));
   const RunRecord* const record = m_context.store->find(run);
-  m_resume->setVisible(!fetching && record && Launcher::may(record->state, RunAction::resume) && !m_context.runHosts->hostOf(*record).isEmpty());
+  const bool mayGoOn = !fetching && record && Launcher::may(record->state, RunAction::resume);
+  const QString ran = record ? m_context.runHosts->hostOf(*record) : QString();
+  const auto& hosts = m_context.hosts->store().hosts();
+  const bool chooses = std::any_of(hosts.begin(), hosts.end(), [&](const Host& each) { return each.id != ran; });
+  m_resumeHere->setVisible(mayGoOn && !chooses && !ran.isEmpty());
+  m_resumeOn->setVisible(mayGoOn && chooses);
   m_copy->setVisible(!fetching);
   m_show->setVisible(here && !fetching);
 }

@@ -19,13 +19,14 @@ class ModelLine : public QWidget {
   void refresh(const QString& run);
 
  private:
-  void resumeHere();
+  void resumeOn(const QString& host);  // empty = here
+  void chooseWhere();
 
   AppContext& m_context;
   QString m_run, m_path, m_fault;
-  QString m_resumes;  // goes on here when its checkpoint has come
+  QString m_resumes, m_goesTo;  // the run that goes on when its checkpoint has come, and on which host
   QLabel *m_title, *m_place;
-  Button *m_fetch, *m_resume, *m_copy, *m_show;
+  Button *m_fetch, *m_resumeHere, *m_resumeOn, *m_copy, *m_show;
 };
 
 }  // namespace loom

@@ -1,5 +1,6 @@
-// What lies on a host and what becomes of its runs: tidied up, ended by hand where nothing is known any more, resumed on this machine.
+// What lies on a host and what becomes of its runs: tidied up, ended by hand where nothing is known any more, resumed elsewhere.
 #include <QCheckBox>
+#include <QMenu>
 #include <csignal>
 
 #include "app/pages/hosts/remain_groups.h"
@@ -161,6 +162,39 @@ class HostRunsTest : public HostsWindow {
     QVERIFY(m_open->workspace().context().models->newestIsHere(id));
     QVERIFY(m_open->workspace().context().runHosts->hostOf(run()).isEmpty());
     QTRY_VERIFY(!button(&training, "resume-here"));
+  }
+
+  void aRunGoesOnWhereAPersonChooses() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    addHost("vega");
+    QTRY_VERIFY_WITH_TIMEOUT(report("vega").at > 0, kPatience);
+    openProject();
+    m_open->workspace().chooseHost("there");
+    m_open->window().train({.overrides = {"steps=400", "ms=5", "model=1000"}});
+    const QString id = m_open->workspace().runs().first().id;
+    const auto run = [&] { return *m_open->workspace().store().find(id); };
+    QTRY_VERIFY_WITH_TIMEOUT(run().step > 25, kPatience);
+    m_open->click("stop-now");
+    QTRY_COMPARE_WITH_TIMEOUT(run().state, RunState::stopped, kPatience);
+    auto& training = *m_open->window().page("training");
+    QTRY_VERIFY_WITH_TIMEOUT(button(&training, "resume-on"), kPatience);
+    QVERIFY(!button(&training, "resume-here"));  // there is something to choose
+    QTest::mouseClick(button(&training, "resume-on"), Qt::LeftButton);
+    QMenu* menu = nullptr;
+    QTRY_VERIFY((menu = training.findChild<QMenu*>("resume-places")) && menu->isVisible());
+    QStringList places;
+    for (const QAction* each : menu->actions()) places << each->text();
+    QCOMPARE(places, QStringList({"This machine", "vega"}));
+    QVERIFY(!m_open->workspace().context().models->newestIsHere(id));  // it is brought first
+    menu->actions().last()->trigger();
+    menu->close();
+    QTRY_COMPARE_WITH_TIMEOUT(run().state, RunState::finished, kPatience);
+    QCOMPARE(run().attempt, std::int64_t{2});
+    QCOMPARE(m_open->workspace().context().runHosts->hostOf(run()), QString("vega"));
+    // Both have one home here, as two login nodes have; it was handed over all the same.
+    QFile launch(m_home->filePath(".cache/gradloom/runs/" + id + "/launch.json"));
+    QVERIFY(launch.open(QIODevice::ReadOnly) && launch.readAll().contains("training="));
   }
 };
 
