@@ -81,13 +81,18 @@ void FaultBubble::refresh() {
   if (mine.empty()) return hide();
   const QRect card = m_view.mapFromScene(scene.card(node)->sceneCard()).boundingRect();
   const int margin = shadowMargin(Elevation::menu);
-  const QRect room = parentWidget()->rect();
+  const QRect room = parentWidget()->rect().adjusted(0, 0, -m_covered, 0);
   const bool right = card.right() + 12 + width() - 2 * margin <= room.width() || card.left() < width();
   const int x = right ? card.right() + 14 - margin : card.left() - 14 - width() + margin;
   move(std::clamp(x, -margin, std::max(-margin, room.width() - width() + margin)),
        std::clamp(card.top() - margin, -margin, std::max(-margin, room.height() - height() + margin)));
   show();
   raise();
+}
+
+void FaultBubble::setCovered(int right) {
+  m_covered = right;
+  if (isVisible()) refresh();
 }
 
 void FaultBubble::fill(const std::vector<Problem>& problems) {

@@ -34,6 +34,7 @@ class FaultBubble : public QFrame {
  public:
   explicit FaultBubble(NetworkView& view);
   void refresh();  // for the node that is hovered or selected alone
+  void setCovered(int right);  // pixels of the canvas that a drawer covers
   const std::vector<Problem>& problems() const { return m_problems; }
 
  protected:
@@ -44,6 +45,7 @@ class FaultBubble : public QFrame {
   NetworkView& m_view;
   QVBoxLayout* m_rows;
   std::vector<Problem> m_problems;
+  int m_covered = 0;
 };
 
 // All cards as blocks, and the frame of what is seen; drag moves it.

@@ -14,6 +14,7 @@
 #include "app/pages/network/start_from_data.h"
 #include "app/preferences.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/canvas/overlays.h"
 #include "widgets/controls/text.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/icon.h"
@@ -144,6 +145,7 @@ void NetworkPage::placePanels() {
     m_palette->raise();
     m_inspector->raise();
   }
+  m_view->faultBubble().setCovered(narrow && inspector ? right : 0);
 }
 
 void NetworkPage::toggleLeftPanel() {

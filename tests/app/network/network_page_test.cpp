@@ -18,6 +18,7 @@
 #include "tests/widgets/document/drawings.h"
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/theme/elevation.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
@@ -425,6 +426,13 @@ void NetworkPageTest::narrowWindows() {
   QCOMPARE(view().width(), m_page->width());
   m_page->toggleInspector();
   QVERIFY(m_page->inspector().isVisible());
+  // What is said of a fault stands beside the drawer, not under it.
+  document().setField("main", "conv", "channels", 0);
+  m_page->scene().pickNode("conv");
+  settle();
+  QTRY_VERIFY(view().faultBubble().isVisible());
+  QVERIFY(view().faultBubble().mapTo(m_page.get(), QPoint(view().faultBubble().width() - shadowMargin(Elevation::menu), 0)).x() <= m_page->inspector().x());
+  document().undoStack().undo();
   key(Qt::Key_Escape);
   m_page->toggleLeftPanel();
   QVERIFY(m_page->palette().isVisible());
