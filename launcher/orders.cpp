@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/words.h"
 
 namespace loom {
 namespace {
@@ -125,7 +126,7 @@ Json OrderDesk::state(const RunRecord& run) const {
   QString words = stage.sentence;
   if (stuck && !line->sentence().isEmpty()) words = line->sentence();
   else if (line && line->state() == LineState::installing) words = line->sentence();
-  else if (waits) words = tr("Waits its turn: %n run(s) before it", nullptr, static_cast<int>(m_launcher.queue().indexOf(run.id)) + m_launcher.running());
+  else if (waits) words = tr("Waits its turn: %1 before it").arg(QString::fromStdString(counted(m_launcher.queue().indexOf(run.id) + m_launcher.running(), "runs")));
   return {{"state", toKey(run.state)},
           {"message", run.message.toStdString()},
           {"stage", words.toStdString()},

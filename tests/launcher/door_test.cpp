@@ -161,7 +161,7 @@ class DoorTest : public QObject {
     // Another one waits its turn and says so; Ctrl+C takes nothing away.
     QTimer::singleShot(700, [] { std::raise(SIGINT); });
     QCOMPARE(door({"submit", path("p"), "--host", "local", "--name", "second"}), kExitDetached);
-    QVERIFY2(m_out.contains("Waits its turn") && m_out.contains("second has not begun"), qPrintable(m_out));
+    QVERIFY2(m_out.contains("Waits its turn: 1 run before it") && m_out.contains("second has not begun"), qPrintable(m_out));
     QCOMPARE(door({"stop", "second"}), 0);
     QTimer::singleShot(700, [] { std::raise(SIGINT); });
     QCOMPARE(door({"follow", "long"}), kExitDetached);
