@@ -16,6 +16,10 @@ class ResumeElsewhereTest : public RemoteFixture {
     QFile file(path);
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray("cannot be read");
   }
+  static void write(const QString& path, const QByteArray& text) {
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+  }
   JobFile jobOf(const QString& id) {
     RunRecord read;
     JobFile file;
@@ -77,6 +81,9 @@ class ResumeElsewhereTest : public RemoteFixture {
     QVERIFY2(sentence.contains("the newest checkpoint of a, step-") && sentence.contains("is not on this machine: fetch it first"), qPrintable(sentence));
     QCOMPARE(state("a"), RunState::stopped);
     QCOMPARE(jobOf("a").host, "there");
+    // Its best checkpoint is an older one.
+    write(runOn("there", "a") + "/checkpoints/step-7.safetensors", "the best");
+    write(runOn("there", "a") + "/checkpoints/best.json", R"({"file": "step-7.safetensors"})");
     fetchNewest("a");
     const QByteArray there = contentOf(runOn("there", "a") + "/events.jsonl");
     QSignalSpy moved(m_launcher.get(), &Launcher::hostChanged);
@@ -87,6 +94,7 @@ class ResumeElsewhereTest : public RemoteFixture {
     QVERIFY(m_store->find("a")->step < 600);
     QCOMPARE(contentOf(runOn("there", "a") + "/events.jsonl"), there);  // the copy there stays as it was
     QVERIFY(!jobOf("a").carry);
+    QCOMPARE(contentOf(runOn("other", "a") + "/checkpoints/step-7.safetensors"), QByteArray("the best"));
     // The data went to this host as to any, the engine is told where they lie, and nothing of the run is left beside them.
     const QStringList packs = QDir(m_folder->filePath("other/data")).entryList(QDir::Files);
     QCOMPARE(packs.size(), 1);
@@ -129,11 +137,8 @@ class ResumeElsewhereTest : public RemoteFixture {
     const QString folder = m_store->find("a")->folder;
     QVERIFY(QFile::remove(folder + "/project.loom"));
     QVERIFY2(refusal("a", "there").contains("run.json names no project"), qPrintable(refusal("a", "there")));
-    QFile run(folder + "/run.json");
-    QVERIFY(run.open(QIODevice::WriteOnly));
-    run.write(QByteArray::fromStdString(
+    write(folder + "/run.json", QByteArray::fromStdString(
         Json({{"project", Json::parse(here.snapshot.toStdString())}, {"project_folder", m_folder->path().toStdString()}}).dump()));
-    run.close();
     QCOMPARE(refusal("a", "there"), QString());
     QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
     isWholeOn("there", "a", 200);
