@@ -84,7 +84,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
   connect(m_session, &DatasetSession::checkProgressed, this, [this] { showDoctor(); });
   connect(m_session, &DatasetSession::checked, this, [this] {
     const auto& report = m_session->report();
-    m_findings->setReport(report ? &*report : nullptr);
+    showFindings();
     m_model->setReport(report ? &*report : nullptr);
     showDoctor();
     reportProblems();
@@ -179,6 +179,7 @@ void DataPage::openCurrent() {
                           own ? QString() : QStringLiteral("As the training set, without its random steps. Editing makes them its own."));
   const QString key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
   if (key == m_openedKey) {
+    if (normalises() != m_normalised) showFindings();
     showFeeds();
     showState();
     reportProblems();

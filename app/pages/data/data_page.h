@@ -73,10 +73,13 @@ class DataPage : public Page {
   void showChosen(int column);  // of the rows, in the cards
   void makeRoomForTable();
   void showDoctor();
+  void showFindings();
+  bool normalises() const;  // the current dataset's preparation
   bool takesPart() const;
   void reportProblems();
 
   QString m_openedKey;         // what the session was opened with: path and rows
+  bool m_normalised = false;  // when the findings were listed
   DatasetSession* m_session;
   ImportTask* m_import;
   PrepareMeasure* m_measure;

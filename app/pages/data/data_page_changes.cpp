@@ -130,13 +130,7 @@ std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
     case FaultKind::loneClass:
       if (!m_session->request().otherPart) return {};  // two files: only their maker knows
       return {{QStringLiteral("Split anew…"), [this] { offerSplit(); }}};
-    case FaultKind::unlikeScales: {
-      const DatasetSpec* spec = context().document->project().dataset(currentName());
-      if (!spec) return {};
-      for (const Json& step : effectivePrepare(context().document->project(), *spec))
-        if (step.is_object() && step.value("step", "") == "Normalise") return {};
-      return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep("Normalise"); }}};
-    }
+    case FaultKind::unlikeScales: return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep("Normalise"); }}};
     default: return {};
   }
 }

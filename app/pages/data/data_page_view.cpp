@@ -283,6 +283,24 @@ void DataPage::showDoctor() {
   m_doctorTitle->setText(text);
 }
 
+bool DataPage::normalises() const {
+  const Project& project = context().document->project();
+  const DatasetSpec* dataset = project.dataset(currentName());
+  if (!dataset) return false;
+  const std::vector<Json> steps = effectivePrepare(project, *dataset);
+  return std::any_of(steps.begin(), steps.end(), [](const Json& step) { return step.is_object() && step.value("step", "") == "Normalise"; });
+}
+
+// What the preparation mends is no finding.
+void DataPage::showFindings() {
+  m_normalised = normalises();
+  const auto& report = m_session->report();
+  if (!report) return m_findings->setReport(nullptr);
+  CheckReport shown = *report;
+  if (m_normalised) std::erase_if(shown.faults, [](const Fault& fault) { return fault.kind == FaultKind::unlikeScales; });
+  m_findings->setReport(&shown);
+}
+
 // A set that no update trains on and that validates nothing stands in nobody's way.
 bool DataPage::takesPart() const {
   const TrainingSpec& training = context().document->project().training;

@@ -242,6 +242,10 @@ class DataPageTest : public QObject {
     QTRY_VERIFY(remedy("Add Normalise"));  // one spans 2, the other 39,000
     remedy("Add Normalise")->click();
     QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
+    QTRY_VERIFY(!remedy("Add Normalise"));  // what is mended is no finding
+    QCOMPARE(findings().rowCount(), 1);  // y never changes
+    m_open->document().undoStack().undo();
+    QTRY_COMPARE(findings().rowCount(), 2);
   }
 
   // Minimum, mean, maximum and a histogram for each column of a table; a click leads to it in the rows, and its head back.
