@@ -123,10 +123,9 @@ class RemoteTroubleTest : public RemoteFixture {
   }
   void garbageBreaksTheLineAndNothingElse() {
     QFETCH(QByteArray, garbage);
-    std::atomic<bool> spoil{true};
-    openScripted([&](const Json& request) {
+    openScripted([garbage, spoil = true](const Json& request) mutable {
       const std::string verb = request.value("verb", "");
-      if (verb == "state" && spoil.exchange(false)) return garbage;
+      if (verb == "state" && std::exchange(spoil, false)) return garbage;
       if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
       return ScriptedHost::usual(request);
     });
@@ -138,8 +137,7 @@ class RemoteTroubleTest : public RemoteFixture {
 
   void aPieceThatDoesNotFitLeavesNoHole() {
     const QByteArray line = R"({"v":1,"attempt":1,"seq":1,"time":1,"kind":"started","steps_total":9})" "\n";
-    std::atomic<int> tails{0};
-    openScripted([&](const Json& request) {
+    openScripted([line, tails = 0](const Json& request) mutable {
       const std::string verb = request.value("verb", "");
       if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
       if (verb != "tail") return ScriptedHost::usual(request);

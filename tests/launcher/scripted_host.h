@@ -15,7 +15,8 @@ namespace loom {
 
 class ScriptedHost {
  public:
-  // Bytes to send on a request: answer(...) of it, or anything. Called on the line's thread.
+  // Bytes to send on a request: answer(...) of it, or anything. Called on the line's thread alone, and still when the test's
+  // function has returned: it holds what it needs by value.
   std::function<QByteArray(const Json& request)> script;
 
   static QByteArray frame(const Json& header, const QByteArray& bytes = {}) {
