@@ -17,7 +17,7 @@ run_tests() {
   shift
   rm -rf "$results"
   mkdir -p "$results"
-  ctest --test-dir "$folder" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@" --output-junit "$results/ctest.xml" >"$folder/ctest.log" 2>&1 || true
+  ctest --test-dir "$folder" --parallel "$(($(nproc) + 1))" --output-on-failure --no-tests=error "$@" --output-junit "$results/ctest.xml" >"$folder/ctest.log" 2>&1 || true
   sed -n '/Test *#\|\*\*\*Failed\|\*\*\*Timeout\|\*\*\*Exception/p' "$folder/ctest.log"
   while read -r name status; do
     if [ -s "$results/$name.xml" ]; then
