@@ -34,7 +34,8 @@ template <class Make>
 Type typeOf(const Plan& plan, const Make& make) {
   if (!plan.bf16()) return Type::f32;
   try {
-    const std::string_view kernel = make(Type::bf16).impl_info_str();
+    const auto description = make(Type::bf16);  // oneDNN 3 keeps the name in it
+    const std::string_view kernel = description.impl_info_str();
     return kernel.find("ref") == kernel.npos ? Type::bf16 : Type::f32;
   } catch (const Error&) {
     return Type::f32;
