@@ -11,7 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/kernels/isa.h"
-#include "engine/program/passes.h"
+#include "engine/passes/passes.h"
 #include "engine/program/trace.h"
 
 namespace loom::cpu {

@@ -155,7 +155,8 @@ const OpDefinition& defineBatchNormalizationOp() {
       .gradient = gradient,
       .reference = reference,
       .signature = "x, gamma?, beta?, mean, variance -> y, batch_mean, batch_inverse_deviation",
-      .updates = {3, 4}};
+      .updates = {3, 4},
+      .batchStatistics = true};
   return op;
 }
 
@@ -164,7 +165,8 @@ const OpDefinition& defineBatchNormalizationGradientOp() {
   static const OpDefinition op{.name = "batch_normalization_gradient",
                                .infer = inferGradient,
                                .reference = referenceGradient,
-                               .signature = "x, dy, gamma?, batch_mean, batch_inverse_deviation -> dx, dgamma, dbeta"};
+                               .signature = "x, dy, gamma?, batch_mean, batch_inverse_deviation -> dx, dgamma, dbeta",
+                               .batchStatistics = true};
   return op;
 }
 

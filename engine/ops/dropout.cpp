@@ -38,6 +38,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     }
 }
 
+int equals(ops::Specs, ops::Specs, const Attributes& attributes) {
+  return attributes.real("probability") == 0.0 ? 0 : -1;
+}
+
 }  // namespace dropout_op
 
 const OpDefinition& defineDropoutOp() {
@@ -47,7 +51,8 @@ const OpDefinition& defineDropoutOp() {
                                .gradient = gradient,
                                .reference = reference,
                                .signature = "x, step, first_sample -> y",
-                               .reusable = {0}};
+                               .reusable = {0},
+                               .equals = equals};
   return op;
 }
 

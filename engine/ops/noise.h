@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/base/philox.h"
-#include "engine/ops/attributes.h"
+#include "engine/program/attributes.h"
 
 namespace loom {
 

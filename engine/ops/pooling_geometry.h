@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/ops/attributes.h"
-#include "engine/ops/op.h"
+#include "engine/program/attributes.h"
+#include "engine/program/op.h"
 
 namespace loom {
 

@@ -20,6 +20,11 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) 
   outputs[0].values = inputs[0]->values;
 }
 
+// Whatever shape it had in between.
+bool undoes(const Attributes&, const Attributes&) {
+  return true;
+}
+
 }  // namespace reshape_op
 
 const OpDefinition& defineReshapeOp() {
@@ -30,6 +35,8 @@ const OpDefinition& defineReshapeOp() {
                                .reference = reference,
                                .signature = "x -> y",
                                .reusable = {0},
+                               .equals = ops::firstOfSameShape,
+                               .undoes = undoes,
                                .isView = true};
   return op;
 }

@@ -16,6 +16,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     outputs[0].values[i] = factor * inputs[0]->values[i] + offset;
 }
 
+int equals(ops::Specs, ops::Specs, const Attributes& attributes) {
+  return attributes.real("factor", 1.0) == 1.0 && attributes.real("offset", 0.0) == 0.0 ? 0 : -1;
+}
+
 std::vector<TensorSpec> inferBy(ops::Specs inputs, const Attributes& attributes) {
   ops::needShape("the factor", inputs[1], {});
   return ops::likeFirst(inputs, attributes);
@@ -45,7 +49,8 @@ const OpDefinition& defineScaleOp() {
                                .gradient = gradient,
                                .reference = reference,
                                .signature = "x -> y",
-                               .reusable = {0}};
+                               .reusable = {0},
+                               .equals = equals};
   return op;
 }
 

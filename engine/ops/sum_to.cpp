@@ -46,8 +46,12 @@ void referenceBroadcast(ops::References inputs, ops::Outputs outputs, const Attr
 
 const OpDefinition& defineSumToOp() {
   using namespace sum_to_op;
-  static const OpDefinition op{
-      .name = "sum_to", .infer = inferSum, .gradient = gradientOfSum, .reference = referenceSum, .signature = "x -> y"};
+  static const OpDefinition op{.name = "sum_to",
+                               .infer = inferSum,
+                               .gradient = gradientOfSum,
+                               .reference = referenceSum,
+                               .signature = "x -> y",
+                               .equals = ops::firstOfSameShape};
   return op;
 }
 
@@ -57,7 +61,8 @@ const OpDefinition& defineBroadcastOp() {
                                .infer = inferBroadcast,
                                .gradient = gradientOfBroadcast,
                                .reference = referenceBroadcast,
-                               .signature = "x -> y"};
+                               .signature = "x -> y",
+                               .equals = ops::firstOfSameShape};
   return op;
 }
 

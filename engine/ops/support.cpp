@@ -111,6 +111,10 @@ void needBroadcastable(std::string_view what, const Shape& shape, const Shape& o
                shape.toString(), over.toString());
 }
 
+int firstOfSameShape(Specs inputs, Specs outputs, const Attributes&) {
+  return inputs[0].shape == outputs[0].shape ? 0 : -1;
+}
+
 TensorId alongAxis(ProgramBuilder& builder, TensorId vector, const Shape& like, std::int64_t axis) {
   Shape shape(std::vector<std::int64_t>(like.rank(), 1));
   shape[axis] = like[axis];

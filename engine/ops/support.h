@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "engine/base/error.h"
-#include "engine/ops/op.h"
 #include "engine/program/builder.h"
+#include "engine/program/op.h"
 
 namespace loom::ops {
 
@@ -20,6 +20,9 @@ inline TensorSpec f32(Shape shape) {
 }
 // What most elementwise ops answer: one tensor like the first input.
 std::vector<TensorSpec> likeFirst(Specs inputs, const Attributes& attributes);
+
+// OpDefinition::equals of ops that change nothing but the shape.
+int firstOfSameShape(Specs inputs, Specs outputs, const Attributes& attributes);
 
 // Throws Error(badProject): "the weight must be 8×3×3×3, but is 8×4×3×3".
 void needShape(std::string_view what, const TensorSpec& spec, const Shape& wanted);

@@ -40,12 +40,35 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   });
 }
 
+std::vector<std::int64_t> fromZero(std::vector<std::int64_t> axes) {
+  for (std::int64_t& axis : axes)
+    if (axis < 0) axis += static_cast<std::int64_t>(axes.size());
+  return axes;
+}
+
+int equals(ops::Specs, ops::Specs, const Attributes& attributes) {
+  const std::vector<std::int64_t> axes = fromZero(attributes.integers("axes"));
+  return std::is_sorted(axes.begin(), axes.end()) ? 0 : -1;
+}
+
+bool undoes(const Attributes& attributes, const Attributes& earlier) {
+  const std::vector<std::int64_t> axes = fromZero(attributes.integers("axes")), before = fromZero(earlier.integers("axes"));
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (before[static_cast<std::size_t>(axes[i])] != static_cast<std::int64_t>(i)) return false;
+  return true;
+}
+
 }  // namespace transpose_op
 
 const OpDefinition& defineTransposeOp() {
   using namespace transpose_op;
-  static const OpDefinition op{
-      .name = "transpose", .infer = infer, .gradient = gradient, .reference = reference, .signature = "x -> y"};
+  static const OpDefinition op{.name = "transpose",
+                               .infer = infer,
+                               .gradient = gradient,
+                               .reference = reference,
+                               .signature = "x -> y",
+                               .equals = equals,
+                               .undoes = undoes};
   return op;
 }
 

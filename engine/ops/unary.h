@@ -1,6 +1,6 @@
 #pragma once
 // The functions of the op `unary`, by name, with their derivatives.
-#include "engine/ops/attributes.h"
+#include "engine/program/attributes.h"
 
 namespace loom {
 

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/network/pattern.h"
 #include "engine/optimizers/optimizer.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 
 namespace loom {

@@ -1,9 +1,7 @@
 #pragma once
 // Builds a Program: layers lower through it, gradients are emitted through it. Shapes come from each op's rule at once,
 // so a fault is thrown where it is made. Errors gain "in layer 'conv2'" from the current origin.
-#include <functional>
 #include <initializer_list>
-#include <span>
 
 #include "engine/program/program.h"
 
@@ -49,15 +47,5 @@ class ProgramBuilder {
   std::string m_origin;
   bool m_backward = false;
 };
-
-// d(sum of results of kind "loss") / d(each target), each times the scalar kLossScaleScalar; kNoTensor where nothing
-// flows. Computes only what leads to a target. Contributions are summed in a fixed order: that of the reversed program.
-std::vector<TensorId> gradientsOf(ProgramBuilder& builder, std::span<const TensorId> targets);
-
-// Appends the backward part for d(sum of results of kind "loss") / d(parameters chosen by `wanted`), each times the
-// scalar kLossScaleScalar; every wanted parameter that takes part gets a tensor of role parameterGradient. `wanted`
-// null = all that are no state. No operation reads a parameterGradient, so a backend may add to it in place. Removes
-// dead code at the end (passes.h); tensor ids stay as they are.
-void differentiate(ProgramBuilder& builder, const std::function<bool(const Parameter&)>& wanted = {});
 
 }  // namespace loom

@@ -6,7 +6,7 @@
 
 #include "engine/base/data_type.h"
 #include "engine/base/shape.h"
-#include "engine/ops/op.h"
+#include "engine/program/op.h"
 
 namespace loom {
 

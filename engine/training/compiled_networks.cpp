@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/network/analysis.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 
 namespace loom {

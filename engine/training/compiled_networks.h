@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "engine/network/network.h"
+#include "engine/passes/passes.h"
 #include "engine/program/backend.h"
-#include "engine/program/passes.h"
 
 namespace loom {
 

@@ -8,7 +8,7 @@
 
 #include "engine/comm/communicator.h"
 #include "engine/comm/wire.h"
-#include "engine/program/passes.h"
+#include "engine/passes/passes.h"
 #include "engine/training/settings.h"
 
 namespace loom {

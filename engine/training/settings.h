@@ -7,7 +7,7 @@
 #include "engine/base/data_type.h"
 #include "engine/base/json.h"
 #include "engine/comm/wire.h"
-#include "engine/program/passes.h"
+#include "engine/passes/passes.h"
 
 namespace loom {
 

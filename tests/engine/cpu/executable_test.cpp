@@ -5,9 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/passes/passes.h"
 #include "engine/program/builder.h"
 #include "engine/program/collectives.h"
-#include "engine/program/passes.h"
 #include "tests/engine/cpu/networks.h"
 #include "tests/engine/ops/op_cases.h"
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 
 namespace loom::cpu {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/base/philox.h"
+#include "engine/passes/differentiate.h"
 
 namespace loom::networks {
 namespace {

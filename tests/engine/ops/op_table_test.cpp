@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/passes/passes.h"
 #include "engine/program/builder.h"
-#include "engine/program/passes.h"
 #include "tests/engine/ops/case_families.h"
 
 namespace loom::cases {

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/passes/differentiate.h"
+#include "engine/passes/passes.h"
 #include "engine/program/builder.h"
 #include "engine/program/initial_value.h"
-#include "engine/program/passes.h"
 
 namespace loom {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/philox.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "engine/program/evaluator.h"
 #include "tests/engine/ops/op_cases.h"

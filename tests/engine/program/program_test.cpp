@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/backend.h"
 #include "engine/program/builder.h"
 

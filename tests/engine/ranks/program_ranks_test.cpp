@@ -10,6 +10,7 @@
 #include "engine/base/philox.h"
 #include "engine/comm/gradient_exchange.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "engine/program/evaluator.h"
 #include "tests/engine/ranks/ranks.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "engine/training/parameter_update.h"
 #include "tests/engine/training/fixture.h"

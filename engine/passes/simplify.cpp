@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/program/passes.h"
+#include "engine/passes/passes.h"
 
 namespace loom {
 namespace {
@@ -43,50 +43,26 @@ class Simplification {
   // Parameter gradients must be written by an operation, results must live in the program, states must change, and
   // other ranks wait for what is exchanged.
   bool isFixed(const Operation& operation) const {
-    if (!operation.op->updates.empty() || operation.op->communicates) return true;
+    if (!operation.op->isPure()) return true;
     return std::any_of(operation.outputs.begin(), operation.outputs.end(), [&](TensorId id) {
       return m_program.tensor(id).role != TensorRole::intermediate || isResult(id);
     });
   }
 
   TensorId sameAsInput(const Operation& operation) const {
-    const std::string& name = operation.op->name;
-    const Attributes& attributes = operation.attributes;
-    const TensorId x = operation.inputs[0], y = operation.outputs[0];
-    if (name == "scale" && attributes.real("factor", 1.0) == 1.0 && attributes.real("offset", 0.0) == 0.0) return x;
-    if (name == "dropout" && attributes.real("probability") == 0.0) return x;
-    if ((name == "reshape" || name == "sum_to" || name == "broadcast") && shape(x) == shape(y)) return x;
-    if (name == "reshape")  // of a reshape: straight from where that came from
-      if (const TensorId origin = inputOfProducer(x, "reshape"); origin != kNoTensor && shape(origin) == shape(y))
-        return origin;
-    if (name == "transpose") return undone(x, attributes);
-    return kNoTensor;
-  }
-
-  TensorId inputOfProducer(TensorId id, const char* op) const {
-    const std::int32_t producer = m_producer[static_cast<std::size_t>(id)];
-    if (producer < 0 || m_program.operations[static_cast<std::size_t>(producer)].op->name != op) return kNoTensor;
-    return m_program.operations[static_cast<std::size_t>(producer)].inputs[0];
-  }
-
-  static std::vector<std::int64_t> fromZero(const std::vector<std::int64_t>& axes) {
-    std::vector<std::int64_t> counted = axes;
-    for (std::int64_t& axis : counted)
-      if (axis < 0) axis += static_cast<std::int64_t>(axes.size());
-    return counted;
-  }
-
-  // What a transpose gives back: its input when it moves nothing, the input of a transpose that it undoes.
-  TensorId undone(TensorId x, const Attributes& attributes) const {
-    const std::vector<std::int64_t> axes = fromZero(attributes.integers("axes"));
-    if (std::is_sorted(axes.begin(), axes.end())) return x;
-    const TensorId origin = inputOfProducer(x, "transpose");
-    if (origin == kNoTensor) return kNoTensor;
-    const Operation& first = m_program.operations[static_cast<std::size_t>(m_producer[static_cast<std::size_t>(x)])];
-    const std::vector<std::int64_t> before = fromZero(first.attributes.integers("axes"));
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      if (before[static_cast<std::size_t>(axes[i])] != static_cast<std::int64_t>(i)) return kNoTensor;
-    return origin;
+    const OpDefinition& op = *operation.op;
+    if (op.equals != nullptr) {
+      const int same =
+          op.equals(m_program.specs(operation.inputs), m_program.specs(operation.outputs), operation.attributes);
+      if (same >= 0) return operation.inputs[static_cast<std::size_t>(same)];
+    }
+    if (op.undoes == nullptr) return kNoTensor;
+    const std::int32_t producer = m_producer[static_cast<std::size_t>(operation.inputs[0])];
+    if (producer < 0) return kNoTensor;
+    const Operation& earlier = m_program.operations[static_cast<std::size_t>(producer)];
+    const bool undone = earlier.op == &op && op.undoes(operation.attributes, earlier.attributes) &&
+                        shape(earlier.inputs[0]) == shape(operation.outputs[0]);
+    return undone ? earlier.inputs[0] : kNoTensor;
   }
 
   // Every op is a function of its inputs and attributes (noise too), so the same twice is one. Not what reads a state:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "engine/program/evaluator.h"
 #include "tests/engine/program/gradient_check.h"

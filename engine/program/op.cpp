@@ -1,4 +1,4 @@
-#include "engine/ops/op.h"
+#include "engine/program/op.h"
 
 #include <map>
 

@@ -1,10 +1,12 @@
-// Reverse-mode differentiation: walks the program backwards and lets every op emit its own gradient.
+// Walks the program backwards and lets every op emit its own gradient.
+#include "engine/passes/differentiate.h"
+
 #include <algorithm>
 #include <memory>
 
 #include "engine/base/error.h"
-#include "engine/program/builder.h"
-#include "engine/program/passes.h"
+#include "engine/ops/emissions.h"
+#include "engine/passes/passes.h"
 
 namespace loom {
 namespace {
@@ -99,7 +101,7 @@ class Differentiation {
   // Sums from left to right in the order in which contributions come, which the program alone decides.
   void contribute(TensorId to, TensorId gradient) {
     TensorId& sum = m_gradients[static_cast<std::size_t>(to)];
-    sum = sum == kNoTensor ? gradient : m_builder.add("binary", {sum, gradient}, {{"function", "add"}});
+    sum = sum == kNoTensor ? gradient : emitSum(m_builder, sum, gradient);
   }
 
   ProgramBuilder& m_builder;
@@ -142,7 +144,7 @@ void differentiate(ProgramBuilder& builder, const std::function<bool(const Param
       const std::string origin = builder.origin();
       builder.setOrigin(layerOf(name));
       builder.setBackward(true);
-      gradient = builder.add("scale", {gradient}, {{"factor", 1.0}, {"offset", 0.0}});
+      gradient = emitCopy(builder, gradient);
       builder.setBackward(false);
       builder.setOrigin(origin);
     }

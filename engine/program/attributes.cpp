@@ -1,4 +1,4 @@
-#include "engine/ops/attributes.h"
+#include "engine/program/attributes.h"
 
 #include "engine/base/error.h"
 

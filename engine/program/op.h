@@ -8,7 +8,7 @@
 
 #include "engine/base/data_type.h"
 #include "engine/base/shape.h"
-#include "engine/ops/attributes.h"
+#include "engine/program/attributes.h"
 
 namespace loom {
 
@@ -57,12 +57,24 @@ struct OpDefinition {
   std::vector<int> reusable;
   // Inputs that are states and are changed in place (running mean and variance).
   std::vector<int> updates;
+  // The place of the input that the first output always equals (a scale by 1, a transpose that moves nothing), -1 where
+  // it may differ. Null: it may always differ.
+  int (*equals)(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs, const Attributes& attributes);
+  // Whether this operation, reading the output of one of the same op, answers what that one read, as long as the shapes
+  // agree (a transpose that undoes a transpose). Null: never.
+  bool (*undoes)(const Attributes& attributes, const Attributes& earlier);
+  // Takes statistics of the samples that are computed at once, unless its attribute `synchronised` says of all ranks';
+  // what it keeps of them in the states that it updates goes by its attribute `momentum`.
+  bool batchStatistics = false;
   // The output is the first input's bytes under another shape.
   bool isView = false;
   // Without a gradient, and rightly so: the derivative is 0 wherever there is one (an accuracy).
   bool flat = false;
   // Other ranks take part (communication.h): never dead and never merged with its like, whatever this rank reads of it.
   bool communicates = false;
+
+  // A function of its inputs and attributes (noise too) and nothing else: may be dropped, or computed once for several.
+  bool isPure() const { return updates.empty() && !communicates; }
 };
 
 // `signature`, taken apart.

@@ -1,4 +1,4 @@
-#include "engine/program/passes.h"
+#include "engine/passes/passes.h"
 
 namespace loom {
 
@@ -10,7 +10,7 @@ void eliminateDeadCode(Program& program, std::span<const TensorId> alsoKept) {
   const auto leadsSomewhere = [&](const Operation& operation) {
     for (TensorId id : operation.outputs)
       if (needed[static_cast<std::size_t>(id)] || program.tensor(id).role == TensorRole::parameterGradient) return true;
-    return !operation.op->updates.empty() || operation.op->communicates;
+    return !operation.op->isPure();
   };
   std::vector<bool> kept(program.operations.size(), false);
   for (std::size_t i = program.operations.size(); i-- > 0;) {

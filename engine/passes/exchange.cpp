@@ -3,7 +3,8 @@
 #include <map>
 
 #include "engine/base/error.h"
-#include "engine/program/passes.h"
+#include "engine/ops/emissions.h"
+#include "engine/passes/passes.h"
 
 namespace loom {
 namespace {
@@ -50,23 +51,19 @@ std::vector<std::vector<std::string>> planBuckets(const Program& program, std::s
 void exchangeGradients(Program& program, const std::vector<std::vector<std::string>>& buckets) {
   const std::map<std::string, std::size_t> last = completions(program);
   std::multimap<std::size_t, Operation> behind;  // keeps the buckets' order where two are completed at once
-  const OpDefinition& op = findOp("all_reduce");
   for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
-    Operation operation{
-        .op = &op, .inputs = {}, .outputs = {}, .attributes = {}, .origin = "gradients", .backward = true};
-    operation.attributes.set("bucket", static_cast<std::int64_t>(bucket));
-    operation.attributes.set("group", std::string("data"));
+    std::vector<TensorId> gradients;
     std::size_t at = 0;
     for (const std::string& name : buckets[bucket]) {
       const auto found = last.find(name);
       if (found == last.end())
         throwError(ErrorCode::internal, "the gradient of '{}' is to be exchanged, but the program computes none", name);
-      operation.inputs.push_back(program.findTensor(name, TensorRole::parameterGradient));
+      gradients.push_back(program.findTensor(name, TensorRole::parameterGradient));
       at = std::max(at, found->second);
     }
-    operation.outputs.push_back(static_cast<TensorId>(program.tensors.size()));
+    const auto done = static_cast<TensorId>(program.tensors.size());
     program.tensors.push_back({.name = "exchanged", .shape = Shape{}});
-    behind.emplace(at, std::move(operation));
+    behind.emplace(at, exchangeOperation(std::move(gradients), static_cast<std::int64_t>(bucket), done));
   }
   std::vector<Operation> operations;
   operations.reserve(program.operations.size() + buckets.size());
@@ -81,11 +78,9 @@ void exchangeGradients(Program& program, const std::vector<std::vector<std::stri
 void setBatchStatistics(Program& program, BatchStatistics statistics) {
   if (statistics == BatchStatistics::perShard) return;
   for (Operation& operation : program.operations) {
-    const std::string& name = operation.op->name;
-    if (statistics == BatchStatistics::synchronised &&
-        (name == "batch_normalization" || name == "batch_normalization_gradient"))
-      operation.attributes.set("synchronised", true);
-    if (statistics == BatchStatistics::lastBatch && name == "batch_normalization")
+    if (!operation.op->batchStatistics) continue;
+    if (statistics == BatchStatistics::synchronised) operation.attributes.set("synchronised", true);
+    if (statistics == BatchStatistics::lastBatch && !operation.op->updates.empty())
       operation.attributes.set("momentum", 0.0);
   }
 }

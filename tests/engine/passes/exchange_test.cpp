@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
+#include "engine/passes/differentiate.h"
+#include "engine/passes/passes.h"
 #include "engine/program/builder.h"
-#include "engine/program/passes.h"
 
 namespace loom {
 namespace {

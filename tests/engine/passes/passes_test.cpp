@@ -1,5 +1,5 @@
 // Passes keep the meaning of a program.
-#include "engine/program/passes.h"
+#include "engine/passes/passes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
