@@ -176,8 +176,8 @@ void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRo
   }
 }
 
-GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n) {
-  const std::int64_t panels = panelsOf(n), tileRows = 6, tiles = (m + tileRows - 1) / tileRows;
+GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows) {
+  const std::int64_t panels = panelsOf(n), tiles = (m + tileRows - 1) / tileRows;
   std::int64_t bestColumns = 1, bestCost = INT64_MAX;
   for (std::int64_t columns = worker.count; columns >= 1; --columns) {
     if (worker.count % columns != 0) continue;

@@ -45,10 +45,10 @@ std::int64_t gemmScratch();
 void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
           std::int64_t lastPanel, float* scratch);
 
-// The part of C that a worker computes, so that all finish together.
+// The part of C that a worker computes, in whole tiles of `tileRows` rows, so that all finish together.
 struct GemmShare {
   std::int64_t firstRow, lastRow, firstPanel, lastPanel;
 };
-GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n);
+GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows = 6);
 
 }  // namespace loom::cpu

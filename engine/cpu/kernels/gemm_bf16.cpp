@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "engine/cpu/kernels/bf16.h"
+#include "engine/cpu/kernels/gemm_amx.h"
 #include "engine/cpu/kernels/gemm_tile.h"
 
 #define LOOM_TARGET_AVX512_BF16 \
@@ -232,6 +233,7 @@ void packPanelsBf16(float* packed, const MatrixView& b, std::int64_t k, std::int
 
 void gemmBf16(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
               std::int64_t lastPanel, float* scratch) {
+  if (multipliesInTiles()) return gemmTiles(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
   if (multipliesBf16()) return gemmNative(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
   switch (isa()) {
     case Isa::avx512:

@@ -13,7 +13,7 @@ void lowerGru(Plan& plan, const Operation& operation) {
   emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, state);
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  plan.stage("gru over time", [=](const Worker& worker) {
+  plan.stage(named(s, "gru over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
@@ -22,15 +22,15 @@ void lowerGru(Plan& plan, const Operation& operation) {
       const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : nullptr;
       for (std::int64_t gate = 0; gate < s.gates && before != nullptr; ++gate) {
         // r and z are added to the input side; n is kept apart, in the fourth part.
-        gemm({.m = s.batch,
+        multiply({.m = s.batch,
               .n = s.hidden,
               .k = s.hidden,
               .a = {before, sampleY, 1},
-              .packed = packed.get() + gate * packedFloats(s.hidden, s.hidden),
+              .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
               .c = now + (gate == 2 ? 3 : gate) * s.hidden,
               .ldc = sampleState,
               .accumulate = gate != 2},
-             0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
+             {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
         float* mine = now + n * sampleState;
@@ -54,7 +54,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const auto packed = packHidden(plan, s, operation.inputs[2]);
-  plan.stage("gru_gradient over time", [=](const Worker& worker) {
+  plan.stage(named(s, "gru_gradient over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(),
                        lastUnit = std::max(firstUnit, std::min(s.hidden, lastPanel * panelWidth()));
@@ -64,14 +64,14 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
       std::fill(direct.get() + n * s.hidden + firstUnit, direct.get() + n * s.hidden + lastUnit, 0.0f);
     for (std::int64_t step = s.time; step-- > 0;) {
       if (step + 1 < s.time) {
-        gemm({.m = s.batch,
+        multiply({.m = s.batch,
               .n = s.hidden,
               .k = width,
               .a = {k.get() + s.offset(step + 1, width), sampleA, 1},
               .packed = packed.get(),
               .c = product.get(),
               .ldc = s.hidden},
-             0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
+             {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
         const float* before = step > 0 ? y.get() + n * sampleY + s.offset(step - 1, s.hidden) : nullptr;
@@ -86,7 +86,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   });
   if (plan.wanted(operation.outputs[0])) {
     emitProduct(plan,
-                {.name = "gru_gradient to input",
+                {.name = named(s, "gru_gradient to input"),
                  .m = rows,
                  .n = s.channels,
                  .k = width,
@@ -94,7 +94,8 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                  .rowA = width,
                  .b = plan.read(wInput),
                  .rowB = s.channels,
-                 .weight = wInput},
+                 .weight = wInput,
+                 .bf16 = s.bf16},
                 {plan.write(operation.outputs[0]), false});
   }
   emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.read(x), s.channels, operation.outputs[1]);

@@ -14,7 +14,7 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, state);
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  plan.stage("lstm over time", [=](const Worker& worker) {
+  plan.stage(named(s, "lstm over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
@@ -23,15 +23,15 @@ void lowerLstm(Plan& plan, const Operation& operation) {
       const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : h0.get();
       if (before != nullptr) {
         for (std::int64_t gate = 0; gate < s.gates; ++gate) {
-          gemm({.m = s.batch,
+          multiply({.m = s.batch,
                 .n = s.hidden,
                 .k = s.hidden,
                 .a = {before, step > 0 ? sampleY : s.hidden, 1},
-                .packed = packed.get() + gate * packedFloats(s.hidden, s.hidden),
+                .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
                 .c = now + gate * s.hidden,
                 .ldc = sampleState,
                 .accumulate = true},
-               0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
+               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
         }
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
@@ -59,21 +59,21 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
   const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{},
              dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
-  plan.stage("lstm_gradient over time", [=](const Worker& worker) {
+  plan.stage(named(s, "lstm_gradient over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
                        sampleA = s.time * width;
     // dh of the step before: da U, for this thread's units.
     const auto back = [&](std::int64_t step, float* to) {
-      gemm({.m = s.batch,
+      multiply({.m = s.batch,
             .n = s.hidden,
             .k = width,
             .a = {da.get() + s.offset(step, width), sampleA, 1},
             .packed = packed.get(),
             .c = to,
             .ldc = s.hidden},
-           0, s.batch, firstPanel, lastPanel, scratch.get() + worker.index * gemmScratch());
+           {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
     };
     for (std::int64_t n = 0; n < s.batch; ++n)
       std::fill(dc.get() + n * s.hidden + firstUnit, dc.get() + n * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
@@ -97,7 +97,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   });
   if (plan.wanted(operation.outputs[0])) {
     emitProduct(plan,
-                {.name = "lstm_gradient to input",
+                {.name = named(s, "lstm_gradient to input"),
                  .m = rows,
                  .n = s.channels,
                  .k = width,
@@ -105,7 +105,8 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                  .rowA = width,
                  .b = plan.read(wInput),
                  .rowB = s.channels,
-                 .weight = wInput},
+                 .weight = wInput,
+                 .bf16 = s.bf16},
                 {plan.write(operation.outputs[0]), false});
   }
   emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.read(x), s.channels, operation.outputs[1]);

@@ -57,7 +57,7 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t size = packedSize(k, n, bf16);
   const auto packed = plan.scratch(size * plan.threads());
-  plan.stage(fmt::format("{} × {}", matrices, kernel), [=](const Worker& worker) {
+  plan.stage(fmt::format("{} × {}", matrices, kernel), productImplementation(bf16), {}, [=](const Worker& worker) {
     const auto [first, last] = worker.share(matrices);
     float* mine = packed.get() + worker.index * size;
     for (std::int64_t i = first; i < last; ++i) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cpu/kernels/gemm_bf16.h"
+#include "engine/cpu/kernels/gemm_amx.h"
 
 namespace loom::cpu {
 namespace {
@@ -20,6 +20,10 @@ void packB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, s
 
 void multiply(const GemmProblem& problem, const GemmShare& share, float* scratch, bool bf16) {
   (bf16 ? gemmBf16 : gemm)(problem, share.firstRow, share.lastRow, share.firstPanel, share.lastPanel, scratch);
+}
+
+std::string productImplementation(bool bf16) {
+  return bf16 && multipliesInTiles() ? "own:amx" : "";
 }
 
 Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride,
@@ -49,7 +53,8 @@ Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_
 void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
   const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.k, p.n, p.bf16);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  plan.stage(p.name, [=](const Worker& worker) {
+  const std::int64_t tileRows = p.bf16 && multipliesInTiles() ? 32 : 6;
+  plan.stage(p.name, productImplementation(p.bf16), {}, [=](const Worker& worker) {
     multiply({.m = p.m,
               .n = p.n,
               .k = p.k,
@@ -60,7 +65,7 @@ void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
               .bias = p.bias.get(),
               .activation = p.activation,
               .accumulate = target.adds(worker)},
-             shareOf(worker, p.m, p.n), scratch.get() + worker.index * gemmScratch(), p.bf16);
+             shareOf(worker, p.m, p.n, tileRows), scratch.get() + worker.index * gemmScratch(), p.bf16);
   });
 }
 

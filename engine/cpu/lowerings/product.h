@@ -33,5 +33,7 @@ std::int64_t packedSize(std::int64_t k, std::int64_t n, bool bf16);
 void packB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last,
            bool bf16);
 void multiply(const GemmProblem& problem, const GemmShare& share, float* scratch, bool bf16);
+// What a stage says of itself; empty: what stages say of themselves.
+std::string productImplementation(bool bf16);
 
 }  // namespace loom::cpu

@@ -15,13 +15,14 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
           plan.shape(operation.inputs[2])[1],
           gates,
           state,
-          operation.attributes.boolean("reverse", false)};
+          operation.attributes.boolean("reverse", false),
+          plan.bf16()};
 }
 
 void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias,
                    const Ref<float>& state) {
   emitProduct(plan,
-              {.name = "recurrent input side",
+              {.name = named(s, "recurrent input side"),
                .m = s.batch * s.time,
                .n = s.gates * s.hidden,
                .k = s.channels,
@@ -32,19 +33,20 @@ void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wIn
                .columnB = s.channels,
                .weight = wInput,
                .bias = bias,
-               .ldc = s.state * s.hidden},
+               .ldc = s.state * s.hidden,
+               .bf16 = s.bf16},
               {state, false});
 }
 
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
   const auto weights = plan.read(wHidden);
-  const std::int64_t size = packedFloats(s.hidden, s.hidden);
+  const std::int64_t size = packedSize(s.hidden, s.hidden, s.bf16);
   const auto packGate = [=](const Ref<float>& packed, std::int64_t gate) {
-    packPanels(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden,
-               s.hidden, 0, panelsOf(s.hidden));
+    packB(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden, s.hidden, 0,
+          panelsOf(s.hidden), s.bf16);
   };
   if (plan.tensor(wHidden).role == TensorRole::parameter) {
-    return plan.packedWeight("hidden by gate " + std::to_string(wHidden), size * s.gates,
+    return plan.packedWeight(named(s, "hidden by gate") + " " + std::to_string(wHidden), size * s.gates,
                              [&](const Ref<float>& packed) {
                                for (std::int64_t gate = 0; gate < s.gates; ++gate)
                                  plan.prologue([=](const Worker&) { packGate(packed, gate); });
@@ -59,7 +61,7 @@ Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidde
 }
 
 Ref<float> packHidden(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
-  return packedB(plan, wHidden, plan.read(wHidden), s.hidden, 1, s.gates * s.hidden, s.hidden);
+  return packedB(plan, wHidden, plan.read(wHidden), s.hidden, 1, s.gates * s.hidden, s.hidden, s.bf16);
 }
 
 Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& s, const Ref<float>& y, const Ref<float>& h0) {
@@ -88,7 +90,7 @@ void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& 
   if (!plan.wanted(dw)) return;
   const std::int64_t rows = s.gates * s.hidden;
   emitProduct(plan,
-              {.name = name,
+              {.name = named(s, name),
                .m = rows,
                .n = width,
                .k = s.batch * s.time,
@@ -96,7 +98,8 @@ void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& 
                .rowA = 1,
                .columnA = rows,
                .b = in,
-               .rowB = width},
+               .rowB = width,
+               .bf16 = s.bf16},
               plan.writeGradient(dw));
 }
 

@@ -9,6 +9,7 @@ namespace loom::cpu {
 struct RecurrentShape {
   std::int64_t batch, time, channels, hidden, gates, state;  // gates and parts of a state row
   bool reverse;
+  bool bf16;  // products of factors rounded to it; gates, cells and what is summed stay f32
 
   // Frame of the step in the order of computation.
   std::int64_t at(std::int64_t step) const { return reverse ? time - 1 - step : step; }
@@ -21,7 +22,7 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
 void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias,
                    const Ref<float>& state);
 
-// U^T of each gate by itself (hidden x hidden), packed: gate g at g * packedFloats(hidden, hidden).
+// U^T of each gate by itself (hidden x hidden), packed: gate g at g * packedSize(hidden, hidden, bf16).
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
 // U itself (gates hidden x hidden), for the way back.
 Ref<float> packHidden(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
@@ -33,6 +34,11 @@ Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& shape, const Ref<floa
 void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const Ref<float>& da,
                         const Ref<float>& in, std::int64_t width, TensorId dw);
 void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const Ref<float>& da, TensorId db);
+
+// Stages are named after what they compute in.
+inline std::string named(const RecurrentShape& shape, const std::string& stage) {
+  return shape.bf16 ? stage + " in bf16" : stage;
+}
 
 inline TensorId inputOr(const Operation& operation, std::size_t index) {
   return index < operation.inputs.size() ? operation.inputs[index] : kNoTensor;

@@ -259,7 +259,9 @@ TEST(CpuKernels, dropoutsThresholdIsThatOfTheContract) {
     const double p = hundredths / 100.0;
     const std::uint32_t threshold = noiseThreshold(p);
     EXPECT_TRUE(noiseKeeps(threshold << 8, p)) << p;
-    if (threshold > 0) EXPECT_FALSE(noiseKeeps((threshold - 1) << 8, p)) << p;
+    if (threshold > 0) {
+      EXPECT_FALSE(noiseKeeps((threshold - 1) << 8, p)) << p;
+    }
   }
 }
 

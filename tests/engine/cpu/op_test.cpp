@@ -45,7 +45,8 @@ TEST_P(CpuOp, equalsTheReferenceOnFiveThreads) {
 // as exact as ever.
 TEST_P(CpuOp, inBf16StaysNearTheReference) {
   const std::string& op = GetParam().op;
-  const bool multiplies = op == "matmul" || op.starts_with("convolution");
+  const bool multiplies =
+      op == "matmul" || op.starts_with("convolution") || op.starts_with("lstm") || op.starts_with("gru");
   for (int threads : {1, 3}) compare(GetParam(), threads, DataType::bf16, multiplies ? 1e-2 : 1e-5);
 }
 
