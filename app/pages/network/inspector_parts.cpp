@@ -55,6 +55,13 @@ void LayerTile::paintEvent(QPaintEvent*) {
   paintIcon(painter, layerIcon(m_icon, m_category), QRectF(8, 8, 16, 16), colour);
 }
 
+bool costsKnown(const Network& network, const Analysis& analysis) {
+  return std::all_of(network.nodes.begin(), network.nodes.end(), [&](const Node& node) {
+    const auto facts = analysis.nodes.find(node.id);
+    return facts != analysis.nodes.end() && facts->second.known;
+  });
+}
+
 CostTable::CostTable(QWidget* parent) : QWidget(parent) { setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); }
 
 void CostTable::setRows(std::vector<CostRow> rows) {

@@ -31,6 +31,9 @@ struct CostRow {
   double share = -1;  // of the whole network; below 0: none shown
 };
 
+// Whether the shapes and costs of all nodes are known; else the network's totals leave some out and stand as "?".
+bool costsKnown(const Network& network, const Analysis& analysis);
+
 class CostTable : public QWidget {
   Q_OBJECT
  public:

@@ -207,8 +207,10 @@ void Inspector::showNetwork() {
   m_problems->setProblems(network.nodes.empty() ? std::vector<Problem>() : whole);
   m_costSection->setVisible(!network.nodes.empty());
   m_costTitle->setText(tr("Cost of one sample"));
-  m_costs->setRows({{tr("Parameters"), countText(static_cast<double>(analysis.parameters)), -1},
-                    {tr("Multiply-adds"), countText(analysis.multiplyAdds), -1}});
+  const bool known = costsKnown(network, analysis);
+  const auto total = [known](double value) { return known ? countText(value) : QStringLiteral("?"); };
+  m_costs->setRows({{tr("Parameters"), total(static_cast<double>(analysis.parameters)), -1},
+                    {tr("Multiply-adds"), total(analysis.multiplyAdds), -1}});
   m_notes->setText(network.nodes.empty() ? tr("Select a node to see its fields here.") : tr("Click a node or a wire to see and change it here."));
   m_notes->show();
 }

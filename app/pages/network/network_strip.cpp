@@ -9,6 +9,7 @@
 #include <QPainter>
 #include <QTextDocument>
 
+#include "app/pages/network/inspector_parts.h"
 #include "engine/planner/plan.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/chart/format.h"
@@ -99,11 +100,7 @@ void NetworkStrip::refresh() {
     return;
   }
   const Analysis& analysis = scene.document().analysis(scene.networkName());
-  bool known = true;
-  for (const Node& node : network.nodes) {
-    const auto facts = analysis.nodes.find(node.id);
-    known = known && facts != analysis.nodes.end() && facts->second.known;
-  }
+  const bool known = costsKnown(network, analysis);
   const QString mono = theme.numberFont(FontRole::label).family();
   const auto figure = [&](const QString& value, const QString& unit, bool sure) {
     return QStringLiteral("<span style=\"font-family:'%1'; font-weight:600; color:%2\">%3</span> <span style=\"color:%4\">%5</span>")

@@ -12,8 +12,10 @@
 #include <QTest>
 
 #include "app/pages/network/inspector.h"
+#include "app/pages/network/inspector_parts.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_page.h"
+#include "app/pages/network/network_strip.h"
 #include "app/preferences.h"
 #include "tests/widgets/document/drawings.h"
 #include "widgets/canvas/add_menu.h"
@@ -379,6 +381,11 @@ void NetworkPageTest::aFaultStandsAtItsFieldAndIsMendedByAClick() {
   settle();
   QVERIFY(view().faultBubble().isVisible());
   picture("fault");
+  // Totals that leave a node out are no totals, wherever they stand.
+  click(view().viewport()->rect().topRight() + QPoint(-12, 12));
+  settle();
+  QCOMPARE(m_page->findChild<CostTable*>()->accessibleName(), QStringLiteral("Parameters ?, Multiply-adds ?"));
+  QVERIFY2(m_page->findChild<NetworkStrip*>()->figures().contains(QStringLiteral("?")), qPrintable(m_page->findChild<NetworkStrip*>()->figures()));
   document().undoStack().undo();
   document().undoStack().undo();
   settle();
