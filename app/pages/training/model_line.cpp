@@ -71,8 +71,15 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
     m_fault = fault;
     refresh(id);
   });
-  connect(m_copy, &Button::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_path); });
-  connect(m_show, &Button::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_path).absolutePath())); });
+  // A better checkpoint may have taken the place of the shown one since: what is copied is what is there now.
+  connect(m_copy, &Button::clicked, this, [this] {
+    refresh(m_run);
+    QGuiApplication::clipboard()->setText(m_path);
+  });
+  connect(m_show, &Button::clicked, this, [this] {
+    refresh(m_run);
+    QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_path).absolutePath()));
+  });
   connect(context.models, &Models::changed, this, [this](const QString& id) { if (id == m_run && isVisible()) refresh(id); });
   connect(context.models, &Models::failed, this, [this](const QString& id, const QString& sentence) {
     if (id == m_resumes) m_resumes.clear();

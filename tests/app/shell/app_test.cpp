@@ -182,6 +182,19 @@ class AppTest : public QObject {
     click("copy-model-path");
     QVERIFY2(QFile::exists(QGuiApplication::clipboard()->text()) && QGuiApplication::clipboard()->text().startsWith(run().folder + "/checkpoints/"),
              qPrintable(QGuiApplication::clipboard()->text()));
+    // A checkpoint that took its place since, unseen by the page, is what the next click copies.
+    const QFileInfo shown(QGuiApplication::clipboard()->text());
+    const QString newer = shown.dir().filePath("step-00009999.safetensors");
+    QVERIFY(QFile::rename(shown.filePath(), newer));
+    for (const QString& each : shown.dir().entryList(QDir::Files)) {
+      QFile pointer(shown.dir().filePath(each));
+      if (each.endsWith(".safetensors") || !pointer.open(QIODevice::ReadWrite)) continue;
+      const QByteArray text = pointer.readAll().replace(shown.fileName().toUtf8(), QFileInfo(newer).fileName().toUtf8());
+      pointer.seek(0);
+      pointer.write(text);
+    }
+    click("copy-model-path");
+    QCOMPARE(QGuiApplication::clipboard()->text(), newer);
     // Validations are points of that chart too.
     QTRY_VERIFY_WITH_TIMEOUT(training().curves().points() >= run().stepsTotal, kPatience);
     qInfo("first point in the chart after %lld ms", static_cast<long long>(first));
