@@ -10,11 +10,10 @@
 namespace loom::cpu {
 
 Arena::~Arena() {
-  if (m_data != nullptr) munmap(m_data, m_bytes);
+  munmap(m_data, m_bytes);
 }
 
-std::byte* Arena::allocate(std::size_t bytes) {
-  m_bytes = std::max<std::size_t>(bytes, 4096);
+Arena::Arena(std::size_t bytes) : m_bytes(std::max<std::size_t>(bytes, 4096)) {
   void* data = mmap(nullptr, m_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
     throwError(
@@ -24,7 +23,6 @@ std::byte* Arena::allocate(std::size_t bytes) {
   }
   m_data = static_cast<std::byte*>(data);
   std::memset(m_data, 0, m_bytes);  // touched here and never again for the first time
-  return m_data;
 }
 
 }  // namespace loom::cpu

@@ -1,18 +1,19 @@
 #pragma once
-// The memory of an executable.
+// The memory of executables.
 #include <cstddef>
 
 namespace loom::cpu {
 
-// One anonymous mapping, touched once, given back at the end.
+// One anonymous mapping of zeros, touched once, given back at the end.
 class Arena {
  public:
-  Arena() = default;
+  // Throws Error(device) naming the size when there is not enough memory.
+  explicit Arena(std::size_t bytes);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
-  // Throws Error(device) naming the size when there is not enough memory.
-  std::byte* allocate(std::size_t bytes);
+  std::byte* data() const { return m_data; }
+  std::size_t bytes() const { return m_bytes; }
 
  private:
   std::byte* m_data = nullptr;

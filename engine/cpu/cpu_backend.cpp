@@ -14,6 +14,7 @@ class CpuBackend final : public Backend {
       : m_pool(std::make_shared<cpu::ThreadPool>(threads > 0 ? threads : cpu::availableThreads())) {}
 
   std::string name() const override { return "cpu"; }
+  std::unique_ptr<TensorMemory> makeMemory() override { return makeHostMemory(); }
 
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
     if (options.precision != DataType::f32 && options.precision != DataType::bf16) {
@@ -23,7 +24,7 @@ class CpuBackend final : public Backend {
     auto pool = m_pool;
     if (options.threads > 0 && options.threads != pool->size())
       pool = std::make_shared<cpu::ThreadPool>(options.threads);
-    return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), options);
+    return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), m_arena, options);
   }
 
   void parallelFor(std::int64_t count, std::int64_t grain,
@@ -57,6 +58,7 @@ class CpuBackend final : public Backend {
 
  private:
   std::shared_ptr<cpu::ThreadPool> m_pool;
+  std::shared_ptr<cpu::Arena> m_arena;  // the largest that was asked for; smaller ones end with their executables
 };
 
 }  // namespace

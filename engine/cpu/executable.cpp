@@ -42,7 +42,7 @@ void Worker::fail() const {
 }
 
 CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool,
-                             const CompileOptions& options)
+                             std::shared_ptr<Arena>& arena, const CompileOptions& options)
     : m_program(std::move(program)),
       m_pool(std::move(pool)),
       m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr),
@@ -69,7 +69,14 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
     m_scalars.push_back({m_plan->read(id), kind});
   }
   for (const NamedResult& result : m_program.results) m_results.push_back(m_plan->read(result.tensor));
-  m_compiled = m_plan->finish([this](std::size_t bytes) { return m_arena.allocate(bytes); });
+  m_compiled = m_plan->finish([&](std::size_t shared, std::size_t lasting) {
+    m_lasting = std::make_unique<Arena>(lasting);
+    if (!arena || arena->bytes() < shared) arena = std::make_shared<Arena>(shared);
+    m_arena = arena;
+    return std::pair(m_arena->data(), m_lasting->data());
+  });
+  m_packed.resize(m_compiled.prologue.size());
+  m_due.reserve(m_packed.size());
   m_profile.resize(m_compiled.stages.size() + 1);
 }
 
@@ -91,6 +98,7 @@ void CpuExecutable::run(const StepOptions& options) {
                                           : static_cast<float>(options.lossScale);
   }
   for (const auto& check : m_compiled.guards) check();
+  choosePacks();
   m_nextTask.store(0, std::memory_order_relaxed);
   m_pool->run(
       [](void* self, int index) {
@@ -105,7 +113,19 @@ void CpuExecutable::run(const StepOptions& options) {
         }
       },
       this);
-  if (m_step.failed.load(std::memory_order_acquire)) m_step.report();
+  if (!m_step.failed.load(std::memory_order_acquire)) return;
+  std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
+  m_step.report();
+}
+
+// Weights that changed since they were brought into the kernels' layouts: none in an evaluation, or in the second shard
+// of a step.
+void CpuExecutable::choosePacks() {
+  m_due.clear();
+  for (std::size_t i = 0; i < m_packed.size(); ++i) {
+    const std::uint64_t now = m_compiled.prologue[i].weight->version();
+    if (std::exchange(m_packed[i], now) != now) m_due.push_back(i);
+  }
 }
 
 void CpuExecutable::runOn(const Worker& worker) {
@@ -118,12 +138,10 @@ void CpuExecutable::runOn(const Worker& worker) {
     m_profile[at] = m_profile[at] == 0 ? now - before : std::min(m_profile[at], now - before);
     before = now;
   };
-  const auto tasks = static_cast<std::int64_t>(m_compiled.prologue.size());
-  for (std::int64_t task; (task = m_nextTask.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
-    m_compiled.prologue[static_cast<std::size_t>(task)](worker);
-  }
+  for (std::size_t task; (task = m_nextTask.fetch_add(1, std::memory_order_relaxed)) < m_due.size();)
+    m_compiled.prologue[m_due[task]].run();
   lap(m_compiled.stages.size());
-  if (tasks > 0) worker.meet();
+  if (!m_due.empty()) worker.meet();
   for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
     if (profiling) before = threadSeconds();
     const auto begin = tracing ? Trace::Clock::now() : Trace::Clock::time_point{};
@@ -183,7 +201,8 @@ Json CpuExecutable::describe() const {
                  {"isa", toString(isa())},
                  {"precision", m_plan->bf16() ? "bf16" : "f32"},
                  {"threads", m_pool->size()},
-                 {"arena_bytes", m_compiled.arenaBytes},
+                 {"arena_bytes", m_compiled.sharedBytes + m_compiled.lastingBytes},
+                 {"lasting_bytes", m_compiled.lastingBytes},
                  {"reorders", m_compiled.reorders},
                  {"weight_packs", m_compiled.prologue.size()},
                  {"operations", std::move(all)}};

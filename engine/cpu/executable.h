@@ -9,7 +9,8 @@ namespace loom::cpu {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool,
+  // `arena`: what this backend's executables share; made anew where it is too small.
+  CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool, std::shared_ptr<Arena>& arena,
                 const CompileOptions& options = {});
 
   std::span<std::byte> input(std::string_view name) override;
@@ -21,11 +22,13 @@ class CpuExecutable final : public Executable {
 
  private:
   void runOn(const Worker& worker);
+  void choosePacks();
   const NamedResult& result(std::string_view name) const;
 
   Program m_program;
   std::shared_ptr<ThreadPool> m_pool;
-  Arena m_arena;
+  std::shared_ptr<Arena> m_arena;    // of this step alone, whichever executable runs it
+  std::unique_ptr<Arena> m_lasting;  // what must stay from step to step
   std::unique_ptr<Plan> m_plan;  // owns the addresses that stages read
   Plan::Result m_compiled;
   struct Scalar {
@@ -36,7 +39,9 @@ class CpuExecutable final : public Executable {
   std::vector<Ref<float>> m_inputs;   // by tensor
   std::vector<Ref<float>> m_results;  // by result
   StepState m_step;
-  std::atomic<std::int64_t> m_nextTask{0};
+  std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
+  std::vector<std::size_t> m_due;       // tasks of this step's prologue
+  std::atomic<std::size_t> m_nextTask{0};
   std::vector<double> m_profile;  // least CPU seconds of thread 0 by stage, with GRADLOOM_PROFILE set
   bool m_profiling = false;
   Trace* m_trace = nullptr;

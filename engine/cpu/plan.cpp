@@ -17,7 +17,7 @@ Plan::Plan(const Program& program, ParameterStore& store, int threads, const Com
       m_threads(threads),
       m_collectives(options.collectives),
       m_bf16(options.precision == DataType::bf16),
-      m_fusion(planFusion(program)) {
+      m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })) {
   prepareTensors();
 }
 
@@ -31,13 +31,12 @@ void Plan::prepareTensors() {
     switch (tensor.role) {
       case TensorRole::parameter:
       case TensorRole::state:
-        buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor.name).value.data()));
+        buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor.name).value.address()));
         break;
       case TensorRole::input:
       case TensorRole::scalar:
         buffer = newBuffer(elements * bytesOf(tensor.type));
-        m_buffers[static_cast<std::size_t>(buffer)].first = 0;
-        m_buffers[static_cast<std::size_t>(buffer)].last = static_cast<int>(m_program.operations.size());
+        keep(buffer);
         break;
       case TensorRole::constant: {
         const double value = tensor.value;
@@ -66,6 +65,14 @@ int Plan::newBuffer(std::size_t bytes, std::byte* external) {
   buffer.external = external;
   m_buffers.push_back(buffer);
   return static_cast<int>(m_buffers.size()) - 1;
+}
+
+// From before the first stage until after the last.
+void Plan::keep(int index) {
+  Buffer& buffer = m_buffers[static_cast<std::size_t>(index)];
+  buffer.first = 0;
+  buffer.last = static_cast<int>(m_program.operations.size());
+  buffer.lasting = true;
 }
 
 int Plan::root(int buffer) const {
@@ -139,14 +146,14 @@ Plan::Target Plan::writeGradient(TensorId id) {
   if (tensor(id).role != TensorRole::parameterGradient || !m_fusion.consumers[static_cast<std::size_t>(id)].empty()) {
     return {write(id), false};
   }
-  const int buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor(id).name).gradient.data()));
+  const int buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor(id).name).gradient.address()));
   m_versions[static_cast<std::size_t>(id)].assign(1, {plainLayout(shape(id).rank()), buffer});
   return {use(buffer), true};
 }
 
 void Plan::deliver(TensorId id) {
   const Ref<float> from = read(id);
-  float* to = m_store.at(tensor(id).name).gradient.data();
+  float* to = m_store.at(tensor(id).name).gradient.address();
   const std::int64_t count = shape(id).elements();
   stage("deliver gradient", [from, to, count](const Worker& worker) {
     const auto [first, last] = worker.share(count, 16);
@@ -184,8 +191,7 @@ Ref<float> Plan::scratch(std::int64_t floats) {
 
 Ref<float> Plan::persistent(std::int64_t floats) {
   const int index = newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float));
-  m_buffers[static_cast<std::size_t>(index)].first = 0;
-  m_buffers[static_cast<std::size_t>(index)].last = static_cast<int>(m_program.operations.size());
+  keep(index);
   return {&m_buffers[static_cast<std::size_t>(index)].address, 0};
 }
 
@@ -207,6 +213,10 @@ Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats,
   make(packed);
   m_packed.emplace(key, packed);
   return packed;
+}
+
+void Plan::prologue(TensorId parameter, std::function<void()> task) {
+  m_prologue.push_back({&m_store.at(tensor(parameter).name).value, std::move(task)});
 }
 
 Ref<float> Plan::filled(std::int64_t floats, std::function<void(float*)> fill) {
@@ -240,11 +250,14 @@ void Plan::lowerAll() {
       throw;
     }
   }
-  // Results are read after the step.
-  for (const NamedResult& result : m_program.results) read(result.tensor);
+  for (const NamedResult& result : m_program.results) {
+    const Ref<float> ref = read(result.tensor);  // after the step
+    for (Buffer& buffer : m_buffers)
+      if (&buffer.address == ref.slot) buffer.lasting = true;
+  }
 }
 
-Plan::Result Plan::finish(const std::function<std::byte*(std::size_t)>& allocate) {
+Plan::Result Plan::finish(const Allocate& allocate) {
   for (const auto& [output, input] : m_overwrites) {
     const int to = root(input);
     Buffer& out = m_buffers[static_cast<std::size_t>(output)];
@@ -253,26 +266,36 @@ Plan::Result Plan::finish(const std::function<std::byte*(std::size_t)>& allocate
     if (in.last != out.first || in.bytes < out.bytes) continue;
     out.mergedInto = to;
     in.last = std::max(in.last, out.last);
+    in.lasting |= out.lasting;
   }
+  std::size_t lastingBytes = 0;
   std::vector<ArenaItem> items;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < m_buffers.size(); ++i) {
     const Buffer& buffer = m_buffers[i];
     if (buffer.external != nullptr || buffer.mergedInto >= 0 || buffer.bytes == 0 || buffer.first < 0) continue;
+    if (buffer.lasting) {
+      lastingBytes += buffer.bytes;
+      continue;
+    }
     items.push_back({buffer.bytes, buffer.first, buffer.last});
     owners.push_back(i);
   }
   const ArenaLayout arena = layOutArena(items);
-  std::byte* base = allocate(arena.bytes);
-  for (std::size_t k = 0; k < owners.size(); ++k) m_buffers[owners[k]].address = base + arena.offsets[k];
+  auto [shared, lasting] = allocate(arena.bytes, lastingBytes);
+  for (std::size_t k = 0; k < owners.size(); ++k) m_buffers[owners[k]].address = shared + arena.offsets[k];
   for (std::size_t i = 0; i < m_buffers.size(); ++i) {
     Buffer& buffer = m_buffers[i];
+    if (buffer.lasting && buffer.external == nullptr && buffer.mergedInto < 0) {
+      buffer.address = lasting;
+      lasting += buffer.bytes;
+    }
     if (buffer.external != nullptr) buffer.address = buffer.external;
     if (buffer.mergedInto >= 0) buffer.address = m_buffers[static_cast<std::size_t>(root(static_cast<int>(i)))].address;
   }
   for (auto& call : m_onBind) call();
   m_onBind.clear();
-  return {std::move(m_stages), std::move(m_prologue), std::move(m_guards), arena.bytes, m_reorders};
+  return {std::move(m_stages), std::move(m_prologue), std::move(m_guards), arena.bytes, lastingBytes, m_reorders};
 }
 
 }  // namespace loom::cpu

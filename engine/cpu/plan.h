@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/cpu/fusion.h"
-#include "engine/cpu/layout.h"
 #include "engine/cpu/stage.h"
+#include "engine/passes/fusion.h"
 #include "engine/program/backend.h"
+#include "engine/program/layout.h"
 
 namespace loom::cpu {
 
@@ -58,7 +58,7 @@ class Plan {
   void mayOverwrite(TensorId output, TensorId input);
 
   Ref<float> scratch(std::int64_t floats);     // during this operation
-  Ref<float> persistent(std::int64_t floats);  // from the first stage to the last
+  Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
   // Memory that a forward operation leaves for its gradient, found again under any name.
   Ref<float> shared(const std::string& key, std::int64_t floats);
   // Whether anything reads this output: gradients that nobody asked for are not computed.
@@ -67,7 +67,8 @@ class Plan {
                                !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
   }
   bool hasShared(const std::string& key) const { return m_shared.count(key) != 0; }
-  // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it every step.
+  // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it after every
+  // change of the weight.
   Ref<float> packedWeight(const std::string& key, std::int64_t floats,
                           const std::function<void(const Ref<float>&)>& make);
   // Every element set once, before the first step.
@@ -78,8 +79,9 @@ class Plan {
   void stage(std::string kernel, std::function<void(const Worker&)> run) {
     stage(std::move(kernel), {}, {}, std::move(run));
   }
-  // Runs before all stages of a step, on one thread each, shared out among them: weights into the kernels' layouts.
-  void prologue(std::function<void(const Worker&)> task) { m_prologue.push_back(std::move(task)); }
+  // Runs before all stages of a step in which the parameter is another than in the last one, on one thread each, shared
+  // out among them: weights into the kernels' layouts.
+  void prologue(TensorId parameter, std::function<void()> task);
   // Checks on the step's inputs before anything is written, on the caller's thread; throws what is wrong.
   void guard(std::function<void()> check) { m_guards.push_back(std::move(check)); }
   // Called once when addresses are known.
@@ -89,22 +91,29 @@ class Plan {
   // Lowers everything; throws Error with the operation's origin as context.
   void lowerAll();
 
+  struct Pack {
+    const StoredTensor* weight;
+    std::function<void()> run;
+  };
   struct Result {
     std::vector<Stage> stages;
-    std::vector<std::function<void(const Worker&)>> prologue;
+    std::vector<Pack> prologue;
     std::vector<std::function<void()>> guards;
-    std::size_t arenaBytes = 0;
+    std::size_t sharedBytes = 0, lastingBytes = 0;
     int reorders = 0;
   };
-  // Lays out the arena through `allocate(bytes)`, binds, and hands over. The Plan must outlive the stages (it owns the
-  // slots).
-  Result finish(const std::function<std::byte*(std::size_t)>& allocate);
+  // Places what lives during a step alone and what stays (packed weights, constants, inputs, results) through
+  // `allocate(shared bytes, lasting bytes)`, which answers where both begin; binds, and hands over. The Plan must
+  // outlive the stages (it owns the slots).
+  using Allocate = std::function<std::pair<std::byte*, std::byte*>(std::size_t shared, std::size_t lasting)>;
+  Result finish(const Allocate& allocate);
 
  private:
   struct Buffer {
     std::size_t bytes = 0;
     int first = -1, last = -1;
     std::byte* external = nullptr;
+    bool lasting = false;  // its content is there before the step or wanted after it
     int mergedInto = -1;
     std::size_t offset = 0;
     std::byte* address = nullptr;
@@ -117,6 +126,7 @@ class Plan {
   int newBuffer(std::size_t bytes, std::byte* external = nullptr);
   int root(int buffer) const;
   Ref<float> use(int buffer);
+  void keep(int buffer);
   void prepareTensors();
   void deliver(TensorId id);
 
@@ -134,7 +144,7 @@ class Plan {
   std::map<std::string, int> m_shared;
   std::map<std::string, Ref<float>> m_packed;
   std::vector<Stage> m_stages;
-  std::vector<std::function<void(const Worker&)>> m_prologue;
+  std::vector<Pack> m_prologue;
   std::vector<std::function<void()>> m_guards;
   std::vector<std::function<void()>> m_onBind;
   int m_reorders = 0;
@@ -144,5 +154,7 @@ class Plan {
 using Lowering = void (*)(Plan& plan, const Operation& operation);
 // Null for an op that this backend does not know.
 Lowering findLowering(std::string_view op);
+// What else its kernels do in the same pass.
+Joins joinsOf(const Program& program, const Operation& operation);
 
 }  // namespace loom::cpu

@@ -70,6 +70,10 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
                [&](std::int64_t i, std::int64_t j) { y[i] = apply(function, a[i], b[j]); });
 }
 
+Pointwise pointwise(const Attributes& attributes) {
+  return attributes.text("function") == "add" ? Pointwise::sum : Pointwise::none;
+}
+
 }  // namespace binary_op
 
 const OpDefinition& defineBinaryOp() {
@@ -79,7 +83,8 @@ const OpDefinition& defineBinaryOp() {
                                .gradient = gradient,
                                .reference = reference,
                                .signature = "a, b -> y",
-                               .reusable = {0, 1}};
+                               .reusable = {0, 1},
+                               .pointwise = pointwise};
   return op;
 }
 

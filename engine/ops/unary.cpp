@@ -194,6 +194,14 @@ void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attri
   }
 }
 
+Pointwise pointwise(const Attributes& attributes) {
+  return unaryFunctionOf(attributes) == UnaryFunction::relu ? Pointwise::relu : Pointwise::none;
+}
+
+Pointwise pointwiseOfGradient(const Attributes& attributes) {
+  return unaryFunctionOf(attributes) == UnaryFunction::relu ? Pointwise::reluGradient : Pointwise::none;
+}
+
 }  // namespace unary_op
 
 const OpDefinition& defineUnaryOp() {
@@ -203,7 +211,8 @@ const OpDefinition& defineUnaryOp() {
                                .gradient = gradient,
                                .reference = reference,
                                .signature = "x -> y",
-                               .reusable = {0}};
+                               .reusable = {0},
+                               .pointwise = pointwise};
   return op;
 }
 
@@ -213,7 +222,8 @@ const OpDefinition& defineUnaryGradientOp() {
                                .infer = inferGradient,
                                .reference = referenceGradient,
                                .signature = "x?, y?, dy -> dx",
-                               .reusable = {2, 1, 0}};
+                               .reusable = {2, 1, 0},
+                               .pointwise = pointwiseOfGradient};
   return op;
 }
 

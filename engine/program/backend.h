@@ -54,7 +54,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string name() const = 0;  // "cpu", "cuda", "reference"
-  // Keeps a reference to `store`, whose tensors must not move (ParameterStore guarantees it).
+  // For a parameter store whose tensors this machine computes with.
+  virtual std::unique_ptr<TensorMemory> makeMemory() = 0;
+  // Keeps a reference to `store`, whose tensors must not move (ParameterStore guarantees it) and stand in memory of
+  // this machine. What only lives during a step stands in one arena of the backend, as large as its largest executable
+  // wants it: one step of one executable at a time.
   virtual std::unique_ptr<Executable> compile(Program program, ParameterStore& store,
                                               const CompileOptions& options) = 0;
   // Runs work(first, last) over [0, count) in parallel, in pieces of a multiple of `grain`; returns when all is done.

@@ -28,6 +28,14 @@ struct ReferenceTensor {
   std::vector<double> values;
 };
 
+// What an operation does to each element by itself, as far as others can be joined with it.
+enum class Pointwise {
+  none,          // not on each element by itself, or none of those below
+  relu,          // max(x, 0), of its only input
+  reluGradient,  // inputs: (x, y, dy) of that
+  sum,           // of its two inputs
+};
+
 struct GradientArguments {
   std::span<const TensorId> inputs;  // of the forward operation
   std::span<const TensorId> outputs;
@@ -63,6 +71,8 @@ struct OpDefinition {
   // Whether this operation, reading the output of one of the same op, answers what that one read, as long as the shapes
   // agree (a transpose that undoes a transpose). Null: never.
   bool (*undoes)(const Attributes& attributes, const Attributes& earlier);
+  // Null: none.
+  Pointwise (*pointwise)(const Attributes& attributes) = nullptr;
   // Takes statistics of the samples that are computed at once, unless its attribute `synchronised` says of all ranks';
   // what it keeps of them in the states that it updates goes by its attribute `momentum`.
   bool batchStatistics = false;

@@ -1,8 +1,6 @@
 #include "engine/program/parameter_store.h"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 #include <thread>
 
 #include "engine/base/error.h"
@@ -11,13 +9,9 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
-
-// No tensor that could ever be trained is larger; beyond it a size in bytes could overflow.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-
-void initialise(std::span<float> values, const Parameter& parameter, std::uint64_t seed) {
+std::vector<float> initialValues(const Parameter& parameter, std::uint64_t seed) {
   const Philox random(seed, parameter.name);
+  std::vector<float> values(static_cast<std::size_t>(parameter.shape.elements()));
   const auto fill = [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
       values[i] = static_cast<float>(initialValue(parameter.initializer, random, i));
@@ -31,32 +25,10 @@ void initialise(std::span<float> values, const Parameter& parameter, std::uint64
     helpers.emplace_back(fill, values.size() * piece / pieces, values.size() * (piece + 1) / pieces);
   fill(0, values.size() / pieces);
   for (std::thread& helper : helpers) helper.join();
+  return values;
 }
 
 }  // namespace
-
-ParameterStore::~ParameterStore() {
-  for (void* block : m_blocks) ::operator delete (block, std::align_val_t{kAlignment});
-}
-
-std::span<float> ParameterStore::allocate(std::int64_t elements) {
-  if (elements > kMostElements)
-    throwError(ErrorCode::device, "a tensor of {} values is more than the {} that the parameter store can hold",
-               elements, kMostElements);
-  const auto count = static_cast<std::size_t>(elements);
-  // Whole cache lines, so that no two tensors share one between threads and a vector loop may read to the line's end.
-  const std::size_t bytes =
-      std::max<std::size_t>((count * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-  m_blocks.push_back(nullptr);
-  void*& block = m_blocks.back();
-  try {
-    block = ::operator new (bytes, std::align_val_t{kAlignment});
-  } catch (const std::bad_alloc&) {
-    throwError(ErrorCode::device, "no memory for a tensor of {} bytes of the parameter store", bytes);
-  }
-  std::memset(block, 0, bytes);
-  return {static_cast<float*>(block), count};
-}
 
 void ParameterStore::ensure(const std::vector<Parameter>& parameters) {
   for (const Parameter& parameter : parameters) {
@@ -73,18 +45,18 @@ void ParameterStore::ensure(const std::vector<Parameter>& parameters) {
     }
     auto entry = std::make_unique<Entry>();
     entry->parameter = parameter;
-    entry->value = allocate(parameter.shape.elements());
-    if (!parameter.isState) entry->gradient = allocate(parameter.shape.elements());
-    initialise(entry->value, parameter, m_seed);
+    entry->value = StoredTensor(*m_memory, parameter.shape.elements());
+    if (!parameter.isState) entry->gradient = StoredTensor(*m_memory, parameter.shape.elements());
+    if (parameter.initializer.kind != InitializerKind::zeros) entry->value.write(initialValues(parameter, m_seed));
     m_byName.emplace(parameter.name, entry.get());
     m_entries.push_back(std::move(entry));
   }
 }
 
-std::span<float> ParameterStore::slot(std::string_view parameter, std::string_view slot) {
+StoredTensor& ParameterStore::slot(std::string_view parameter, std::string_view slot) {
   Entry& entry = at(parameter);
   if (const auto found = entry.slots.find(slot); found != entry.slots.end()) return found->second;
-  return entry.slots.emplace(slot, allocate(entry.parameter.shape.elements())).first->second;
+  return entry.slots.emplace(slot, StoredTensor(*m_memory, entry.parameter.shape.elements())).first->second;
 }
 
 bool ParameterStore::has(std::string_view name) const {
@@ -105,7 +77,7 @@ ParameterStore::Entry& ParameterStore::at(std::string_view name) {
 std::int64_t ParameterStore::parameterCount() const {
   std::int64_t count = 0;
   for (const auto& entry : m_entries)
-    if (!entry->parameter.isState) count += static_cast<std::int64_t>(entry->value.size());
+    if (!entry->parameter.isState) count += entry->value.elements();
   return count;
 }
 

@@ -1,16 +1,16 @@
 #pragma once
-// Owns weights, their gradients, optimizer slots and running state by name, in f32, row-major, 64-byte aligned. It
-// outlives executables, which are compiled per input shape and bind to its addresses: a tensor never moves once made.
-// One thread.
+// Owns weights, their gradients, optimizer slots and running state by name, in f32, row-major, in the memory of the
+// machine that trains. It outlives executables, which are compiled per input shape and bind to its addresses: a tensor
+// never moves once made. One thread.
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/shape.h"
 #include "engine/program/program.h"
+#include "engine/program/tensor_memory.h"
 
 namespace loom {
 
@@ -18,20 +18,21 @@ class ParameterStore {
  public:
   struct Entry {
     Parameter parameter;
-    std::span<float> value;
-    std::span<float> gradient;                                   // empty for states
-    std::map<std::string, std::span<float>, std::less<>> slots;  // "momentum", "m", "v": zero at first
+    StoredTensor value;
+    StoredTensor gradient;                                   // empty for states
+    std::map<std::string, StoredTensor, std::less<>> slots;  // "momentum", "m", "v": zero at first
   };
 
-  explicit ParameterStore(std::uint64_t seed) : m_seed(seed) {}
+  // `memory`: Backend::makeMemory() of the machine that computes with it.
+  explicit ParameterStore(std::uint64_t seed, std::unique_ptr<TensorMemory> memory = makeHostMemory())
+      : m_seed(seed), m_memory(std::move(memory)) {}
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
-  ~ParameterStore();
 
   // Makes and initialises what is not there yet; throws Error(badProject) when a name exists with another shape.
   void ensure(const std::vector<Parameter>& parameters);
   // Makes the slot (zero) when it is not there yet.
-  std::span<float> slot(std::string_view parameter, std::string_view slot);
+  StoredTensor& slot(std::string_view parameter, std::string_view slot);
 
   bool has(std::string_view name) const;
   Entry& at(std::string_view name);  // throws Error(internal)
@@ -42,11 +43,10 @@ class ParameterStore {
   std::int64_t parameterCount() const;  // elements of all that are no state
 
  private:
-  std::span<float> allocate(std::int64_t elements);  // zeroed
   std::uint64_t m_seed;
+  std::unique_ptr<TensorMemory> m_memory;
   std::vector<std::unique_ptr<Entry>> m_entries;
   std::map<std::string, Entry*, std::less<>> m_byName;
-  std::vector<void*> m_blocks;
 };
 
 }  // namespace loom

@@ -96,7 +96,7 @@ class ReferenceExecutable final : public Executable {
         break;
       case TensorRole::parameter:
       case TensorRole::state: {
-        const std::span<const float> stored = m_store.at(tensor.name).value;
+        const std::span<const float> stored = m_store.at(tensor.name).value.host();
         values.assign(stored.begin(), stored.end());
         break;
       }
@@ -118,9 +118,11 @@ class ReferenceExecutable final : public Executable {
     const std::vector<double>& values = m_evaluator.value(id).values;
     const bool isState = tensor.role == TensorRole::state;
     ParameterStore::Entry& entry = m_store.at(tensor.name);
-    const std::span<float> to = isState ? entry.value : entry.gradient;
+    StoredTensor& stored = isState ? entry.value : entry.gradient;
+    const std::span<float> to = stored.host();
     for (std::size_t i = 0; i < to.size(); ++i)
       to[i] = static_cast<float>(!isState && options.accumulate ? to[i] + values[i] : values[i]);
+    stored.changed();
   }
 
   Evaluator m_evaluator;
@@ -131,6 +133,7 @@ class ReferenceExecutable final : public Executable {
 class ReferenceBackend final : public Backend {
  public:
   std::string name() const override { return "reference"; }
+  std::unique_ptr<TensorMemory> makeMemory() override { return makeHostMemory(); }
 
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
     if (options.precision != DataType::f32)

@@ -1,7 +1,6 @@
 #include "engine/training/checkpoint.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -40,9 +39,9 @@ Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json posit
   Snapshot snapshot{.step = step, .tensors = {}, .position = std::move(position)};
   for (const auto& entry : store.entries()) {
     const Parameter& parameter = entry->parameter;
-    snapshot.tensors.push_back({parameter.name, parameter.shape, {entry->value.begin(), entry->value.end()}});
-    for (const auto& [slot, values] : entry->slots)
-      snapshot.tensors.push_back({parameter.name + "#" + slot, parameter.shape, {values.begin(), values.end()}});
+    snapshot.tensors.push_back({parameter.name, parameter.shape, entry->value.values()});
+    for (const auto& [slot, tensor] : entry->slots)
+      snapshot.tensors.push_back({parameter.name + "#" + slot, parameter.shape, tensor.values()});
   }
   return snapshot;
 }
@@ -61,13 +60,13 @@ Checkpoint::Checkpoint(const std::filesystem::path& path) : m_path(path), m_file
 
 std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
   std::vector<std::string> missing;
-  const auto fill = [this](const std::string& name, const Shape& shape, std::span<float> values) {
+  const auto fill = [this](const std::string& name, const Shape& shape, StoredTensor& to) {
     const TensorFile::Tensor* tensor = m_file.find(name);
     if (!tensor) return false;
     if (tensor->shape != shape)
       throwError(ErrorCode::badData, "{}: '{}' is {}, but the network wants {}; it belongs to another network",
                  m_path.string(), name, tensor->shape.toString(), shape.toString());
-    std::memcpy(values.data(), tensor->values.data(), values.size_bytes());
+    to.write(tensor->values);
     return true;
   };
   for (const auto& entry : store.entries()) {
@@ -75,8 +74,8 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
     if (!fill(parameter.name, parameter.shape, entry->value))
       throwError(ErrorCode::badData, "{} holds no '{}', which the network has; it belongs to another network",
                  m_path.string(), parameter.name);
-    for (auto& [slot, values] : entry->slots)
-      if (const std::string name = parameter.name + "#" + slot; !fill(name, parameter.shape, values))
+    for (auto& [slot, held] : entry->slots)
+      if (const std::string name = parameter.name + "#" + slot; !fill(name, parameter.shape, held))
         missing.push_back(name);
   }
   return missing;

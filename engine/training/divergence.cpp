@@ -62,7 +62,7 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, const Diverg
     if (tensor.role == TensorRole::intermediate)
       executable->readResult(nameOf(i), values);
     else
-      std::copy_n(store.at(tensor.name).gradient.begin(), values.size(), values.begin());
+      store.at(tensor.name).gradient.read(values);
     if (allFinite(values)) continue;
     if (tensor.role == TensorRole::parameterGradient) return fmt::format("the gradient of '{}'", tensor.name);
     return fmt::format("the {} of {}", operation.backward ? "gradient" : "output",
@@ -84,7 +84,7 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
   }
   for (const Parameter& parameter : program.parameters)
     // Running statistics follow from what a step computes and never lead to it.
-    if (!parameter.isState && !allFinite(store.at(parameter.name).value))
+    if (!parameter.isState && !allFinite(store.at(parameter.name).value.values()))
       return fmt::format("the weights '{}'", parameter.name);
 
   std::vector<Probe> probes;

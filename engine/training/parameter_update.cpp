@@ -84,15 +84,16 @@ ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Progra
     const bool decayed =
         !matchesAny(spec.decayExclude, kindName(parameter.kind)) && !matchesAny(spec.decayExclude, parameter.name);
     if (!decayed) m_undecayed.push_back(parameter.name);
-    Tensor tensor{.range = {.weight = entry.value.data(),
-                            .gradient = entry.gradient.data(),
+    Tensor tensor{.range = {.weight = entry.value.host().data(),
+                            .gradient = entry.gradient.host().data(),
                             .slots = {},
-                            .count = static_cast<std::int64_t>(entry.value.size())},
+                            .count = entry.value.elements()},
                   .weightDecay = decayed ? static_cast<float>(m_baseDecay) : 0,
                   .scaled = !matchesAny(unscaled, kindName(parameter.kind)) && !matchesAny(unscaled, parameter.name)};
     for (std::size_t i = 0; i < m_slots.size(); ++i)
-      tensor.range.slots[i] = store.slot(parameter.name, m_slots[i]).data();
+      tensor.range.slots[i] = store.slot(parameter.name, m_slots[i]).host().data();
     m_tensors.push_back(tensor);
+    m_weights.push_back(&entry.value);
     m_names.push_back(parameter.name);
   }
   if (m_names.empty()) {
@@ -209,6 +210,7 @@ ApplyOutcome ParameterUpdate::apply(Backend& backend, const ApplyOptions& option
     own.tensorScale = static_cast<float>(m_scales[m_pieces[i].tensor]);
     m_optimizer->update(range, own);
   });
+  for (StoredTensor* weight : m_weights) weight->changed();
   if (!measured) outcome = checked();
   ++m_count;
   return outcome;

@@ -76,6 +76,7 @@ class ParameterUpdate {
   std::int64_t m_count = 0;
   std::vector<std::string> m_names, m_slots, m_undecayed;
   std::vector<Tensor> m_tensors;
+  std::vector<StoredTensor*> m_weights;  // of each tensor
   std::vector<Piece> m_pieces;
   std::vector<std::size_t> m_units;  // first piece of each unit of work, and the end
   std::vector<UpdateSums> m_sums;    // of each piece, for rules that measure

@@ -25,16 +25,21 @@ std::uint64_t checksumOf(std::span<const float> values) {
 
 std::uint64_t checksumOf(const ParameterStore& store) {
   std::uint64_t sum = 0;
-  for (const auto& entry : store.entries()) sum = (std::rotl(sum, 23) ^ checksumOf(entry->value)) * kOdd;
+  for (const auto& entry : store.entries()) sum = (std::rotl(sum, 23) ^ checksumOf(entry->value.values())) * kOdd;
   return std::max<std::uint64_t>(sum, 1);
 }
 
 void shareStore(Communicator& communicator, ParameterStore& store, StorePart what) {
   communicator.activity().subject.store("rank 0's weights", std::memory_order_relaxed);
+  const auto share = [&communicator](StoredTensor& tensor) {
+    std::vector<float> values = tensor.values();
+    communicator.broadcast(std::as_writable_bytes(std::span(values)), 0);
+    tensor.write(values);
+  };
   for (const auto& entry : store.entries()) {
-    communicator.broadcast(std::as_writable_bytes(entry->value), 0);
+    share(entry->value);
     if (what == StorePart::values) continue;
-    for (auto& [name, slot] : entry->slots) communicator.broadcast(std::as_writable_bytes(slot), 0);
+    for (auto& [name, slot] : entry->slots) share(slot);
   }
 }
 

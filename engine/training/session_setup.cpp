@@ -43,7 +43,7 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
                                                           {"rows_total", progress.rowsTotal},
                                                           {"rows_per_second", progress.rowsPerSecond}});
                                      }}),
-      m_store(m_settings.seed),
+      m_store(m_settings.seed, backend.makeMemory()),
       m_networks(backend, m_store, m_compile, m_settings.seed, m_settings.statistics) {
   if (m_options.project.training.updates.empty())
     throwError(ErrorCode::badProject,

@@ -19,6 +19,28 @@ std::size_t sizeOf(const std::vector<std::span<float>>& tensors) {
   return size;
 }
 
+std::size_t sizeOf(const std::vector<StoredTensor*>& tensors) {
+  std::int64_t size = 0;
+  for (const StoredTensor* tensor : tensors) size += tensor->elements();
+  return static_cast<std::size_t>(size);
+}
+
+void read(const std::vector<StoredTensor*>& tensors, std::span<float> to) {
+  for (const StoredTensor* tensor : tensors) {
+    const auto count = static_cast<std::size_t>(tensor->elements());
+    tensor->read(to.first(count));
+    to = to.subspan(count);
+  }
+}
+
+void write(const std::vector<StoredTensor*>& tensors, std::span<const float> from) {
+  for (StoredTensor* tensor : tensors) {
+    const auto count = static_cast<std::size_t>(tensor->elements());
+    tensor->write(from.first(count));
+    from = from.subspan(count);
+  }
+}
+
 void copyFrom(const std::vector<std::span<float>>& tensors, std::span<float> to) {
   for (const std::span<float>& tensor : tensors) {
     std::copy(tensor.begin(), tensor.end(), to.begin());
@@ -42,13 +64,14 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   for (const auto& names : buckets) {
     GradientExchange::Bucket bucket{.label = labelOf(names), .tensors = {}, .wire = m_wire};
     for (const std::string& name : names) {
-      m_tensors.push_back(store.at(name).gradient);
+      m_tensors.push_back(store.at(name).gradient.host());
       bucket.tensors.push_back(m_tensors.back());
     }
     exchanged.push_back(std::move(bucket));
   }
-  for (const std::string& name : states) m_states.push_back(store.at(name).value);
+  for (const std::string& name : states) m_states.push_back(&store.at(name).value);
   m_before.resize(sizeOf(m_states));
+  m_after.resize(m_before.size());
   m_mean.resize(m_before.size());
   if (parallel.deterministic) {
     const auto owner = [&parallel](int shard) {
@@ -71,7 +94,7 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std
   m_batch = batch;
   m_averaging = !m_states.empty() && (shardsOfAll > 1 || m_parallel.ranks() > 1);
   if (m_averaging) {
-    copyFrom(m_states, m_before);
+    read(m_states, m_before);
     std::fill(m_mean.begin(), m_mean.end(), 0.0f);
   }
   if (m_tree)
@@ -80,20 +103,19 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std
     runRounded(shards, compute);
   else
     runInStore(shards, compute);
-  if (m_averaging) copyTo(m_states, m_mean);
+  if (m_averaging) write(m_states, m_mean);
 }
 
 // Every shard begins at the statistics of before the step.
 void StepExchange::computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute,
                                 StepOptions options) {
-  if (m_averaging && k > 0) copyTo(m_states, m_before);
+  if (m_averaging && k > 0) write(m_states, m_before);
   compute(k, options);
   if (!m_averaging) return;
   const float share = static_cast<float>(static_cast<double>(shards[k].count) / static_cast<double>(m_batch));
   if (m_tree) return;  // leaves are weighted there
-  std::size_t at = 0;
-  for (const std::span<float>& state : m_states)
-    for (const float value : state) m_mean[at++] += share * value;
+  read(m_states, m_after);
+  for (std::size_t i = 0; i < m_mean.size(); ++i) m_mean[i] += share * m_after[i];
 }
 
 void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& compute) {
@@ -137,7 +159,7 @@ void StepExchange::runTree(const std::vector<Shard>& shards, const Compute& comp
     computeShard(shards, k, compute, {});
     copyFrom(m_tensors, to);
     if (m_averaging) {
-      copyFrom(m_states, to.subspan(gradients));
+      read(m_states, to.subspan(gradients));
       const float share = static_cast<float>(static_cast<double>(shards[k].count) / static_cast<double>(m_batch));
       for (float& value : to.subspan(gradients)) value *= share;
     } else {

@@ -35,8 +35,9 @@ class StepExchange {
 
   const Parallel& m_parallel;
   Wire m_wire;
-  std::vector<std::span<float>> m_tensors, m_states;
-  std::vector<float> m_before, m_mean;  // statistics before the step; their mean over shards so far
+  std::vector<std::span<float>> m_tensors;
+  std::vector<StoredTensor*> m_states;
+  std::vector<float> m_before, m_after, m_mean;  // statistics before the step and after a shard; their mean so far
   std::vector<float> m_sum;             // of gradients (and statistics, in a tree) beside the store
   std::vector<std::uint16_t> m_words;
   std::unique_ptr<GradientExchange> m_gradients;

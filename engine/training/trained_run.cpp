@@ -23,7 +23,7 @@ TrainedRun::TrainedRun(Backend& backend, TrainedRunOptions options)
       m_settings(readSettings(m_description.project.training.settings)),
       m_path(chooseCheckpoint(m_options)),
       m_backend(backend),
-      m_store(m_settings.seed),
+      m_store(m_settings.seed, backend.makeMemory()),
       m_compile({.precision = m_settings.precision, .threads = m_settings.threads}),
       m_networks(backend, m_store, m_compile, m_settings.seed),
       m_data(m_description.project, {.folder = m_description.folder,

@@ -90,7 +90,7 @@ Ref<float> weightIn(Plan& plan, TensorId id, const ConvolutionDescription& g, co
   const std::string key = "convolution weight " + std::to_string(id) + " " + bytesOf(wanted);
   return plan.packedWeight(key, floatsOf(wanted), [&](const Ref<float>& packed) {
     bindTo(packed);
-    plan.prologue([task](const Worker&) { task->run(); });
+    plan.prologue(id, [task] { task->run(); });
   });
 }
 

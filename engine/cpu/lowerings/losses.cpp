@@ -29,28 +29,28 @@ void meanOf(Plan& plan, const std::string& name, TensorId result, std::int64_t c
 using ops::kLeastProbability;
 
 // Elementwise losses and their slopes, in double: they are never where the time goes.
-enum class Pointwise { binaryCrossEntropy, binaryCrossEntropyFromLogits, meanSquaredError, huber };
+enum class PointwiseLoss { binaryCrossEntropy, binaryCrossEntropyFromLogits, meanSquaredError, huber };
 
-Pointwise pointwiseOf(const Operation& operation) {
+PointwiseLoss pointwiseOf(const Operation& operation) {
   const std::string& name = operation.op->name;
   if (name.starts_with("binary_cross_entropy")) {
-    return operation.attributes.boolean("from_logits", false) ? Pointwise::binaryCrossEntropyFromLogits
-                                                              : Pointwise::binaryCrossEntropy;
+    return operation.attributes.boolean("from_logits", false) ? PointwiseLoss::binaryCrossEntropyFromLogits
+                                                              : PointwiseLoss::binaryCrossEntropy;
   }
-  return name.starts_with("huber") ? Pointwise::huber : Pointwise::meanSquaredError;
+  return name.starts_with("huber") ? PointwiseLoss::huber : PointwiseLoss::meanSquaredError;
 }
 
-double lossOf(Pointwise kind, double x, double target, double delta) {
+double lossOf(PointwiseLoss kind, double x, double target, double delta) {
   switch (kind) {
-    case Pointwise::binaryCrossEntropyFromLogits:
+    case PointwiseLoss::binaryCrossEntropyFromLogits:
       return (x > 0 ? x : 0) - x * target + std::log1p(std::exp(-std::abs(x)));
-    case Pointwise::binaryCrossEntropy: {
+    case PointwiseLoss::binaryCrossEntropy: {
       const double p = x < kLeastProbability ? kLeastProbability : x > 1 - kLeastProbability ? 1 - kLeastProbability : x;
       return -(target * std::log(p) + (1 - target) * std::log1p(-p));
     }
-    case Pointwise::meanSquaredError:
+    case PointwiseLoss::meanSquaredError:
       return (x - target) * (x - target);
-    case Pointwise::huber: {
+    case PointwiseLoss::huber: {
       const double d = std::abs(x - target);
       return d <= delta ? 0.5 * d * d : delta * (d - 0.5 * delta);
     }
@@ -58,15 +58,15 @@ double lossOf(Pointwise kind, double x, double target, double delta) {
   return 0;
 }
 
-double slopeOf(Pointwise kind, double x, double target, double delta) {
+double slopeOf(PointwiseLoss kind, double x, double target, double delta) {
   switch (kind) {
-    case Pointwise::binaryCrossEntropyFromLogits:
+    case PointwiseLoss::binaryCrossEntropyFromLogits:
       return (x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x))) - target;
-    case Pointwise::binaryCrossEntropy:
+    case PointwiseLoss::binaryCrossEntropy:
       return x < kLeastProbability || x > 1 - kLeastProbability ? 0 : (x - target) / (x * (1 - x));
-    case Pointwise::meanSquaredError:
+    case PointwiseLoss::meanSquaredError:
       return 2 * (x - target);
-    case Pointwise::huber: {
+    case PointwiseLoss::huber: {
       const double d = x - target;
       return d > delta ? delta : d < -delta ? -delta : d;
     }
@@ -129,7 +129,7 @@ void lowerSoftmaxCrossEntropyGradient(Plan& plan, const Operation& operation) {
 
 void lowerPointwiseLoss(Plan& plan, const Operation& operation) {
   const auto x = plan.read(operation.inputs[0]), target = plan.read(operation.inputs[1]);
-  const Pointwise kind = pointwiseOf(operation);
+  const PointwiseLoss kind = pointwiseOf(operation);
   const double delta = operation.attributes.real("delta", 1.0);
   meanOf(plan, operation.op->name, operation.outputs[0], plan.shape(operation.inputs[0]).elements(),
          [=](std::int64_t first, std::int64_t last) {
@@ -145,7 +145,7 @@ void lowerPointwiseLossGradient(Plan& plan, const Operation& operation) {
              scale = plan.read(operation.inputs[2]);
   const auto to = plan.write(dx);
   plan.mayOverwrite(dx, operation.inputs[0]);
-  const Pointwise kind = pointwiseOf(operation);
+  const PointwiseLoss kind = pointwiseOf(operation);
   const double delta = operation.attributes.real("delta", 1.0);
   const std::int64_t count = plan.shape(dx).elements();
   plan.stage(operation.op->name, [=](const Worker& worker) {

@@ -9,26 +9,27 @@ namespace {
 struct Row {
   std::string_view op;
   Lowering lower;
+  Joins joins = {};
 };
 
 constexpr Row kTable[] = {
-    {"convolution", lowerConvolution},
+    {"convolution", lowerConvolution, {.relu = true}},
     {"convolution_input_gradient", lowerConvolutionInputGradient},
     {"convolution_weight_gradient", lowerConvolutionWeightGradient},
-    {"matmul", lowerMatmul},
+    {"matmul", lowerMatmul, {.relu = true}},
     {"bias_gradient", lowerBiasGradient},
     {"max_pooling", lowerMaxPooling},
-    {"max_pooling_gradient", lowerMaxPoolingGradient},
+    {"max_pooling_gradient", lowerMaxPoolingGradient, {.gradientOf = 0}},
     {"average_pooling", lowerAveragePooling},
     {"average_pooling_gradient", lowerAveragePoolingGradient},
-    {"batch_normalization", lowerBatchNormalization},
-    {"batch_normalization_inference", lowerBatchNormalizationInference},
-    {"batch_normalization_gradient", lowerBatchNormalizationGradient},
+    {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}},
+    {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}},
+    {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}},
     {"dropout", lowerDropout},
     {"random", lowerRandom},
     {"unary", lowerUnary},
     {"unary_gradient", lowerUnaryGradient},
-    {"binary", lowerBinary},
+    {"binary", lowerBinary, {.relu = true, .maskBehind = true}},  // sums of one shape
     {"scale", lowerScale},
     {"scale_by", lowerScaleBy},
     {"sum_to", lowerSumTo},
@@ -72,11 +73,26 @@ constexpr Row kTable[] = {
     {"receive", lowerReceive},
 };
 
+const Row* find(std::string_view op) {
+  const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const Row& row) { return row.op == op; });
+  return row == std::end(kTable) ? nullptr : row;
+}
+
 }  // namespace
 
 Lowering findLowering(std::string_view op) {
-  const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const Row& row) { return row.op == op; });
-  return row == std::end(kTable) ? nullptr : row->lower;
+  const Row* row = find(op);
+  return row == nullptr ? nullptr : row->lower;
+}
+
+Joins joinsOf(const Program& program, const Operation& operation) {
+  const Row* row = find(operation.op->name);
+  if (row == nullptr) return {};
+  if (row->lower == lowerBinary &&
+      (operation.op->pointwise(operation.attributes) != Pointwise::sum ||
+       program.tensor(operation.inputs[0]).shape != program.tensor(operation.inputs[1]).shape))
+    return {};
+  return row->joins;
 }
 
 }  // namespace loom::cpu

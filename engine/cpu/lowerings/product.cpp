@@ -36,9 +36,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_
       const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
       for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {
         const std::int64_t end = std::min(panelsOf(n), panel + step);
-        plan.prologue([=](const Worker&) {
-          packB(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end, bf16);
-        });
+        plan.prologue(weight, [=] { packB(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end, bf16); });
       }
     });
   }

@@ -49,7 +49,7 @@ Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidde
     return plan.packedWeight(named(s, "hidden by gate") + " " + std::to_string(wHidden), size * s.gates,
                              [&](const Ref<float>& packed) {
                                for (std::int64_t gate = 0; gate < s.gates; ++gate)
-                                 plan.prologue([=](const Worker&) { packGate(packed, gate); });
+                                 plan.prologue(wHidden, [=] { packGate(packed, gate); });
                              });
   }
   const auto packed = plan.scratch(size * s.gates);

@@ -89,7 +89,7 @@ class Stepper {
         m_backend(backend),
         m_settings(readSettings({{"batch", workload.batch * communicator.size()}})),
         m_parallel(communicator, m_settings, trace),
-        m_store(1) {
+        m_store(1, backend.makeMemory()) {
     Program program = lower(workload.network, {.batch = workload.batch, .seed = 1, .training = true});
     ProgramBuilder builder(std::move(program));
     differentiate(builder);

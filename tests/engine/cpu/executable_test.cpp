@@ -1,6 +1,10 @@
 // Whole programs on the CPU: gradients against the reference backend, several shapes on one store, layouts, faults.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -90,7 +94,9 @@ TEST(CpuExecutable, twoBatchSizesShareOneStore) {
     // A step of gradient descent, so that packed weights must follow.
     for (ParameterStore* store : {&mine, &theirs}) {
       for (const auto& entry : store->entries()) {
-        for (std::size_t i = 0; i < entry->gradient.size(); ++i) entry->value[i] -= 0.01f * entry->gradient[i];
+        const std::span<float> value = entry->value.host(), gradient = entry->gradient.host();
+        for (std::size_t i = 0; i < gradient.size(); ++i) value[i] -= 0.01f * gradient[i];
+        entry->value.changed();
       }
     }
   }
@@ -130,13 +136,92 @@ TEST(CpuExecutable, arenaIsSmallerThanItsTensors) {
   EXPECT_LT(cpu->compile(program, store, {})->describe()["arena_bytes"].get<double>(), 0.8 * bytes);
 }
 
+// Bringing weights into the kernels' layouts costs a pass over them: an evaluation does it once.
+TEST(CpuExecutable, weightsArePackedOnceAChange) {
+  const auto cpu = makeCpuBackend(2);
+  for (const Network& network : kNetworks) {
+    SCOPED_TRACE(network.name);
+    ParameterStore store(1);
+    const auto executable = cpu->compile(network.make(4), store, {});
+    ASSERT_GT(executable->describe()["weight_packs"].get<int>(), 0);
+    networks::fill(*executable, networks::kClasses);
+    const auto loss = [&] {
+      executable->run({});
+      return executable->scalarResult("loss");
+    };
+    const double first = loss();
+    for (const auto& entry : store.entries())
+      if (!entry->parameter.isState)
+        for (float& value : entry->value.host()) value *= 1.5f;
+    // Nobody was told of it, so the packed ones stay: biases and other weights that are read where they stand do not.
+    const double untold = loss();
+    for (const auto& entry : store.entries()) entry->value.changed();
+    const double told = loss();
+    EXPECT_NE(untold, told);
+    for (const auto& entry : store.entries())
+      if (!entry->parameter.isState) {
+        std::vector<float> values = entry->value.values();
+        for (float& value : values) value /= 1.5f;
+        entry->value.write(values);
+      }
+    EXPECT_NEAR(loss(), first, 2e-3 * std::abs(first));
+  }
+}
+
+TEST(CpuExecutable, executablesOfABackendShareOneArena) {
+  const Program large = networks::smallCnn(256), small = networks::smallCnn(64);
+  const auto alone = makeCpuBackend(2), cpu = makeCpuBackend(2);
+  ParameterStore store(1), other(1);
+  const auto resident = [] {
+    std::ifstream statm("/proc/self/statm");
+    std::int64_t size = 0, pages = 0;
+    statm >> size >> pages;
+    return pages * sysconf(_SC_PAGESIZE);
+  };
+  std::vector<std::unique_ptr<Executable>> all;
+  all.push_back(cpu->compile(large, store, {}));
+  const Json description = all[0]->describe();
+  const auto shared = description["arena_bytes"].get<std::int64_t>() - description["lasting_bytes"].get<std::int64_t>();
+  ASSERT_GT(shared, 4 << 20);
+  const std::int64_t before = resident();
+  for (int i = 0; i < 12; ++i) all.push_back(cpu->compile(i % 2 ? small : large, store, {}));
+  EXPECT_LT(resident() - before, 6 * shared) << "twelve arenas";
+
+  // Each computes what it would by itself, whatever the others left in the arena.
+  for (const auto& executable : all) networks::fill(*executable, networks::kClasses);
+  const auto byItself = alone->compile(large, other, {});
+  networks::fill(*byItself, networks::kClasses);
+  byItself->run({});
+  for (const auto& executable : all) {
+    executable->run({});
+    if (executable->program().batch != large.batch) continue;
+    EXPECT_EQ(executable->scalarResult("loss"), byItself->scalarResult("loss"));
+  }
+  EXPECT_EQ(all[0]->scalarResult("loss"), byItself->scalarResult("loss")) << "a result stays until its next step";
+}
+
+// What was compiled before a larger one still runs.
+TEST(CpuExecutable, theArenaGrows) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const auto small = cpu->compile(networks::smallCnn(4), store, {});
+  networks::fill(*small, networks::kClasses);
+  small->run({});
+  const double loss = small->scalarResult("loss");
+  const auto large = cpu->compile(networks::smallCnn(64), store, {});
+  networks::fill(*large, networks::kClasses);
+  large->run({});
+  small->run({});
+  EXPECT_EQ(small->scalarResult("loss"), loss);
+}
+
 TEST(CpuExecutable, labelOutOfRangeNamesTheRowAndChangesNothing) {
   const auto cpu = makeCpuBackend(2);
   ParameterStore store(1);
   const auto executable = cpu->compile(networks::residualNetwork(4), store, {});
   networks::fill(*executable, networks::kClasses);
   reinterpret_cast<std::int32_t*>(executable->input("y").data())[2] = 9;
-  const auto before = std::vector<float>(store.at("bn1/mean").value.begin(), store.at("bn1/mean").value.end());
+  const std::vector<float> before = store.at("bn1/mean").value.values();
   try {
     executable->run({});
     FAIL() << "the label 9 was taken";
@@ -145,7 +230,7 @@ TEST(CpuExecutable, labelOutOfRangeNamesTheRowAndChangesNothing) {
     EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("row 2"), testing::HasSubstr("label 9"),
                                              testing::HasSubstr("0 to 4"), testing::HasSubstr("in layer 'loss'")));
   }
-  EXPECT_THAT(before, testing::ElementsAreArray(store.at("bn1/mean").value));
+  EXPECT_THAT(before, testing::ElementsAreArray(store.at("bn1/mean").value.host()));
   networks::fill(*executable, networks::kClasses);
   executable->run({});  // and goes on
 }

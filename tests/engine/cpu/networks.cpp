@@ -185,8 +185,7 @@ Outcome collect(const Executable& executable, const ParameterStore& store) {
   outcome["loss"] = {static_cast<float>(executable.scalarResult("loss"))};
   for (const auto& entry : store.entries()) {
     const auto& values = entry->parameter.isState ? entry->value : entry->gradient;
-    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(),
-                                                                                                   values.end());
+    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name] = values.values();
   }
   return outcome;
 }

@@ -114,7 +114,7 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
     const InputCase& input = opCase.inputs[k];
     const std::vector<double> values = valuesOf(opCase, k, input.shape.elements());
     if (store.has(nameOf(k)))
-      std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.begin());
+      std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.host().begin());
     else if (input.kind == InputKind::given)
       write<float>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::labels)
@@ -129,9 +129,8 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
   executable->readResult("y", outcome["y"]);
   outcome["loss"] = {static_cast<float>(executable->scalarResult("loss"))};
   for (const auto& entry : store.entries()) {
-    const std::span<const float> values = entry->parameter.isState ? entry->value : entry->gradient;
-    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name].assign(values.begin(),
-                                                                                                   values.end());
+    outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name] =
+        (entry->parameter.isState ? entry->value : entry->gradient).values();
   }
   return outcome;
 }

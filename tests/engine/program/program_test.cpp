@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -73,21 +74,20 @@ TEST(Program, PrintsOneOperationALine) {
 TEST(ParameterStore, InitialisesByNameAndNeverMoves) {
   ParameterStore store(3), other(3), reseeded(4);
   store.ensure({uniform("a", {5, 3})});
-  float* address = store.at("a").value.data();
+  float* address = store.at("a").value.host().data();
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address) % 64, 0u);
   store.ensure({uniform("b", {1000}), uniform("a", {5, 3}), {.name = "mean", .shape = {4}, .isState = true}});
   for (int i = 0; i < 100; ++i) store.ensure({uniform(("more" + std::to_string(i)).c_str(), {7})});
-  EXPECT_EQ(store.at("a").value.data(), address);
+  EXPECT_EQ(store.at("a").value.host().data(), address);
 
   other.ensure({uniform("b", {1000}), uniform("a", {5, 3})});  // in another order
   reseeded.ensure({uniform("b", {1000})});
-  EXPECT_THAT(std::vector<float>(store.at("b").value.begin(), store.at("b").value.end()),
-              testing::ElementsAreArray(other.at("b").value));
-  EXPECT_NE(store.at("b").value[0], reseeded.at("b").value[0]);
+  EXPECT_THAT(store.at("b").value.values(), testing::ElementsAreArray(other.at("b").value.host()));
+  EXPECT_NE(store.at("b").value.host()[0], reseeded.at("b").value.host()[0]);
   const Philox philox(3, "b");
   for (std::uint64_t i : {0u, 999u})
-    EXPECT_EQ(store.at("b").value[i], static_cast<float>(0.5 * (2 * philox.uniform(i) - 1)));
-  EXPECT_THAT(store.at("b").value, Each(testing::AllOf(testing::Ge(-0.5f), testing::Lt(0.5f))));
+    EXPECT_EQ(store.at("b").value.host()[i], static_cast<float>(0.5 * (2 * philox.uniform(i) - 1)));
+  EXPECT_THAT(store.at("b").value.host(), Each(testing::AllOf(testing::Ge(-0.5f), testing::Lt(0.5f))));
 
   EXPECT_TRUE(store.at("mean").gradient.empty());
   EXPECT_EQ(store.parameterCount(), 15 + 1000 + 700);
@@ -96,11 +96,11 @@ TEST(ParameterStore, InitialisesByNameAndNeverMoves) {
 TEST(ParameterStore, KeepsSlotsAndBeginsWithoutGradients) {
   ParameterStore store(1);
   store.ensure({uniform("w", {3})});
-  const std::span<float> momentum = store.slot("w", "momentum");
+  const std::span<float> momentum = store.slot("w", "momentum").host();
   EXPECT_THAT(momentum, ElementsAre(0, 0, 0));
   momentum[1] = 4;
-  EXPECT_EQ(store.slot("w", "momentum").data(), momentum.data());
-  EXPECT_THAT(store.at("w").gradient, ElementsAre(0, 0, 0));
+  EXPECT_EQ(store.slot("w", "momentum").host().data(), momentum.data());
+  EXPECT_THAT(store.at("w").gradient.host(), ElementsAre(0, 0, 0));
   EXPECT_EQ(momentum[1], 4);
   EXPECT_THROW(store.slot("v", "momentum"), Error);
   try {
@@ -112,12 +112,33 @@ TEST(ParameterStore, KeepsSlotsAndBeginsWithoutGradients) {
   }
 }
 
+// What was made of a tensor is known to be old by its version.
+TEST(ParameterStore, EveryChangeIsSeenByTheVersion) {
+  ParameterStore store(1);
+  store.ensure({uniform("w", {3}), uniform("v", {3}), uniform("u", {2})});
+  StoredTensor& w = store.at("w").value;
+  std::uint64_t before = w.version();
+  w.values();
+  w.host();
+  EXPECT_EQ(w.version(), before);
+  const std::vector<float> numbers{1, 2, 3};
+  w.write(numbers);
+  EXPECT_THAT(w.values(), ElementsAre(1, 2, 3));
+  EXPECT_NE(w.version(), std::exchange(before, w.version()));
+  w.copyFrom(store.at("v").value);
+  EXPECT_EQ(w.values(), store.at("v").value.values());
+  EXPECT_NE(w.version(), std::exchange(before, w.version()));
+  EXPECT_THROW(w.write(std::vector<float>(4)), Error);
+  EXPECT_THROW(w.copyFrom(store.at("u").value), Error);
+  EXPECT_EQ(w.version(), before);
+}
+
 // Large tensors are filled by several threads, which must not show.
 TEST(ParameterStore, LargeTensorsAreFilledToTheLast) {
   ParameterStore store(5);
   store.ensure({uniform("w", {1031, 1033})});
   const Philox philox(5, "w");
-  const std::span<const float> values = store.at("w").value;
+  const std::span<const float> values = store.at("w").value.host();
   for (std::uint64_t i = 0; i < values.size(); ++i)
     ASSERT_EQ(values[i], static_cast<float>(0.5 * (2 * philox.uniform(i) - 1))) << i;
 }
@@ -138,7 +159,7 @@ TEST(ParameterStore, NormalHasItsDeviation) {
   ParameterStore store(1);
   store.ensure({{.name = "w", .shape = {100, 100}, .initializer = {.kind = InitializerKind::normal, .scale = 0.2}}});
   double mean = 0, square = 0;
-  for (float value : store.at("w").value) mean += value / 1e4, square += double{value} * value / 1e4;
+  for (float value : store.at("w").value.host()) mean += value / 1e4, square += double{value} * value / 1e4;
   EXPECT_NEAR(mean, 0, 0.01);
   EXPECT_NEAR(square, 0.04, 0.003);
 }
@@ -162,8 +183,8 @@ TEST(ReferenceBackend, RunsAStepOnAStore) {
   const std::unique_ptr<Backend> backend = makeReferenceBackend();
   ParameterStore store(1);
   const std::unique_ptr<Executable> executable = backend->compile(regression(2), store, {});
-  store.at("w").value[0] = 1;
-  store.at("w").value[1] = -1;
+  store.at("w").value.host()[0] = 1;
+  store.at("w").value.host()[1] = -1;
   fill(executable->input("x"), {1, 2, 3, 4});
   fill(executable->input("t"), {0, 1});
   executable->run({});
@@ -171,11 +192,11 @@ TEST(ReferenceBackend, RunsAStepOnAStore) {
   std::vector<float> y(2);
   executable->readResult("fc", y);
   EXPECT_THAT(y, ElementsAre(-1, -1));
-  EXPECT_THAT(store.at("w").gradient, ElementsAre(-7, -10));
+  EXPECT_THAT(store.at("w").gradient.host(), ElementsAre(-7, -10));
   executable->run({.lossScale = 0.5, .accumulate = true});
-  EXPECT_THAT(store.at("w").gradient, ElementsAre(-10.5, -15));
+  EXPECT_THAT(store.at("w").gradient.host(), ElementsAre(-10.5, -15));
   executable->run({});
-  EXPECT_THAT(store.at("w").gradient, ElementsAre(-7, -10)) << "overwritten when not told to add";
+  EXPECT_THAT(store.at("w").gradient.host(), ElementsAre(-7, -10)) << "overwritten when not told to add";
   EXPECT_THROW(executable->input("z"), Error);
   EXPECT_EQ(executable->describe()["operations"].size(), executable->program().operations.size());
 }
@@ -189,13 +210,13 @@ TEST(ReferenceBackend, TwoBatchSizesShareOneStore) {
   fill(whole->input("x"), {1, 2, 3, 4, 5, 6});
   fill(whole->input("t"), {0, 1, 2});
   whole->run({});
-  const std::vector<float> wanted(store.at("w").gradient.begin(), store.at("w").gradient.end());
+  const std::vector<float> wanted = store.at("w").gradient.values();
   for (int row = 0; row < 3; ++row) {
     fill(part->input("x"), {1.0f + 2 * row, 2.0f + 2 * row});
     fill(part->input("t"), {static_cast<float>(row)});
     part->run({.firstSample = row, .lossScale = 1.0 / 3, .accumulate = row > 0});
   }
-  for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(store.at("w").gradient[i], wanted[i], 1e-5);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(store.at("w").gradient.host()[i], wanted[i], 1e-5);
 }
 
 TEST(ReferenceBackend, WritesStatesBack) {
@@ -211,10 +232,10 @@ TEST(ReferenceBackend, WritesStatesBack) {
   const std::unique_ptr<Executable> executable = backend->compile(builder.take(), store, {});
   fill(executable->input("x"), {1, 2, 3, 6});
   executable->run({});
-  EXPECT_FLOAT_EQ(store.at("bn/mean").value[0], 1.5);
-  EXPECT_FLOAT_EQ(store.at("bn/variance").value[0], 0.5f + 0.5f * 14 / 3);
+  EXPECT_FLOAT_EQ(store.at("bn/mean").value.host()[0], 1.5);
+  EXPECT_FLOAT_EQ(store.at("bn/variance").value.host()[0], 0.5f + 0.5f * 14 / 3);
   executable->run({.accumulate = true});
-  EXPECT_FLOAT_EQ(store.at("bn/mean").value[0], 2.25) << "gradients accumulate, states do not";
+  EXPECT_FLOAT_EQ(store.at("bn/mean").value.host()[0], 2.25) << "gradients accumulate, states do not";
 }
 
 TEST(ReferenceBackend, ErrorsOfAStepNameTheLayer) {

@@ -121,7 +121,7 @@ TEST(ProgramOverRanks, ComputesWhatOneProgramOfAllComputes) {
   const auto executable = backend->compile(programOfOne(size()), store, {.collectives = &exchange});
   for (const char* name : {"w", "v"}) {
     const std::vector<double> values = valuesOf(name, rank(), kPart);
-    std::copy(values.begin(), values.end(), store.at(name).value.begin());
+    std::copy(values.begin(), values.end(), store.at(name).value.host().begin());
   }
   write(executable->input("k"), valuesOf("k", rank(), wholeOf(size())));
   write(executable->input("projection"), valuesOf("projection", rank(), kPart));
@@ -137,7 +137,8 @@ TEST(ProgramOverRanks, ComputesWhatOneProgramOfAllComputes) {
       const std::string known = fmt::format("{}@{}", name, rank());
       const TensorId gradient = whole.program().findTensor(known, TensorRole::parameterGradient);
       for (std::size_t i = 0; i < y.size(); ++i)
-        ASSERT_NEAR(store.at(name).gradient[i], gradient == kNoTensor ? 0.0 : whole.value(gradient).values[i], 1e-4)
+        ASSERT_NEAR(store.at(name).gradient.host()[i], gradient == kNoTensor ? 0.0 : whole.value(gradient).values[i],
+                    1e-4)
             << known << " " << i;
     }
   }

@@ -287,7 +287,7 @@ TEST(Start, AllBeginWithTheFirstRanksWeights) {
   WatchedBackend backend;
   // Only before the start: other shapes are compiled later, between steps.
   backend.compiled = [first = true](ParameterStore& store) mutable {
-    if (first && rank() > 0) store.entries().front()->value[0] += 0.5f;
+    if (first && rank() > 0) store.entries().front()->value.host()[0] += 0.5f;
     first = false;
   };
   const Workshop::Run run = runOnAll(shared, project, "apart", false, &backend);
@@ -304,7 +304,7 @@ TEST(Weights, ThatComeApartAreFoundAndMadeAlike) {
   Json project = projectOf(kNets[0], {{"epochs", 1000}, {"max_steps", 130}});
   WatchedBackend backend;
   backend.shared = [times = 0](ParameterStore& store) mutable {
-    if (++times == 10 && rank() == size() - 1 && rank() > 0) store.entries().front()->value[0] += 1e-3f;
+    if (++times == 10 && rank() == size() - 1 && rank() > 0) store.entries().front()->value.host()[0] += 1e-3f;
   };
   const Workshop::Run run = runOnAll(shared, project, "run", false, &backend);
   if (rank() != 0) return;

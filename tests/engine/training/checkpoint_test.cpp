@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/training/position.h"
+#include "engine/training/same_weights.h"
 #include "tests/engine/run/folder.h"
 
 namespace loom {
@@ -22,7 +23,7 @@ class Checkpoints : public testing::Test {
     m_store.ensure(
         {{.name = "fc/weight", .shape = Shape{2, 3}, .initializer = {.kind = InitializerKind::normal, .scale = 1}},
          {.name = "bn/mean", .shape = Shape{3}, .isState = true}});
-    m_store.slot("fc/weight", "m")[4] = 7;
+    m_store.slot("fc/weight", "m").host()[4] = 7;
   }
   Snapshot snapshot(std::int64_t step) const { return takeSnapshot(m_store, step, Position{.step = step}.toJson()); }
   std::vector<std::string> files() const {
@@ -45,9 +46,50 @@ TEST_F(Checkpoints, BringEverythingBack) {
   other.slot("fc/weight", "v");
   const Checkpoint checkpoint(m_folder.path() / written.file);
   EXPECT_THAT(checkpoint.restore(other), testing::ElementsAre("fc/weight#v"));
-  EXPECT_THAT(other.at("fc/weight").value, testing::ElementsAreArray(m_store.at("fc/weight").value));
-  EXPECT_EQ(other.slot("fc/weight", "m")[4], 7);
+  EXPECT_THAT(other.at("fc/weight").value.host(), testing::ElementsAreArray(m_store.at("fc/weight").value.host()));
+  EXPECT_EQ(other.slot("fc/weight", "m").host()[4], 7);
   EXPECT_EQ(checkpoint.step(), 12);
+}
+
+// A machine whose addresses mean nothing to the host: whoever follows one ends the test.
+class FarMemory final : public TensorMemory {
+ public:
+  float* allocate(std::int64_t elements) override {
+    m_blocks.emplace_back(static_cast<std::size_t>(elements));
+    return reinterpret_cast<float*>(m_blocks.size() << 32);
+  }
+  void read(const float* from, std::span<float> to) const override {
+    std::copy_n(block(from).begin(), to.size(), to.begin());
+  }
+  void write(std::span<const float> from, float* to) override { std::copy(from.begin(), from.end(), mine(to).begin()); }
+  void copy(const float* from, float* to, std::int64_t) override { mine(to) = block(from); }
+  bool isHost() const override { return false; }
+
+ private:
+  const std::vector<float>& block(const float* at) const {
+    return m_blocks.at((reinterpret_cast<std::uintptr_t>(at) >> 32) - 1);
+  }
+  std::vector<float>& mine(const float* at) { return const_cast<std::vector<float>&>(block(at)); }
+  std::vector<std::vector<float>> m_blocks;
+};
+
+TEST_F(Checkpoints, GoBetweenMachines) {
+  CheckpointKeeper keeper(m_folder.run());
+  const Checkpoint here(m_folder.path() / keeper.write(snapshot(12), true, {}, false).file);
+  ParameterStore far(99, std::make_unique<FarMemory>());
+  far.ensure({m_store.at("fc/weight").parameter, m_store.at("bn/mean").parameter});
+  far.slot("fc/weight", "m");
+  EXPECT_THROW(far.at("fc/weight").value.host(), Error);
+  EXPECT_TRUE(here.restore(far).empty());
+  EXPECT_EQ(far.at("fc/weight").value.values(), m_store.at("fc/weight").value.values());
+  EXPECT_EQ(far.slot("fc/weight", "m").values()[4], 7);
+  EXPECT_EQ(checksumOf(far), checksumOf(m_store));
+
+  const auto there = keeper.write(takeSnapshot(far, 13, Position{.step = 13}.toJson()), true, {}, false);
+  ParameterStore back(5);
+  back.ensure({m_store.at("fc/weight").parameter, m_store.at("bn/mean").parameter});
+  Checkpoint(m_folder.path() / there.file).restore(back);
+  EXPECT_EQ(back.at("fc/weight").value.values(), m_store.at("fc/weight").value.values());
 }
 
 TEST_F(Checkpoints, OfAnotherNetworkAreRefused) {

@@ -70,6 +70,7 @@ class WatchedBackend final : public Backend {
   std::function<void(ParameterStore&)> compiled, shared;
   std::vector<DataType> precisions;  // of what was compiled
   std::string name() const override { return cpuBackend().name(); }
+  std::unique_ptr<TensorMemory> makeMemory() override { return cpuBackend().makeMemory(); }
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
     m_store = &store;
     precisions.push_back(options.precision);

@@ -52,9 +52,9 @@ TEST(ParameterUpdate, DecaysWeightsAndLeavesOutBiasesAndNormalisation) {
   ParameterUpdate update(spec, 0, program, store);
   EXPECT_THAT(update.undecayed(), ElementsAre("fc/bias", "bn/gamma"));
   update.apply(cpuBackend(), {.learningRate = 0.5});  // gradients are zero: decay alone moves
-  EXPECT_NEAR(store.at("fc/weight").value[0], 0.95, 1e-7);
-  EXPECT_EQ(store.at("fc/bias").value[0], 1);
-  EXPECT_EQ(store.at("bn/gamma").value[1], 1);
+  EXPECT_NEAR(store.at("fc/weight").value.host()[0], 0.95, 1e-7);
+  EXPECT_EQ(store.at("fc/bias").value.host()[0], 1);
+  EXPECT_EQ(store.at("bn/gamma").value.host()[1], 1);
   spec.decayExclude = {"head/*", "normalisation"};
   EXPECT_THAT(ParameterUpdate(spec, 0, program, store).undecayed(), ElementsAre("bn/gamma", "head/weight"));
 }
@@ -64,16 +64,16 @@ TEST(ParameterUpdate, ClipsByTheNormOfAllTensorsTogether) {
   ParameterStore store(1);
   store.ensure(program.parameters);
   ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
-  store.at("a").gradient[0] = 3;
-  store.at("b").gradient[19999] = 4;
+  store.at("a").gradient.host()[0] = 3;
+  store.at("b").gradient.host()[19999] = 4;
   const ApplyOutcome outcome = update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 1.0});
   EXPECT_NEAR(outcome.gradientNorm, 5, 1e-12);
-  EXPECT_NEAR(store.at("a").value[0], 1 - 3 / (5 + 1e-6), 1e-6);
-  EXPECT_NEAR(store.at("b").value[19999], 1 - 4 / (5 + 1e-6), 1e-6);
-  EXPECT_EQ(store.at("b").value[0], 1);
+  EXPECT_NEAR(store.at("a").value.host()[0], 1 - 3 / (5 + 1e-6), 1e-6);
+  EXPECT_NEAR(store.at("b").value.host()[19999], 1 - 4 / (5 + 1e-6), 1e-6);
+  EXPECT_EQ(store.at("b").value.host()[0], 1);
   const ApplyOutcome loose = update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 10.0});
   EXPECT_NEAR(loose.gradientNorm, 5, 1e-12);
-  EXPECT_NEAR(store.at("a").value[0], 1 - 3 / (5 + 1e-6) - 3, 1e-6) << "a short gradient stays as it is";
+  EXPECT_NEAR(store.at("a").value.host()[0], 1 - 3 / (5 + 1e-6) - 3, 1e-6) << "a short gradient stays as it is";
   EXPECT_EQ(update.count(), 2);
 }
 
@@ -83,7 +83,7 @@ TEST(ParameterUpdate, NormIsExactForManySmallValues) {
   ParameterStore store(1);
   store.ensure(program.parameters);
   ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
-  std::fill(store.at("a").gradient.begin(), store.at("a").gradient.end(), 1e-4f);
+  std::fill(store.at("a").gradient.host().begin(), store.at("a").gradient.host().end(), 1e-4f);
   EXPECT_NEAR(update.apply(cpuBackend(), {.learningRate = 0}).gradientNorm,
               static_cast<double>(1e-4f) * std::sqrt(1000003.0), 1e-12);
 }
@@ -93,13 +93,13 @@ TEST(ParameterUpdate, NamesTheTensorWhoseGradientIsNotFinite) {
   ParameterStore store(1);
   store.ensure(program.parameters);
   ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
-  store.at("b").gradient[29000] = INFINITY;
-  store.at("c").gradient[1] = NAN;
+  store.at("b").gradient.host()[29000] = INFINITY;
+  store.at("c").gradient.host()[1] = NAN;
   EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 1}).notFinite, "b");
   EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 1.0}).notFinite, "b");
-  EXPECT_TRUE(std::isfinite(store.at("b").value[29000]));
-  store.at("b").gradient[29000] = 3e38f;  // its square is beyond float, but it is finite
-  store.at("c").gradient[1] = 0;
+  EXPECT_TRUE(std::isfinite(store.at("b").value.host()[29000]));
+  store.at("b").gradient.host()[29000] = 3e38f;  // its square is beyond float, but it is finite
+  store.at("c").gradient.host()[1] = 0;
   EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 0}).notFinite, "");
 }
 
@@ -189,19 +189,19 @@ TEST(ParameterUpdate, TakesOneTrustRatioForATensor) {
   for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(1e9)}) {
     ParameterUpdate update(spec, 0, program, store);
     for (const char* name : {"fc/weight", "fc/bias"})
-      for (float& g : store.at(name).gradient) g = 0.5f;
-    store.at("fc/weight").value[7] = 3;
+      for (float& g : store.at(name).gradient.host()) g = 0.5f;
+    store.at("fc/weight").value.host()[7] = 3;
     double squares = 0;
-    for (const float w : store.at("fc/weight").value) squares += static_cast<double>(w) * w;
+    for (const float w : store.at("fc/weight").value.host()) squares += static_cast<double>(w) * w;
     const double weight = std::sqrt(squares), ratio = 0.01 * weight / (0.5 * std::sqrt(kCount) + 0.1 * weight);
-    const float before = store.at("fc/weight").value[7], bias = store.at("fc/bias").value[0];
+    const float before = store.at("fc/weight").value.host()[7], bias = store.at("fc/bias").value.host()[0];
     for (const char* name : {"fc/weight", "fc/bias"})
-      for (float& v : store.slot(name, "momentum")) v = 0;
+      for (float& v : store.slot(name, "momentum").host()) v = 0;
     update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = clip});
     EXPECT_NEAR(update.trustRatios()[0], ratio, 1e-9);
     EXPECT_EQ(update.trustRatios()[1], 1);
-    EXPECT_NEAR(store.at("fc/weight").value[7], before - ratio * (0.5 + 0.1 * before), 1e-6);
-    EXPECT_EQ(store.at("fc/bias").value[0], bias - 0.5f);
+    EXPECT_NEAR(store.at("fc/weight").value.host()[7], before - ratio * (0.5 + 0.1 * before), 1e-6);
+    EXPECT_EQ(store.at("fc/bias").value.host()[0], bias - 0.5f);
   }
 }
 

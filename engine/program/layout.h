@@ -5,7 +5,7 @@
 
 #include "engine/base/shape.h"
 
-namespace loom::cpu {
+namespace loom {
 
 using Layout = std::vector<int>;
 
@@ -25,4 +25,4 @@ bool isPlain(const Shape& shape, const Layout& layout);
 // "plain", "channels-last" or the axes, "0312".
 std::string layoutName(const Shape& shape, const Layout& layout);
 
-}  // namespace loom::cpu
+}  // namespace loom

@@ -1,24 +1,16 @@
-#include "engine/cpu/fusion.h"
+#include "engine/passes/fusion.h"
 
-#include <algorithm>
-#include <string_view>
-
-namespace loom::cpu {
+namespace loom {
 namespace {
 
-bool isRelu(const Operation& operation, std::string_view op) {
-  return operation.op->name == op && operation.attributes.text("function") == "relu";
-}
-
-// Inputs that the kernel reads. Gradients of activations are computed from the output where that is enough.
-bool reads(const Operation& operation, std::size_t input) {
-  // What ranks exchange is the store's memory after it was written: no reason to keep a copy.
-  return !(input == 0 && isRelu(operation, "unary_gradient")) && operation.op->name != "all_reduce";
+bool is(const Operation& operation, Pointwise what) {
+  return operation.op->pointwise != nullptr && operation.op->pointwise(operation.attributes) == what;
 }
 
 class Planner {
  public:
-  explicit Planner(const Program& program) : m_program(program) {
+  Planner(const Program& program, const std::function<Joins(const Operation&)>& joinsOf)
+      : m_program(program), m_joinsOf(joinsOf) {
     m_fusion.outputs.resize(program.operations.size());
     m_fusion.consumers.resize(program.tensors.size());
     m_producer.assign(program.tensors.size(), -1);
@@ -38,26 +30,26 @@ class Planner {
 
   Fusion plan() {
     for (std::size_t i = 0; i < m_program.operations.size(); ++i) {
-      const Operation& operation = m_program.operations[i];
-      const std::string& name = operation.op->name;
       if (m_fusion.outputs[i].skip) continue;
-      if (name == "convolution" || name == "matmul") takeRelu(i);
-      if (name == "binary" && operation.attributes.text("function") == "add" &&
-          m_program.tensor(operation.inputs[0]).shape == m_program.tensor(operation.inputs[1]).shape) {
-        takeRelu(i);
-        if (!m_fusion.outputs[i].relu) takeMaskBehind(i);
-      }
-      if (name == "batch_normalization" || name == "batch_normalization_inference") {
-        takeAddend(i);
-        takeRelu(i);
-      }
-      if (name == "batch_normalization_gradient") takeMask(i);
-      if (name == "max_pooling_gradient") takeReluGradient(i);
+      const Joins joins = m_joinsOf(m_program.operations[i]);
+      if (joins.addend) takeAddend(i);
+      if (joins.relu) takeRelu(i);
+      if (joins.maskBehind && !m_fusion.outputs[i].relu) takeMaskBehind(i);
+      if (joins.masked >= 0) takeMask(i, static_cast<std::size_t>(joins.masked));
+      if (joins.gradientOf >= 0) takeReluGradient(i, static_cast<std::size_t>(joins.gradientOf));
     }
     return std::move(m_fusion);
   }
 
  private:
+  // Inputs that a kernel reads.
+  bool reads(const Operation& operation, std::size_t input) const {
+    // The gradient of a ReLU is computed from its output.
+    if (input == 0 && is(operation, Pointwise::reluGradient)) return false;
+    // What ranks exchange is the store's memory after it was written: no reason to keep a copy.
+    return !operation.op->communicates ||
+           m_program.tensor(operation.inputs[input]).role != TensorRole::parameterGradient;
+  }
   std::vector<int>& consumers(TensorId id) { return m_fusion.consumers[static_cast<std::size_t>(id)]; }
   const Operation& operation(int index) const { return m_program.operations[static_cast<std::size_t>(index)]; }
   // The one operation that reads the tensor, -1 when there are others or none.
@@ -69,7 +61,7 @@ class Planner {
   void takeRelu(std::size_t i) {
     FusedOutput& mine = m_fusion.outputs[i];
     const int next = only(mine.output);
-    if (next < 0 || !isRelu(operation(next), "unary")) return;
+    if (next < 0 || !is(operation(next), Pointwise::relu)) return;
     mine.relu = true;
     mine.output = operation(next).outputs[0];
     m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
@@ -79,8 +71,7 @@ class Planner {
   void takeAddend(std::size_t i) {
     FusedOutput& mine = m_fusion.outputs[i];
     const int next = only(mine.output);
-    if (next < 0 || operation(next).op->name != "binary" || operation(next).attributes.text("function") != "add")
-      return;
+    if (next < 0 || !is(operation(next), Pointwise::sum)) return;
     const auto& inputs = operation(next).inputs;
     const TensorId other = inputs[0] == mine.output ? inputs[1] : inputs[0];
     if (other == mine.output || m_program.tensor(inputs[0]).shape != m_program.tensor(inputs[1]).shape) return;
@@ -94,12 +85,11 @@ class Planner {
   }
 
   // dx of a ReLU that only a normalisation's gradient reads: the mask is applied while it is read.
-  void takeMask(std::size_t i) {
-    const Operation& gradient = operation(static_cast<int>(i));
-    const TensorId dy = gradient.inputs[1];
+  void takeMask(std::size_t i, std::size_t input) {
+    const TensorId dy = m_program.operations[i].inputs[input];
     const int maker = m_producer[static_cast<std::size_t>(dy)];
     if (maker < 0 || m_fusion.outputs[static_cast<std::size_t>(maker)].skip || only(dy) != static_cast<int>(i) ||
-        !isRelu(operation(maker), "unary_gradient"))
+        !is(operation(maker), Pointwise::reluGradient))
       return;
     FusedOutput& mine = m_fusion.outputs[i];
     mine.mask = operation(maker).inputs[1];
@@ -113,7 +103,7 @@ class Planner {
   void takeMaskBehind(std::size_t i) {
     FusedOutput& mine = m_fusion.outputs[i];
     const int next = only(mine.output);
-    if (next < 0 || !isRelu(operation(next), "unary_gradient") || operation(next).inputs[2] != mine.output) return;
+    if (next < 0 || !is(operation(next), Pointwise::reluGradient) || operation(next).inputs[2] != mine.output) return;
     if (m_producer[static_cast<std::size_t>(operation(next).inputs[1])] >= static_cast<int>(i)) return;
     mine.mask = operation(next).inputs[1];
     mine.output = operation(next).outputs[0];
@@ -122,12 +112,11 @@ class Planner {
   }
 
   // A ReLU before a max pooling: its gradient is taken where the pooling's is written.
-  void takeReluGradient(std::size_t i) {
+  void takeReluGradient(std::size_t i, std::size_t input) {
     FusedOutput& mine = m_fusion.outputs[i];
     const int next = only(mine.output);
-    if (next < 0 || !isRelu(operation(next), "unary_gradient")) return;
-    if (operation(next).inputs[2] != mine.output ||
-        operation(next).inputs[1] != operation(static_cast<int>(i)).inputs[0])
+    if (next < 0 || !is(operation(next), Pointwise::reluGradient)) return;
+    if (operation(next).inputs[2] != mine.output || operation(next).inputs[1] != m_program.operations[i].inputs[input])
       return;
     mine.relu = true;
     mine.output = operation(next).outputs[0];
@@ -135,14 +124,15 @@ class Planner {
   }
 
   const Program& m_program;
+  const std::function<Joins(const Operation&)>& m_joinsOf;
   Fusion m_fusion;
   std::vector<int> m_producer;
 };
 
 }  // namespace
 
-Fusion planFusion(const Program& program) {
-  return Planner(program).plan();
+Fusion planFusion(const Program& program, const std::function<Joins(const Operation&)>& joinsOf) {
+  return Planner(program, joinsOf).plan();
 }
 
-}  // namespace loom::cpu
+}  // namespace loom

@@ -1,9 +1,9 @@
-#include "engine/cpu/layout.h"
+#include "engine/program/layout.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace loom::cpu {
+namespace loom {
 
 Layout plainLayout(std::size_t rank) {
   Layout layout(rank);
@@ -55,4 +55,4 @@ std::string layoutName(const Shape& shape, const Layout& layout) {
   return name;
 }
 
-}  // namespace loom::cpu
+}  // namespace loom

@@ -1,13 +1,22 @@
 // What planFusion() computes together, and what it leaves alone.
-#include "engine/cpu/fusion.h"
+#include "engine/passes/fusion.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 
-namespace loom::cpu {
+namespace loom {
 namespace {
+
+// A machine whose kernels join all they can.
+Joins joinsOf(const Operation& operation) {
+  const std::string& name = operation.op->name;
+  if (name == "convolution") return {.relu = true};
+  if (name == "batch_normalization_inference") return {.addend = true, .relu = true};
+  if (name == "binary") return {.relu = true, .maskBehind = true};
+  return {};
+}
 
 struct Block {
   ProgramBuilder builder{2, 1, true};
@@ -27,7 +36,7 @@ struct Block {
                        {from, weight("gamma"), weight("beta"), state("mean"), state("variance")},
                        {{"epsilon", 1e-5}, {"axis", std::int64_t{1}}});
   }
-  Fusion plan() { return planFusion(builder.program()); }
+  Fusion plan() { return planFusion(builder.program(), joinsOf); }
 };
 
 TEST(Fusion, AReluFollowsTheSumAndTheSumTheNormalisation) {
@@ -42,7 +51,8 @@ TEST(Fusion, AReluFollowsTheSumAndTheSumTheNormalisation) {
   EXPECT_TRUE(fusion.outputs[2].skip);
 
   Block residual;
-  const TensorId out = residual.unary("relu", residual.sum(residual.normalised(residual.convolution(residual.x)), residual.x));
+  const TensorId out =
+      residual.unary("relu", residual.sum(residual.normalised(residual.convolution(residual.x)), residual.x));
   residual.builder.result("y", "output", out);
   fusion = residual.plan();
   EXPECT_EQ(fusion.outputs[1].addend, residual.x);
@@ -78,4 +88,4 @@ TEST(Fusion, AnOperandThatComesLaterCannotBeAdded) {
 }
 
 }  // namespace
-}  // namespace loom::cpu
+}  // namespace loom
