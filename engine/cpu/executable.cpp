@@ -49,6 +49,9 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
       m_trace(options.trace) {
   const OneOpenMpThread scope;
   simplify(m_program);
+  // Without AVX-512 oneDNN has no convolution in bf16 worth its rounding.
+  if (options.precision == DataType::bf16 && isa() == Isa::avx512)
+    keepInSixteenBits(m_program, DataType::bf16, [this](const Operation& one) { return inBf16(m_program, one); });
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options);
   m_plan->lowerAll();

@@ -101,8 +101,9 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
   for (const Version& version : versions) {
     if (!version.bf16 && sameMemory(shape(id), version.layout, layout)) return use(version.buffer);
   }
-  const Ref<float> source = use(versions.front().buffer);
-  const int copy = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(tensor(id).type));
+  const Ref<float> source = keptInBf16(id) ? widened(id) : use(versions.front().buffer);
+  if (keptInBf16(id) && sameMemory(shape(id), from, layout)) return source;
+  const int copy = newBuffer(bytesInF32(id));
   versions.push_back({layout, copy});
   const Ref<float> target = use(copy);
   std::vector<int> order;
@@ -115,6 +116,33 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
         });
   ++m_reorders;
   return target;
+}
+
+std::size_t Plan::bytesInF32(TensorId id) const {
+  return static_cast<std::size_t>(shape(id).elements()) * (keptInBf16(id) ? sizeof(float) : bytesOf(tensor(id).type));
+}
+
+// A tensor that is kept in bf16, in f32 and its own layout: for the kernels that know no other type.
+Ref<float> Plan::widened(TensorId id) {
+  auto& versions = m_versions[static_cast<std::size_t>(id)];
+  const Version kept = versions.front();
+  for (const Version& version : versions)
+    if (!version.bf16 && sameMemory(shape(id), version.layout, kept.layout)) return use(version.buffer);
+  const StoredRef source{use(kept.buffer).as<std::byte>(), true};
+  const int copy = newBuffer(bytesInF32(id));
+  versions.push_back({kept.layout, copy});
+  const Ref<float> target = use(copy);
+  const std::int64_t count = shape(id).elements();
+  stage("widen", {}, layoutName(shape(id), kept.layout), [source, target, count](const Worker& worker) {
+    const auto [first, last] = worker.share(count, 64);
+    widen(source.get().from(first), target.get() + first, last - first);
+  });
+  return target;
+}
+
+StoredRef Plan::readStored(TensorId id, const Layout& layout) {
+  if (!keptInBf16(id) || !sameMemory(shape(id), layoutOf(id), layout)) return {read(id, layout).as<std::byte>(), false};
+  return {use(m_versions[static_cast<std::size_t>(id)].front().buffer).as<std::byte>(), true};
 }
 
 Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
@@ -134,11 +162,33 @@ Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
 }
 
 Ref<float> Plan::write(TensorId id, const Layout& layout) {
-  auto& versions = m_versions[static_cast<std::size_t>(id)];
-  const int buffer = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(tensor(id).type));
-  versions.assign(1, {layout, buffer});
+  const int buffer = newBuffer(bytesInF32(id));
+  if (keptInBf16(id)) {
+    writeStored(id, layout);
+    m_unrounded.push_back({id, buffer, m_versions[static_cast<std::size_t>(id)].front().buffer});
+  } else {
+    m_versions[static_cast<std::size_t>(id)].assign(1, {layout, buffer});
+  }
   if (tensor(id).role == TensorRole::parameterGradient) m_undelivered.push_back(id);
   return use(buffer);
+}
+
+StoredRef Plan::writeStored(TensorId id, const Layout& layout) {
+  if (!keptInBf16(id)) return {write(id, layout).as<std::byte>(), false};
+  const int buffer = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(DataType::bf16));
+  m_versions[static_cast<std::size_t>(id)].assign(1, {layout, buffer, true});
+  return {use(buffer).as<std::byte>(), true};
+}
+
+void Plan::round(const Rounding& rounding) {
+  const Ref<float> from = use(rounding.from);
+  const Ref<std::uint16_t> to = use(rounding.to).as<std::uint16_t>();
+  const std::int64_t count = shape(rounding.tensor).elements();
+  stage("round to bf16", {}, layoutName(shape(rounding.tensor), layoutOf(rounding.tensor)),
+        [from, to, count](const Worker& worker) {
+          const auto [first, last] = worker.share(count, 64);
+          roundToBf16(from.get() + first, to.get() + first, last - first);
+        });
 }
 
 Plan::Target Plan::writeGradient(TensorId id) {
@@ -180,7 +230,7 @@ void Plan::mayOverwrite(TensorId output, TensorId input) {
   const auto& out = m_versions[static_cast<std::size_t>(output)];
   if (out.empty() || out.front().buffer < 0) return;
   for (const Version& version : m_versions[static_cast<std::size_t>(input)]) {
-    if (!version.bf16 && sameMemory(shape(input), version.layout, out.front().layout))
+    if (version.bf16 == out.front().bf16 && sameMemory(shape(input), version.layout, out.front().layout))
       m_overwrites.emplace_back(out.front().buffer, version.buffer);
   }
 }
@@ -244,6 +294,7 @@ void Plan::lowerAll() {
       if (lower == nullptr)
         throwError(ErrorCode::internal, "the CPU backend knows no operation '{}'", operation.op->name);
       lower(*this, operation);
+      for (const Rounding& rounding : std::exchange(m_unrounded, {})) round(rounding);
       for (TensorId id : std::exchange(m_undelivered, {})) deliver(id);
     } catch (Error& error) {
       if (!operation.origin.empty()) error.addContext("in layer '" + operation.origin + "'");

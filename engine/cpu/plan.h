@@ -10,6 +10,7 @@
 
 #include "engine/cpu/stage.h"
 #include "engine/passes/fusion.h"
+#include "engine/passes/precision.h"
 #include "engine/program/backend.h"
 #include "engine/program/layout.h"
 
@@ -23,7 +24,8 @@ class Plan {
   const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
   const Shape& shape(TensorId id) const { return tensor(id).shape; }
   int threads() const { return m_threads; }
-  // Factors of products and convolutions are rounded to bf16 and summed in f32; everything else stays f32.
+  // Factors of products and convolutions are rounded to bf16 and summed in f32. Tensors of the program that are of this
+  // type stand so in memory; everything else stays f32.
   bool bf16() const { return m_bf16; }
   Collectives* collectives() const { return m_collectives; }  // null: a group of one
   const std::string& origin() const { return m_program.operations[static_cast<std::size_t>(m_now)].origin; }
@@ -37,13 +39,20 @@ class Plan {
   Ref<float> read(TensorId id) { return read(id, plainLayout(shape(id).rank())); }
   // The same rounded to bf16; appends the rounding once, whoever reads it.
   Ref<std::uint16_t> readBf16(TensorId id, const Layout& layout);
+  // As it stands, in f32 or bf16, for kernels that take either.
+  StoredRef readStored(TensorId id, const Layout& layout);
+  StoredRef readStoredOptional(TensorId id, const Layout& layout) {
+    return id == kNoTensor ? StoredRef{} : readStored(id, layout);
+  }
   IntRef readInts(TensorId id) { return read(id).as<std::int32_t>(); }
   // kNoTensor answers an empty Ref.
   Ref<float> readOptional(TensorId id) { return id == kNoTensor ? Ref<float>{} : read(id); }
-  // Room for the result. For a parameter's gradient: a buffer that is delivered to the store when the operation is
-  // lowered.
+  // Room for the result, in f32: what is kept in bf16 is rounded when the operation is lowered. For a parameter's
+  // gradient: a buffer that is delivered to the store then.
   Ref<float> write(TensorId id, const Layout& layout);
   Ref<float> write(TensorId id) { return write(id, plainLayout(shape(id).rank())); }
+  // Room for the result as it is kept.
+  StoredRef writeStored(TensorId id, const Layout& layout);
   // For kernels that themselves add to or overwrite (StepOptions::accumulate) a parameter's gradient: the store's
   // memory when `direct`, else an ordinary buffer that is always overwritten.
   struct Target {
@@ -129,6 +138,14 @@ class Plan {
   void keep(int buffer);
   void prepareTensors();
   void deliver(TensorId id);
+  bool keptInBf16(TensorId id) const { return tensor(id).type == DataType::bf16; }
+  std::size_t bytesInF32(TensorId id) const;
+  Ref<float> widened(TensorId id);
+  struct Rounding {
+    TensorId tensor;
+    int from, to;
+  };
+  void round(const Rounding& rounding);
 
   const Program& m_program;
   ParameterStore& m_store;
@@ -141,6 +158,7 @@ class Plan {
   std::vector<std::vector<Version>> m_versions;   // by tensor; the first is the one that was written
   std::vector<std::pair<int, int>> m_overwrites;  // output buffer, input buffer
   std::vector<TensorId> m_undelivered;
+  std::vector<Rounding> m_unrounded;
   std::map<std::string, int> m_shared;
   std::map<std::string, Ref<float>> m_packed;
   std::vector<Stage> m_stages;
@@ -154,6 +172,8 @@ class Plan {
 using Lowering = void (*)(Plan& plan, const Operation& operation);
 // Null for an op that this backend does not know.
 Lowering findLowering(std::string_view op);
+// What it can take and give in bf16 without a pass that converts.
+SixteenBits inBf16(const Program& program, const Operation& operation);
 // What else its kernels do in the same pass.
 Joins joinsOf(const Program& program, const Operation& operation);
 

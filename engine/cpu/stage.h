@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/cpu/kernels/stored.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/program/backend.h"
 
@@ -26,6 +27,14 @@ struct Ref {
     return {slot, offset};
   }
   Ref at(std::int64_t elements) const { return {slot, offset + elements}; }
+};
+// Numbers in f32 or bf16.
+struct StoredRef {
+  Ref<std::byte> at;
+  bool bf16 = false;
+
+  explicit operator bool() const { return static_cast<bool>(at); }
+  Stored get() const { return {at.get(), bf16}; }
 };
 using FloatRef = Ref<float>;
 using IntRef = Ref<std::int32_t>;

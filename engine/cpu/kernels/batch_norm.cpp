@@ -55,16 +55,16 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
   }
 }
 
-LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int64_t channels, const float* shift,
+LOOM_INLINE void addMomentsRangeBody(Stored x, std::int64_t rows, std::int64_t channels, const float* shift,
                                      double* sums, double* squares) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
-  const auto over = [&](const float* from, std::int64_t count, std::int64_t columns, const float* about)
+  const auto over = [&](Stored from, std::int64_t count, std::int64_t columns, const float* about)
       __attribute__((always_inline)) {
     sumColumns(
         count, columns, channels, sums,
         squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-          const Vec d = loadSome(from + at, n) - loadSome(about + c, n);
+          const Vec d = loadSome(from, at, n) - loadSome(about + c, n);
           a += d;
           b += d * d;
         });
@@ -72,34 +72,34 @@ LOOM_INLINE void addMomentsRangeBody(const float* x, std::int64_t rows, std::int
   if (fold > 1) {
     spread(shift, channels, wide);
     over(x, whole, kWide, wide);
-    over(x + whole * kWide, rows - whole * fold, channels, shift);
+    over(x.from(whole * kWide), rows - whole * fold, channels, shift);
   } else {
     over(x, rows, channels, shift);
   }
 }
 
-LOOM_INLINE void addGradientSumsRangeBody(const float* x, const float* dy, const float* mask, std::int64_t rows,
-                                          std::int64_t channels, const float* mean, double* sums, double* products) {
+LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
+                                          const float* mean, double* sums, double* products) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about)
       __attribute__((always_inline)) {
-    const float *px = x + start, *pd = dy + start, *pm = mask == nullptr ? nullptr : mask + start;
-    if (mask != nullptr) {
+    const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
+    if (mask) {
       sumColumns(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{};
+            const Vec g = loadSome(pm, at, n) > 0.0f ? loadSome(pd, at, n) : Vec{};
             a += g;
-            b += g * (loadSome(px + at, n) - loadSome(about + c, n));
+            b += g * (loadSome(px, at, n) - loadSome(about + c, n));
           });
     } else {
       sumColumns(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = loadSome(pd + at, n);
+            const Vec g = loadSome(pd, at, n);
             a += g;
-            b += g * (loadSome(px + at, n) - loadSome(about + c, n));
+            b += g * (loadSome(px, at, n) - loadSome(about + c, n));
           });
     }
   };
@@ -129,28 +129,27 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
   }
 }
 
-LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, const float* x, const float* addend, float* y,
-                                    std::int64_t rows, std::int64_t channels) {
+LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
+                                    std::int64_t channels) {
   alignas(64) float wide[3][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean,
                         const float* scale, const float* beta) __attribute__((always_inline)) {
-    const float *px = x + start, *pa = addend == nullptr ? nullptr : addend + start;
-    float* py = y + start;
+    const Stored px = x.from(start), pa = addend.from(start), py = y.from(start);
     const Vec floor = pass.relu ? Vec{} : splat(-__builtin_inff());
-    if (addend != nullptr) {
+    if (addend) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            const Vec v = (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
-                          loadSome(beta + c, n) + loadSome(pa + at, n);
-            storeSome(py + at, v < floor ? floor : v, n);
+            const Vec v = (loadSome(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
+                          loadSome(beta + c, n) + loadSome(pa, at, n);
+            storeSome(py, at, v < floor ? floor : v, n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
             const Vec v =
-                (loadSome(px + at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
-            storeSome(py + at, v < floor ? floor : v, n);
+                (loadSome(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
+            storeSome(py, at, v < floor ? floor : v, n);
           });
     }
   };
@@ -165,29 +164,29 @@ LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, const float* x, c
   }
 }
 
-LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, const float* x, const float* dy,
-                                            const float* mask, float* dx, std::int64_t rows, std::int64_t channels) {
+LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
+                                            std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[4][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a,
                         const float* b, const float* c0) __attribute__((always_inline)) {
-    const float *px = x + start, *pd = dy + start, *pm = mask == nullptr ? nullptr : mask + start;
-    float* to = dx + start;
+    const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
+    const Stored to = dx.from(start);
     const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-      storeSome(to + at,
-                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px + at, n) - loadSome(mean + c, n)) -
+      storeSome(to, at,
+                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px, at, n) - loadSome(mean + c, n)) -
                     loadSome(c0 + c, n),
                 n);
     };
-    if (mask != nullptr) {
+    if (mask) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(loadSome(pm + at, n) > 0.0f ? loadSome(pd + at, n) : Vec{}, at, c, n);
+            one(loadSome(pm, at, n) > 0.0f ? loadSome(pd, at, n) : Vec{}, at, c, n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(loadSome(pd + at, n), at, c, n);
+            one(loadSome(pd, at, n), at, c, n);
           });
     }
   };
@@ -204,38 +203,35 @@ LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, const floa
 }
 
 LOOM_CPU_KERNEL(void, addMomentsRange,
-                (const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
-                 double* squares),
+                (Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares),
                 (x, rows, channels, shift, sums, squares))
 LOOM_CPU_KERNEL(void, addGradientSumsRange,
-                (const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
-                 const float* mean, double* sums, double* products),
+                (Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                 double* sums, double* products),
                 (x, dy, mask, rows, channels, mean, sums, products))
 LOOM_CPU_KERNEL(void, normaliseRange,
-                (const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
+                (const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
                  std::int64_t channels),
                 (pass, x, addend, y, rows, channels))
 LOOM_CPU_KERNEL(void, normaliseGradientRange,
-                (const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
-                 std::int64_t rows, std::int64_t channels),
+                (const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
+                 std::int64_t channels),
                 (pass, x, dy, mask, dx, rows, channels))
 
 }  // namespace
 
-void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
-                double* squares) {
+void addMoments(Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares) {
   addMomentsRange(x, rows, channels, shift, sums, squares);
 }
-void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
-               std::int64_t channels) {
+void normalise(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows, std::int64_t channels) {
   normaliseRange(pass, x, addend, y, rows, channels);
 }
-void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
-                     const float* mean, double* sums, double* products) {
+void addGradientSums(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                     double* sums, double* products) {
   addGradientSumsRange(x, dy, mask, rows, channels, mean, sums, products);
 }
-void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
-                       std::int64_t rows, std::int64_t channels) {
+void normaliseGradient(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
+                       std::int64_t channels) {
   normaliseGradientRange(pass, x, dy, mask, dx, rows, channels);
 }
 

@@ -4,25 +4,25 @@
 // digits.
 #include <cstdint>
 
+#include "engine/cpu/kernels/stored.h"
+
 namespace loom::cpu {
 
 // sums[c] += sum of x - shift[c], squares[c] += sum of (x - shift[c])^2.
-void addMoments(const float* x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
-                double* squares);
+void addMoments(Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares);
 
-// y = (x - mean) * scale + beta (+ addend), then max(., 0) when `relu`. `addend` may be null.
+// y = (x - mean) * scale + beta (+ addend), then max(., 0) when `relu`. `addend` may be absent.
 struct NormalisePass {
   const float* mean;
   const float* scale;  // gamma * inverse deviation
   const float* beta;
   bool relu = false;
 };
-void normalise(const NormalisePass& pass, const float* x, const float* addend, float* y, std::int64_t rows,
-               std::int64_t channels);
+void normalise(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows, std::int64_t channels);
 
-// sums[c] += sum of dy, products[c] += sum of dy (x - mean[c]); dy counts where mask > 0 (null: everywhere).
-void addGradientSums(const float* x, const float* dy, const float* mask, std::int64_t rows, std::int64_t channels,
-                     const float* mean, double* sums, double* products);
+// sums[c] += sum of dy, products[c] += sum of dy (x - mean[c]); dy counts where mask > 0 (absent: everywhere).
+void addGradientSums(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                     double* sums, double* products);
 
 // dx = a dy - b (x - mean) - c
 struct GradientPass {
@@ -31,7 +31,7 @@ struct GradientPass {
   const float* b;
   const float* c;
 };
-void normaliseGradient(const GradientPass& pass, const float* x, const float* dy, const float* mask, float* dx,
-                       std::int64_t rows, std::int64_t channels);
+void normaliseGradient(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
+                       std::int64_t channels);
 
 }  // namespace loom::cpu

@@ -192,19 +192,18 @@ LOOM_INLINE void scaleRangeBody(const float* x, float factor, float offset, floa
 
 constexpr std::int64_t kRowBlock = 512;
 
-LOOM_INLINE void sumRowsRangeBody(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                                  float* out) {
+LOOM_INLINE void sumRowsRangeBody(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
     const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
     std::int64_t c = 0;
     for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
       Vec s0{}, s1{}, s2{}, s3{};
       for (std::int64_t r = r0; r < r1; ++r) {
-        const float* row = x + r * stride + c;
-        s0 += load(row);
-        s1 += load(row + 16);
-        s2 += load(row + 32);
-        s3 += load(row + 48);
+        const std::int64_t row = r * stride + c;
+        s0 += loadSome(x, row, kLanes);
+        s1 += loadSome(x, row + 16, kLanes);
+        s2 += loadSome(x, row + 32, kLanes);
+        s3 += loadSome(x, row + 48, kLanes);
       }
       store(out + c, load(out + c) + s0);
       store(out + c + 16, load(out + c + 16) + s1);
@@ -213,13 +212,14 @@ LOOM_INLINE void sumRowsRangeBody(const float* x, std::int64_t rows, std::int64_
     }
     for (; c + kLanes <= columns; c += kLanes) {
       Vec s{};
-      for (std::int64_t r = r0; r < r1; ++r) s += load(x + r * stride + c);
+      for (std::int64_t r = r0; r < r1; ++r) s += loadSome(x, r * stride + c, kLanes);
       store(out + c, load(out + c) + s);
     }
-    for (; c < columns; ++c) {
-      float s = 0;
-      for (std::int64_t r = r0; r < r1; ++r) s += x[r * stride + c];
-      out[c] += s;
+    if (c < columns) {
+      const std::int64_t n = columns - c;
+      Vec s{};
+      for (std::int64_t r = r0; r < r1; ++r) s += loadSome(x, r * stride + c, n);
+      storePart(out + c, loadPart(out + c, n) + s, n);
     }
   }
 }
@@ -252,7 +252,7 @@ LOOM_CPU_KERNEL(void, addMaskedRange, (const float* a, const float* b, const flo
 LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, float* y, std::int64_t count),
                 (x, factor, offset, y, count))
 LOOM_CPU_KERNEL(void, sumRowsRange,
-                (const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
+                (Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
                 (x, rows, columns, stride, out))
 LOOM_CPU_KERNEL(double, sumAllRange, (const float* x, std::int64_t count), (x, count))
 
@@ -288,7 +288,7 @@ void addMasked(const float* a, const float* b, const float* mask, float* y, std:
 void scale(const float* x, float factor, float offset, float* y, std::int64_t count) {
   scaleRange(x, factor, offset, y, count);
 }
-void sumRows(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
+void sumRows(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
   sumRowsRange(x, rows, columns, stride, out);
 }
 double sumAll(const float* x, std::int64_t count) {

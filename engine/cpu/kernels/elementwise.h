@@ -2,6 +2,7 @@
 // One number in, one number out, over ranges; outputs may be the inputs themselves.
 #include <cstdint>
 
+#include "engine/cpu/kernels/stored.h"
 #include "engine/ops/unary.h"
 
 namespace loom::cpu {
@@ -23,7 +24,7 @@ void addMasked(const float* a, const float* b, const float* mask, float* y, std:
 void scale(const float* x, float factor, float offset, float* y, std::int64_t count);
 
 // out[c] += sum over rows of x[r, c]; in blocks, so that the error does not grow with the number of rows.
-void sumRows(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out);
+void sumRows(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out);
 double sumAll(const float* x, std::int64_t count);
 
 }  // namespace loom::cpu

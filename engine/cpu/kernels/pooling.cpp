@@ -50,7 +50,7 @@ LOOM_INLINE void forEachTap(const PoolingGeometry& g, const Window& w, F f) {
   }
 }
 
-LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, const float* x, float* y, std::int64_t first,
+LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first,
                                      std::int64_t last) {
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
@@ -59,39 +59,37 @@ LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, const float* x, f
           Vec best = splat(-__builtin_inff()), nan{};
           forEachTap(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                const Vec v = loadSome(x + sample + tap + c, n);
+                const Vec v = loadSome(x, sample + tap + c, n);
                 best = v > best ? v : best;
                 nan = isNan(v) ? v : nan;
               });
-          storeSome(y + out + c, isNan(nan) ? nan : best, n);
+          storeSome(y, out + c, isNan(nan) ? nan : best, n);
         }
       });
 }
 
-LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, const float* x, const float* y, const float* dy,
-                                             float* dx, bool positiveOnly, std::int64_t first, std::int64_t last) {
-  bool exact = true;  // every element lies in exactly one window: written once, nothing to clear
-  for (std::size_t i = 0; i < 3; ++i) {
-    exact = exact && g.kernel[i] == g.strides[i] && g.before[i] == 0 && g.input[i] == g.output[i] * g.strides[i];
-  }
+LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx,
+                                             bool positiveOnly, std::int64_t first, std::int64_t last) {
+  const bool exact = windowsTile(g);  // written once, nothing to clear
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
-  if (!exact) std::memset(dx + first * sampleX, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
+  if (!exact)
+    std::memset(dx.from(first * sampleX).at, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
           const std::int64_t n = std::min(kLanes, g.channels - c);
-          const Vec top = loadSome(y + out + c, n);
+          const Vec top = loadSome(y, out + c, n);
           // What is left to give: all of dy until the first element that is the maximum, bit for bit.
-          Vec left = loadSome(dy + out + c, n);
+          Vec left = loadSome(dy, out + c, n);
           if (positiveOnly) left = top > 0.0f ? left : Vec{};
           forEachTap(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                const Vec v = loadSome(x + sample + tap + c, n);
+                const Vec v = loadSome(x, sample + tap + c, n);
                 const VecI hit = (VecI)v == (VecI)top;
                 const Vec mine = (Vec)((VecI)left & hit);
                 left = (Vec)((VecI)left & ~hit);
-                float* to = dx + sample + tap + c;
-                storeSome(to, exact ? mine : loadSome(to, n) + mine, n);
+                const std::int64_t to = sample + tap + c;
+                storeSome(dx, to, exact ? mine : loadSome(dx, to, n) + mine, n);
               });
         }
       });
@@ -134,11 +132,11 @@ LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool 
 }
 
 LOOM_CPU_KERNEL(void, maxPoolingRange,
-                (const PoolingGeometry& g, const float* x, float* y, std::int64_t first, std::int64_t last),
+                (const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last),
                 (g, x, y, first, last))
 LOOM_CPU_KERNEL(void, maxPoolingGradientRange,
-                (const PoolingGeometry& g, const float* x, const float* y, const float* dy, float* dx,
-                 bool positiveOnly, std::int64_t first, std::int64_t last),
+                (const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
+                 std::int64_t first, std::int64_t last),
                 (g, x, y, dy, dx, positiveOnly, first, last))
 LOOM_CPU_KERNEL(void, averagePoolingRange,
                 (const PoolingGeometry& g, bool padding, const float* x, float* y, std::int64_t first,
@@ -151,11 +149,17 @@ LOOM_CPU_KERNEL(void, averagePoolingGradientRange,
 
 }  // namespace
 
-void maxPooling(const PoolingGeometry& g, const float* x, float* y, std::int64_t first, std::int64_t last) {
+bool windowsTile(const PoolingGeometry& g) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (g.kernel[i] != g.strides[i] || g.before[i] != 0 || g.input[i] != g.output[i] * g.strides[i]) return false;
+  return true;
+}
+
+void maxPooling(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last) {
   maxPoolingRange(g, x, y, first, last);
 }
-void maxPoolingGradient(const PoolingGeometry& g, const float* x, const float* y, const float* dy, float* dx,
-                        bool positiveOnly, std::int64_t first, std::int64_t last) {
+void maxPoolingGradient(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
+                        std::int64_t first, std::int64_t last) {
   maxPoolingGradientRange(g, x, y, dy, dx, positiveOnly, first, last);
 }
 void averagePooling(const PoolingGeometry& g, bool includePadding, const float* x, float* y, std::int64_t first,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/kernels/stored.h"
 
 namespace loom::cpu {
 
@@ -46,6 +47,43 @@ LOOM_INLINE void storeSome(float* p, Vec v, std::int64_t count) {
     storePart(p, v, count);
   }
 }
+// By the bits: together with an ordered comparison, `x != x` becomes an unordered one, which GCC 12 computes lane by
+// lane.
+LOOM_INLINE VecI isNan(Vec x) {
+  return ((VecI)x & 0x7fffffff) > 0x7f800000;
+}
+
+// The same of numbers in either type, from the `at`-th one on; rounded as engine/base/bf16.h says.
+typedef std::uint16_t VecHalf __attribute__((vector_size(32)));
+typedef std::uint16_t VecHalfUnaligned __attribute__((vector_size(32), aligned(2), may_alias));
+LOOM_INLINE Vec loadHalf(const std::uint16_t* p, std::int64_t count) {
+  alignas(32) std::uint16_t buffer[kLanes] = {};
+  if (count < kLanes) {
+    for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
+    p = buffer;
+  }
+  return (Vec)(__builtin_convertvector(*reinterpret_cast<const VecHalfUnaligned*>(p), VecU) << 16);
+}
+LOOM_INLINE void storeHalf(std::uint16_t* p, Vec v, std::int64_t count) {
+  const VecU bits = (VecU)v, rounded = bits + 0x7fff + ((bits >> 16) & 1);
+  const VecHalf half = __builtin_convertvector((isNan(v) ? bits | 0x400000 : rounded) >> 16, VecHalf);
+  if (count >= kLanes) {
+    *reinterpret_cast<VecHalfUnaligned*>(p) = half;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) p[i] = half[i];
+  }
+}
+LOOM_INLINE Vec loadSome(const Stored& from, std::int64_t at, std::int64_t count) {
+  return from.bf16 ? loadHalf(reinterpret_cast<const std::uint16_t*>(from.at) + at, count)
+                   : loadSome(reinterpret_cast<const float*>(from.at) + at, count);
+}
+LOOM_INLINE void storeSome(const Stored& to, std::int64_t at, Vec v, std::int64_t count) {
+  if (to.bf16) {
+    storeHalf(reinterpret_cast<std::uint16_t*>(to.at) + at, v, count);
+  } else {
+    storeSome(reinterpret_cast<float*>(to.at) + at, v, count);
+  }
+}
 LOOM_INLINE float sum(Vec v) {
   float total = 0;
   for (int width = 8; width > 0; width /= 2) {
@@ -64,11 +102,6 @@ LOOM_INLINE Vec max(Vec a, Vec b) {
 }
 LOOM_INLINE Vec min(Vec a, Vec b) {
   return a < b ? a : b;
-}
-// By the bits: together with an ordered comparison, `x != x` becomes an unordered one, which GCC 12 computes lane by
-// lane.
-LOOM_INLINE VecI isNan(Vec x) {
-  return ((VecI)x & 0x7fffffff) > 0x7f800000;
 }
 LOOM_INLINE Vec absolute(Vec a) {
   return a < 0.0f ? -a : a;

@@ -82,12 +82,11 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = plan.fused().output;
   const FusedOutput fused = plan.fused();
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(x, view.layout), gamma = plan.readOptional(operation.inputs[1]),
-             beta = plan.readOptional(operation.inputs[2]);
-  const auto addend = fused.addend == kNoTensor ? Ref<float>{} : plan.read(fused.addend, view.layout);
+  const auto from = plan.readStored(x, view.layout), addend = plan.readStoredOptional(fused.addend, view.layout);
+  const auto gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
   const auto runningMean = plan.read(operation.inputs[3]), runningVariance = plan.read(operation.inputs[4]);
-  const auto to = plan.write(y, view.layout), batchMean = plan.write(operation.outputs[1]),
-             batchInverse = plan.write(operation.outputs[2]);
+  const auto to = plan.writeStored(y, view.layout);
+  const auto batchMean = plan.write(operation.outputs[1]), batchInverse = plan.write(operation.outputs[2]);
   if (fused.addend != kNoTensor) plan.mayOverwrite(y, fused.addend);
   plan.mayOverwrite(y, x);
   const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
@@ -100,8 +99,10 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                const auto [first, last] = worker.share(rows, 4);
                double* sums = doublesOf(scratch, channels, worker.index);
                std::fill_n(sums, 2 * channels, 0.0);
-               const float* shift = from.get();  // the first row
-               addMoments(from.get() + first * channels, last - first, channels, shift, sums, sums + channels);
+               // The first row: a copy, since y may come to lie where it stands.
+               float* shift = floatsOfThread(scratch, channels, worker.index) + 3 * channels;
+               widen(from.get(), shift, channels);
+               addMoments(from.get().from(first * channels), last - first, channels, shift, sums, sums + channels);
                worker.meet();
                // Every thread sums for itself, in the order of threads.
                const auto own = [&](std::int64_t c) {
@@ -145,10 +146,8 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                                                     (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
                  }
                }
-               worker.meet();  // y may lie where x's first row is still read as the shift
-               normalise({mean, scale, offset, fused.relu}, from.get() + first * channels,
-                         addend ? addend.get() + first * channels : nullptr, to.get() + first * channels, last - first,
-                         channels);
+               normalise({mean, scale, offset, fused.relu}, from.get().from(first * channels),
+                         addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
              });
 }
 
@@ -156,11 +155,10 @@ void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = plan.fused().output;
   const FusedOutput fused = plan.fused();
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(x, view.layout), gamma = plan.readOptional(operation.inputs[1]),
-             beta = plan.readOptional(operation.inputs[2]);
-  const auto addend = fused.addend == kNoTensor ? Ref<float>{} : plan.read(fused.addend, view.layout);
+  const auto from = plan.readStored(x, view.layout), addend = plan.readStoredOptional(fused.addend, view.layout);
+  const auto gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
   const auto mean = plan.read(operation.inputs[3]), variance = plan.read(operation.inputs[4]);
-  const auto to = plan.write(y, view.layout);
+  const auto to = plan.writeStored(y, view.layout);
   plan.mayOverwrite(y, x);
   const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon);
   const std::int64_t rows = view.rows, channels = view.channels;
@@ -173,9 +171,8 @@ void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
                  scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) / std::sqrt(variance.get()[c] + epsilon));
                  offset[c] = beta ? beta.get()[c] : 0;
                }
-               normalise({mean.get(), scale, offset, fused.relu}, from.get() + first * channels,
-                         addend ? addend.get() + first * channels : nullptr, to.get() + first * channels, last - first,
-                         channels);
+               normalise({mean.get(), scale, offset, fused.relu}, from.get().from(first * channels),
+                         addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
              });
 }
 
@@ -184,11 +181,11 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = fused.mask == kNoTensor ? operation.inputs[1] : fused.maskedFrom,
                  dx = operation.outputs[0];
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(x, view.layout), gradient = plan.read(dy, view.layout),
-             gamma = plan.readOptional(operation.inputs[2]);
-  const auto mask = fused.mask == kNoTensor ? Ref<float>{} : plan.read(fused.mask, view.layout);
+  const auto from = plan.readStored(x, view.layout), gradient = plan.readStored(dy, view.layout),
+             mask = plan.readStoredOptional(fused.mask, view.layout);
+  const auto gamma = plan.readOptional(operation.inputs[2]);
   const auto mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
-  const auto to = plan.write(dx, view.layout);
+  const auto to = plan.writeStored(dx, view.layout);
   plan.mayOverwrite(dx, dy);
   plan.mayOverwrite(dx, x);
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
@@ -200,11 +197,11 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
              {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
                const auto [first, last] = worker.share(rows, 4);
                const std::int64_t start = first * channels;
-               const float* positive = mask ? mask.get() + start : nullptr;
+               const Stored positive = mask.get().from(start);
                double* sums = doublesOf(scratch, channels, worker.index);
                std::fill_n(sums, 2 * channels, 0.0);
-               addGradientSums(from.get() + start, gradient.get() + start, positive, last - first, channels, mean.get(),
-                               sums, sums + channels);
+               addGradientSums(from.get().from(start), gradient.get().from(start), positive, last - first, channels,
+                               mean.get(), sums, sums + channels);
                worker.meet();
                const auto own = [&](std::int64_t c) {
                  double sum = 0, product = 0;
@@ -247,8 +244,8 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                    o = static_cast<float>(sum) + (dbeta.adds(worker) ? o : 0);
                  }
                }
-               normaliseGradient({mean.get(), a, b, c0}, from.get() + start, gradient.get() + start, positive,
-                                 to.get() + start, last - first, channels);
+               normaliseGradient({mean.get(), a, b, c0}, from.get().from(start), gradient.get().from(start), positive,
+                                 to.get().from(start), last - first, channels);
              });
 }
 

@@ -14,14 +14,15 @@ constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
 using Type = ConvolutionDescription::Type;
 
-// `type` is that of the input and the weights.
+// `type` is that of the input and the weights, `to` of the output.
 convolution_forward::primitive_desc forwardOf(const ConvolutionDescription& g, std::int64_t samples,
-                                              const dnnl::memory::desc& weights, Type type, bool bias, bool relu) {
+                                              const dnnl::memory::desc& weights, Type type, bool bias, bool relu,
+                                              Type to = Type::f32) {
   return withDnnl(g.toString(), [&] {
     const dnnl::memory::desc b({g.output[1]}, Type::f32, dnnl::memory::format_tag::x), x = g.inputOf(samples, type);
     const auto made = [&](const auto&... operands) {
       return describeForward<convolution_forward>(dnnlAttributes(relu), dnnl::prop_kind::forward_training, kDirect,
-                                                  operands..., g.outputOf(samples), g.strides, g.dilation, g.before,
+                                                  operands..., g.outputOf(samples, to), g.strides, g.dilation, g.before,
                                                   g.after);
     };
     return bias ? made(x, weights, b) : made(x, weights);
@@ -64,6 +65,15 @@ struct Source {
 Source sourceOf(Plan& plan, TensorId id, const Layout& layout, Type type) {
   if (type == Type::bf16) return {plan.readBf16(id, layout).as<std::byte>(), 2};
   return {plan.read(id, layout).as<std::byte>(), 4};
+}
+// A tensor that is written: as it is kept where the kernel computes in bf16; else in f32, to be rounded if need be.
+Source resultIn(Plan& plan, TensorId id, const Layout& layout, Type type) {
+  if (type != Type::bf16) return {plan.write(id, layout).as<std::byte>(), 4};
+  const StoredRef to = plan.writeStored(id, layout);
+  return {to.at, to.bf16 ? 2 : 4};
+}
+Type keptIn(const Plan& plan, TensorId id, Type type) {
+  return type == Type::bf16 && plan.tensor(id).type == DataType::bf16 ? Type::bf16 : Type::f32;
 }
 const char* suffix(Type type) {
   return type == Type::bf16 ? " in bf16" : "";
@@ -118,22 +128,25 @@ void lowerConvolution(Plan& plan, const Operation& operation) {
   const int threads = activeThreads(plan, g.batch);
   const bool relu = plan.fused().relu;
   const auto made = [&](Type type) {
-    return forwardOf(g, samplesOf(g.batch, 0, threads).second, g.weights(true, type), type, b != kNoTensor, relu);
+    return forwardOf(g, samplesOf(g.batch, 0, threads).second, g.weights(true, type), type, b != kNoTensor, relu,
+                     keptIn(plan, y, type));
   };
   const Type type = typeOf(plan, made);
   const auto any = made(type);
   const Source input = sourceOf(plan, x, layout, type);
-  const auto bias = plan.readOptional(b), output = plan.write(y, layout);
+  const auto bias = plan.readOptional(b);
+  const Source output = resultIn(plan, y, layout, type);
+  const Type kept = keptIn(plan, y, type);
   const dnnl::memory::desc weights = any.weights_desc();
   const auto packed = weightIn(plan, w, g, weights);
   auto tasks = std::make_shared<std::vector<DnnlTask>>();
   for (int t = 0; t < threads; ++t) {
     const auto [first, last] = samplesOf(g.batch, t, threads);
-    const auto pd = forwardOf(g, last - first, weights, type, b != kNoTensor, relu);
+    const auto pd = forwardOf(g, last - first, weights, type, b != kNoTensor, relu, kept);
     DnnlTask task{convolution_forward(pd)};
     task.argument(DNNL_ARG_SRC, g.inputOf(last - first, type), input.from(first * g.inputFloats()))
         .argument(DNNL_ARG_WEIGHTS, weights, packed)
-        .argument(DNNL_ARG_DST, g.outputOf(last - first), output.at(first * g.outputFloats()))
+        .argument(DNNL_ARG_DST, g.outputOf(last - first, kept), output.from(first * g.outputFloats()))
         .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), plan.scratch(floatsOf(pd.scratchpad_desc())));
     if (b != kNoTensor) task.argument(DNNL_ARG_BIAS, pd.bias_desc(), bias);
     tasks->push_back(std::move(task));
@@ -151,9 +164,9 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
     return withDnnl("the input gradient of " + g.toString(), [&] {
       const auto forward = forwardOf(g, samples, g.weights(true, type), type, false, false);  // next_impl() reads it
       const auto described = [&] {
-        return describeBackward<convolution_backward_data>(forward, kDirect, g.inputOf(samples), weights,
-                                                           g.outputOf(samples, type), g.strides, g.dilation, g.before,
-                                                           g.after);
+        return describeBackward<convolution_backward_data>(forward, kDirect, g.inputOf(samples, keptIn(plan, dx, type)),
+                                                           weights, g.outputOf(samples, type), g.strides, g.dilation,
+                                                           g.before, g.after);
       };
       return type == Type::f32 ? withoutSlowOnes(described) : described();
     });
@@ -162,7 +175,7 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
   const Type type = typeOf(plan, made);
   const auto any = made(type);
   const Source gradient = sourceOf(plan, dy, layout, type);
-  const auto result = plan.write(dx, layout);
+  const Source result = resultIn(plan, dx, layout, type);
   const dnnl::memory::desc weights = any.weights_desc();
   const auto packed = weightIn(plan, w, g, weights);
   auto tasks = std::make_shared<std::vector<DnnlTask>>();
@@ -172,18 +185,19 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
     DnnlTask task{convolution_backward_data(pd)};
     task.argument(DNNL_ARG_DIFF_DST, g.outputOf(last - first, type), gradient.from(first * g.outputFloats()))
         .argument(DNNL_ARG_WEIGHTS, weights, packed)
-        .argument(DNNL_ARG_DIFF_SRC, g.inputOf(last - first), result.at(first * g.inputFloats()))
+        .argument(DNNL_ARG_DIFF_SRC, g.inputOf(last - first, keptIn(plan, dx, type)),
+                  result.from(first * g.inputFloats()))
         .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), plan.scratch(floatsOf(pd.scratchpad_desc())));
     tasks->push_back(std::move(task));
   }
   runTasks(plan, std::string("convolution_input_gradient") + suffix(type), any.impl_info_str(), tasks);
   if (b == kNoTensor) return;
-  const auto bias = plan.read(b);
+  const auto bias = plan.read(b), sums = result.at.as<float>();
   const std::int64_t channels = plan.shape(dx)[1], rows = plan.shape(dx).elements() / channels;
   plan.stage("add bias", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);
     for (std::int64_t r = first; r < last; ++r) {
-      float* row = result.get() + r * channels;
+      float* row = sums.get() + r * channels;
       for (std::int64_t c = 0; c < channels; ++c) row[c] += bias.get()[c];
     }
   });

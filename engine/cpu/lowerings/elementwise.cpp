@@ -1,6 +1,10 @@
 // unary, unary_gradient, binary, scale, scale_by: in whatever layout the inputs stand.
 #include "engine/cpu/kernels/elementwise.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "engine/cpu/lowerings/broadcast.h"
 #include "engine/cpu/lowerings/lowerings.h"
 
@@ -8,6 +12,34 @@ namespace loom::cpu {
 namespace {
 
 constexpr std::int64_t kGrain = 256;
+
+// Sums, ReLUs and their gradients of tensors of which some are kept in bf16.
+struct StoredSum {
+  std::string name;
+  TensorId a, b = kNoTensor, mask = kNoTensor;
+  bool relu = false;
+  TensorId y;
+};
+
+bool anyInBf16(const Plan& plan, std::initializer_list<TensorId> ids) {
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](TensorId id) { return id != kNoTensor && plan.tensor(id).type == DataType::bf16; });
+}
+
+void lowerStored(Plan& plan, const StoredSum& sum, const Layout& layout) {
+  const auto a = plan.readStored(sum.a, layout), b = plan.readStoredOptional(sum.b, layout),
+             mask = plan.readStoredOptional(sum.mask, layout), to = plan.writeStored(sum.y, layout);
+  plan.mayOverwrite(sum.y, sum.a);
+  if (b) plan.mayOverwrite(sum.y, sum.b);
+  const std::int64_t count = plan.shape(sum.y).elements();
+  const char* then = sum.relu ? " + relu" : mask ? " + relu_gradient" : "";
+  plan.stage(fmt::format("{}{}{}", sum.name, then, to.bf16 ? " in bf16" : ""), {},
+             layoutName(plan.shape(sum.y), layout), [=, relu = sum.relu](const Worker& worker) {
+               const auto [first, last] = worker.share(count, kGrain);
+               addStored(a.get().from(first), b.get().from(first), mask.get().from(first), relu, to.get().from(first),
+                         last - first);
+             });
+}
 
 }  // namespace
 
@@ -23,6 +55,10 @@ Layout commonLayout(const Plan& plan, std::span<const TensorId> inputs) {
 void lowerUnary(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = plan.layoutOf(x);
+  if (anyInBf16(plan, {x, y})) {  // a ReLU
+    lowerStored(plan, {.name = "unary", .a = x, .relu = true, .y = y}, layout);
+    return;
+  }
   const auto from = plan.read(x, layout), to = plan.write(y, layout);
   plan.mayOverwrite(y, x);
   const UnaryFunction function = unaryFunctionOf(operation.attributes);
@@ -42,6 +78,10 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
                       : derivative == DerivativeFrom::output ? operation.inputs[1]
                                                              : dy;
   const Layout layout = plan.layoutOf(at);
+  if (anyInBf16(plan, {at, dy, dx})) {  // of a ReLU
+    lowerStored(plan, {.name = "unary", .a = dy, .mask = at, .y = dx}, layout);
+    return;
+  }
   const auto from = plan.read(at, layout), gradient = plan.read(dy, layout), to = plan.write(dx, layout);
   plan.mayOverwrite(dx, dy);
   const UnaryFunction function = unaryFunctionOf(operation.attributes);
@@ -58,6 +98,12 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
 void lowerBinary(Plan& plan, const Operation& operation) {
   const TensorId a = operation.inputs[0], b = operation.inputs[1], y = plan.fused().output;
   const Layout layout = commonLayout(plan, operation.inputs);
+  if (anyInBf16(plan, {a, b, y, plan.fused().mask})) {
+    lowerStored(plan,
+                {.name = "binary add", .a = a, .b = b, .mask = plan.fused().mask, .relu = plan.fused().relu, .y = y},
+                layout);
+    return;
+  }
   const auto left = plan.read(a, layout), right = plan.read(b, layout), to = plan.write(y, layout);
   plan.mayOverwrite(y, a);
   const BinaryFunction function = binaryFunctionOf(operation.attributes);

@@ -10,26 +10,27 @@ struct Row {
   std::string_view op;
   Lowering lower;
   Joins joins = {};
+  SixteenBits bf16 = {};
 };
 
-constexpr Row kTable[] = {
-    {"convolution", lowerConvolution, {.relu = true}},
-    {"convolution_input_gradient", lowerConvolutionInputGradient},
-    {"convolution_weight_gradient", lowerConvolutionWeightGradient},
+const Row kTable[] = {
+    {"convolution", lowerConvolution, {.relu = true}, {{0}, true}},
+    {"convolution_input_gradient", lowerConvolutionInputGradient, {}, {{0}, true}},
+    {"convolution_weight_gradient", lowerConvolutionWeightGradient, {}, {{0, 1}}},
     {"matmul", lowerMatmul, {.relu = true}},
-    {"bias_gradient", lowerBiasGradient},
-    {"max_pooling", lowerMaxPooling},
-    {"max_pooling_gradient", lowerMaxPoolingGradient, {.gradientOf = 0}},
+    {"bias_gradient", lowerBiasGradient, {}, {{0}}},
+    {"max_pooling", lowerMaxPooling, {}, {{0}, true, 0}},
+    {"max_pooling_gradient", lowerMaxPoolingGradient, {.gradientOf = 0}, {{0, 1, 2}, true}},
     {"average_pooling", lowerAveragePooling},
     {"average_pooling_gradient", lowerAveragePoolingGradient},
-    {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}},
-    {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}},
-    {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}},
+    {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
+    {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
+    {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
     {"dropout", lowerDropout},
     {"random", lowerRandom},
-    {"unary", lowerUnary},
-    {"unary_gradient", lowerUnaryGradient},
-    {"binary", lowerBinary, {.relu = true, .maskBehind = true}},  // sums of one shape
+    {"unary", lowerUnary, {}, {{0}, true}},                                       // ReLU
+    {"unary_gradient", lowerUnaryGradient, {}, {{0, 1, 2}, true}},                // of ReLU
+    {"binary", lowerBinary, {.relu = true, .maskBehind = true}, {{0, 1}, true}},  // sums of one shape
     {"scale", lowerScale},
     {"scale_by", lowerScaleBy},
     {"sum_to", lowerSumTo},
@@ -78,6 +79,14 @@ const Row* find(std::string_view op) {
   return row == std::end(kTable) ? nullptr : row;
 }
 
+// What the table says of pointwise operations holds for ReLUs and for sums of one shape.
+bool isOther(const Program& program, const Operation& operation) {
+  if (operation.op->pointwise == nullptr) return false;
+  const Pointwise what = operation.op->pointwise(operation.attributes);
+  return what == Pointwise::none || (what == Pointwise::sum && program.tensor(operation.inputs[0]).shape !=
+                                                                   program.tensor(operation.inputs[1]).shape);
+}
+
 }  // namespace
 
 Lowering findLowering(std::string_view op) {
@@ -87,12 +96,16 @@ Lowering findLowering(std::string_view op) {
 
 Joins joinsOf(const Program& program, const Operation& operation) {
   const Row* row = find(operation.op->name);
-  if (row == nullptr) return {};
-  if (row->lower == lowerBinary &&
-      (operation.op->pointwise(operation.attributes) != Pointwise::sum ||
-       program.tensor(operation.inputs[0]).shape != program.tensor(operation.inputs[1]).shape))
-    return {};
-  return row->joins;
+  return row == nullptr || isOther(program, operation) ? Joins{} : row->joins;
+}
+
+SixteenBits inBf16(const Program& program, const Operation& operation) {
+  const Row* row = find(operation.op->name);
+  if (row == nullptr || isOther(program, operation)) return {};
+  // A transposed convolution adds its bias to what it wrote.
+  if (row->lower == lowerConvolutionInputGradient && operation.inputs.size() > 2 && operation.inputs[2] != kNoTensor)
+    return {{0}};
+  return row->bf16;
 }
 
 }  // namespace loom::cpu

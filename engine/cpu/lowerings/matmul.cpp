@@ -87,7 +87,7 @@ ChannelView channelView(const Plan& plan, TensorId id, std::int64_t axis) {
 void lowerBiasGradient(Plan& plan, const Operation& operation) {
   const TensorId dy = operation.inputs[0];
   const ChannelView view = channelView(plan, dy, operation.attributes.integer("axis", 1));
-  const auto from = plan.read(dy, view.layout);
+  const auto from = plan.readStored(dy, view.layout);
   const auto target = plan.writeGradient(operation.outputs[0]);
   const auto partial = plan.scratch(view.channels * plan.threads());
   const std::int64_t channels = view.channels, rows = view.rows;
@@ -95,7 +95,7 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
     const auto [first, last] = worker.share(rows);
     float* mine = partial.get() + worker.index * channels;
     std::fill_n(mine, channels, 0.0f);
-    sumRows(from.get() + first * channels, last - first, channels, channels, mine);
+    sumRows(from.get().from(first * channels), last - first, channels, channels, mine);
     worker.meet();
     const auto [from2, to2] = worker.share(channels, 16);
     for (std::int64_t c = from2; c < to2; ++c) {

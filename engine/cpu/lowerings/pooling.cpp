@@ -8,7 +8,7 @@ namespace loom::cpu {
 void lowerMaxPooling(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = channelsLast(plan.shape(x).rank());
-  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   const PoolingGeometry g = poolingGeometry(plan.shape(x), operation.attributes);
   plan.stage("max_pooling", {}, "channels-last", [=](const Worker& worker) {
     const auto [first, last] = worker.share(g.batch);
@@ -19,11 +19,11 @@ void lowerMaxPooling(Plan& plan, const Operation& operation) {
 void lowerMaxPoolingGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dx = plan.fused().output;
   const Layout layout = channelsLast(plan.shape(x).rank());
-  const auto from = plan.read(x, layout), out = plan.read(operation.inputs[1], layout),
-             gradient = plan.read(operation.inputs[2], layout);
-  const auto to = plan.write(dx, layout);
-  const bool relu = plan.fused().relu;
   const PoolingGeometry g = poolingGeometry(plan.shape(x), operation.attributes);
+  const auto from = plan.readStored(x, layout), out = plan.readStored(operation.inputs[1], layout),
+             gradient = plan.readStored(operation.inputs[2], layout);
+  const auto to = windowsTile(g) ? plan.writeStored(dx, layout) : StoredRef{plan.write(dx, layout).as<std::byte>()};
+  const bool relu = plan.fused().relu;
   plan.stage(relu ? "max_pooling_gradient + relu_gradient" : "max_pooling_gradient", {}, "channels-last",
              [=](const Worker& worker) {
                const auto [first, last] = worker.share(g.batch);

@@ -112,7 +112,7 @@ void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& s, const Ref<fl
     const auto [first, last] = worker.share(width, 16);
     if (first == last) return;
     if (!target.adds(worker)) std::fill(target.to.get() + first, target.to.get() + last, 0.0f);
-    sumRows(da.get() + first, rows, last - first, width, target.to.get() + first);
+    sumRows(inF32(da.get() + first), rows, last - first, width, target.to.get() + first);
   });
 }
 

@@ -72,7 +72,7 @@ void sumTerms(const Reduction& r, const float* x, std::int64_t first, std::int64
                      stride = r.summed.empty() ? 0 : r.summed.back().stride;
   for (std::int64_t term = first; term < last;) {  // runs of equally spaced rows
     const std::int64_t rows = std::min(last - term, inner - term % inner);
-    sumRows(x + Reduction::offset(r.summed, term), rows, r.columns, stride, out);
+    sumRows(inF32(x + Reduction::offset(r.summed, term)), rows, r.columns, stride, out);
     term += rows;
   }
   if (factor != 1) scale(out, factor, 0, out, r.columns);

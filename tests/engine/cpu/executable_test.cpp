@@ -294,9 +294,9 @@ TEST_P(CpuNetwork, inBf16StaysNearTheReference) {
   EXPECT_EQ(one, networks::step(*cpu, program, {.precision = DataType::bf16, .threads = 1}));
 }
 
-// An activation and a gradient are rounded once, whoever reads them, and where oneDNN has kernels all three
-// convolutions compute in bf16.
-TEST(CpuExecutable, convolutionsShareWhatTheyRound) {
+// Where oneDNN has kernels all three convolutions compute in bf16, and activations and their gradients stand so in
+// memory.
+TEST(CpuExecutable, activationsAreKeptInBf16) {
   const auto cpu = makeCpuBackend(2);
   ParameterStore store(1);
   const Json facts = cpu->compile(networks::residualNetwork(4), store, {.precision = DataType::bf16})->describe();
@@ -309,8 +309,12 @@ TEST(CpuExecutable, convolutionsShareWhatTheyRound) {
     roundings += kernel == "round to bf16";
     EXPECT_THAT(operation["implementation"].get<std::string>(), testing::Not(testing::HasSubstr("ref")));
   }
-  EXPECT_GE(inBf16, 12);             // of 17
-  EXPECT_LE(roundings, inBf16 - 4);  // two readers each, but for the ends
+  EXPECT_GE(inBf16, 12);    // of 17
+  EXPECT_LE(roundings, 4);  // the image, and where something knows no bf16: everything between stands in it
+  const auto bytes = [&](DataType precision) {
+    return cpu->compile(networks::residualNetwork(64), store, {.precision = precision})->describe()["arena_bytes"];
+  };
+  EXPECT_LT(bytes(DataType::bf16).get<double>(), 0.65 * bytes(DataType::f32).get<double>());
 }
 
 TEST(CpuExecutable, unknownNamesAreNamed) {

@@ -268,7 +268,7 @@ TEST(CpuKernels, dropoutsThresholdIsThatOfTheContract) {
 TEST(CpuKernels, sumsDoNotDriftWithTheirLength) {
   constexpr std::int64_t kRows = 200000;
   std::vector<float> x(static_cast<std::size_t>(kRows * 3), 0.1f), out(3, 0.0f);
-  sumRows(x.data(), kRows, 3, 3, out.data());
+  sumRows(inF32(x.data()), kRows, 3, 3, out.data());
   const double exact = static_cast<double>(0.1f) * kRows;
   for (float sum : out) EXPECT_NEAR(sum, exact, 1e-5 * exact);
   EXPECT_NEAR(sumAll(x.data(), kRows * 3), 3 * exact, 3e-6 * exact);

@@ -1,0 +1,27 @@
+#pragma once
+// Numbers as a tensor is stored: in f32 or, where a program in 16 bits keeps it so, in bf16. Kernels that are bound by
+// memory take either and compute in f32.
+#include <cstddef>
+#include <cstdint>
+
+namespace loom::cpu {
+
+struct Stored {
+  std::byte* at = nullptr;
+  bool bf16 = false;
+
+  explicit operator bool() const { return at != nullptr; }
+  Stored from(std::int64_t number) const { return at == nullptr ? *this : Stored{at + number * (bf16 ? 2 : 4), bf16}; }
+};
+
+inline Stored inF32(const float* at) {
+  return {reinterpret_cast<std::byte*>(const_cast<float*>(at)), false};
+}
+
+// to = a (+ b), then max(., 0) when `relu`, then 0 where `mask` is not positive. b and mask may be absent; `to` may be
+// one of the others.
+void addStored(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count);
+// `count` numbers in f32.
+void widen(Stored from, float* to, std::int64_t count);
+
+}  // namespace loom::cpu

@@ -1,0 +1,21 @@
+#pragma once
+// Which tensors of a program are kept in 16 bits between its operations: activations and their gradients, where all
+// that write and read them say that they can. Sums, statistics, weights and their gradients, losses and results stay
+// f32.
+#include <functional>
+
+#include "engine/program/program.h"
+
+namespace loom {
+
+// What a backend's kernels take and give in 16 bits; places beyond these stay f32.
+struct SixteenBits {
+  std::vector<int> inputs;
+  bool output = false;  // the first
+  int like = -1;        // and only where this input is kept in 16 bits: the output is found in it again, bit for bit
+};
+
+// Changes the type of intermediate f32 tensors to `type` (bf16, f16). Run last: shape rules are not asked again.
+void keepInSixteenBits(Program& program, DataType type, const std::function<SixteenBits(const Operation&)>& may);
+
+}  // namespace loom

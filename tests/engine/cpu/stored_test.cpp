@@ -1,0 +1,155 @@
+// Kernels that take numbers in f32 or bf16: what they make of bf16 is what they make of the same numbers in f32,
+// rounded.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "engine/base/philox.h"
+#include "engine/cpu/kernels/batch_norm.h"
+#include "engine/cpu/kernels/bf16.h"
+#include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/pooling.h"
+
+namespace loom::cpu {
+namespace {
+
+// A tensor in both types; its numbers are such as bf16 holds.
+struct Twin {
+  std::vector<float> wide;
+  std::vector<std::uint16_t> half;
+
+  explicit Twin(const std::string& name, std::int64_t count)
+      : wide(static_cast<std::size_t>(count)), half(wide.size()) {
+    const Philox random(1, name);
+    for (std::size_t i = 0; i < wide.size(); ++i) half[i] = toBf16(static_cast<float>(random.normal(i)));
+    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = fromBf16(half[i]);
+  }
+  Stored in(bool bf16) {
+    return {bf16 ? reinterpret_cast<std::byte*>(half.data()) : reinterpret_cast<std::byte*>(wide.data()), bf16};
+  }
+  void expectRounded() const {
+    for (std::size_t i = 0; i < wide.size(); ++i) ASSERT_EQ(half[i], toBf16(wide[i])) << i << ": " << wide[i];
+  }
+};
+
+// Few channels that are folded, some that fill whole vectors, some that leave a rest.
+const std::int64_t kChannels[] = {4, 16, 24, 64, 72, 131};
+constexpr std::int64_t kRows = 77;
+
+TEST(StoredNumbers, SumsReluAndMask) {
+  for (const std::int64_t count : {1, 15, 16, 17, 500}) {
+    for (int what = 0; what < 6; ++what) {
+      Twin a("a", count), b("b", count), mask("mask", count), to("to", count);
+      for (const bool bf16 : {false, true})
+        addStored(a.in(bf16), what % 2 ? b.in(bf16) : Stored{}, what / 2 == 2 ? mask.in(bf16) : Stored{}, what / 2 == 1,
+                  to.in(bf16), count);
+      to.expectRounded();
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        float expected = a.wide[at] + (what % 2 ? b.wide[at] : 0);
+        if (what / 2 == 1) expected = std::max(expected, 0.0f);
+        if (what / 2 == 2 && mask.wide[at] <= 0) expected = 0;
+        ASSERT_EQ(to.wide[at], expected) << what << " " << i;
+      }
+    }
+  }
+}
+
+TEST(StoredNumbers, NotANumberStaysOne) {
+  for (const bool relu : {false, true}) {
+    Twin a("a", 20), to("to", 20);
+    a.half[3] = 0x7fc0, a.half[17] = 0xffff;
+    addStored(a.in(true), {}, {}, relu, to.in(true), 20);
+    EXPECT_TRUE(std::isnan(fromBf16(to.half[3])) && std::isnan(fromBf16(to.half[17])));
+    std::vector<float> wide(20);
+    widen(a.in(true), wide.data(), 20);
+    EXPECT_TRUE(std::isnan(wide[3]) && std::isnan(wide[17]));
+    EXPECT_EQ(wide[4], a.wide[4]);
+  }
+}
+
+TEST(StoredNumbers, BatchNormalisation) {
+  for (const std::int64_t channels : kChannels) {
+    SCOPED_TRACE(channels);
+    const std::int64_t count = kRows * channels;
+    Twin x("x", count), addend("addend", count), dy("dy", count), mask("mask", count);
+    std::vector<float> mean(static_cast<std::size_t>(channels)), scale(mean.size()), beta(mean.size());
+    for (std::size_t c = 0; c < mean.size(); ++c)
+      mean[c] = 0.1f * static_cast<float>(c % 5), scale[c] = 1 + 0.01f * static_cast<float>(c), beta[c] = -0.2f;
+    std::vector<double> sums[2], squares[2];
+    for (const bool bf16 : {false, true}) {
+      sums[bf16].assign(mean.size(), 0), squares[bf16].assign(mean.size(), 0);
+      addMoments(x.in(bf16), kRows, channels, mean.data(), sums[bf16].data(), squares[bf16].data());
+    }
+    EXPECT_EQ(sums[0], sums[1]);
+    EXPECT_EQ(squares[0], squares[1]);
+    for (const bool added : {false, true}) {
+      Twin y("y", count);
+      for (const bool bf16 : {false, true})
+        normalise({mean.data(), scale.data(), beta.data(), added}, x.in(bf16), added ? addend.in(bf16) : Stored{},
+                  y.in(bf16), kRows, channels);
+      y.expectRounded();
+    }
+    for (const bool masked : {false, true}) {
+      Twin dx("dx", count);
+      for (const bool bf16 : {false, true}) {
+        const Stored positive = masked ? mask.in(bf16) : Stored{};
+        sums[bf16].assign(mean.size(), 0), squares[bf16].assign(mean.size(), 0);
+        addGradientSums(x.in(bf16), dy.in(bf16), positive, kRows, channels, mean.data(), sums[bf16].data(),
+                        squares[bf16].data());
+        normaliseGradient({mean.data(), scale.data(), beta.data(), mean.data()}, x.in(bf16), dy.in(bf16), positive,
+                          dx.in(bf16), kRows, channels);
+      }
+      EXPECT_EQ(sums[0], sums[1]);
+      EXPECT_EQ(squares[0], squares[1]);
+      dx.expectRounded();
+    }
+  }
+}
+
+// Ends that are of the other type: an image in f32, a pooling that knows no bf16.
+TEST(StoredNumbers, BothTypesMayMeet) {
+  const std::int64_t channels = 24, count = kRows * channels;
+  Twin x("x", count), y("y", count);
+  std::vector<float> mean(24, 0.5f), scale(24, 1.5f), beta(24, 0.25f);
+  const NormalisePass pass{mean.data(), scale.data(), beta.data(), true};
+  normalise(pass, x.in(true), {}, y.in(false), kRows, channels);
+  normalise(pass, x.in(false), {}, y.in(true), kRows, channels);
+  y.expectRounded();
+}
+
+TEST(StoredNumbers, MaxPooling) {
+  for (const std::int64_t kernel : {2, 3}) {
+    SCOPED_TRACE(kernel);
+    PoolingGeometry g;
+    g.batch = 3, g.channels = 20;
+    g.input = {1, 8, 6}, g.kernel = {1, kernel, kernel}, g.strides = {1, 2, 2}, g.before = {0, 0, 0};
+    g.output = {1, (8 - kernel) / 2 + 1, (6 - kernel) / 2 + 1};
+    EXPECT_EQ(windowsTile(g), kernel == 2);
+    Twin x("x", 3 * 48 * 20), y("y", 3 * g.output[1] * g.output[2] * 20), dy("dy", 3 * g.output[1] * g.output[2] * 20),
+        dx("dx", 3 * 48 * 20);
+    for (const bool bf16 : {false, true}) maxPooling(g, x.in(bf16), y.in(bf16), 0, 3);
+    y.expectRounded();
+    for (const bool relu : {false, true}) {
+      for (const bool bf16 : {false, true})
+        maxPoolingGradient(g, x.in(bf16), y.in(bf16), dy.in(bf16), dx.in(bf16 && windowsTile(g)), relu, 0, 3);
+      if (windowsTile(g)) dx.expectRounded();
+    }
+  }
+}
+
+TEST(StoredNumbers, SumsOfRows) {
+  for (const std::int64_t columns : kChannels) {
+    Twin x("x", kRows * columns);
+    std::vector<float> sums[2];
+    for (const bool bf16 : {false, true}) {
+      sums[bf16].assign(static_cast<std::size_t>(columns), 1);
+      sumRows(x.in(bf16), kRows, columns, columns, sums[bf16].data());
+    }
+    EXPECT_EQ(sums[0], sums[1]);
+  }
+}
+
+}  // namespace
+}  // namespace loom::cpu
