@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up_if_needed
 
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-  build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_TESTS=OFF -- gradloom loom samples engine_bundle
+  build_gradloom "$build" -DCMAKE_BUILD_TYPE=Release -DGRADLOOM_GUI=ON -DGRADLOOM_TESTS=OFF -- gradloom loom samples engine_bundle
   project=$build/samples/digits/digits.loom
   [ $# -gt 0 ] && [ -e "$1" ] && { project=$1; shift; }
   exec "$build/bin/gradloom" "$@" "$project"
