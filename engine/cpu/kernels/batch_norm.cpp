@@ -89,7 +89,7 @@ LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std:
       sumColumns(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = loadSome(pm, at, n) > 0.0f ? loadSome(pd, at, n) : Vec{};
+            const Vec g = where(loadSome(pm, at, n) > 0.0f, loadSome(pd, at, n));
             a += g;
             b += g * (loadSome(px, at, n) - loadSome(about + c, n));
           });
@@ -181,7 +181,7 @@ LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, 
     if (mask) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(loadSome(pm, at, n) > 0.0f ? loadSome(pd, at, n) : Vec{}, at, c, n);
+            one(where(loadSome(pm, at, n) > 0.0f, loadSome(pd, at, n)), at, c, n);
           });
     } else {
       forEachVector(

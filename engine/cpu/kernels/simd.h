@@ -103,6 +103,10 @@ LOOM_INLINE Vec max(Vec a, Vec b) {
 LOOM_INLINE Vec min(Vec a, Vec b) {
   return a < b ? a : b;
 }
+// v where the condition holds, else 0; NaN and all. (A choice between a load of either type and 0 ends GCC 14.)
+LOOM_INLINE Vec where(VecI condition, Vec v) {
+  return (Vec)((VecI)v & condition);
+}
 LOOM_INLINE Vec absolute(Vec a) {
   return a < 0.0f ? -a : a;
 }

@@ -11,7 +11,7 @@ LOOM_INLINE void addStoredRangeBody(Stored a, Stored b, Stored mask, bool relu, 
     const std::int64_t n = count - i;
     Vec v = loadSome(a, i, n);
     if (b) v += loadSome(b, i, n);
-    if (mask) v = loadSome(mask, i, n) > 0.0f ? v : Vec{};
+    if (mask) v = where(loadSome(mask, i, n) > 0.0f, v);
     storeSome(to, i, v < floor ? floor : v, n);
   }
 }
