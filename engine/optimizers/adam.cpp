@@ -1,4 +1,4 @@
-#include "engine/optimizers/adam_rule.h"
+#include "engine/optimizers/adam_family.h"
 
 namespace loom {
 
@@ -13,7 +13,7 @@ const OptimizerDefinition& defineAdamOptimizer() {
                         "correction. nnabla and "
                         "TensorFlow 1 add it to √v before the correction, which differs where gradients are small.",
                 .fields = adamFields(weightDecayField(0, kCoupledDecay))},
-      .make = [](const Values& values) { return makeAdamRule(values, DecayPlace::gradient); }};
+      .make = [](const Values& values) { return makeAdam(values, DecayPlace::gradient); }};
   return definition;
 }
 

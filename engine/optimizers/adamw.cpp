@@ -1,4 +1,4 @@
-#include "engine/optimizers/adam_rule.h"
+#include "engine/optimizers/adam_family.h"
 
 namespace loom {
 
@@ -15,7 +15,7 @@ const OptimizerDefinition& defineAdamWOptimizer() {
                         "converted.",
                 .fields = adamFields(
                     weightDecayField(0.01, "Each step multiplies the weights by 1 − learning_rate · weight_decay."))},
-      .make = [](const Values& values) { return makeAdamRule(values, DecayPlace::weight); }};
+      .make = [](const Values& values) { return makeAdam(values, DecayPlace::weight); }};
   return definition;
 }
 

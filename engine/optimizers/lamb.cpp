@@ -1,119 +1,28 @@
-#include <algorithm>
-#include <cmath>
+#include "engine/optimizers/rules/lamb.h"
 
 #include "engine/base/error.h"
-#include "engine/optimizers/rule.h"
+#include "engine/optimizers/fields.h"
+#include "engine/optimizers/host_loops.h"
 
 namespace loom {
-namespace lamb_rule {
 
-constexpr int kLanes = 16;  // sums side by side: a fixed order that still fills the widest registers
-
-struct Constants {
-  float scale, decay, rate, beta1, take1, beta2, take2, correction1, correction2, epsilon;
-};
-
-// The direction of one element, for both passes.
-inline __attribute__((always_inline)) float direction(float w, float m, float v, const Constants& c) {
-  return c.correction1 * m / (std::sqrt(v) * c.correction2 + c.epsilon) + c.decay * w;
+LOOM_VECTORISED UpdateSums gather(const LambRule::Constants<float>& c, const UpdateRange& range) {
+  return gatherRange<LambRule>(c, range);
+}
+LOOM_VECTORISED void descend(const LambRule::Constants<float>& c, const UpdateRange& range) {
+  updateRange<LambRule>(c, range);
 }
 
-LOOM_VECTORISED void gather(const float* __restrict w, const float* __restrict g, float* __restrict m,
-                            float* __restrict v, std::int64_t count, const Constants& given, double* weight,
-                            double* towards) {
-  const Constants c = given;
-  const auto one = [&](std::int64_t i, int lane) __attribute__((always_inline)) {
-    const float gradient = c.scale * g[i];
-    m[i] = c.beta1 * m[i] + c.take1 * gradient;
-    v[i] = c.beta2 * v[i] + c.take2 * gradient * gradient;
-    const float u = direction(w[i], m[i], v[i], c);
-    weight[lane] += static_cast<double>(w[i]) * w[i];
-    towards[lane] += static_cast<double>(u) * u;
-  };
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane) one(i + lane, lane);
-  for (; i < count; ++i) one(i, 0);
-}
-
-LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict m, const float* __restrict v,
-                             std::int64_t count, const Constants& given) {
-  const Constants c = given;
-  for (std::int64_t i = 0; i < count; ++i) w[i] -= c.rate * direction(w[i], m[i], v[i], c);
-}
-
-constexpr const char* kCorrected =
+static constexpr const char* kLambCorrected =
     "is LAMB with bias correction, lengths without bounds and gradients that are scaled to a norm of at most 1 first: "
     "write \"LAMB\" with \"bias_correction\": true and \"gamma_high\": 1e12, and \"clip_norm\": 1 in training";
 
-class Lamb final : public Optimizer {
- public:
-  explicit Lamb(const Values& values)
-      : m_beta1(values.real("beta1")),
-        m_beta2(values.real("beta2")),
-        m_epsilon(values.real("epsilon")),
-        m_low(values.real("gamma_low")),
-        m_high(values.real("gamma_high")),
-        m_corrected(values.boolean("bias_correction")),
-        m_unscaled(unscaledOf(values)) {}
-
-  std::span<const std::string> slots() const override {
-    static const std::string names[] = {"m", "v"};
-    return names;
-  }
-  std::span<const std::string> unscaled() const override { return m_unscaled; }
-  bool measures() const override { return true; }
-
-  UpdateSums measure(const UpdateRange& range, const UpdateScalars& scalars) const override {
-    double weight[kLanes] = {}, towards[kLanes] = {};
-    gather(range.weight, range.gradient, range.slots[0], range.slots[1], range.count, constants(scalars), weight,
-           towards);
-    UpdateSums sums;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      sums.weight += weight[lane];
-      sums.direction += towards[lane];
-    }
-    return sums;
-  }
-
-  double tensorScale(const UpdateSums& sums, const UpdateScalars&) const override {
-    const double weight = std::clamp(std::sqrt(sums.weight), m_low, m_high), length = std::sqrt(sums.direction);
-    return sums.weight == 0 || length <= m_epsilon ? 1 : weight / length;
-  }
-
-  void update(const UpdateRange& range, const UpdateScalars& scalars) const override {
-    descend(range.weight, range.slots[0], range.slots[1], range.count, constants(scalars));
-  }
-
- private:
-  Constants constants(const UpdateScalars& scalars) const {
-    const double steps = static_cast<double>(scalars.step);
-    return {.scale = scalars.gradientScale,
-            .decay = scalars.weightDecay,
-            .rate = scalars.learningRate * scalars.tensorScale,
-            .beta1 = static_cast<float>(m_beta1),
-            .take1 = static_cast<float>(1 - m_beta1),
-            .beta2 = static_cast<float>(m_beta2),
-            .take2 = static_cast<float>(1 - m_beta2),
-            .correction1 = m_corrected ? static_cast<float>(1 / (1 - std::pow(m_beta1, steps))) : 1,
-            .correction2 = m_corrected ? static_cast<float>(1 / std::sqrt(1 - std::pow(m_beta2, steps))) : 1,
-            .epsilon = static_cast<float>(m_epsilon)};
-  }
-
-  double m_beta1, m_beta2, m_epsilon, m_low, m_high;
-  bool m_corrected;
-  std::vector<std::string> m_unscaled;
-};
-
-}  // namespace lamb_rule
-
 const OptimizerDefinition& defineLAMBOptimizer() {
-  using namespace lamb_rule;
   static const OptimizerDefinition definition{
       .entry =
           {.id = "LAMB",
            .label = "LAMB",
-           .relatives = {{"NVLAMB", kCorrected}, {"FusedLAMB", kCorrected}},
+           .relatives = {{"NVLAMB", kLambCorrected}, {"FusedLAMB", kLambCorrected}},
            .summary =
                "Adam whose step in each tensor is in proportion to the tensor's own size: for batches of thousands.",
            .help =
@@ -160,7 +69,13 @@ const OptimizerDefinition& defineLAMBOptimizer() {
                          "LAMB: {} is 1, and the bias correction divides by 1 - {} to the power of the step, which is "
                          "0 then: take a smaller one, or \"bias_correction\": false",
                          key, key);
-        return std::make_unique<Lamb>(values);
+        return makeOptimizer(LambRule{.beta1 = values.real("beta1"),
+                                      .beta2 = values.real("beta2"),
+                                      .epsilon = values.real("epsilon"),
+                                      .low = values.real("gamma_low"),
+                                      .high = values.real("gamma_high"),
+                                      .corrected = values.boolean("bias_correction")},
+                             {"m", "v"}, unscaledOf(values));
       }};
   return definition;
 }

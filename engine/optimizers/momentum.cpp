@@ -1,39 +1,15 @@
-#include "engine/optimizers/rule.h"
+#include "engine/optimizers/rules/momentum.h"
+
+#include "engine/optimizers/fields.h"
+#include "engine/optimizers/host_loops.h"
 
 namespace loom {
-namespace momentum_rule {
 
-LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict b, std::int64_t count,
-                             float scale, float decay, float rate, float keep, float take) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    b[i] = keep * b[i] + take * (scale * g[i] + decay * w[i]);
-    w[i] -= rate * b[i];
-  }
+LOOM_VECTORISED void descend(const MomentumRule::Constants<float>& c, const UpdateRange& range) {
+  updateRange<MomentumRule>(c, range);
 }
 
-class Momentum final : public Optimizer {
- public:
-  explicit Momentum(const Values& values)
-      : m_momentum(static_cast<float>(values.real("momentum"))),
-        m_take(static_cast<float>(1 - values.real("dampening"))) {}
-  std::span<const std::string> slots() const override {
-    static const std::string names[] = {"momentum"};
-    return names;
-  }
-  void update(const UpdateRange& range, const UpdateScalars& scalars) const override {
-    const bool first = scalars.step == 1;  // the first buffer is a copy of the gradient, not (1 - dampening) of it
-    descend(range.weight, range.gradient, range.slots[0], range.count, scalars.gradientScale, scalars.weightDecay,
-            scalars.learningRate * scalars.tensorScale, first ? 0 : m_momentum, first ? 1 : m_take);
-  }
-
- private:
-  float m_momentum, m_take;
-};
-
-}  // namespace momentum_rule
-
 const OptimizerDefinition& defineMomentumOptimizer() {
-  using namespace momentum_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "Momentum",
                 .label = "Momentum",
@@ -50,7 +26,10 @@ const OptimizerDefinition& defineMomentumOptimizer() {
                                       0.9),
                            shareField("dampening", "Dampening", "Weakens what a new gradient adds to the buffer.", 0),
                            weightDecayField(0, kCoupledDecay)}},
-      .make = [](const Values& values) -> std::unique_ptr<Optimizer> { return std::make_unique<Momentum>(values); }};
+      .make = [](const Values& values) {
+        return makeOptimizer(MomentumRule{.momentum = values.real("momentum"), .dampening = values.real("dampening")},
+                             {"momentum"});
+      }};
   return definition;
 }
 

@@ -1,37 +1,15 @@
-#include "engine/optimizers/rule.h"
+#include "engine/optimizers/rules/nesterov.h"
+
+#include "engine/optimizers/fields.h"
+#include "engine/optimizers/host_loops.h"
 
 namespace loom {
-namespace nesterov_rule {
 
-LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, float* __restrict b, std::int64_t count,
-                             float scale, float decay, float rate, float momentum) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float gradient = scale * g[i] + decay * w[i];
-    b[i] = momentum * b[i] + gradient;
-    w[i] -= rate * (gradient + momentum * b[i]);
-  }
+LOOM_VECTORISED void descend(const NesterovRule::Constants<float>& c, const UpdateRange& range) {
+  updateRange<NesterovRule>(c, range);
 }
 
-class Nesterov final : public Optimizer {
- public:
-  explicit Nesterov(const Values& values) : m_momentum(static_cast<float>(values.real("momentum"))) {}
-  std::span<const std::string> slots() const override {
-    static const std::string names[] = {"momentum"};
-    return names;
-  }
-  void update(const UpdateRange& range, const UpdateScalars& scalars) const override {
-    descend(range.weight, range.gradient, range.slots[0], range.count, scalars.gradientScale, scalars.weightDecay,
-            scalars.learningRate * scalars.tensorScale, m_momentum);
-  }
-
- private:
-  float m_momentum;
-};
-
-}  // namespace nesterov_rule
-
 const OptimizerDefinition& defineNesterovOptimizer() {
-  using namespace nesterov_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "Nesterov",
                 .label = "Nesterov",
@@ -46,7 +24,9 @@ const OptimizerDefinition& defineNesterovOptimizer() {
                            shareField("momentum", "Momentum", "The share of the buffer that is kept from step to step.",
                                       0.9),
                            weightDecayField(0, kCoupledDecay)}},
-      .make = [](const Values& values) -> std::unique_ptr<Optimizer> { return std::make_unique<Nesterov>(values); }};
+      .make = [](const Values& values) {
+        return makeOptimizer(NesterovRule{.momentum = values.real("momentum")}, {"momentum"});
+      }};
   return definition;
 }
 

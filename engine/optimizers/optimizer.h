@@ -1,6 +1,7 @@
 #pragma once
-// An update rule: prepare -> reductions (per tensor or global) -> elementwise update. Written once; a backend runs the
-// elementwise part over ranges in parallel. State is kept in the parameter store by parameter name and slot name.
+// An update rule: prepare -> reductions (per tensor or global) -> elementwise update. Its arithmetic is written once
+// (rules/); here is what a backend on the host, the references and the form see of it. State is kept in the parameter
+// store by parameter name and slot name.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,46 +9,37 @@
 #include <vector>
 
 #include "engine/catalogue/entry.h"
+#include "engine/optimizers/rules/rule.h"
 
 namespace loom {
 
-// What changes from step to step; one for all elements of a tensor.
-struct UpdateScalars {
-  float learningRate = 0;   // after schedule and warm-up
-  float weightDecay = 0;    // 0 for what is excluded
-  float gradientScale = 1;  // clipping, loss scale, accumulation: g = gradientScale * gradient, first of all
-  std::int64_t step = 1;    // number of this update of the tensor, from 1 (bias corrections)
-  float tensorScale = 1;    // result of the rule's reductions (LARS and LAMB: the trust ratio)
-};
-
 // Elements [0, count) of one tensor.
-struct UpdateRange {
-  float* weight;
-  const float* gradient;
-  float* slots[3];
+template <class T>
+struct UpdateRangeOf {
+  T* weight;
+  const T* gradient;
+  T* slots[kMostSlots];
   std::int64_t count;
 };
-
-// Sums of squares over a tensor: of its weights, and of what the rule compares them with (LARS: the gradient; LAMB:
-// Adam's direction with the decay).
-struct UpdateSums {
-  double weight = 0, direction = 0;
-};
+using UpdateRange = UpdateRangeOf<float>;
+using ReferenceRange = UpdateRangeOf<double>;
 
 // A rule bound to its hyper-parameters. One that `measures` is called in two passes: measure() over every range of a
 // tensor, then update() with the tensorScale() of the sums; measure() may change slots, never weights. Others only get
-// update().
+// update(). Any thread.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   virtual std::span<const std::string> slots() const = 0;
   virtual void update(const UpdateRange& range, const UpdateScalars& scalars) const = 0;  // one thread, vectorised
+  virtual void update(const ReferenceRange& range, const UpdateScalars& scalars) const = 0;
 
-  virtual bool measures() const { return false; }
-  virtual UpdateSums measure(const UpdateRange&, const UpdateScalars&) const { return {}; }
-  virtual double tensorScale(const UpdateSums&, const UpdateScalars&) const { return 1; }
+  virtual bool measures() const = 0;
+  virtual UpdateSums measure(const UpdateRange&, const UpdateScalars&) const = 0;
+  virtual UpdateSums measure(const ReferenceRange&, const UpdateScalars&) const = 0;
+  virtual double tensorScale(const UpdateSums&, const UpdateScalars&) const = 0;  // 1 for rules that do not measure
   // Kinds (bias, normalisation) or patterns of names whose tensorScale is 1 whatever their norms.
-  virtual std::span<const std::string> unscaled() const { return {}; }
+  virtual std::span<const std::string> unscaled() const = 0;
 };
 
 struct OptimizerDefinition {

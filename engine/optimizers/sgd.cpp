@@ -1,26 +1,15 @@
-#include "engine/optimizers/rule.h"
+#include "engine/optimizers/rules/sgd.h"
+
+#include "engine/optimizers/fields.h"
+#include "engine/optimizers/host_loops.h"
 
 namespace loom {
-namespace sgd_rule {
 
-LOOM_VECTORISED void descend(float* __restrict w, const float* __restrict g, std::int64_t count, float scale,
-                             float decay, float rate) {
-  for (std::int64_t i = 0; i < count; ++i) w[i] -= rate * (scale * g[i] + decay * w[i]);
+LOOM_VECTORISED void descend(const SgdRule::Constants<float>& c, const UpdateRange& range) {
+  updateRange<SgdRule>(c, range);
 }
 
-class Sgd final : public Optimizer {
- public:
-  std::span<const std::string> slots() const override { return {}; }
-  void update(const UpdateRange& range, const UpdateScalars& scalars) const override {
-    descend(range.weight, range.gradient, range.count, scalars.gradientScale, scalars.weightDecay,
-            scalars.learningRate * scalars.tensorScale);
-  }
-};
-
-}  // namespace sgd_rule
-
 const OptimizerDefinition& defineSGDOptimizer() {
-  using namespace sgd_rule;
   static const OptimizerDefinition definition{
       .entry = {.id = "SGD",
                 .label = "SGD",
@@ -31,7 +20,7 @@ const OptimizerDefinition& defineSGDOptimizer() {
                         "without momentum and as "
                         "nnabla's Sgd. It keeps no state.",
                 .fields = {learningRateField(0.01), weightDecayField(0, kCoupledDecay)}},
-      .make = [](const Values&) -> std::unique_ptr<Optimizer> { return std::make_unique<Sgd>(); }};
+      .make = [](const Values&) { return makeOptimizer(SgdRule{}, {}); }};
   return definition;
 }
 

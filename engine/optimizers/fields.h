@@ -1,6 +1,5 @@
 #pragma once
-// What the rules share: the fields that each has. Their loops are LOOM_VECTORISED.
-#include "engine/base/vectorised.h"
+// What the rules' entries share: the fields that each has.
 #include "engine/optimizers/optimizer.h"
 
 namespace loom {
