@@ -61,15 +61,8 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
     const auto id = static_cast<TensorId>(i);
     if (tensor.role == TensorRole::input) m_inputs[i] = m_plan->read(id);
     if (tensor.role != TensorRole::scalar) continue;
-    const int kind = tensor.name == kStepScalar          ? 0
-                     : tensor.name == kFirstSampleScalar ? 1
-                     : tensor.name == kLossScaleScalar   ? 2
-                                                         : -1;
-    if (kind < 0)
-      throwError(ErrorCode::internal,
-                 "the program reads a scalar '{}', but a step gives only step, first_sample and loss_scale",
-                 tensor.name);
-    m_scalars.push_back({m_plan->read(id), kind});
+    scalarOf({}, tensor.name);  // throws for one that there is not
+    m_scalars.push_back({m_plan->read(id), tensor.name, tensor.type});
   }
   for (const NamedResult& result : m_program.results) m_results.push_back(m_plan->read(result.tensor));
   m_compiled = m_plan->finish([&](std::size_t shared, std::size_t lasting) {
@@ -78,6 +71,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
     m_arena = arena;
     return std::pair(m_arena->data(), m_lasting->data());
   });
+  m_updated = updatedTensors(store, m_program);
   m_packed.resize(m_compiled.prologue.size());
   m_due.reserve(m_packed.size());
   m_profile.resize(m_compiled.stages.size() + 1);
@@ -96,9 +90,13 @@ void CpuExecutable::run(const StepOptions& options) {
   m_step.failing.store(false, std::memory_order_relaxed);
   m_step.failed.store(false, std::memory_order_relaxed);
   for (const Scalar& scalar : m_scalars) {
-    *scalar.at.get() = scalar.kind == 0   ? static_cast<float>(options.step)
-                       : scalar.kind == 1 ? static_cast<float>(options.firstSample)
-                                          : static_cast<float>(options.lossScale);
+    const double value = scalarOf(options, scalar.name);
+    if (scalar.type == DataType::f64)
+      *scalar.at.as<double>().get() = value;
+    else if (scalar.type == DataType::i64)
+      *scalar.at.as<std::int64_t>().get() = static_cast<std::int64_t>(value);
+    else
+      *scalar.at.get() = static_cast<float>(value);
   }
   for (const auto& check : m_compiled.guards) check();
   choosePacks();
@@ -116,6 +114,7 @@ void CpuExecutable::run(const StepOptions& options) {
         }
       },
       this);
+  for (StoredTensor* tensor : m_updated) tensor->changed();
   if (!m_step.failed.load(std::memory_order_acquire)) return;
   std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
   m_step.report();
@@ -176,17 +175,30 @@ double CpuExecutable::scalarResult(std::string_view name) const {
 }
 
 void CpuExecutable::readResult(std::string_view name, std::span<float> to) const {
+  copyResult(name, to);
+}
+
+void CpuExecutable::readResult(std::string_view name, std::span<double> to) const {
+  copyResult(name, to);
+}
+
+template <class T>
+void CpuExecutable::copyResult(std::string_view name, std::span<T> to) const {
   const NamedResult& found = result(name);
   const Tensor& tensor = m_program.tensor(found.tensor);
   const auto elements = static_cast<std::size_t>(tensor.shape.elements());
   if (to.size() != elements)
     throwError(ErrorCode::internal, "result '{}' has {} numbers, but there is room for {}", name, elements, to.size());
   const float* from = m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
-  if (tensor.type == DataType::i32) {
-    std::copy_n(reinterpret_cast<const std::int32_t*>(from), elements, to.begin());
-  } else {
-    std::memcpy(to.data(), from, elements * sizeof(float));
-  }
+  const auto convert = [](auto value) { return static_cast<T>(value); };
+  if (tensor.type == DataType::i32)
+    std::transform(reinterpret_cast<const std::int32_t*>(from), reinterpret_cast<const std::int32_t*>(from) + elements,
+                   to.begin(), convert);
+  else if (tensor.type == DataType::f64)
+    std::transform(reinterpret_cast<const double*>(from), reinterpret_cast<const double*>(from) + elements, to.begin(),
+                   convert);
+  else
+    std::transform(from, from + elements, to.begin(), convert);
 }
 
 Json CpuExecutable::describe() const {

@@ -17,6 +17,7 @@ class CpuExecutable final : public Executable {
   void run(const StepOptions& options) override;
   double scalarResult(std::string_view name) const override;
   void readResult(std::string_view name, std::span<float> to) const override;
+  void readResult(std::string_view name, std::span<double> to) const override;
   const Program& program() const override { return m_program; }
   Json describe() const override;
 
@@ -24,6 +25,8 @@ class CpuExecutable final : public Executable {
   void runOn(const Worker& worker);
   void choosePacks();
   const NamedResult& result(std::string_view name) const;
+  template <class T>
+  void copyResult(std::string_view name, std::span<T> to) const;
 
   Program m_program;
   std::shared_ptr<ThreadPool> m_pool;
@@ -33,11 +36,13 @@ class CpuExecutable final : public Executable {
   Plan::Result m_compiled;
   struct Scalar {
     Ref<float> at;
-    int kind;  // 0 step, 1 first sample, 2 loss scale
+    std::string name;
+    DataType type;
   };
   std::vector<Scalar> m_scalars;
   std::vector<Ref<float>> m_inputs;   // by tensor
   std::vector<Ref<float>> m_results;  // by result
+  std::vector<StoredTensor*> m_updated;  // changed in place by a step
   StepState m_step;
   std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
   std::vector<std::size_t> m_due;       // tasks of this step's prologue

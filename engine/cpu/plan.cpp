@@ -24,6 +24,9 @@ Plan::Plan(const Program& program, ParameterStore& store, int threads, const Com
 // Everything that exists before the first stage: inputs, scalars, constants, and what the store owns.
 void Plan::prepareTensors() {
   m_versions.resize(m_program.tensors.size());
+  std::vector<bool> computed(m_program.tensors.size());
+  for (const Operation& operation : m_program.operations)
+    for (TensorId id : operation.outputs) computed[static_cast<std::size_t>(id)] = true;
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
     const Tensor& tensor = m_program.tensors[i];
     const auto elements = static_cast<std::size_t>(tensor.shape.elements());
@@ -31,7 +34,9 @@ void Plan::prepareTensors() {
     switch (tensor.role) {
       case TensorRole::parameter:
       case TensorRole::state:
-        buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor.name).value.address()));
+      case TensorRole::slot:
+      case TensorRole::parameterGradient:
+        if (!computed[i]) buffer = newBuffer(0, reinterpret_cast<std::byte*>(storedTensor(m_store, tensor)->address()));
         break;
       case TensorRole::input:
       case TensorRole::scalar:
@@ -51,7 +56,6 @@ void Plan::prepareTensors() {
         buffer = static_cast<int>(m_buffers.size()) - 1;
         break;
       }
-      case TensorRole::parameterGradient:
       case TensorRole::intermediate:
         break;
     }

@@ -1,6 +1,7 @@
 // One walk over the program; what an operation's outputs are replaced by is seen by all that follow.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/passes/passes.h"
 
@@ -12,6 +13,9 @@ class Simplification {
   explicit Simplification(Program& program)
       : m_program(program), m_replacement(program.tensors.size()), m_producer(program.tensors.size(), -1) {
     for (std::size_t id = 0; id < m_replacement.size(); ++id) m_replacement[id] = static_cast<TensorId>(id);
+    for (const Operation& operation : program.operations)
+      for (int i : updatedInputs(*operation.op, operation.inputs.size(), operation.attributes))
+        m_changing.insert(operation.inputs[static_cast<std::size_t>(i)]);
   }
 
   void run() {
@@ -65,12 +69,13 @@ class Simplification {
     return undone ? earlier.inputs[0] : kNoTensor;
   }
 
-  // Every op is a function of its inputs and attributes (noise too), so the same twice is one. Not what reads a state:
-  // that may change in between.
+  // Every op is a function of its inputs and attributes (noise too), so the same twice is one. Not what reads a state
+  // or a weight that is updated: it may change in between.
   const Operation* computedBefore(std::size_t index) {
     const Operation& operation = m_program.operations[index];
     for (TensorId id : operation.inputs)
-      if (id != kNoTensor && m_program.tensor(id).role == TensorRole::state) return nullptr;
+      if (id != kNoTensor && (m_program.tensor(id).role == TensorRole::state || m_changing.contains(id)))
+        return nullptr;
     std::vector<std::size_t>& seen = m_seen[{operation.op, operation.inputs}];
     for (std::size_t earlier : seen)
       if (m_program.operations[earlier].attributes == operation.attributes) return &m_program.operations[earlier];
@@ -107,6 +112,7 @@ class Simplification {
   Program& m_program;
   std::vector<TensorId> m_replacement;  // by TensorId
   std::vector<std::int32_t> m_producer;
+  std::set<TensorId> m_changing;
   std::map<std::pair<const OpDefinition*, std::vector<TensorId>>, std::vector<std::size_t>> m_seen;
 };
 

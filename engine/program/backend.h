@@ -2,6 +2,7 @@
 // A program meets a machine. compile() decides everything: kernels, layouts, one arena; a step then allocates nothing.
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,7 +29,18 @@ struct StepOptions {
   double lossScale = 1;          // scalar "loss_scale"
   bool accumulate = false;       // parameter gradients: added to instead of overwritten
   bool exchange = false;         // the last pass of a step: gradients leave for other ranks
+  double learningRate = 0;       // scalar "learning_rate"
+  std::int64_t updateCount = 1;  // scalar "update_count"
+  double clipNorm = std::numeric_limits<double>::infinity();  // scalar "clip_norm"
 };
+
+// The scalar of that name. Throws Error(internal) for one that no step gives.
+double scalarOf(const StepOptions& options, std::string_view name);
+// What the store owns of a program's tensors (parameters, their gradients, states, slots), made where it is not there
+// yet. Null for every other tensor.
+StoredTensor* storedTensor(ParameterStore& store, const Tensor& tensor);
+// All that operations of the program change in place: whoever ran it tells them by changed().
+std::vector<StoredTensor*> updatedTensors(ParameterStore& store, const Program& program);
 
 // One program on one machine, bound to one store. Not thread-safe; one step at a time.
 class Executable {
@@ -41,8 +53,9 @@ class Executable {
   virtual void run(const StepOptions& options) = 0;
   // After run(): a result of rank 0.
   virtual double scalarResult(std::string_view name) const = 0;
-  // After run(): copies a result of any rank, row-major f32, into `to`.
+  // After run(): copies a result of any rank and type, row-major, into `to`.
   virtual void readResult(std::string_view name, std::span<float> to) const = 0;
+  virtual void readResult(std::string_view name, std::span<double> to) const = 0;
 
   virtual const Program& program() const = 0;
   // "arena_bytes", "operations" (kernel, implementation, layout, origin), "reorders": for plan, tests and bug reports.

@@ -43,8 +43,10 @@ TensorId ProgramBuilder::input(const std::string& name, Shape shapeWithBatch, Da
 TensorId ProgramBuilder::scalar(const std::string& name) {
   const TensorId id = m_program.findTensor(name, TensorRole::scalar);
   if (id != kNoTensor) return id;
-  const bool counts = name == kStepScalar || name == kFirstSampleScalar;  // exact beyond 2^24
-  return append(m_program, {name, {}, counts ? DataType::i64 : DataType::f32, TensorRole::scalar});
+  // Exact beyond 2^24; a bound of norms, which are summed in f64.
+  const bool counts = name == kStepScalar || name == kFirstSampleScalar || name == kUpdateCountScalar;
+  const DataType type = counts ? DataType::i64 : name == kClipNormScalar ? DataType::f64 : DataType::f32;
+  return append(m_program, {name, {}, type, TensorRole::scalar});
 }
 
 TensorId ProgramBuilder::constant(double value, Shape shape) {
@@ -72,6 +74,18 @@ TensorId ProgramBuilder::state(Parameter parameter) {
   const TensorId made = append(m_program, {parameter.name, parameter.shape, DataType::f32, TensorRole::state});
   m_program.parameters.push_back(std::move(parameter));
   return made;
+}
+
+TensorId ProgramBuilder::gradient(const Parameter& parameter) {
+  constexpr TensorRole kRole = TensorRole::parameterGradient;
+  const TensorId id = findAgreeing(m_program, parameter.name, kRole, parameter.shape, DataType::f32);
+  return id != kNoTensor ? id : append(m_program, {parameter.name, parameter.shape, DataType::f32, kRole});
+}
+
+TensorId ProgramBuilder::slot(const Parameter& parameter, std::string_view slot) {
+  const std::string name = slotName(parameter.name, slot);
+  const TensorId id = findAgreeing(m_program, name, TensorRole::slot, parameter.shape, DataType::f32);
+  return id != kNoTensor ? id : append(m_program, {name, parameter.shape, DataType::f32, TensorRole::slot});
 }
 
 std::vector<TensorId> ProgramBuilder::emit(std::string_view name, std::vector<TensorId> inputs,

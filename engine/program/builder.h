@@ -29,6 +29,9 @@ class ProgramBuilder {
   // The same name twice answers the same tensor and must agree in shape (shared weights).
   TensorId parameter(Parameter parameter);
   TensorId state(Parameter parameter);
+  // What the store holds beside a parameter: its gradient as other programs left it, and an optimizer's slot.
+  TensorId gradient(const Parameter& parameter);
+  TensorId slot(const Parameter& parameter, std::string_view slot);
 
   // Emits an operation and answers its outputs.
   std::vector<TensorId> emit(std::string_view op, std::vector<TensorId> inputs, Attributes attributes = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/program/backend.h"
 
 namespace loom {
 
@@ -10,9 +11,9 @@ Evaluator::Evaluator(Program program) : m_program(std::move(program)) {
   m_values.resize(m_program.tensors.size());
   for (std::size_t id = 0; id < m_values.size(); ++id) {
     const Tensor& tensor = m_program.tensors[id];
-    const bool isLossScale = tensor.role == TensorRole::scalar && tensor.name == kLossScaleScalar;
     m_values[id].shape = tensor.shape;
-    m_values[id].values.assign(static_cast<std::size_t>(tensor.shape.elements()), isLossScale ? 1.0 : tensor.value);
+    m_values[id].values.assign(static_cast<std::size_t>(tensor.shape.elements()),
+                               tensor.role == TensorRole::scalar ? scalarOf({}, tensor.name) : tensor.value);
   }
   for (const Operation& operation : m_program.operations)
     if (!operation.op->reference) throwError(ErrorCode::internal, "the op '{}' has no reference", operation.op->name);
@@ -50,14 +51,15 @@ void Evaluator::run(const Operation& operation) {
     const Shape& shape = m_program.tensor(id).shape;
     outputs.push_back({shape, std::vector<double>(static_cast<std::size_t>(shape.elements()), 0.0)});
   }
-  for (int updated : operation.op->updates) outputs.push_back(*inputs[static_cast<std::size_t>(updated)]);
+  const std::vector<int> updates = updatedInputs(*operation.op, inputs.size(), operation.attributes);
+  for (int updated : updates) outputs.push_back(*inputs[static_cast<std::size_t>(updated)]);
 
   operation.op->reference(inputs, outputs, operation.attributes);
 
   for (std::size_t i = 0; i < operation.outputs.size(); ++i) value(operation.outputs[i]) = std::move(outputs[i]);
-  for (std::size_t i = 0; i < operation.op->updates.size(); ++i) {
-    const TensorId state = operation.inputs[static_cast<std::size_t>(operation.op->updates[i])];
-    value(state) = std::move(outputs[operation.outputs.size() + i]);
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const TensorId updated = operation.inputs[static_cast<std::size_t>(updates[i])];
+    value(updated) = std::move(outputs[operation.outputs.size() + i]);
   }
 }
 

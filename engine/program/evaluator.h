@@ -16,14 +16,14 @@ class Evaluator {
 
   const Program& program() const { return m_program; }
   // The value of any tensor, row-major in double: written by the caller for inputs, scalars, parameters and states
-  // before run(), read after it. Scalars are 0 at first but for kLossScaleScalar, which is 1; all else is 0 at first.
+  // before run(), read after it. Scalars are those of StepOptions at first; all else is 0.
   ReferenceTensor& value(TensorId id) { return m_values[static_cast<std::size_t>(id)]; }
   const ReferenceTensor& value(TensorId id) const { return m_values[static_cast<std::size_t>(id)]; }
   ReferenceTensor& value(std::string_view name, TensorRole role);
   // The number of a rank-0 result. Throws Error(internal) for a name that the program lacks.
   double result(std::string_view name) const;
 
-  // States are changed in `value`. Errors gain the layer they came from.
+  // What operations update is changed in `value`. Errors gain the layer they came from.
   void run();
 
  private:

@@ -59,6 +59,10 @@ std::vector<TensorSpec> completeInputs(const OpDefinition& op, std::span<const T
   return complete;
 }
 
+std::vector<int> updatedInputs(const OpDefinition& op, std::size_t inputs, const Attributes& attributes) {
+  return op.updatesOf == nullptr ? op.updates : op.updatesOf(inputs, attributes);
+}
+
 const OpDefinition& findOp(std::string_view name) {
   static const std::map<std::string_view, const OpDefinition*> byName = [] {
     std::map<std::string_view, const OpDefinition*> map;

@@ -52,7 +52,7 @@ struct OpDefinition {
   // through one is refused, unless the op is `flat`. Contributions of several consumers are summed by the caller.
   std::vector<TensorId> (*gradient)(ProgramBuilder& builder, const GradientArguments& arguments);
   // Overwrites outputs, whose shapes are set (values too, at 0). Optional inputs that are absent come as a null
-  // pointer. After the outputs come the new values of the inputs named in `updates`, as copies of the old ones.
+  // pointer. After the outputs come the new values of the inputs that are updated, as copies of the old ones.
   void (*reference)(std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs,
                     const Attributes& attributes);
   // Multiply-adds of one execution; null counts none.
@@ -63,8 +63,10 @@ struct OpDefinition {
   // Inputs whose memory the first output may take when both are of one size: an element of the output is written after
   // the same element of that input was read, and no other element is needed any more.
   std::vector<int> reusable;
-  // Inputs that are states and are changed in place (running mean and variance).
+  // Inputs that are changed in place: states (running mean and variance), weights and slots. `updatesOf` says it for an
+  // op with any number of inputs; passes and backends ask updatedInputs().
   std::vector<int> updates;
+  std::vector<int> (*updatesOf)(std::size_t inputs, const Attributes& attributes);
   // The place of the input that the first output always equals (a scale by 1, a transpose that moves nothing), -1 where
   // it may differ. Null: it may always differ.
   int (*equals)(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs, const Attributes& attributes);
@@ -84,7 +86,7 @@ struct OpDefinition {
   bool communicates = false;
 
   // A function of its inputs and attributes (noise too) and nothing else: may be dropped, or computed once for several.
-  bool isPure() const { return updates.empty() && !communicates; }
+  bool isPure() const { return updates.empty() && updatesOf == nullptr && !communicates; }
 };
 
 // `signature`, taken apart.
@@ -100,6 +102,9 @@ struct OpSignature {
 OpSignature signatureOf(const OpDefinition& op);
 // The input specs with what was left out at the end filled in as absent. Throws Error(badProject) for a wrong number.
 std::vector<TensorSpec> completeInputs(const OpDefinition& op, std::span<const TensorSpec> inputs);
+
+// The places of the inputs that an operation with so many of them changes in place.
+std::vector<int> updatedInputs(const OpDefinition& op, std::size_t inputs, const Attributes& attributes);
 
 std::span<const OpDefinition* const> opTable();
 // Throws Error(internal) for a name that is not in the table.

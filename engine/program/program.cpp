@@ -15,6 +15,8 @@ std::string_view toString(TensorRole role) {
       return "parameter";
     case TensorRole::parameterGradient:
       return "gradient of";
+    case TensorRole::slot:
+      return "slot";
     case TensorRole::state:
       return "state";
     case TensorRole::constant:
@@ -56,6 +58,15 @@ std::string describe(const Program& program, TensorId id, bool withShape) {
 }
 
 }  // namespace
+
+std::string slotName(std::string_view parameter, std::string_view slot) {
+  return fmt::format("{}#{}", parameter, slot);
+}
+
+std::pair<std::string, std::string> parameterAndSlot(std::string_view name) {
+  const std::size_t mark = name.rfind('#');
+  return {std::string(name.substr(0, mark)), std::string(name.substr(mark + 1))};
+}
 
 TensorId Program::findTensor(std::string_view name, TensorRole role) const {
   for (std::size_t id = 0; id < tensors.size(); ++id)

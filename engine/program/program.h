@@ -2,6 +2,7 @@
 // A drawing as arithmetic: operations in execution order over tensors whose shapes are all known. Everything a backend
 // decides, it decides from this before the first step.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/data_type.h"
@@ -12,9 +13,11 @@ namespace loom {
 
 enum class TensorRole {
   input,              // filled by the caller before a step: a batch of a dataset variable, N first
-  scalar,             // rank 0, set by the caller before a step: see kStepScalar, kFirstSampleScalar
-  parameter,          // owned by the parameter store under `name`; read
-  parameterGradient,  // owned by the store; `name` is the parameter's name. Overwritten, or added to (StepOptions)
+  scalar,             // rank 0, set by the caller before a step: see kStepScalar and the others
+  parameter,          // owned by the parameter store under `name`; read, and written by an optimizer's step
+  parameterGradient,  // owned by the store; `name` is the parameter's name. Overwritten, or added to (StepOptions);
+                      // read as it stands there where no operation of the program computes it
+  slot,               // owned by the store; `name` is slotName(). Read and written by an optimizer's step
   state,              // owned by the store under `name`; read and written (running mean and variance)
   constant,           // `value` everywhere
   intermediate,       // lives in the executable's arena
@@ -26,6 +29,11 @@ inline constexpr const char* kStepScalar = "step";
 inline constexpr const char* kFirstSampleScalar = "first_sample";
 // What the loss's gradient is multiplied with: shard samples / batch samples, times a loss scale. 1 when absent.
 inline constexpr const char* kLossScaleScalar = "loss_scale";
+// Of an optimizer's step: after schedule and warm-up; the number of this update, from 1; what the gradients' common norm
+// is clipped to, infinity for none.
+inline constexpr const char* kLearningRateScalar = "learning_rate";
+inline constexpr const char* kUpdateCountScalar = "update_count";
+inline constexpr const char* kClipNormScalar = "clip_norm";
 
 struct Tensor {
   std::string name;  // input: the Input node's id; parameter, state: "conv1/weight"; else "conv1" or "conv1.gradient"
@@ -61,6 +69,10 @@ struct Parameter {
   Initializer initializer;
   bool isState = false;  // running statistics: no gradient, no optimizer
 };
+
+// What an optimizer keeps for a parameter, "conv1/weight#momentum", as checkpoints name it; and taken apart.
+std::string slotName(std::string_view parameter, std::string_view slot);
+std::pair<std::string, std::string> parameterAndSlot(std::string_view name);
 
 // A value that leaves the program: rank 0 for losses and metrics.
 struct NamedResult {

@@ -39,6 +39,13 @@ class ReferenceExecutable final : public Executable {
       if (tensor.role != TensorRole::input) continue;
       m_inputs[tensor.name].resize(static_cast<std::size_t>(tensor.shape.elements()) * bytesOf(tensor.type));
     }
+    for (const Tensor& tensor : m_evaluator.program().tensors) m_stored.push_back(storedTensor(m_store, tensor));
+    m_written.resize(m_stored.size());
+    for (const Operation& operation : m_evaluator.program().operations) {
+      for (TensorId id : operation.outputs) m_written[static_cast<std::size_t>(id)] = true;
+      for (int i : updatedInputs(*operation.op, operation.inputs.size(), operation.attributes))
+        m_written[static_cast<std::size_t>(operation.inputs[static_cast<std::size_t>(i)])] = true;
+    }
   }
 
   std::span<std::byte> input(std::string_view name) override {
@@ -55,18 +62,8 @@ class ReferenceExecutable final : public Executable {
 
   double scalarResult(std::string_view name) const override { return m_evaluator.result(name); }
 
-  void readResult(std::string_view name, std::span<float> to) const override {
-    for (const NamedResult& result : program().results) {
-      if (result.name != name) continue;
-      const std::vector<double>& values = m_evaluator.value(result.tensor).values;
-      if (values.size() != to.size())
-        throwError(ErrorCode::internal, "the result '{}' holds {} values, but {} are asked for", name, values.size(),
-                   to.size());
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(values[i]);
-      return;
-    }
-    throwError(ErrorCode::internal, "the program has no result '{}'", name);
-  }
+  void readResult(std::string_view name, std::span<float> to) const override { copyResult(name, to); }
+  void readResult(std::string_view name, std::span<double> to) const override { copyResult(name, to); }
 
   const Program& program() const override { return m_evaluator.program(); }
 
@@ -81,6 +78,20 @@ class ReferenceExecutable final : public Executable {
   }
 
  private:
+  template <class T>
+  void copyResult(std::string_view name, std::span<T> to) const {
+    for (const NamedResult& result : program().results) {
+      if (result.name != name) continue;
+      const std::vector<double>& values = m_evaluator.value(result.tensor).values;
+      if (values.size() != to.size())
+        throwError(ErrorCode::internal, "the result '{}' holds {} values, but {} are asked for", name, values.size(),
+                   to.size());
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(values[i]);
+      return;
+    }
+    throwError(ErrorCode::internal, "the program has no result '{}'", name);
+  }
+
   void load(TensorId id, const StepOptions& options) {
     const Tensor& tensor = program().tensor(id);
     std::vector<double>& values = m_evaluator.value(id).values;
@@ -92,42 +103,31 @@ class ReferenceExecutable final : public Executable {
         break;
       }
       case TensorRole::scalar:
-        values[0] = scalar(tensor.name, options);
+        values[0] = scalarOf(options, tensor.name);
         break;
-      case TensorRole::parameter:
-      case TensorRole::state: {
-        const std::span<const float> stored = m_store.at(tensor.name).value.host();
-        values.assign(stored.begin(), stored.end());
-        break;
+      default: {
+        const StoredTensor* const stored = m_stored[static_cast<std::size_t>(id)];
+        if (stored != nullptr) values.assign(stored->host().begin(), stored->host().end());
       }
-      default:
-        break;
     }
   }
 
-  static double scalar(const std::string& name, const StepOptions& options) {
-    if (name == kStepScalar) return static_cast<double>(options.step);
-    if (name == kFirstSampleScalar) return static_cast<double>(options.firstSample);
-    if (name == kLossScaleScalar) return options.lossScale;
-    throwError(ErrorCode::internal, "no step option gives the scalar '{}'", name);
-  }
-
   void storeBack(TensorId id, const StepOptions& options) {
-    const Tensor& tensor = program().tensor(id);
-    if (tensor.role != TensorRole::parameterGradient && tensor.role != TensorRole::state) return;
+    if (!m_written[static_cast<std::size_t>(id)]) return;
     const std::vector<double>& values = m_evaluator.value(id).values;
-    const bool isState = tensor.role == TensorRole::state;
-    ParameterStore::Entry& entry = m_store.at(tensor.name);
-    StoredTensor& stored = isState ? entry.value : entry.gradient;
-    const std::span<float> to = stored.host();
-    for (std::size_t i = 0; i < to.size(); ++i)
-      to[i] = static_cast<float>(!isState && options.accumulate ? to[i] + values[i] : values[i]);
-    stored.changed();
+    const bool adds = program().tensor(id).role == TensorRole::parameterGradient && options.accumulate;
+    StoredTensor* const stored = m_stored[static_cast<std::size_t>(id)];
+    if (stored == nullptr) return;
+    const std::span<float> to = stored->host();
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(adds ? to[i] + values[i] : values[i]);
+    stored->changed();
   }
 
   Evaluator m_evaluator;
   ParameterStore& m_store;
   std::map<std::string, std::vector<std::byte>, std::less<>> m_inputs;
+  std::vector<StoredTensor*> m_stored;  // by tensor, null where the store owns none
+  std::vector<bool> m_written;          // by tensor
 };
 
 class ReferenceBackend final : public Backend {

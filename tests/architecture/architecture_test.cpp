@@ -71,7 +71,7 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/run", {}},
     {"engine/agent", {"engine/run"}},
     {"engine/program", {}},              // what an op is, and programs of them
-    {"engine/ops", {"engine/program"}},  // the ops; gradients emit through ProgramBuilder
+    {"engine/ops", {"engine/optimizers", "engine/program"}},  // the ops; gradients emit through ProgramBuilder
     {"engine/passes", {"engine/ops", "engine/program"}},
     {"engine/layers", {"engine/catalogue", "engine/ops", "engine/program"}},
     {"engine/metrics", {"engine/catalogue", "engine/ops", "engine/program", "engine/layers"}},
@@ -85,7 +85,7 @@ const std::map<std::string, std::set<std::string>> kArrows = {
      {"engine/catalogue", "engine/layers", "engine/network", "engine/passes", "engine/ops", "engine/program",
       "engine/optimizers", "engine/schedules"}},
     {"engine/export", {"engine/network", "engine/program", "engine/ops"}},
-    {"engine/cpu", {"engine/passes", "engine/ops", "engine/program"}},
+    {"engine/cpu", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
     {"engine/comm", {"engine/ops", "engine/program"}},
     {"engine/training",
      {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/passes", "engine/ops",

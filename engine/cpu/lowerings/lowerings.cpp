@@ -65,6 +65,8 @@ const Row kTable[] = {
     {"gru_gradient", lowerGruGradient},
     {"attention", lowerAttention},
     {"attention_gradient", lowerAttentionGradient},
+    {"gradient_squares", lowerGradientSquares},
+    {"update", lowerUpdate},
     {"all_reduce", lowerAllReduce},
     {"all_gather", lowerAllGather},
     {"reduce_scatter", lowerReduceScatter},

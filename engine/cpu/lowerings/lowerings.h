@@ -68,6 +68,9 @@ LOOM_LOWERING(lowerPointwiseLoss);
 LOOM_LOWERING(lowerPointwiseLossGradient);
 LOOM_LOWERING(lowerTopKAccuracy);
 LOOM_LOWERING(lowerBinaryAccuracy);
+// update.cpp
+LOOM_LOWERING(lowerGradientSquares);
+LOOM_LOWERING(lowerUpdate);
 // exchange.cpp
 LOOM_LOWERING(lowerAllReduce);
 LOOM_LOWERING(lowerAllGather);

@@ -31,7 +31,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_
   if (weight != kNoTensor && plan.tensor(weight).role == TensorRole::parameter) {
     std::string key = bf16 ? "product in bf16" : "product";
     for (std::int64_t part : {static_cast<std::int64_t>(weight), b.offset, rowStride, columnStride, k, n})
-      key += " " + std::to_string(part);
+      key.append(" ").append(std::to_string(part));
     return plan.packedWeight(key, packedSize(k, n, bf16), [&](const Ref<float>& packed) {
       const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
       for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {

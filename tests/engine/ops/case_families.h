@@ -25,6 +25,18 @@ inline InputCase step() {
 inline InputCase firstSample() {
   return {{}, InputKind::firstSample};
 }
+inline InputCase squares(std::int64_t tensors, double low, double high) {
+  return {{tensors}, InputKind::squares, low, high};
+}
+inline InputCase learningRate() {
+  return {{}, InputKind::learningRate};
+}
+inline InputCase updateCount() {
+  return {{}, InputKind::updateCount};
+}
+inline InputCase clipNorm() {
+  return {{}, InputKind::clipNorm};
+}
 using Integers = std::vector<std::int64_t>;
 
 std::vector<OpCase> convolutionCases();  // convolutions and pooling
@@ -34,5 +46,6 @@ std::vector<OpCase> elementwiseCases();  // unary, binary, scale, dropout, rando
 std::vector<OpCase> shapeCases();        // reductions, broadcasting, concatenate, slice, reshape, transpose, softmax
 std::vector<OpCase> sequenceCases();     // embedding, lstm, gru, attention
 std::vector<OpCase> lossCases();         // losses and metrics
+std::vector<OpCase> updateCases();       // what an optimizer's step does
 
 }  // namespace loom::cases

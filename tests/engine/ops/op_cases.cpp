@@ -28,6 +28,14 @@ TensorId declare(ProgramBuilder& builder, const InputCase& input, std::size_t k)
       return builder.input(nameOf(k), input.shape, DataType::f32);
     case InputKind::labels:
       return builder.input(nameOf(k), input.shape, DataType::i32);
+    case InputKind::squares:
+      return builder.input(nameOf(k), input.shape, DataType::f64);
+    case InputKind::learningRate:
+      return builder.scalar(kLearningRateScalar);
+    case InputKind::updateCount:
+      return builder.scalar(kUpdateCountScalar);
+    case InputKind::clipNorm:
+      return builder.scalar(kClipNormScalar);
     case InputKind::step:
       return builder.scalar(kStepScalar);
     case InputKind::firstSample:
@@ -50,7 +58,7 @@ const std::vector<OpCase>& opCases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (const auto& family : {convolutionCases(), productCases(), normalizationCases(), elementwiseCases(),
-                               shapeCases(), sequenceCases(), lossCases()})
+                               shapeCases(), sequenceCases(), lossCases(), updateCases()})
       cases.insert(cases.end(), family.begin(), family.end());
     return cases;
   }();
@@ -64,7 +72,9 @@ Program programOf(const OpCase& opCase, bool backward) {
   for (std::size_t k = 0; k < opCase.inputs.size(); ++k) inputs.push_back(declare(builder, opCase.inputs[k], k));
   const TensorId y = builder.add(opCase.op, inputs, opCase.attributes);
   const TensorId projection = builder.input("projection", builder.shape(y), DataType::f32);
-  const TensorId product = builder.add("binary", {y, projection}, {{"function", "multiply"}});
+  const TensorId product = builder.tensor(y).type != DataType::f32
+                               ? projection
+                               : builder.add("binary", {y, projection}, {{"function", "multiply"}});
   builder.result("y", "output", y);
   builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
   if (backward) differentiate(builder);
@@ -102,6 +112,9 @@ void prepare(const OpCase& opCase, Evaluator& evaluator) {
     if (tensor.name == "projection") value.values = projectionOf(opCase, tensor.shape.elements());
     if (tensor.name == kStepScalar) value.values = {kStep};
     if (tensor.name == kFirstSampleScalar) value.values = {kFirstSample};
+    if (tensor.name == kLearningRateScalar) value.values = {kLearningRate};
+    if (tensor.name == kUpdateCountScalar) value.values = {kUpdateCount};
+    if (tensor.name == kClipNormScalar) value.values = {kClipNorm};
   }
 }
 
@@ -117,12 +130,18 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
       std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.host().begin());
     else if (input.kind == InputKind::given)
       write<float>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::squares)
+      write<double>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::labels)
       write<std::int32_t>(executable->input(nameOf(k)), values);
   }
   const Shape y = program.tensor(program.results[0].tensor).shape;
   write<float>(executable->input("projection"), projectionOf(opCase, y.elements()));
-  executable->run({.step = kStep, .firstSample = kFirstSample});
+  executable->run({.step = kStep,
+                   .firstSample = kFirstSample,
+                   .learningRate = kLearningRate,
+                   .updateCount = kUpdateCount,
+                   .clipNorm = kClipNorm});
 
   Outcome outcome;
   outcome["y"].resize(static_cast<std::size_t>(y.elements()));

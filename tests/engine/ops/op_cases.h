@@ -16,8 +16,12 @@ enum class InputKind {
   state,   // f32, a state: no gradient; updated in place where the op does so
   given,   // f32, an input of the program
   labels,  // i32 in [0, high)
+  squares,  // f64, an input of the program: sums of squares
   step,
   firstSample,
+  learningRate,
+  updateCount,
+  clipNorm,
   absent,
 };
 
@@ -37,12 +41,14 @@ struct OpCase {
 // Programs of one of two ranks: no process runs them by itself (tests/engine/ranks does, with others).
 std::vector<OpCase> partnerCases();
 
-inline constexpr std::int64_t kStep = 3, kFirstSample = 5;
+inline constexpr std::int64_t kStep = 3, kFirstSample = 5, kUpdateCount = 2;
+inline constexpr double kLearningRate = 0.0625, kClipNorm = 0.75;
 
 // Every op of the table stands in the program of at least one of these (gradient ops through the op that emits them).
 const std::vector<OpCase>& opCases();
 
-// Results: "y" (the op's first output), "loss" (rank 0: its projection on the input "projection"). With `backward`, the
+// Results: "y" (the op's first output), "loss" (rank 0: its projection on the input "projection"; the projection's own
+// sum where y is no f32, so that nothing flows back through it). With `backward`, the
 // gradients of all `values` inputs, which are the parameters "in0", "in1", ...; other inputs have the same names.
 Program programOf(const OpCase& opCase, bool backward);
 // The value of input k, or of the projection: a function of the case alone. Sized as asked for.

@@ -84,7 +84,8 @@ TEST(OpTable, ReusableInputsAreReadElementByElement) {
           const Shape& shape = evaluator.value(id).shape;
           outputs.push_back({shape, std::vector<double>(static_cast<std::size_t>(shape.elements()))});
         }
-        for (int updated : operation.op->updates) outputs.push_back(*inputs[static_cast<std::size_t>(updated)]);
+        for (int updated : updatedInputs(*operation.op, inputs.size(), operation.attributes))
+          outputs.push_back(*inputs[static_cast<std::size_t>(updated)]);
         operation.op->reference(inputs, outputs, operation.attributes);
         return outputs[0].values;
       };
@@ -227,6 +228,22 @@ std::vector<Refusal> refusals() {
       {"send", {values({3})}, {{"to", 0}}, {"send in a group of 1 rank", "needs 2"}},
       {"send", {values({3})}, {{"to", 4}, {"ranks", 4}}, {"'to' is rank 4", "0 to 3"}},
       {"receive", {}, {{"from", 0}, {"shape", Integers{3}}}, {"receive in a group of 1 rank"}},
+      {"update",
+       {learningRate(), updateCount(), absent(), squares(2, 0, 1), state({3}), state({3})},
+       {{"rule", std::string("SGD")}, {"weight_decay", std::vector<double>{0, 0}}, {"scaled", Integers{1, 1}}},
+       {"SGD of 2 tensors", "2 of each, 4 in all", "2 are given"}},
+      {"update",
+       {learningRate(), updateCount(), absent(), squares(2, 0, 1), state({3}), state({3})},
+       {{"rule", std::string("SGD")}, {"weight_decay", std::vector<double>{0}}, {"scaled", Integers{1}}},
+       {"the squares must be 1", "is 2"}},
+      {"update",
+       {learningRate(), updateCount(), absent(), squares(1, 0, 1), state({3}), state({4})},
+       {{"rule", std::string("SGD")}, {"weight_decay", std::vector<double>{0}}, {"scaled", Integers{1}}},
+       {"the gradient is 4", "3"}},
+      {"update",
+       {learningRate(), updateCount(), absent(), squares(1, 0, 1), state({3}), state({3})},
+       {{"rule", std::string("Adamm")}, {"weight_decay", std::vector<double>{0}}, {"scaled", Integers{1}}},
+       {"no rule 'Adamm'"}},
       {"top_k_accuracy", {values({5, 3}), labels({5}, 3)}, {{"k", 4}}, {"top-4", "1 to 3"}},
   };
 }

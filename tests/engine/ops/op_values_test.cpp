@@ -37,7 +37,7 @@ std::vector<ReferenceTensor> run(const char* name, const std::vector<ReferenceTe
   std::vector<ReferenceTensor> outputs;
   for (const TensorSpec& spec : op.infer(specs, attributes))
     outputs.push_back({spec.shape, std::vector<double>(static_cast<std::size_t>(spec.shape.elements()))});
-  for (int updated : op.updates) outputs.push_back(inputs[static_cast<std::size_t>(updated)]);
+  for (int updated : updatedInputs(op, specs.size(), attributes)) outputs.push_back(inputs[static_cast<std::size_t>(updated)]);
   op.reference(pointers, outputs, attributes);
   return outputs;
 }

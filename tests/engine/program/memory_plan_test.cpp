@@ -71,7 +71,8 @@ std::vector<double> runInArena(const Program& program, const MemoryPlan& plan, E
     for (TensorId id : operation.outputs)
       outputs.push_back({program.tensor(id).shape,
                          std::vector<double>(static_cast<std::size_t>(program.tensor(id).shape.elements()))});
-    for (int updated : operation.op->updates) outputs.push_back(inputs[static_cast<std::size_t>(updated)]);
+    for (int updated : updatedInputs(*operation.op, inputs.size(), operation.attributes))
+      outputs.push_back(inputs[static_cast<std::size_t>(updated)]);
     operation.op->reference(pointers, outputs, operation.attributes);
     for (std::size_t i = 0; i < operation.outputs.size(); ++i) {
       const Placement& place = plan.tensors[static_cast<std::size_t>(operation.outputs[i])];

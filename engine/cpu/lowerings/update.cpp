@@ -1,0 +1,207 @@
+// An optimizer's step, over pieces of a few thousand elements of all tensors at once, which the threads share: a piece
+// of gradient, weight and slots fits into a core's cache, tiny tensors are taken together, and sums are added piece by
+// piece in their order, the same on any number of threads. A thread has the same pieces in every pass and goes through
+// them to and fro, so that what it read last is still in its cache when the next pass begins.
+#include "engine/ops/update.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/cpu/kernels/squares.h"
+#include "engine/cpu/lowerings/lowerings.h"
+
+namespace loom::cpu {
+namespace {
+
+constexpr std::int64_t kPiece = 8192;  // elements: gradient, weight and two slots take 128 KiB
+
+struct Piece {
+  std::size_t tensor;
+  std::int64_t first, count;
+};
+
+class Pieces {
+ public:
+  explicit Pieces(const std::vector<std::int64_t>& counts) {
+    std::int64_t open = kPiece;  // elements in the unit that is being filled
+    for (std::size_t tensor = 0; tensor < counts.size(); ++tensor) {
+      for (std::int64_t first = 0; first < counts[tensor]; first += kPiece) {
+        if (open >= kPiece) {
+          m_units.push_back(m_pieces.size());
+          open = 0;
+        }
+        m_pieces.push_back({tensor, first, std::min(kPiece, counts[tensor] - first)});
+        open += m_pieces.back().count;
+      }
+    }
+    m_units.push_back(m_pieces.size());
+  }
+
+  std::int64_t size() const { return static_cast<std::int64_t>(m_pieces.size()); }
+  const Piece& operator[](std::size_t i) const { return m_pieces[i]; }
+
+  // Calls work(piece, index) for this thread's share.
+  template <class Work>
+  void forwards(const Worker& worker, const Work& work) const {
+    const auto [first, last] = shareOf(worker);
+    for (std::size_t i = first; i < last; ++i) work(m_pieces[i], i);
+  }
+  template <class Work>
+  void backwards(const Worker& worker, const Work& work) const {
+    const auto [first, last] = shareOf(worker);
+    for (std::size_t i = last; i-- > first;) work(m_pieces[i], i);
+  }
+
+ private:
+  std::pair<std::size_t, std::size_t> shareOf(const Worker& worker) const {
+    const auto [first, last] = worker.share(static_cast<std::int64_t>(m_units.size()) - 1);
+    return {m_units[static_cast<std::size_t>(first)], m_units[static_cast<std::size_t>(last)]};
+  }
+  std::vector<Piece> m_pieces;
+  std::vector<std::size_t> m_units;  // first piece of each unit of work, and the end
+};
+
+// A number of rank 0, of whatever type.
+std::function<double()> numberOf(Plan& plan, TensorId id) {
+  const auto from = plan.read(id);
+  switch (plan.tensor(id).type) {
+    case DataType::f64:
+      return [from] { return *from.as<double>().get(); };
+    case DataType::i64:
+      return [from] { return static_cast<double>(*from.as<std::int64_t>().get()); };
+    default:
+      return [from] { return static_cast<double>(*from.get()); };
+  }
+}
+
+class Step {
+ public:
+  Step(Plan& plan, const Operation& operation)
+      : m_settings(updateSettings(operation.attributes)), m_pieces(countsOf(plan, operation, m_settings)) {
+    const UpdateInputs inputs = updateInputs(operation.inputs);
+    m_learningRate = numberOf(plan, inputs.learningRate);
+    m_updateCount = numberOf(plan, inputs.updateCount);
+    if (inputs.clipNorm != kNoTensor) m_clipNorm = numberOf(plan, inputs.clipNorm);
+    m_squares = plan.read(inputs.squares).as<double>();
+    for (const UpdateOfTensor& tensor : m_settings.tensors) {
+      Buffers buffers{.weight = plan.read(operation.inputs[tensor.weight]),
+                      .gradient = plan.read(operation.inputs[tensor.gradient]),
+                      .slots = {}};
+      for (std::size_t slot = 0; slot < m_settings.slots; ++slot)
+        buffers.slots[slot] = plan.read(operation.inputs[tensor.firstSlot + slot]);
+      m_tensors.push_back(buffers);
+    }
+    m_ratios = plan.write(operation.outputs[0]).as<double>();
+    if (m_settings.rule->measures()) m_sums = plan.scratch(4 * m_pieces.size()).as<UpdateSums>();
+  }
+
+  // On every thread; all come to the same answers.
+  void run(const Worker& worker) const {
+    const std::size_t tensors = m_tensors.size();
+    if (worker.index == 0) std::fill_n(m_ratios.get(), tensors, 1.0);
+    double sum = 0;
+    for (std::size_t i = 0; i < tensors; ++i) sum += m_squares.get()[i];
+    if (!std::isfinite(sum)) return;
+    const UpdateScalars scalars{
+        .learningRate = static_cast<float>(m_learningRate()),
+        .gradientScale = m_clipNorm ? static_cast<float>(clipScale(std::sqrt(sum), m_clipNorm())) : 1,
+        .step = static_cast<std::int64_t>(m_updateCount())};
+    const Optimizer& rule = *m_settings.rule;
+    if (!rule.measures()) {
+      m_pieces.backwards(worker, [&](const Piece& piece, std::size_t) {
+        rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
+      });
+      return;
+    }
+    m_pieces.backwards(worker, [&](const Piece& piece, std::size_t i) {
+      m_sums.get()[i] = rule.measure(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
+    });
+    worker.meet();
+    if (worker.index == 0) takeRatios(scalars);
+    worker.meet();
+    m_pieces.forwards(worker, [&](const Piece& piece, std::size_t) {
+      rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]));
+    });
+  }
+
+ private:
+  struct Buffers {
+    Ref<float> weight, gradient, slots[kMostSlots];
+  };
+
+  static std::vector<std::int64_t> countsOf(const Plan& plan, const Operation& operation,
+                                            const UpdateSettings& settings) {
+    std::vector<std::int64_t> counts;
+    for (const UpdateOfTensor& tensor : settings.tensors)
+      counts.push_back(plan.shape(operation.inputs[tensor.weight]).elements());
+    return counts;
+  }
+
+  UpdateRange rangeOf(const Piece& piece) const {
+    const Buffers& buffers = m_tensors[piece.tensor];
+    UpdateRange range{.weight = buffers.weight.get() + piece.first,
+                      .gradient = buffers.gradient.get() + piece.first,
+                      .slots = {},
+                      .count = piece.count};
+    for (std::size_t slot = 0; slot < m_settings.slots; ++slot)
+      range.slots[slot] = buffers.slots[slot].get() + piece.first;
+    return range;
+  }
+
+  UpdateScalars scalarsOf(UpdateScalars scalars, std::size_t tensor, double ratio) const {
+    scalars.weightDecay = static_cast<float>(m_settings.tensors[tensor].weightDecay);
+    scalars.tensorScale = static_cast<float>(ratio);
+    return scalars;
+  }
+
+  void takeRatios(const UpdateScalars& scalars) const {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(m_pieces.size());) {
+      const std::size_t tensor = m_pieces[i].tensor;
+      UpdateSums sums;
+      for (; i < static_cast<std::size_t>(m_pieces.size()) && m_pieces[i].tensor == tensor; ++i) {
+        sums.weight += m_sums.get()[i].weight;
+        sums.direction += m_sums.get()[i].direction;
+      }
+      if (m_settings.tensors[tensor].scaled)
+        m_ratios.get()[tensor] = m_settings.rule->tensorScale(sums, scalarsOf(scalars, tensor, 1));
+    }
+  }
+
+  UpdateSettings m_settings;
+  Pieces m_pieces;
+  std::function<double()> m_learningRate, m_updateCount, m_clipNorm;
+  Ref<double> m_squares, m_ratios;
+  Ref<UpdateSums> m_sums;  // of each piece, for rules that measure
+  std::vector<Buffers> m_tensors;
+};
+
+}  // namespace
+
+void lowerGradientSquares(Plan& plan, const Operation& operation) {
+  std::vector<Ref<float>> gradients;
+  std::vector<std::int64_t> counts;
+  for (const TensorId id : operation.inputs) {
+    gradients.push_back(plan.read(id));
+    counts.push_back(plan.shape(id).elements());
+  }
+  const Pieces pieces(counts);
+  const auto parts = plan.scratch(2 * pieces.size()).as<double>();
+  const auto squares = plan.write(operation.outputs[0]).as<double>();
+  plan.stage("gradient_squares", [=](const Worker& worker) {
+    pieces.forwards(worker, [&](const Piece& piece, std::size_t i) {
+      parts.get()[i] = sumOfSquares(gradients[piece.tensor].get() + piece.first, piece.count);
+    });
+    worker.meet();
+    if (worker.index != 0) return;
+    std::fill_n(squares.get(), gradients.size(), 0.0);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(pieces.size()); ++i)
+      squares.get()[pieces[i].tensor] += parts.get()[i];
+  });
+}
+
+void lowerUpdate(Plan& plan, const Operation& operation) {
+  const auto step = std::make_shared<const Step>(plan, operation);
+  plan.stage("update", [step](const Worker& worker) { step->run(worker); });
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,161 @@
+// update: an optimizer's step on all of its tensors. The rule (engine/optimizers) with its hyper-parameters is an
+// attribute; what changes from step to step comes as scalars. In this order:
+//   1. Where one of the squares is not finite, nothing is changed and all ratios are 1.
+//   2. gradients are scaled by min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of squares)
+//   3. a rule that measures answers each tensor's trust ratio; others, and tensors that are not `scaled`, have 1
+//   4. the rule on every element
+#include "engine/ops/update.h"
+
+#include <cmath>
+
+#include "engine/base/json.h"
+#include "engine/ops/support.h"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kFirstTensor = 4;  // behind the scalars and the squares
+
+// Hyper-parameters that are a step's or a tensor's, not the rule's.
+bool isRules(const Field& field) {
+  return field.key != "learning_rate" && field.key != "weight_decay" && field.type != FieldType::texts;
+}
+
+const OptimizerDefinition& definitionOf(const Attributes& attributes) {
+  const OptimizerDefinition* definition = findOptimizer(attributes.text("rule"));
+  if (!definition)
+    throwError(ErrorCode::badProject, "update: there is no rule '{}' among the optimizers", attributes.text("rule"));
+  return *definition;
+}
+
+}  // namespace
+
+Attributes updateAttributes(const OptimizerDefinition& definition, const Values& values,
+                            std::vector<double> weightDecay, std::vector<std::int64_t> scaled) {
+  Attributes attributes{{"rule", definition.entry.id}};
+  for (const Field& field : definition.entry.fields) {
+    if (!isRules(field)) continue;
+    switch (field.type) {
+      case FieldType::real:
+        attributes.set(field.key, values.real(field.key));
+        break;
+      case FieldType::integer:
+        attributes.set(field.key, values.integer(field.key));
+        break;
+      case FieldType::boolean:
+        attributes.set(field.key, values.boolean(field.key));
+        break;
+      case FieldType::choice:
+        attributes.set(field.key, values.text(field.key));
+        break;
+      default:
+        throwError(ErrorCode::internal, "the field '{}' of {} is of a type that no attribute of update has", field.key,
+                   definition.entry.id);
+    }
+  }
+  return attributes.set("weight_decay", std::move(weightDecay)).set("scaled", std::move(scaled));
+}
+
+UpdateSettings updateSettings(const Attributes& attributes) {
+  const OptimizerDefinition& definition = definitionOf(attributes);
+  Json given = Json::object();
+  for (const Field& field : definition.entry.fields)
+    if (isRules(field) && attributes.has(field.key)) {
+      if (field.type == FieldType::real) given[field.key] = attributes.real(field.key);
+      if (field.type == FieldType::integer) given[field.key] = attributes.integer(field.key);
+      if (field.type == FieldType::boolean) given[field.key] = attributes.boolean(field.key);
+      if (field.type == FieldType::choice) given[field.key] = attributes.text(field.key);
+    }
+  UpdateSettings settings{.rule = definition.make(Values(definition.entry, given)), .slots = 0, .tensors = {}};
+  settings.slots = settings.rule->slots().size();
+  const std::vector<double>& decays = attributes.reals("weight_decay");
+  const std::vector<std::int64_t>& scaled = attributes.integers("scaled");
+  if (decays.size() != scaled.size())
+    throwError(ErrorCode::badProject, "update: 'weight_decay' has {} tensors, but 'scaled' has {}", decays.size(),
+               scaled.size());
+  for (std::size_t i = 0; i < decays.size(); ++i) {
+    const std::size_t first = kFirstTensor + i * (2 + settings.slots);
+    settings.tensors.push_back({first, first + 1, first + 2, decays[i], scaled[i] != 0});
+  }
+  return settings;
+}
+
+namespace update_op {
+
+std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
+  const UpdateSettings settings = updateSettings(attributes);
+  for (std::size_t i = 0; i < 3; ++i)
+    if (inputs[i].present && inputs[i].shape.rank() != 0)
+      throwError(ErrorCode::badProject, "scalar {} is {}, but must be one number", i, inputs[i].shape.toString());
+  const auto tensors = static_cast<std::int64_t>(settings.tensors.size());
+  if (inputs[3].type != DataType::f64) throwError(ErrorCode::badProject, "the squares must hold f64");
+  ops::needShape("the squares", inputs[3], Shape{tensors});
+  const std::size_t wanted = settings.tensors.size() * (2 + settings.slots);
+  if (inputs.size() != kFirstTensor + wanted)
+    throwError(ErrorCode::badProject, "{} of {} tensors takes {} of each, {} in all, but {} are given",
+               attributes.text("rule"), tensors, 2 + settings.slots, wanted, inputs.size() - kFirstTensor);
+  for (const UpdateOfTensor& tensor : settings.tensors) {
+    ops::needFloat("the weight", inputs[tensor.weight]);
+    for (std::size_t i = tensor.gradient; i < tensor.firstSlot + settings.slots; ++i) {
+      ops::needFloat(i == tensor.gradient ? "the gradient" : "the slot", inputs[i]);
+      ops::needSameShape(i == tensor.gradient ? "the gradient" : "the slot", inputs[i], "the weight",
+                         inputs[tensor.weight]);
+    }
+  }
+  return {{Shape{tensors}, DataType::f64}};
+}
+
+std::vector<int> updatesOf(std::size_t, const Attributes& attributes) {
+  const UpdateSettings settings = updateSettings(attributes);
+  std::vector<int> places;
+  for (const UpdateOfTensor& tensor : settings.tensors) {
+    places.push_back(static_cast<int>(tensor.weight));
+    for (std::size_t slot = 0; slot < settings.slots; ++slot)
+      places.push_back(static_cast<int>(tensor.firstSlot + slot));
+  }
+  return places;
+}
+
+void reference(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
+  const UpdateSettings settings = updateSettings(attributes);
+  std::vector<double>& ratios = outputs[0].values;
+  std::fill(ratios.begin(), ratios.end(), 1.0);
+  double sum = 0;
+  for (const double squares : inputs[3]->values) sum += squares;
+  if (!std::isfinite(sum)) return;
+  UpdateScalars scalars{.learningRate = inputs[0]->values[0],
+                        .gradientScale = inputs[2] ? clipScale(std::sqrt(sum), inputs[2]->values[0]) : 1,
+                        .step = static_cast<std::int64_t>(inputs[1]->values[0])};
+  for (std::size_t i = 0; i < settings.tensors.size(); ++i) {
+    const UpdateOfTensor& tensor = settings.tensors[i];
+    const std::span<ReferenceTensor> updated = outputs.subspan(1 + i * (1 + settings.slots), 1 + settings.slots);
+    ReferenceRange range{.weight = updated[0].values.data(),
+                         .gradient = inputs[tensor.gradient]->values.data(),
+                         .slots = {},
+                         .count = static_cast<std::int64_t>(updated[0].values.size())};
+    for (std::size_t slot = 0; slot < settings.slots; ++slot) range.slots[slot] = updated[1 + slot].values.data();
+    scalars.weightDecay = tensor.weightDecay;
+    scalars.tensorScale = 1;
+    if (settings.rule->measures()) {
+      const UpdateSums sums = settings.rule->measure(range, scalars);
+      if (tensor.scaled) ratios[i] = settings.rule->tensorScale(sums, scalars);
+      scalars.tensorScale = ratios[i];
+    }
+    settings.rule->update(range, scalars);
+  }
+}
+
+}  // namespace update_op
+
+const OpDefinition& defineUpdateOp() {
+  using namespace update_op;
+  static const OpDefinition op{.name = "update",
+                               .infer = infer,
+                               .reference = reference,
+                               .signature = "learning_rate, update_count, clip_norm?, squares, tensors... -> ratios",
+                               .updatesOf = updatesOf,
+                               .flat = true};
+  return op;
+}
+
+}  // namespace loom

@@ -1,0 +1,40 @@
+#pragma once
+// The op `update` taken apart, for its reference and for backends: its inputs by name, its rule, and the settings of
+// each tensor.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/optimizers/optimizer.h"
+#include "engine/program/op.h"
+
+namespace loom {
+
+struct UpdateInputs {
+  TensorId learningRate, updateCount, clipNorm, squares;  // clipNorm: may be kNoTensor
+};
+
+struct UpdateOfTensor {
+  std::size_t weight, gradient, firstSlot;  // places among the operation's inputs; slots stand behind each other
+  double weightDecay;
+  bool scaled;  // by its trust ratio, where the rule has one
+};
+
+struct UpdateSettings {
+  std::unique_ptr<Optimizer> rule;
+  std::size_t slots = 0;
+  std::vector<UpdateOfTensor> tensors;
+};
+
+inline UpdateInputs updateInputs(const std::vector<TensorId>& inputs) {
+  return {inputs[0], inputs[1], inputs[2], inputs[3]};
+}
+
+// Throws Error(badProject) for a rule or for values that there are not.
+UpdateSettings updateSettings(const Attributes& attributes);
+
+// The attributes of the rule with these values; one weight decay and one `scaled` for each tensor.
+Attributes updateAttributes(const OptimizerDefinition& definition, const Values& values,
+                            std::vector<double> weightDecay, std::vector<std::int64_t> scaled);
+
+}  // namespace loom

@@ -1,0 +1,50 @@
+// Every optimizer of the catalogue with its defaults, on tensors of several pieces, of one element and of none of its
+// trust ratio. Gradients are states here, which nobody differentiates, so that a test sees that they stay as they are.
+#include <limits>
+
+#include "engine/base/json.h"
+#include "engine/ops/update.h"
+#include "tests/engine/ops/case_families.h"
+
+namespace loom::cases {
+namespace {
+
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> all{{3, 5}, {17001}, {1}, {4, 2050}};
+  return all;
+}
+
+OpCase updateCase(const std::string& name, const OptimizerDefinition& definition, const Json& given, InputCase squared,
+                  InputCase clip) {
+  const Values values(definition.entry, given);
+  OpCase made{.name = name,
+              .op = "update",
+              .inputs = {learningRate(), updateCount(), std::move(clip), std::move(squared)},
+              .attributes = updateAttributes(definition, values, {0.25, 0.0, 0.125, 0.25}, {1, 1, 1, 0})};
+  const std::size_t slots = definition.make(values)->slots().size();
+  for (const Shape& shape : shapes()) {
+    made.inputs.push_back(state(shape));
+    made.inputs.push_back(state(shape));
+    for (std::size_t slot = 0; slot < slots; ++slot) made.inputs.push_back(state(shape, 0, 1));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<OpCase> updateCases() {
+  const auto tensors = static_cast<std::int64_t>(shapes().size());
+  std::vector<OpCase> all{
+      {"gradient_squares", "gradient_squares", {state({3, 5}), state({17001}), state({}), state({2, 8192})}, {}}};
+  for (const OptimizerDefinition* definition : optimizerTable())
+    all.push_back(updateCase("update_" + definition->entry.id, *definition, Json::object(), squares(tensors, 0.1, 0.2),
+                             absent()));
+  const OptimizerDefinition &lamb = *findOptimizer("LAMB"), &rms = *findOptimizer("RMSprop");
+  all.push_back(updateCase("update_clipped", lamb, {{"bias_correction", true}}, squares(tensors, 5, 6), clipNorm()));
+  all.push_back(updateCase("update_two_slots", rms, {{"momentum", 0.5}}, squares(tensors, 0.1, 0.2), clipNorm()));
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  all.push_back(updateCase("update_not_finite", lamb, Json::object(), squares(tensors, kNan, kNan), clipNorm()));
+  return all;
+}
+
+}  // namespace loom::cases
