@@ -1,7 +1,5 @@
 #include "engine/cpu/cpu_backend.h"
 
-#include <algorithm>
-
 #include "engine/base/error.h"
 #include "engine/cpu/executable.h"
 
@@ -25,35 +23,6 @@ class CpuBackend final : public Backend {
     if (options.threads > 0 && options.threads != pool->size())
       pool = std::make_shared<cpu::ThreadPool>(options.threads);
     return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), m_arena, options);
-  }
-
-  void parallelFor(std::int64_t count, std::int64_t grain,
-                   const std::function<void(std::int64_t, std::int64_t)>& work) override {
-    struct Job {
-      std::int64_t count, grain;
-      const std::function<void(std::int64_t, std::int64_t)>& work;
-      int threads;
-      std::mutex mutex;
-      std::exception_ptr fault;
-    } job{count, std::max<std::int64_t>(grain, 1), work, m_pool->size(), {}, {}};
-    const auto part = [](void* context, int index) {
-      Job& job = *static_cast<Job*>(context);
-      const cpu::Worker worker{index, job.threads, nullptr, nullptr};
-      const auto [first, last] = worker.share(job.count, job.grain);
-      if (first >= last) return;
-      try {
-        job.work(first, last);
-      } catch (...) {
-        const std::lock_guard lock(job.mutex);
-        if (!job.fault) job.fault = std::current_exception();
-      }
-    };
-    if (count <= job.grain || job.threads == 1) {
-      if (count > 0) work(0, count);
-      return;
-    }
-    m_pool->run(part, &job);
-    if (job.fault) std::rethrow_exception(job.fault);
   }
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
 // A program meets a machine. compile() decides everything: kernels, layouts, one arena; a step then allocates nothing.
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -62,7 +61,7 @@ class Executable {
   virtual Json describe() const = 0;
 };
 
-// A machine: compiles programs for itself, and shares other work (an optimizer's rule) among its threads.
+// A machine: compiles programs for itself.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -74,9 +73,6 @@ class Backend {
   // wants it: one step of one executable at a time.
   virtual std::unique_ptr<Executable> compile(Program program, ParameterStore& store,
                                               const CompileOptions& options) = 0;
-  // Runs work(first, last) over [0, count) in parallel, in pieces of a multiple of `grain`; returns when all is done.
-  virtual void parallelFor(std::int64_t count, std::int64_t grain,
-                           const std::function<void(std::int64_t first, std::int64_t last)>& work) = 0;
 };
 
 // Every op by its double-precision reference: slow, for tests and gradient checks. Stores and results stay f32 outside.

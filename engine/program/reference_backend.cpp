@@ -141,11 +141,6 @@ class ReferenceBackend final : public Backend {
                  toString(options.precision));
     return std::make_unique<ReferenceExecutable>(std::move(program), store);
   }
-
-  void parallelFor(std::int64_t count, std::int64_t,
-                   const std::function<void(std::int64_t, std::int64_t)>& work) override {
-    if (count > 0) work(0, count);
-  }
 };
 
 }  // namespace

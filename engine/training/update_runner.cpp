@@ -27,7 +27,7 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
       .phase = Phase::training,
       .batch = shard,
       .update = parts.index,
-      .wanted = [&spec = parts.spec](const Parameter& parameter) { return ParameterUpdate::chosen(spec, parameter); }};
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); }};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   parts.store.ensure(whole.parameters);
@@ -48,7 +48,8 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
   m_bindings = parts.feed.bind(parts.network, program);
-  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, program, parts.store);
+  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, program, parts.store, parts.backend,
+                                               parts.compile.trace);
 }
 
 void UpdateRunner::setSpan(ScheduleSpan span) {
@@ -137,8 +138,7 @@ UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, 
     outcome.diverged = diagnose(m_notFinite, m_notFiniteShard);
     return outcome;
   }
-  const ApplyOutcome applied =
-      m_update->apply(m_parts.backend, {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
+  const ApplyOutcome applied = m_update->apply({.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
   outcome.gradientNorm = applied.gradientNorm;
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
   if (!applied.notFinite.empty())

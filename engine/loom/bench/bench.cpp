@@ -86,7 +86,6 @@ class Stepper {
   Stepper(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator,
           Trace* trace)
       : m_name(workload.name),
-        m_backend(backend),
         m_settings(readSettings({{"batch", workload.batch * communicator.size()}})),
         m_parallel(communicator, m_settings, trace),
         m_store(1, backend.makeMemory()) {
@@ -110,7 +109,7 @@ class Stepper {
     }
     m_executable = backend.compile(std::move(program), m_store, options);
     fillInputs(*m_executable, workload);
-    m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_executable->program(), m_store);
+    m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_executable->program(), m_store, backend, trace);
   }
 
   void run() {
@@ -123,7 +122,7 @@ class Stepper {
       });
     else
       m_executable->run({.step = step});
-    const ApplyOutcome outcome = m_update->apply(m_backend, {.learningRate = m_update->baseRate()});
+    const ApplyOutcome outcome = m_update->apply({.learningRate = m_update->baseRate()});
     if (!outcome.notFinite.empty())
       throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_name, outcome.notFinite);
   }
@@ -131,7 +130,6 @@ class Stepper {
 
  private:
   std::string m_name;
-  Backend& m_backend;
   TrainSettings m_settings;
   Parallel m_parallel;
   ParameterStore m_store;

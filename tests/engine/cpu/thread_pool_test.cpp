@@ -2,11 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-#include <stdexcept>
-
-#include "engine/cpu/cpu_backend.h"
-
 namespace loom {
 namespace {
 
@@ -60,33 +55,6 @@ TEST(ThreadPool, callersFromSeveralThreadsTakeTurns) {
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(done, 4 * 20 * 3);
   EXPECT_LE(most, 3);
-}
-
-TEST(CpuBackend, parallelForCoversEveryElementOnceInWholeGrains) {
-  const auto backend = makeCpuBackend(3);
-  for (std::int64_t count : {0, 1, 15, 16, 17, 1000, 4096}) {
-    std::vector<int> hits(static_cast<std::size_t>(count), 0);
-    backend->parallelFor(count, 16, [&](std::int64_t first, std::int64_t last) {
-      EXPECT_EQ(first % 16, 0);
-      EXPECT_LT(first, last);
-      for (std::int64_t i = first; i < last; ++i) ++hits[static_cast<std::size_t>(i)];
-    });
-    EXPECT_EQ(std::accumulate(hits.begin(), hits.end(), 0), count);
-    EXPECT_EQ(std::count(hits.begin(), hits.end(), 1), count);
-  }
-}
-
-TEST(CpuBackend, parallelForHandsOnWhatWasThrown) {
-  const auto backend = makeCpuBackend(3);
-  const auto fail = [&] {
-    backend->parallelFor(1000, 1, [](std::int64_t first, std::int64_t) {
-      if (first > 0) throw std::runtime_error("in a worker");
-    });
-  };
-  EXPECT_THROW(fail(), std::runtime_error);
-  std::atomic<std::int64_t> sum{0};
-  backend->parallelFor(10, 1, [&](std::int64_t first, std::int64_t last) { sum += last - first; });
-  EXPECT_EQ(sum, 10);
 }
 
 TEST(ThreadPool, aThreadThatWillNotComeLetsTheOthersGo) {

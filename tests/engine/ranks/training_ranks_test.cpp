@@ -303,7 +303,7 @@ TEST(Weights, ThatComeApartAreFoundAndMadeAlike) {
   const Shared shared("apart");
   Json project = projectOf(kNets[0], {{"epochs", 1000}, {"max_steps", 130}});
   WatchedBackend backend;
-  backend.shared = [times = 0](ParameterStore& store) mutable {
+  backend.ran = [times = 0](ParameterStore& store) mutable {
     if (++times == 10 && rank() == size() - 1 && rank() > 0) store.entries().front()->value.host()[0] += 1e-3f;
   };
   const Workshop::Run run = runOnAll(shared, project, "run", false, &backend);

@@ -64,28 +64,41 @@ class Workshop {
 // One backend for all tests of the process: two threads.
 Backend& cpuBackend();
 
-// The same, watched: told of each program that is compiled and of each piece of work that is shared among threads.
+// The same, watched: told of each program that is compiled and of each run of one.
 class WatchedBackend final : public Backend {
  public:
-  std::function<void(ParameterStore&)> compiled, shared;
+  std::function<void(ParameterStore&)> compiled, ran;
   std::vector<DataType> precisions;  // of what was compiled
   std::string name() const override { return cpuBackend().name(); }
   std::unique_ptr<TensorMemory> makeMemory() override { return cpuBackend().makeMemory(); }
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
-    m_store = &store;
     precisions.push_back(options.precision);
     auto made = cpuBackend().compile(std::move(program), store, options);
     if (compiled) compiled(store);
+    if (ran) made = std::make_unique<Watched>(std::move(made), [this, &store] { ran(store); });
     return made;
-  }
-  void parallelFor(std::int64_t count, std::int64_t grain,
-                   const std::function<void(std::int64_t, std::int64_t)>& work) override {
-    cpuBackend().parallelFor(count, grain, work);
-    if (shared) shared(*m_store);
   }
 
  private:
-  ParameterStore* m_store = nullptr;
+  class Watched final : public Executable {
+   public:
+    Watched(std::unique_ptr<Executable> inner, std::function<void()> ran)
+        : m_inner(std::move(inner)), m_ran(std::move(ran)) {}
+    std::span<std::byte> input(std::string_view name) override { return m_inner->input(name); }
+    void run(const StepOptions& options) override {
+      m_inner->run(options);
+      m_ran();
+    }
+    double scalarResult(std::string_view name) const override { return m_inner->scalarResult(name); }
+    void readResult(std::string_view name, std::span<float> to) const override { m_inner->readResult(name, to); }
+    void readResult(std::string_view name, std::span<double> to) const override { m_inner->readResult(name, to); }
+    const Program& program() const override { return m_inner->program(); }
+    Json describe() const override { return m_inner->describe(); }
+
+   private:
+    std::unique_ptr<Executable> m_inner;
+    std::function<void()> m_ran;
+  };
 };
 
 }  // namespace loom

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/optimizers/optimizer.h"
 #include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "engine/training/parameter_update.h"
@@ -49,29 +51,30 @@ TEST(ParameterUpdate, DecaysWeightsAndLeavesOutBiasesAndNormalisation) {
   ParameterStore store(1);
   store.ensure(program.parameters);
   UpdateSpec spec = specOf({{"name", "SGD"}, {"learning_rate", 0.5}, {"weight_decay", 0.1}});
-  ParameterUpdate update(spec, 0, program, store);
+  ParameterUpdate update(spec, 0, program, store, cpuBackend());
   EXPECT_THAT(update.undecayed(), ElementsAre("fc/bias", "bn/gamma"));
-  update.apply(cpuBackend(), {.learningRate = 0.5});  // gradients are zero: decay alone moves
+  update.apply({.learningRate = 0.5});  // gradients are zero: decay alone moves
   EXPECT_NEAR(store.at("fc/weight").value.host()[0], 0.95, 1e-7);
   EXPECT_EQ(store.at("fc/bias").value.host()[0], 1);
   EXPECT_EQ(store.at("bn/gamma").value.host()[1], 1);
   spec.decayExclude = {"head/*", "normalisation"};
-  EXPECT_THAT(ParameterUpdate(spec, 0, program, store).undecayed(), ElementsAre("bn/gamma", "head/weight"));
+  EXPECT_THAT(ParameterUpdate(spec, 0, program, store, cpuBackend()).undecayed(),
+              ElementsAre("bn/gamma", "head/weight"));
 }
 
 TEST(ParameterUpdate, ClipsByTheNormOfAllTensorsTogether) {
   const Program program = programOf({parameter("a", 1), parameter("b", 20000)});  // several pieces
   ParameterStore store(1);
   store.ensure(program.parameters);
-  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
+  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store, cpuBackend());
   store.at("a").gradient.host()[0] = 3;
   store.at("b").gradient.host()[19999] = 4;
-  const ApplyOutcome outcome = update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 1.0});
+  const ApplyOutcome outcome = update.apply({.learningRate = 1, .clipNorm = 1.0});
   EXPECT_NEAR(outcome.gradientNorm, 5, 1e-12);
   EXPECT_NEAR(store.at("a").value.host()[0], 1 - 3 / (5 + 1e-6), 1e-6);
   EXPECT_NEAR(store.at("b").value.host()[19999], 1 - 4 / (5 + 1e-6), 1e-6);
   EXPECT_EQ(store.at("b").value.host()[0], 1);
-  const ApplyOutcome loose = update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 10.0});
+  const ApplyOutcome loose = update.apply({.learningRate = 1, .clipNorm = 10.0});
   EXPECT_NEAR(loose.gradientNorm, 5, 1e-12);
   EXPECT_NEAR(store.at("a").value.host()[0], 1 - 3 / (5 + 1e-6) - 3, 1e-6) << "a short gradient stays as it is";
   EXPECT_EQ(update.count(), 2);
@@ -82,33 +85,155 @@ TEST(ParameterUpdate, NormIsExactForManySmallValues) {
   const Program program = programOf({parameter("a", 1000003)});
   ParameterStore store(1);
   store.ensure(program.parameters);
-  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
+  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store, cpuBackend());
   std::fill(store.at("a").gradient.host().begin(), store.at("a").gradient.host().end(), 1e-4f);
-  EXPECT_NEAR(update.apply(cpuBackend(), {.learningRate = 0}).gradientNorm,
-              static_cast<double>(1e-4f) * std::sqrt(1000003.0), 1e-12);
+  EXPECT_NEAR(update.apply({.learningRate = 0}).gradientNorm, static_cast<double>(1e-4f) * std::sqrt(1000003.0), 1e-12);
 }
 
 TEST(ParameterUpdate, NamesTheTensorWhoseGradientIsNotFinite) {
   const Program program = programOf({parameter("a", 5), parameter("b", 30000), parameter("c", 3)});
   ParameterStore store(1);
   store.ensure(program.parameters);
-  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store);
+  ParameterUpdate update(specOf({{"name", "SGD"}}), 0, program, store, cpuBackend());
   store.at("b").gradient.host()[29000] = INFINITY;
   store.at("c").gradient.host()[1] = NAN;
-  EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 1}).notFinite, "b");
-  EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = 1.0}).notFinite, "b");
+  EXPECT_EQ(update.apply({.learningRate = 1}).notFinite, "b");
+  EXPECT_EQ(update.apply({.learningRate = 1, .clipNorm = 1.0}).notFinite, "b");
   EXPECT_TRUE(std::isfinite(store.at("b").value.host()[29000]));
   store.at("b").gradient.host()[29000] = 3e38f;  // its square is beyond float, but it is finite
   store.at("c").gradient.host()[1] = 0;
-  EXPECT_EQ(update.apply(cpuBackend(), {.learningRate = 0}).notFinite, "");
+  EXPECT_EQ(update.apply({.learningRate = 0}).notFinite, "");
+}
+
+// Tensors of one piece and of several, one without weight decay and trust ratio, with some numbers in them.
+struct Trained {
+  Program program = programOf({parameter("a/weight", 5), parameter("a/bias", 3, ParameterKind::bias),
+                               parameter("b/weight", 30000), parameter("c/weight", 8192), parameter("d/weight", 1)});
+  ParameterStore store{1};
+  Trained() {
+    store.ensure(program.parameters);
+    fillGradients(0);
+    for (const auto& entry : store.entries()) {
+      const std::span<float> value = entry->value.host();
+      for (std::size_t i = 0; i < value.size(); ++i) value[i] = std::sin(0.3f + static_cast<float>(i % 1009));
+    }
+  }
+  void fillGradients(int step) {
+    for (const auto& entry : store.entries()) {
+      const std::span<float> gradient = entry->gradient.host();
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        gradient[i] = 0.01f * std::cos(static_cast<float>(i % 1013) + 0.7f * static_cast<float>(step));
+    }
+  }
+  // Weights and slots by name.
+  std::map<std::string, std::vector<float>> all() const {
+    std::map<std::string, std::vector<float>> all;
+    for (const auto& entry : store.entries()) {
+      const std::string& name = entry->parameter.name;
+      all[name] = entry->value.values();
+      for (const auto& [slot, tensor] : entry->slots) all[slotName(name, slot)] = tensor.values();
+    }
+    return all;
+  }
+  // Three steps at once; answers the last one's norm.
+  double train(const Json& optimizer, Backend& backend, std::optional<double> clip, std::vector<double>* ratios) {
+    UpdateSpec spec = specOf(optimizer);
+    ParameterUpdate update(spec, 0, program, store, backend);
+    double norm = 0;
+    for (int step = 0; step < 3; ++step) {
+      fillGradients(step);
+      norm = update.apply({.learningRate = 0.05, .clipNorm = clip}).gradientNorm;
+    }
+    *ratios = update.trustRatios();
+    return norm;
+  }
+};
+
+bool sameBits(const std::map<std::string, std::vector<float>>& a, const std::map<std::string, std::vector<float>>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
+    return one.first == other.first && one.second.size() == other.second.size() &&
+           std::memcmp(one.second.data(), other.second.data(), one.second.size() * sizeof(float)) == 0;
+  });
+}
+
+std::vector<Json> everyOptimizer() {
+  std::vector<Json> all;
+  for (const OptimizerDefinition* definition : optimizerTable())
+    all.push_back({{"name", definition->entry.id}, {"weight_decay", 0.1}});
+  all.push_back({{"name", "RMSprop"}, {"momentum", 0.5}});
+  return all;
+}
+
+TEST(ParameterUpdate, AGradientThatIsNotFiniteChangesNothing) {
+  for (const Json& optimizer : everyOptimizer()) {
+    for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(0.5)}) {
+      for (const float poison : {INFINITY, -INFINITY, NAN}) {
+        Trained trained;
+        ParameterUpdate update(specOf(optimizer), 0, trained.program, trained.store, cpuBackend());
+        update.apply({.learningRate = 0.05, .clipNorm = clip});  // slots are no longer zero
+        const auto before = trained.all();
+        const std::vector<double> ratios = update.trustRatios();
+        trained.fillGradients(1);
+        trained.store.at("c/weight").gradient.host()[8190] = poison;
+        const ApplyOutcome outcome = update.apply({.learningRate = 0.05, .clipNorm = clip});
+        EXPECT_EQ(outcome.notFinite, "c/weight") << optimizer;
+        EXPECT_FALSE(std::isfinite(outcome.gradientNorm)) << optimizer;
+        EXPECT_TRUE(sameBits(trained.all(), before)) << optimizer;
+        EXPECT_EQ(update.trustRatios(), ratios);
+        EXPECT_EQ(update.count(), 1) << "a step that did nothing does not count";
+        trained.fillGradients(1);
+        EXPECT_EQ(update.apply({.learningRate = 0.05, .clipNorm = clip}).notFinite, "");
+        EXPECT_FALSE(sameBits(trained.all(), before)) << optimizer << ": it goes on from there";
+      }
+    }
+  }
+}
+
+TEST(ParameterUpdate, HasTheSameBitsOnAnyNumberOfThreads) {
+  const auto one = makeCpuBackend(1), five = makeCpuBackend(5);
+  for (const Json& optimizer : everyOptimizer()) {
+    Trained alone, shared, many;
+    std::vector<double> ratios[3];
+    const double norm = alone.train(optimizer, *one, 0.3, &ratios[0]);
+    EXPECT_EQ(shared.train(optimizer, cpuBackend(), 0.3, &ratios[1]), norm) << optimizer;
+    EXPECT_EQ(many.train(optimizer, *five, 0.3, &ratios[2]), norm) << optimizer;
+    EXPECT_TRUE(sameBits(alone.all(), shared.all()) && sameBits(alone.all(), many.all())) << optimizer;
+    EXPECT_EQ(ratios[0], ratios[1]);
+    EXPECT_EQ(ratios[0], ratios[2]);
+  }
+}
+
+// Any backend compiles it: the references in double come to the same.
+TEST(ParameterUpdate, IsAProgramThatTheReferenceBackendRunsToo) {
+  const auto reference = makeReferenceBackend();
+  for (const Json& optimizer : everyOptimizer()) {
+    for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(0.3)}) {
+      Trained fast, slow;
+      std::vector<double> ratios, expectedRatios;
+      const double norm = fast.train(optimizer, cpuBackend(), clip, &ratios);
+      EXPECT_NEAR(norm, slow.train(optimizer, *reference, clip, &expectedRatios), 1e-9 * norm) << optimizer;
+      const auto found = fast.all(), expected = slow.all();
+      ASSERT_EQ(found.size(), expected.size());
+      for (const auto& [name, values] : expected) {
+        double difference = 0, length = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          difference += std::pow(values[i] - found.at(name)[i], 2);
+          length += std::pow(values[i], 2);
+        }
+        EXPECT_LE(std::sqrt(difference), 2e-6 * std::sqrt(length)) << optimizer << " " << name;
+      }
+      for (std::size_t i = 0; i < ratios.size(); ++i)
+        EXPECT_NEAR(ratios[i], expectedRatios[i], 1e-5 * expectedRatios[i]) << optimizer;
+    }
+  }
 }
 
 TEST(ParameterUpdate, SlotsOfSeveralUpdatesStandApart) {
   const Program program = programOf({parameter("a", 2)});
   ParameterStore store(1);
   store.ensure(program.parameters);
-  const ParameterUpdate one(specOf({{"name", "Momentum"}}), 0, program, store),
-      two(specOf({{"name", "Momentum"}}), 1, program, store);
+  const ParameterUpdate one(specOf({{"name", "Momentum"}}), 0, program, store, cpuBackend()),
+      two(specOf({{"name", "Momentum"}}), 1, program, store, cpuBackend());
   EXPECT_THAT(one.slots(), ElementsAre("momentum"));
   EXPECT_THAT(two.slots(), ElementsAre("momentum@1"));
   EXPECT_EQ(store.at("a").slots.size(), 2u);
@@ -124,7 +249,7 @@ TEST(ParameterUpdate, RefusesWhatCannotBe) {
     try {
       ProgramBuilder builder(1, 1, true);
       builder.program() = program;
-      const ParameterUpdate update(spec, 0, program, store);
+      const ParameterUpdate update(spec, 0, program, store, cpuBackend());
     } catch (const Error& error) {
       return error.what();
     }
@@ -136,7 +261,7 @@ TEST(ParameterUpdate, RefusesWhatCannotBe) {
   EXPECT_THAT(message(nullptr), HasSubstr("names no optimizer"));
   ParameterStore empty(1);
   try {
-    ParameterUpdate(specOf({{"name", "SGD"}}), 0, Program(), empty);
+    ParameterUpdate(specOf({{"name", "SGD"}}), 0, Program(), empty, cpuBackend());
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("nothing to update"));
@@ -187,7 +312,7 @@ TEST(ParameterUpdate, TakesOneTrustRatioForATensor) {
   const UpdateSpec spec =
       specOf({{"name", "LARS"}, {"learning_rate", 1.0}, {"coefficient", 0.01}, {"weight_decay", 0.1}});
   for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(1e9)}) {
-    ParameterUpdate update(spec, 0, program, store);
+    ParameterUpdate update(spec, 0, program, store, cpuBackend());
     for (const char* name : {"fc/weight", "fc/bias"})
       for (float& g : store.at(name).gradient.host()) g = 0.5f;
     store.at("fc/weight").value.host()[7] = 3;
@@ -197,7 +322,7 @@ TEST(ParameterUpdate, TakesOneTrustRatioForATensor) {
     const float before = store.at("fc/weight").value.host()[7], bias = store.at("fc/bias").value.host()[0];
     for (const char* name : {"fc/weight", "fc/bias"})
       for (float& v : store.slot(name, "momentum").host()) v = 0;
-    update.apply(cpuBackend(), {.learningRate = 1, .clipNorm = clip});
+    update.apply({.learningRate = 1, .clipNorm = clip});
     EXPECT_NEAR(update.trustRatios()[0], ratio, 1e-9);
     EXPECT_EQ(update.trustRatios()[1], 1);
     EXPECT_NEAR(store.at("fc/weight").value.host()[7], before - ratio * (0.5 + 0.1 * before), 1e-6);

@@ -1,0 +1,33 @@
+#pragma once
+// One update of `training` as a program: which tensors, by which rule, with which weight decay. It reads the gradients
+// that stand in the store and changes weights and slots there; learning rate, count and clipping are its scalars.
+#include <string>
+#include <vector>
+
+#include "engine/network/project.h"
+#include "engine/program/program.h"
+
+namespace loom {
+
+// Results, in f64, one number a parameter: sums of squares of the gradients, and trust ratios (ops/update.cpp).
+inline constexpr const char* kSquaresResult = "squares";
+inline constexpr const char* kRatiosResult = "ratios";
+
+struct UpdateProgram {
+  Program program;
+  std::vector<std::string> parameters;  // in their order
+  std::vector<std::string> slots;       // names in the store: "momentum", or "momentum@1" for the second update
+  std::vector<std::string> undecayed;   // parameters without weight decay
+  double baseRate = 0, baseDecay = 0;   // as the project has them
+  bool measures = false;                // has trust ratios
+};
+
+// Takes the parameters for which `trained` computes gradients. `index` is this update's place in `training`: it keeps
+// slots of several optimizers on one parameter apart. Throws Error(badProject) for an unknown optimizer, wrong values,
+// or none to update.
+UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained);
+
+// Whether the project's patterns choose this parameter.
+bool isChosen(const UpdateSpec& spec, const Parameter& parameter);
+
+}  // namespace loom
