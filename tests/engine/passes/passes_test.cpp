@@ -94,6 +94,23 @@ TEST(Simplify, KeepsApartWhatReadsAStateBeforeAndAfterItChanges) {
   EXPECT_EQ(builder.program().operations.size(), 4u);
 }
 
+TEST(Simplify, KeepsApartWhatReadsAWeightBeforeAndAfterItsUpdate) {
+  ProgramBuilder builder(1, 1, true);
+  const Parameter weight{.name = "w", .shape = {3}};
+  const TensorId w = builder.parameter(weight), g = builder.gradient(weight);
+  const TensorId before = unary(builder, "square", w);
+  const TensorId squares = builder.add("gradient_squares", {g});
+  builder.add("update",
+              {builder.scalar(kLearningRateScalar), builder.scalar(kUpdateCountScalar), kNoTensor, squares, w, g},
+              {{"rule", std::string("SGD")},
+               {"weight_decay", std::vector<double>{0}},
+               {"scaled", std::vector<std::int64_t>{1}}});
+  const TensorId after = unary(builder, "square", w);
+  builder.result("y", "output", builder.add("concatenate", {before, after}, {{"axis", 0}}));
+  simplify(builder.program());
+  EXPECT_EQ(builder.program().operations.size(), 5u);
+}
+
 TEST(Simplify, FoldsConstants) {
   ProgramBuilder builder(2, 1, false);
   const TensorId x = builder.input("x", {2, 3}, DataType::f32);

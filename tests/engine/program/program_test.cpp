@@ -28,6 +28,12 @@ TEST(ProgramBuilder, SharesByNameAndRefusesOtherShapes) {
   EXPECT_EQ(builder.parameter(uniform("w", {3})), builder.parameter(uniform("w", {3})));
   EXPECT_EQ(builder.input("x", {2, 3}, DataType::f32), builder.input("x", {2, 3}, DataType::f32));
   EXPECT_EQ(builder.scalar("step"), builder.scalar("step"));
+  const Parameter shared{.name = "w#1/weight", .shape = {2}};
+  EXPECT_EQ(builder.slot(shared, "momentum@1"), builder.slot(shared, "momentum@1"));
+  EXPECT_EQ(builder.gradient(shared), builder.gradient(shared));
+  const std::string slot = slotName(shared.name, "momentum@1");
+  EXPECT_EQ(slot, "w#1/weight#momentum@1");
+  EXPECT_EQ(parameterAndSlot(slot), (std::pair<std::string, std::string>(shared.name, "momentum@1")));
   EXPECT_EQ(builder.constant(1, {3}), builder.constant(1, {3}));
   EXPECT_NE(builder.constant(1, {3}), builder.constant(1, {2}));
   EXPECT_EQ(builder.program().parameters.size(), 1u);
