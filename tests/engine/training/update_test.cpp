@@ -228,6 +228,26 @@ TEST(ParameterUpdate, IsAProgramThatTheReferenceBackendRunsToo) {
   }
 }
 
+// Otherwise a network would go on with the weights that it brought into its kernels' layouts before.
+TEST(ParameterUpdate, TellsThatWeightsAndSlotsAreOthersNow) {
+  const auto reference = makeReferenceBackend();
+  for (Backend* backend : {&cpuBackend(), reference.get()}) {
+    Trained trained;
+    ParameterUpdate update(specOf({{"name", "Momentum"}}), 0, trained.program, trained.store, *backend);
+    const auto versions = [&] {
+      ParameterStore::Entry& entry = trained.store.at("b/weight");
+      return std::vector{entry.value.version(), entry.slots.find("momentum")->second.version(),
+                         entry.gradient.version()};
+    };
+    const auto before = versions();
+    update.apply({.learningRate = 0.05});
+    const auto after = versions();
+    EXPECT_GT(after[0], before[0]) << backend->name();
+    EXPECT_GT(after[1], before[1]) << backend->name();
+    EXPECT_EQ(after[2], before[2]) << backend->name() << ": gradients are only read";
+  }
+}
+
 TEST(ParameterUpdate, SlotsOfSeveralUpdatesStandApart) {
   const Program program = programOf({parameter("a", 2)});
   ParameterStore store(1);
