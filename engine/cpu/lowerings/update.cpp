@@ -74,6 +74,7 @@ std::function<double()> numberOf(Plan& plan, TensorId id) {
   }
 }
 
+// The op `update`: what is decided before the first step, and one step.
 class Step {
  public:
   Step(Plan& plan, const Operation& operation)
@@ -95,7 +96,7 @@ class Step {
     if (m_settings.rule->measures()) m_sums = plan.scratch(4 * m_pieces.size()).as<UpdateSums>();
   }
 
-  // On every thread; all come to the same answers.
+  // On every thread: all read the same squares and so come to the same answers.
   void run(const Worker& worker) const {
     const std::size_t tensors = m_tensors.size();
     if (worker.index == 0) std::fill_n(m_ratios.get(), tensors, 1.0);
