@@ -8,6 +8,8 @@
 
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/ops/update.h"
+#include "engine/program/builder.h"
 #include "tests/engine/cpu/networks.h"
 
 namespace {
@@ -98,6 +100,23 @@ TEST(CpuAllocation, ownKernelsAllocateNothing) {
   for (const auto make :
        {networks::perceptron, networks::stackedLstm, networks::gatedRecurrent, networks::transformerBlock}) {
     EXPECT_EQ(countSteps(make(4), 3).blocks, 0);
+  }
+}
+
+TEST(CpuAllocation, anOptimizersStepAllocatesNothing) {
+  const Json defaults = Json::object();
+  for (const OptimizerDefinition* definition : optimizerTable()) {
+    const Values values(definition->entry, defaults);
+    const auto rule = definition->make(values);
+    ProgramBuilder builder(1, 1, true);
+    const Parameter weight{.name = "w", .shape = {3, 9000}};
+    std::vector<TensorId> inputs{
+        builder.scalar(kLearningRateScalar), builder.scalar(kUpdateCountScalar),
+        builder.scalar(kClipNormScalar),     builder.add("gradient_squares", {builder.gradient(weight)}),
+        builder.parameter(weight),           builder.gradient(weight)};
+    for (const std::string& slot : rule->slots()) inputs.push_back(builder.slot(weight, slot));
+    builder.add("update", inputs, updateAttributes(*definition, values, {0.1}, {1}));
+    EXPECT_EQ(countSteps(builder.take(), 3).blocks, 0) << definition->entry.id;
   }
 }
 
