@@ -130,7 +130,7 @@ void ModelLine::refresh(const QString& run) {
   setVisible(comes || !place.isNowhere());
   if (isHidden()) return;
   m_title->setText(place.best ? tr("Best model") : tr("Model"));
-  QString text = comes ? tr("Its first checkpoint is on the way") : models.sentence(run);
+  QString text = comes ? tr("Comes with the first checkpoint") : models.sentence(run);
   const bool fetching = models.isFetching(run);
   if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
   else if (!m_fault.isEmpty()) text = m_fault;
