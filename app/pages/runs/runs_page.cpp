@@ -318,7 +318,9 @@ void RunsPage::refreshWords() {
   const qsizetype shownRuns = shown().size();
   m_compare->setText(tr("Compare %1").arg(counted(shownRuns, tr("runs"))));
   m_compare->setEnabled(shownRuns >= 2);
-  const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
+  std::int64_t points = 0;
+  for (const LineChart* each : {m_metric, m_loss})
+    if (!each->isHidden()) points += each->shownPoints();
   const QString runs = tr("%1 shown").arg(counted(shownRuns, tr("runs")));
   Q_EMIT statusChanged(shownRuns ? tr("%1, %2 %3, 0 dropped").arg(runs, formatCount(static_cast<double>(points)), points == 1 ? tr("point") : tr("points")) : QString());
 }

@@ -26,7 +26,7 @@ RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_time = m_stack->addPanel(tr("Time per step"), tr("ms"), 9);
   m_loss->setObjectName("loss-chart");
   // Two names with their values stand beside the lines, and a curve has a shape.
-  m_loss->setMinimumHeight(kLeastCurve + 12);
+  m_loss->setMinimumHeight(kLeastCurve);
   m_metric->setMinimumHeight(kLeastCurve);
   m_metric->setBetter(Better::higher);
   m_rate->setValueKind(ValueKind::rate);
