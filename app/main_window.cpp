@@ -244,9 +244,10 @@ Page& MainWindow::makePage(const PageEntry& entry) {
   Page* const page = entry.create(m_workspace.context(), m_stack);
   m_pages.insert(id, page);
   m_stack->addWidget(page);
-  connect(page, &Page::statusChanged, this, [this, id](const QString& text) {
+  // A page that is taken away may still speak: hiding it ends what is hovered.
+  connect(page, &Page::statusChanged, this, [this, id, page](const QString& text) {
     if (m_current == id) m_status->setPageWords(text);
-    m_pages[id]->setProperty("statusWords", text);
+    page->setProperty("statusWords", text);
   });
   connect(page, &Page::problemsChanged, this, [this, id](const std::vector<PageProblem>& problems) { m_workspace.problems().setOfPage(id, problems); });
   if (m_workspace.document()) page->restoreLayout(m_workspace.preferences().layoutOf(m_workspace.document()->path(), id));

@@ -11,7 +11,7 @@ namespace loom {
 
 namespace {
 
-constexpr int kColumns = 4;
+constexpr int kMostColumns = 4;
 
 struct Line {
   QString group;
@@ -24,27 +24,20 @@ Line lineOf(const QString& group, const QAction& action) {
   return {group, {keys.join(ShortcutsCard::tr(" or ")), action.text()}};
 }
 
-}  // namespace
-
-ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const Page* page, QWidget* window) : Popover(window) {
-  setObjectName("shortcuts");
-  setTitle(tr("All shortcuts"));
-  QList<Line> all;
-  if (page) {
-    for (const QAction* action : page->pageActions())
-      if (!action->shortcut().isEmpty()) all << lineOf(tr("This page"), *action);
-    for (const KeyHint& hint : page->keyHints()) all << Line{tr("This page"), hint};
-  }
-  for (const Actions::Entry& each : entries)
-    if (!each.action->shortcut().isEmpty()) all << lineOf(each.group, *each.action);
-  auto* columns = new QHBoxLayout;
+// All lines in at most so many columns.
+QWidget* sheetOf(const QList<Line>& all, int most) {
+  auto* sheet = new QWidget;
+  auto* columns = new QHBoxLayout(sheet);
+  columns->setContentsMargins(0, 0, 0, 0);
   columns->setSpacing(36);
   QGridLayout* grid = nullptr;
   QString group;
-  // Every group's head is a line too, and the columns are about equally long; a group may go on in the next.
-  const int longest = std::max<int>(12, static_cast<int>(all.size() + 6 + kColumns - 1) / kColumns);
+  // Every group's head is a line too, and the columns are about equally long; a group may go on in the next, but no head ends one.
+  qsizetype lines = all.size() + 2 * (most - 1);
+  for (qsizetype i = 0; i < all.size(); ++i) lines += i == 0 || all[i].group != all[i - 1].group;
+  const int longest = std::max<int>(12, static_cast<int>(lines + most - 1) / most);
   int row = 0;
-  for (const Line& each : std::as_const(all)) {
+  for (const Line& each : all) {
     if (!grid || row >= longest || (each.group != group && row >= longest - 2)) {
       grid = new QGridLayout;
       grid->setHorizontalSpacing(20);
@@ -66,7 +59,28 @@ ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const Page* p
     grid->addWidget(makeLabel("", each.hint.text), row, 0);
     grid->addWidget(key, row++, 1);
   }
-  contentLayout()->addLayout(columns);
+  return sheet;
+}
+
+}  // namespace
+
+ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const Page* page, QWidget* window) : Popover(window) {
+  setObjectName("shortcuts");
+  setTitle(tr("All shortcuts"));
+  QList<Line> all;
+  if (page) {
+    for (const QAction* action : page->pageActions())
+      if (!action->shortcut().isEmpty()) all << lineOf(tr("This page"), *action);
+    for (const KeyHint& hint : page->keyHints()) all << Line{tr("This page"), hint};
+  }
+  for (const Actions::Entry& each : entries)
+    if (!each.action->shortcut().isEmpty()) all << lineOf(each.group, *each.action);
+  for (int columns = kMostColumns; columns > 0; --columns) {
+    auto* const sheet = sheetOf(all, columns);
+    contentLayout()->addWidget(sheet);
+    if (columns == 1 || sizeHint().width() <= window->width()) break;
+    delete sheet;
+  }
 }
 
 }  // namespace loom

@@ -69,9 +69,10 @@ int rank(const Entry& entry, const std::string& query) {
     const int alias = i < own ? 0 : 1;
     const std::string name = squeezed(names[i]);
     if (name == query) offer(alias);
-    if (name.starts_with(query)) offer(10 + alias);
+    // A word of the name itself comes before the beginning of another name for it.
+    if (name.starts_with(query)) offer(alias ? 31 : 10);
     if (query.size() > 1 && initials(names[i]) == query) offer(20 + alias);
-    if (beginsWord(names[i], query)) offer(30 + alias);
+    if (beginsWord(names[i], query)) offer(alias ? 32 : 30);
     if (name.find(query) != std::string::npos) offer(40 + alias);
     // What was typed so far may hold a slip: compare with as much of the name.
     if (query.size() >= 4 && distance(name.substr(0, query.size()), query, query.size() / 4) <= query.size() / 4)
@@ -138,7 +139,7 @@ std::string unknownKey(std::string_view key, const std::vector<std::string>& kno
   all.insert(all.end(), elsewhere.begin(), elsewhere.end());
   std::string rest = "nothing has a key here";
   if (const std::string near = nearestKey(key, all); !near.empty()) rest = fmt::format("did you mean '{}'?", near);
-  else if (known.size() > kFew) rest = fmt::format("none of the {} that are known is like it; `loom catalogue` lists them", all.size());
+  else if (known.size() > kFew) rest = fmt::format("none of the {} that are known is like it", all.size());
   else if (!known.empty()) rest = fmt::format("known are {}", fmt::join(known, ", "));
   return fmt::format("unknown key '{}': {}", clipped(key), rest);
 }

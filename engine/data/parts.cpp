@@ -127,13 +127,15 @@ std::vector<Fault> loneClasses(const std::string& column, const std::vector<std:
     // A part with hardly a row for each class cannot have them all.
     std::int64_t rows = 0;
     for (const std::int64_t count : lacks) rows += count;
+    const std::string which = lone < all ? fmt::format("{} of the {} classes of {} {} not", lone, all, hasName, lone == 1 ? "is" : "are")
+                              : all == 1 ? fmt::format("the one class of {} is not", hasName)
+                                         : fmt::format("none of the {} classes of {} is", all, hasName);
     const bool few = rows < 2 * static_cast<std::int64_t>(all);
     faults.push_back({.kind = FaultKind::loneClass,
                       .severity = few ? FaultSeverity::info : FaultSeverity::warning,
                       .line = 0,
                       .column = column,
-                      .found = fmt::format("{} of the {} classes of {} stand{} in {} alone: {}{}", lone, all, hasName,
-                                           lone == 1 ? "s" : "", hasName, names, lone > 10 ? " …" : ""),
+                      .found = fmt::format("{} in {}: {}{}", which, lacksName, names, lone > 10 ? " …" : ""),
                       .wanted = fmt::format("{} should have samples of each", lacksName),
                       .remedy = "split anew, shuffled and with the same share of each class"});
   };

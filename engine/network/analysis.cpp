@@ -20,6 +20,12 @@ std::string_view nameOf(PortType type) {
   return type == PortType::labels ? "labels" : type == PortType::indices ? "indices" : "values";
 }
 
+// "Any shape." -> "any shape.": behind a colon.
+std::string inSentence(std::string text) {
+  if (text.size() > 1 && (text[1] == ' ' || (text[1] >= 'a' && text[1] <= 'z')) && text[0] >= 'A' && text[0] <= 'Z') text[0] += 'a' - 'A';
+  return text;
+}
+
 class Analyser {
  public:
   Analyser(const Network& network, ParameterUses& uses)
@@ -92,7 +98,7 @@ class Analyser {
                  wanted == 2
                      ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id), port.key,
                                    wires == 0 ? "none leads" : "only one leads")
-                     : fmt::format("{}: nothing is wired to {}: {}", clipped(node.node->id), port.key, port.help),
+                     : fmt::format("{}: nothing is wired to {}. It takes: {}", clipped(node.node->id), port.key, inSentence(port.help)),
              .remedy = std::move(remedy)});
       }
       for (const GraphSource& source : node.inputs[p]) sound = checkType(node, port, source) && sound;

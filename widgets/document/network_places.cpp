@@ -13,6 +13,22 @@ namespace {
 // Cards nearer than this look like one: a wire with its shape must fit between them, a lane beside them.
 QRectF withAir(const Node& node) { return cardRect(node).adjusted(-kGrid, -5, kGrid, 5); }
 
+// What moves takes the Inputs beside it along: those at `from` or below whose wires all lead there.
+void takeInputsAlong(const Network& network, std::set<std::string>& moving, double from) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const Node& node : network.nodes) {
+      if (moving.contains(node.id) || node.y < from) continue;
+      bool feeds = false, elsewhere = false;
+      for (const Edge& edge : network.edges) {
+        if (edge.to.node == node.id) elsewhere = true;
+        if (edge.from.node == node.id) (moving.contains(edge.to.node) ? feeds : elsewhere) = true;
+      }
+      if (feeds && !elsewhere) again = moving.insert(node.id).second;
+    }
+  }
+}
+
 }  // namespace
 
 void moveDownBehind(Network& network, const std::string& id) {
@@ -25,12 +41,15 @@ void moveDownBehind(Network& network, const std::string& id) {
     if (below != nullptr && below->y > node->y - kPitch) nearest = std::max(nearest, node->y + kPitch - below->y);
   }
   if (nearest <= 0) return;
-  std::set<std::string> moving(behind.begin(), behind.end());
-  moving.erase(id);
+  std::set<std::string> moving;
   for (const std::string& each : behind) {
-    Node* below = network.find(each);
-    if (below != nullptr && below->y > node->y - kPitch) below->y += nearest;
+    const Node* below = network.find(each);
+    if (below != nullptr && below->y > node->y - kPitch) moving.insert(each);
   }
+  moving.erase(id);
+  takeInputsAlong(network, moving, node->y);
+  for (Node& each : network.nodes)
+    if (moving.contains(each.id)) each.y += nearest;
   // What the moved cards now cover goes down too, until nothing is covered.
   for (bool again = true; again;) {
     again = false;
@@ -71,18 +90,7 @@ void moveUpBehind(Network& network, const Network& before, const std::vector<std
     if (lift <= 0) continue;
     for (const std::string& each : downstream(before, id))
       if (network.find(each) != nullptr) moving.insert(each);
-    for (bool again = true; again;) {  // Inputs beside it, whose wires all lead there
-      again = false;
-      for (const Node& node : network.nodes) {
-        if (moving.contains(node.id) || node.y < gone->y) continue;
-        bool feeds = false, elsewhere = false;
-        for (const Edge& edge : network.edges) {
-          if (edge.to.node == node.id) elsewhere = true;
-          if (edge.from.node == node.id) (moving.contains(edge.to.node) ? feeds : elsewhere) = true;
-        }
-        if (feeds && !elsewhere) again = moving.insert(node.id).second;
-      }
-    }
+    takeInputsAlong(network, moving, gone->y);
     const bool covers = std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& node) {
       if (!moving.contains(node.id)) return false;
       Node lifted = node;

@@ -98,6 +98,15 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
   refresh();
 }
 
+void PropertyForm::tabBehind(QWidget* field) {
+  for (const FormRow* row : m_rows)
+    for (QWidget* each : row->findChildren<QWidget*>()) {
+      if (!(each->focusPolicy() & Qt::TabFocus) || each->focusProxy()) continue;
+      setTabOrder(field, each);
+      field = each;
+    }
+}
+
 Json PropertyForm::valueOf(const Field& field) const {
   const auto found = m_given.find(field.key);
   return found != m_given.end() ? *found : field.defaultValue;

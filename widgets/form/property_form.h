@@ -50,6 +50,9 @@ class PropertyForm : public QWidget {
   // through.
   void setFilter(const QString& words, bool changedOnly = false);
 
+  // Tab comes to the rows behind `field`: those of a new entry were made later than all that stands around them.
+  void tabBehind(QWidget* field);
+
   int changedCount() const;
   int visibleCount() const;
   void reset(const std::string& key);

@@ -263,14 +263,16 @@ QList<int> DataTable::selectedRows() const {
 }
 
 void DataTable::keyPressEvent(QKeyEvent* event) {
+  QList<int> rows = selectedRows();
+  if (rows.isEmpty() && currentIndex().isValid()) rows << currentIndex().row();  // it carries the bar
   const bool find =
       event->matches(QKeySequence::Find) || (event->key() == Qt::Key_Slash && event->modifiers() == Qt::NoModifier);
   if (find) {
     Q_EMIT filterRequested();
   } else if (event->key() == Qt::Key_Space && checkColumn() >= 0) {
-    toggle(selectedRows());
-  } else if (event->key() == Qt::Key_Delete && !selectedRows().isEmpty()) {
-    Q_EMIT deleteRequested(selectedRows());
+    toggle(rows);
+  } else if (event->key() == Qt::Key_Delete && !rows.isEmpty()) {
+    Q_EMIT deleteRequested(rows);
   } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && state() != EditingState &&
              currentIndex().isValid()) {
     Q_EMIT rowActivated(currentIndex().row());

@@ -313,9 +313,11 @@ void DataPage::reportProblems() {
   const Severity error = takesPart() ? Severity::error : Severity::warning;
   const QString dataset = QString::fromStdString(currentName());
   const QString file = QFileInfo(m_session->request().csv).fileName();
-  if (m_session->state() == DatasetSession::State::failed && m_session->error()) {
+  const auto& report = m_session->report();
+  // What opening failed at first is among what the doctor finds.
+  if (m_session->state() == DatasetSession::State::failed && m_session->error() && (!report || report->ok())) {
     problems.push_back({error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
-  } else if (const auto& report = m_session->report()) {
+  } else if (report) {
     constexpr std::size_t kMost = 50;  // the list beside the samples has them all
     for (const Fault& fault : report->faults) {
       if (fault.severity == FaultSeverity::info || problems.size() >= kMost) continue;

@@ -13,7 +13,8 @@
 namespace loom {
 namespace {
 
-constexpr int kTimes = 8;
+constexpr int kTimes = 8;  // where there is room
+constexpr int kLabel = 18, kArrow = 34, kTileGap = 6;
 
 }  // namespace
 
@@ -93,10 +94,16 @@ PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<con
   return shown;
 }
 
+int PreparationPreview::side() const { return std::clamp(height() - kLabel - 4, 32, 96); }
+
+int PreparationPreview::shownEpochs() const {
+  return std::clamp((width() - side() - kArrow + kTileGap) / (side() + kTileGap), 0, static_cast<int>(m_shown.after.size()));
+}
+
 void PreparationPreview::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
   QPainter painter(this);
-  const int label = 18, side = std::clamp(height() - label - 4, 32, 96);
+  const int label = kLabel, side = this->side(), shown = shownEpochs();
   painter.setFont(theme.font(FontRole::caption));
   painter.setPen(theme.colour(Colour::text3));
   if (m_measuring) {
@@ -113,7 +120,7 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
     return;
   }
   painter.drawText(QRect(0, 0, side, label), Qt::AlignLeft, QStringLiteral("before"));
-  painter.drawText(QRect(side + 34, 0, 400, label), Qt::AlignLeft, QStringLiteral("after, in eight epochs"));
+  painter.drawText(QRect(side + kArrow, 0, 400, label), Qt::AlignLeft, shown == 1 ? QStringLiteral("after") : QStringLiteral("after, in %1 epochs").arg(shown));
   const auto tile = [&](int x, const QImage& image, const QString& text) {
     const QRect place(x, label, side, side);
     if (image.isNull()) {
@@ -131,10 +138,9 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
   };
   tile(0, m_shown.before, m_shown.beforeText);
   paintIcon(painter, QStringLiteral("arrow-right"), QRectF(side + 9, label + side / 2.0 - 8, 16, 16), theme.colour(Colour::text3));
-  for (std::size_t i = 0; i < m_shown.after.size(); ++i) {
-    const int x = side + 34 + static_cast<int>(i) * (side + 6);
-    if (x + side > width()) break;
-    tile(x, m_shown.after[i], m_shown.afterTexts[i]);
+  for (int i = 0; i < shown; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    tile(side + kArrow + i * (side + kTileGap), m_shown.after[at], m_shown.afterTexts[at]);
   }
 }
 

@@ -22,6 +22,7 @@ class PreparationPreview : public QWidget {
   void setMeasuring();                     // they are not known yet
   const std::vector<QImage>& after() const { return m_shown.after; }
   const QImage& before() const { return m_shown.before; }
+  int shownEpochs() const;  // as many as there is room for
   // Why the steps cannot be applied, empty where they can.
   const QString& fault() const { return m_shown.fault; }
   bool busy() const { return m_task->busy(); }
@@ -36,6 +37,7 @@ class PreparationPreview : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  int side() const;  // of a picture
   struct Shown {
     QImage before;
     QString beforeText;

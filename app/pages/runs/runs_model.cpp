@@ -1,9 +1,11 @@
 #include "app/pages/runs/runs_model.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "app/attempt.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
@@ -306,14 +308,22 @@ QStringList RunsModel::filterValues(const QString& name) const {
 RunsFilter::RunsFilter(RunsModel& model, QObject* parent) : TableSortModel(parent), m_model(model) { setSourceModel(&model); }
 
 QString RunsFilter::setExpression(const QString& expression) {
-  try {
-    m_filter = RunFilter(expression, m_model.runs());
-  } catch (const Error& error) {
-    return QString::fromStdString(error.message());
+  const auto take = [this](const QString& text) {
+    const QString fault = attempt([&] { m_filter = RunFilter(text, m_model.runs()); });
+    if (!fault.isEmpty()) return fault;
+    m_model.setWithDeleted(m_filter.wantsDeleted());
+    setRowFilter([this](int row) { return m_filter.holds(m_model.run(row)); });
+    return fault;
+  };
+  const QString fault = take(expression);
+  if (fault.isEmpty()) {
+    m_good = expression;
+  } else if (expression.startsWith(m_good)) {
+    // The words with which a comparison begins were never meant as a filter: what stands before it holds.
+    static const QRegularExpression kAnd(R"(\s+and\s)", QRegularExpression::CaseInsensitiveOption);
+    take(expression.left(std::max<qsizetype>(0, expression.lastIndexOf(kAnd))));
   }
-  m_model.setWithDeleted(m_filter.wantsDeleted());
-  setRowFilter([this](int row) { return m_filter.holds(m_model.run(row)); });
-  return {};
+  return fault;
 }
 
 }  // namespace loom

@@ -79,12 +79,13 @@ class RunsFilter : public TableSortModel {
 
  public:
   explicit RunsFilter(RunsModel& model, QObject* parent = nullptr);
-  // Answers why the expression cannot be read; empty = it can. Until then the last one holds.
+  // Answers why the expression cannot be read; empty = it can. Until then the last one holds, without a part just begun.
   QString setExpression(const QString& expression);
 
  private:
   RunsModel& m_model;
   RunFilter m_filter;
+  QString m_good;  // the last expression that could be read
 };
 
 }  // namespace loom

@@ -33,7 +33,7 @@ namespace loom {
 namespace {
 
 // Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
-constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
+constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260, kBareEnds = 16;
 constexpr int kSoonMs = 100, kNarrow = 1000, kWide = 1200;
 constexpr int kMostAxes = 4;  // of settings, beside the result
 
@@ -282,8 +282,17 @@ void RunsPage::setDiffering() {
 }
 
 void RunsPage::showPanels() {
-  // One chart in a narrow window; the other is a click on its title's menu away. The third where there is room for all.
-  m_loss->setVisible(width() >= kNarrow);
+  // One chart in a narrow window, and which; the third where there is room for all.
+  const bool narrow = width() < kNarrow;
+  m_which->setVisible(narrow);
+  m_badge->setVisible(!narrow);  // the status strip tells of points too
+  m_metric->setVisible(!narrow || m_which->current() == 0);
+  m_loss->setVisible(!narrow || m_which->current() == 1);
+  // Beside the other chart its lines take all the room: the names stand there.
+  m_loss->setLineEnds(narrow ? LineEnds::oneLine : LineEnds::none);
+  PanelMargins margins = m_loss->margins();
+  margins.right = narrow ? m_metric->margins().right : kBareEnds;
+  m_loss->setMargins(margins);
   m_differing->setVisible(width() >= kWide && !m_differing->lines().empty());
 }
 
@@ -309,7 +318,9 @@ void RunsPage::refreshWords() {
   const qsizetype shownRuns = shown().size();
   m_compare->setText(tr("Compare %1").arg(counted(shownRuns, tr("runs"))));
   m_compare->setEnabled(shownRuns >= 2);
-  const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
+  std::int64_t points = 0;
+  for (const LineChart* each : {m_metric, m_loss})
+    if (!each->isHidden()) points += each->shownPoints();
   const QString runs = tr("%1 shown").arg(counted(shownRuns, tr("runs")));
   Q_EMIT statusChanged(shownRuns ? tr("%1, %2 %3, 0 dropped").arg(runs, formatCount(static_cast<double>(points)), points == 1 ? tr("point") : tr("points")) : QString());
 }
@@ -337,13 +348,21 @@ void RunsPage::setColumns() {
   for (const int column : {RunsModel::tags, RunsModel::note}) m_table->setColumnHidden(column, !m_model->hasWords(column) && column != m_edited);
 }
 
+QList<KeyHint> RunsPage::keyHints() const {
+  return {{tr("Arrows"), tr("Go through the runs")},
+          {tr("Space"), tr("Draw the run or not")},
+          {tr("Return"), tr("Open the run")},
+          {tr("Del"), tr("Delete the runs")},
+          {tr("Ctrl+A"), tr("Select all")}};
+}
+
 QWidget* RunsPage::keyboardHome() { return m_table; }
-QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric, m_table}; }
+QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric->isVisible() ? m_metric : m_loss, m_table}; }
 
 QJsonObject RunsPage::saveLayout() const {
   QJsonArray sizes;
   for (const int each : m_split->sizes()) sizes << each;
-  return {{"split", sizes}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->place()}, {"log_x", m_logX->isChecked()},
+  return {{"split", sizes}, {"unit", m_unit->current()}, {"chart", m_which->current()}, {"smoothing", m_smoothing->place()}, {"log_x", m_logX->isChecked()},
           {"log_loss", m_logLoss->isChecked()}, {"hidden", QJsonArray::fromStringList(m_model->hidden())},
           {"sort", m_table->horizontalHeader()->sortIndicatorSection()}, {"ascending", m_table->horizontalHeader()->sortIndicatorOrder() == Qt::AscendingOrder}};
 }
@@ -352,6 +371,7 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
   const QJsonArray sizes = layout["split"].toArray();
   m_split->setSizes(sizes.size() == 2 ? QList<int>{sizes[0].toInt(), sizes[1].toInt()} : QList<int>{372, 420});
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 4));
+  m_which->setCurrent(std::clamp(layout["chart"].toInt(0), 0, 1));
   m_smoothing->setPlace(layout["smoothing"].toInt(20));
   m_logX->setChecked(layout["log_x"].toBool(false));
   m_logLoss->setChecked(layout["log_loss"].toBool(false));

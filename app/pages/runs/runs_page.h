@@ -44,6 +44,7 @@ class RunsPage : public Page {
   QList<QAction*> pageActions() const override { return m_actions; }
   QString chosenRun() const override;
   QList<QWidget*> areas() const override;
+  QList<KeyHint> keyHints() const override;
   QWidget* keyboardHome() override;
   QJsonObject saveLayout() const override;
   void restoreLayout(const QJsonObject& layout) override;
@@ -92,7 +93,7 @@ class RunsPage : public Page {
   QLabel *m_count, *m_badge;
   SearchField* m_search;
   Button* m_compare;
-  SegmentedControl* m_unit;
+  SegmentedControl *m_unit, *m_which;  // the x axis; which chart in a narrow window
   SmoothingSlider* m_smoothing;
   Switch *m_logX, *m_logLoss;
   ChartStack* m_charts;

@@ -101,20 +101,20 @@ QWidget* RunsPage::makeCharts() {
   m_logX = new Switch(tr("Log x"));
   m_logLoss = new Switch(tr("Log loss"));
   m_logLoss->setObjectName("log-loss");
+  m_which = new SegmentedControl({tr("Metric"), tr("Loss")});
+  m_which->setObjectName("runs-chart");
+  m_which->setAccessibleName(tr("Which chart is shown"));
+  connect(m_which, &SegmentedControl::currentChanged, this, &RunsPage::showPanels);
   m_badge = new QLabel;
   m_badge->setProperty("kind", "hint");
   m_badge->setObjectName("every-point");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_badge}) row->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_which, m_badge}) row->addWidget(each);
   row->addStretch();
   column->addLayout(row);
   m_charts = new ChartStack(Qt::Horizontal);
   m_metric = m_charts->addPanel(tr("Validation accuracy"), "%", 3);
   m_loss = m_charts->addPanel(tr("Training loss"), {}, 2);
   m_metric->setLineEnds(LineEnds::oneLine);
-  m_loss->setLineEnds(LineEnds::none);
-  PanelMargins bare = m_loss->margins();
-  bare.right = 16;  // no words at the ends: the lines take the room
-  m_loss->setMargins(bare);
   m_metric->setEmptyText(tr("Tick runs in the table to draw them here"));
   m_differing = new ParallelAxes;
   m_differing->setObjectName("settings-that-differ");

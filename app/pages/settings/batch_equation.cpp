@@ -55,7 +55,7 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
     grid->addWidget(centre, 1, at);
     hint = made("hint");
     hint->setMinimumHeight(18);
-    grid->addWidget(hint, 2, at, 1, at == 6 ? 2 : 2, Qt::AlignTop);
+    grid->addWidget(hint, 2, at, 1, 2, Qt::AlignTop);
   };
   m_perRankField = field(QStringLiteral("Samples per rank and pass"));
   m_ranksField = field(QStringLiteral("Ranks"));
@@ -73,6 +73,7 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   column(4, QStringLiteral("Accumulation"), m_accumulationField, m_accumulationHint);
   grid->addWidget(sign(QStringLiteral("=")), 1, 5);
   column(6, QStringLiteral("Global batch"), m_globalField, m_globalHint);
+  m_globalHint->setWordWrap(true);
   grid->setColumnStretch(7, 1);
   connect(m_perRankField, &NumberField::valueChanged, this, &BatchEquation::perRankTyped);
   connect(m_ranksField, &NumberField::valueChanged, this, &BatchEquation::ranksTyped);
@@ -91,12 +92,6 @@ void BatchEquation::setValues(std::int64_t globalBatch, std::int64_t accumulatio
   showNotes();
 }
 
-void BatchEquation::setNotes(const QString& perRank, const QString& globalBatch) {
-  m_perRankNote = perRank;
-  m_globalNote = globalBatch;
-  showNotes();
-}
-
 void BatchEquation::setRanksNote(const QString& note) {
   m_ranksNote = note;
   showNotes();
@@ -110,14 +105,14 @@ void BatchEquation::ranksTyped(double value) {
 }
 
 void BatchEquation::showNotes() {
-  m_perRankHint->setText(m_perRankNote);
+  m_perRankHint->setText(QStringLiteral("samples in one pass"));
   m_ranksHint->setText(m_ranksNote);
   m_accumulationHint->setText(m_accumulation == 1 ? QStringLiteral("one pass a step") : QStringLiteral("passes a step"));
   const std::int64_t pieces = m_accumulation * m_ranks, rest = m_global % pieces;
   if (rest != 0)
     m_globalHint->setText(QStringLiteral("%L1 does not divide by %L2: the last pass has fewer").arg(m_global).arg(pieces));
   else
-    m_globalHint->setText(m_globalNote);
+    m_globalHint->setText(QStringLiteral("samples in one step"));
   setStyleProperty(m_globalHint, "kind", rest != 0 ? "warning" : "hint");
 }
 

@@ -18,7 +18,6 @@ class BatchEquation : public QWidget {
   explicit BatchEquation(QWidget* parent = nullptr);
   void setValues(std::int64_t globalBatch, std::int64_t accumulation, std::int64_t ranks);
   // Beneath the batch of one rank and beneath the accumulation: what they cost.
-  void setNotes(const QString& perRank, const QString& globalBatch);
   void setRanksNote(const QString& note);  // where the ranks are
 
  Q_SIGNALS:
@@ -34,7 +33,7 @@ class BatchEquation : public QWidget {
   void showNotes();
 
   std::int64_t m_global = 64, m_accumulation = 1, m_ranks = 1;
-  QString m_perRankNote, m_ranksNote, m_globalNote;
+  QString m_ranksNote;
   NumberField *m_perRankField, *m_ranksField, *m_accumulationField, *m_globalField;
   QLabel *m_perRankHint, *m_ranksHint, *m_accumulationHint, *m_globalHint;
 };

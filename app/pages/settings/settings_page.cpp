@@ -213,13 +213,7 @@ void SettingsPage::refreshPlan() {
                                     {"Steps in all", perEpoch > 0 ? number(m_preview->steps()) : unknown}})
     rows += QStringLiteral("<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>").arg(QLatin1String(word), face, value);
   m_facts->setText(QStringLiteral("<table cellspacing=3>%1</table>").arg(rows));
-  m_equation->setNotes(QStringLiteral("samples in one pass"), m_rows > 0 ? counted(m_rows, QStringLiteral("samples")) + QStringLiteral(" an epoch") : QString());
-  // The batch stands in the equation above the form and counts like any other setting.
   int changed = 0;
-  for (const char* key : {"batch", "accumulate"}) {
-    const Json& given = project.training.settings;
-    if (const Field* field = settingsEntry().field(key)) changed += given.is_object() && given.contains(key) && !given[key].is_null() && given[key] != field->defaultValue;
-  }
   for (std::size_t i = 0; i < m_sections.size(); ++i) {
     const Section& section = m_sections[i];
     const int own = section.form ? section.form->changedCount() : section.widget == m_update->optimizerSection() ? m_update->optimizerChanged() : m_update->scheduleChanged();

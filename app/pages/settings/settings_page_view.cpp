@@ -37,7 +37,7 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"Length", {"epochs", "max_steps"}},
-      {"Large batch", {"rate_scaling", "base_batch", "batch_statistics"}},
+      {"Large batch", {"batch", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
       {"Regularisation", {"clip_norm"}},
       {"Data and shuffle", {"shuffle", "drop_last"}},
       {"Validation", {"validate_every", "monitor"}},
@@ -107,7 +107,7 @@ QWidget* SettingsPage::makeForms() {
   m_sections.push_back({QStringLiteral("Optimizer"), m_update->optimizerSection(), nullptr});
   m_sections.push_back({QStringLiteral("Schedule"), m_update->scheduleSection(), nullptr});
 
-  std::set<std::string> placed{"batch", "accumulate"};  // the equation above edits these
+  std::set<std::string> placed;
   std::vector<Group> shown = groups();
   for (const Group& group : shown) placed.insert(group.keys.begin(), group.keys.end());
   Group further{"Further", {}};

@@ -147,9 +147,12 @@ void UpdateForm::refresh() {
     else if (form->entry() != entry) form->setEntry(*entry, given, QStringLiteral("%1/%2").arg(what).arg(m_index));
     else form->setGiven(given);
   };
+  const Entry *rule = m_optimizerForm->entry(), *length = m_scheduleForm->entry();
   show(m_optimizerForm, optimizer ? &optimizer->entry : nullptr, fieldsOf(update.optimizer), "optimizer");
   show(m_scheduleForm, schedule ? &schedule->entry : nullptr, fieldsOf(update.schedule), "schedule");
   show(m_warmupForm, &warmupEntry(), update.warmup.is_object() ? update.warmup : Json::object(), "warmup");
+  if (m_optimizerForm->entry() != rule) m_optimizerForm->tabBehind(m_rule);
+  if (m_scheduleForm->entry() != length) m_scheduleForm->tabBehind(m_schedule);
 }
 
 void UpdateForm::setFilter(const QString& words, bool changedOnly) {

@@ -42,6 +42,7 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_copy = new Button(tr("Copy path"), ButtonKind::link);
   m_copy->setObjectName("copy-model-path");
   m_show = new Button(tr("Show folder"), ButtonKind::link);
+  m_title->setMinimumHeight(m_copy->sizeHint().height());  // of the row, whichever of these are shown
   row->addWidget(m_title);
   row->addStretch();
   for (Button* each : {m_fetch, m_resumeHere, m_resumeOn, m_copy, m_show}) row->addWidget(each);
@@ -123,10 +124,13 @@ void ModelLine::refresh(const QString& run) {
   const ModelPlace place = models.place(run);
   const bool here = !place.here.isEmpty();
   m_path = here ? place.here : place.there;
-  setVisible(!place.isNowhere());
-  if (place.isNowhere()) return;
+  const RunRecord* const record = m_context.store->find(run);
+  // What a run will have keeps its room from the start: nothing moves under the pointer when it comes.
+  const bool comes = place.isNowhere() && record && (isLive(record->state) || record->state == RunState::queued);
+  setVisible(comes || !place.isNowhere());
+  if (isHidden()) return;
   m_title->setText(place.best ? tr("Best model") : tr("Model"));
-  QString text = models.sentence(run);
+  QString text = comes ? tr("Comes with the first checkpoint") : models.sentence(run);
   const bool fetching = models.isFetching(run);
   if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
   else if (!m_fault.isEmpty()) text = m_fault;
@@ -136,14 +140,13 @@ void ModelLine::refresh(const QString& run) {
   m_place->setProperty("kind", m_fault.isEmpty() || fetching ? "hint" : "error");
   setStyleProperty(m_place, "kind", m_place->property("kind"));
   m_fetch->setVisible(!fetching && models.mayFetch(run));
-  const RunRecord* const record = m_context.store->find(run);
   const bool mayGoOn = !fetching && record && Launcher::may(record->state, RunAction::resume);
   const QString ran = record ? m_context.runHosts->hostOf(*record) : QString();
   const auto& hosts = m_context.hosts->store().hosts();
   const bool chooses = std::any_of(hosts.begin(), hosts.end(), [&](const Host& each) { return each.id != ran; });
   m_resumeHere->setVisible(mayGoOn && !chooses && !ran.isEmpty());
   m_resumeOn->setVisible(mayGoOn && chooses);
-  m_copy->setVisible(!fetching);
+  m_copy->setVisible(!fetching && !comes);
   m_show->setVisible(here && !fetching);
 }
 

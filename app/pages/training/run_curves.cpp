@@ -12,6 +12,7 @@ namespace loom {
 namespace {
 
 constexpr int kTrainingColour = 0, kValidationColour = 1;
+constexpr int kLeastCurve = 112;
 
 }  // namespace
 
@@ -24,6 +25,9 @@ RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_rate = m_stack->addPanel(tr("Learning rate"), {}, 8);
   m_time = m_stack->addPanel(tr("Time per step"), tr("ms"), 9);
   m_loss->setObjectName("loss-chart");
+  // Two names with their values stand beside the lines, and a curve has a shape.
+  m_loss->setMinimumHeight(kLeastCurve);
+  m_metric->setMinimumHeight(kLeastCurve);
   m_metric->setBetter(Better::higher);
   m_rate->setValueKind(ValueKind::rate);
   m_time->setValueKind(ValueKind::plain);

@@ -54,9 +54,19 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   makeTools(left);
   left->addWidget(hairline());
   m_views = new QStackedWidget;
+  // A window that is too low for all charts scrolls them.
+  auto* curves = new QScrollArea;
+  curves->setObjectName("curves-scroll");
+  curves->setWidgetResizable(true);
+  curves->setFrameShape(QFrame::NoFrame);
+  curves->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  curves->setFocusPolicy(Qt::NoFocus);
+  curves->setWidget(m_curves);
+  m_curves->setAutoFillBackground(false);
+  curves->viewport()->setAutoFillBackground(false);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
-  for (QWidget* each : std::initializer_list<QWidget*>{m_curves, m_logView, m_settings}) m_views->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings}) m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
   auto* line = hairline(Qt::Vertical);

@@ -117,7 +117,8 @@ class DataPageTest : public QObject {
     const QString all = places.join('|');
     for (const char* line : {"3", "4", "5", "6"}) QVERIFY2(all.contains(line), qPrintable(all));
     QVERIFY2(all.contains("x__1"), qPrintable(all));
-    QVERIFY(m_open->workspace().errors() > 0);  // training on this is refused
+    // Training on this is refused, and the strip counts what the doctor counts.
+    QVERIFY2(doctor().text().startsWith(QString("Doctor: %1 errors").arg(m_open->workspace().errors())), qPrintable(doctor().text()));
   }
 
   void aVanishedFileIsSaidAndTheWindowStays() {
@@ -179,7 +180,7 @@ class DataPageTest : public QObject {
     m_open->type("20");
     m_open->click("split-now");
     QTRY_VERIFY2(findings().rowCount() > 0 && findings().index(0, 0).data(FindingsModel::kind).toInt() == static_cast<int>(FaultKind::loneClass), qPrintable(doctor().text()));
-    QVERIFY2(findings().index(0, 0).data().toString().contains("stand in training alone: 0, 1, 2, 3"), qPrintable(findings().index(0, 0).data().toString()));
+    QVERIFY2(findings().index(0, 0).data().toString().contains("classes of training is in validation: 0, 1, 2, 3"), qPrintable(findings().index(0, 0).data().toString()));
   }
 
   QPushButton* remedy(const QString& text) {
@@ -229,6 +230,12 @@ class DataPageTest : public QObject {
     QVERIFY(preview->after().empty());  // measured first
     QTRY_VERIFY2(!preview->after().empty() && preview->fault().isEmpty(), qPrintable(preview->fault()));
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
+    // It tells of as many epochs as have room.
+    const int all = static_cast<int>(preview->after().size());
+    m_open->window().resize(1024, 700);
+    QTRY_VERIFY(preview->shownEpochs() < all || preview->width() >= 34 + 96 + all * 102);
+    preview->resize(34 + 96 + 3 * 102 + 50, preview->height());
+    QVERIFY(preview->shownEpochs() >= 3 && preview->shownEpochs() < all);
   }
 
   void theNumbersOfAVectorStandInColumnsOfTheirOwn() {

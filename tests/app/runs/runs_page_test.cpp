@@ -3,6 +3,8 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTimer>
@@ -19,12 +21,14 @@
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
 #include "app/shell/actions.h"
+#include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/train_card.h"
 #include "launcher/job.h"
 #include "tests/app/opened_window.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
+#include "widgets/controls/segmented_control.h"
 #include "widgets/table/data_table.h"
 
 namespace loom {
@@ -407,6 +411,23 @@ class RunsPageTest : public QObject {
     QVERIFY2(width <= table().viewport()->width(), qPrintable(QString::number(width)));
   }
 
+  // A narrow window has room for one chart: which, is a click.
+  void bothChartsAreReachedInANarrowWindow() {
+    addEvents(addRun("a", {{"name", "SGD"}}), 5);
+    m_open->window().resize(1024, 700);
+    showPage("runs");
+    LineChart &metric = page().metricChart(), &loss = page().lossChart();
+    QTRY_VERIFY(metric.isVisible() && !loss.isVisible());
+    auto* which = m_open->part<SegmentedControl>("runs-chart");
+    QVERIFY(which && which->isVisible());
+    QVERIFY(which->mapTo(&page(), QPoint(which->width(), 0)).x() <= page().width());
+    QTest::mouseClick(which, Qt::LeftButton, {}, {which->width() - 10, which->height() / 2});
+    QTRY_VERIFY(loss.isVisible() && !metric.isVisible());
+    QTRY_COMPARE(loss.shownPoints(), std::int64_t{5});
+    m_open->window().resize(1440, 900);
+    QTRY_VERIFY(loss.isVisible() && metric.isVisible() && !which->isVisible());
+  }
+
   void aRunThatIsDeletedLeavesTheOthersAsTheyWere() {
     const QString a = addRun("a", {{"name", "SGD"}}), b = addRun("b", {{"name", "LARS"}});
     addEvents(a, 5);
@@ -431,6 +452,88 @@ class RunsPageTest : public QObject {
     QTRY_COMPARE(charts->panels().front()->emptyText(), QString("No run matches the filter"));
     field->clear();
     QTRY_COMPARE(charts->panels().front()->emptyText(), QString("Tick runs in the table to draw them here"));
+  }
+
+  // What is typed key by key begins as a word, which nothing has.
+  void aMistakeInTheFilterLeavesTheLastGoodOne() {
+    addRun("a", {{"name", "Momentum"}, {"learning_rate", 0.05}});
+    addRun("b", {{"name", "LARS"}, {"learning_rate", 6.4}});
+    showPage("runs");
+    auto* field = m_open->part<QLineEdit>("runs-filter");
+    auto* fault = m_open->part<QLabel>("runs-filter-fault");
+    field->setFocus();
+    const auto type = [&](const QString& text) {
+      QTest::keyClicks(field, text);
+      if (QWidget* const offers = QApplication::activePopupWidget()) offers->close();
+    };
+    for (const QChar each : QStringLiteral("lr > 1")) type(each);
+    QTRY_VERIFY(fault->isVisible());
+    QCOMPARE(table().model()->rowCount(), 2);
+    field->clear();
+    type("optimizer == LARS");
+    QCOMPARE(table().model()->rowCount(), 1);
+    for (const QChar each : QStringLiteral(" and lr > 1")) type(each);
+    QTRY_VERIFY(fault->isVisible());
+    QCOMPARE(table().model()->rowCount(), 1);
+    field->selectAll();
+    field->insert("lr > 1");  // at once: no part of it was a filter
+    QCOMPARE(table().model()->rowCount(), 1);
+    field->clear();
+    QCOMPARE(table().model()->rowCount(), 2);
+  }
+
+  // The row with the bar is the one that the keys mean.
+  void keysMeanTheRowWithTheBar() {
+    const QString a = addRun("a", {{"name", "SGD"}});
+    showPage("runs");
+    m_open->activate();
+    table().setFocus();
+    QVERIFY(table().currentIndex().isValid() && table().selectionModel()->selectedRows().isEmpty());
+    QTest::keyClick(&table(), Qt::Key_Space);
+    QVERIFY(!page().model().isShown(a));
+    QTest::keyClick(&table(), Qt::Key_Delete);
+    QTRY_COMPARE(row(a), -1);
+  }
+
+  // A window that is low: curves keep their height, and what is not seen is scrolled to.
+  void aLowWindowScrollsTheCurves() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    addEvents(id, 20);
+    workspace().setCurrentRun(id);
+    m_open->window().resize(1024, 700);
+    showPage("training");
+    QTRY_VERIFY(training().curves().loss().shownPoints() > 0);
+    m_open->window().messages().show("one", MessageBars::Kind::warning, "A sentence");
+    m_open->window().messages().show("two", MessageBars::Kind::warning, "A sentence");
+    QCoreApplication::processEvents();
+    // Two labels of two lines stand beside the curves.
+    for (const LineChart* chart : {&training().curves().loss(), &training().curves().metric()}) QVERIFY2(chart->plot().height() >= 70, qPrintable(QString::number(chart->plot().height())));
+    auto* scroll = m_open->part<QScrollArea>("curves-scroll");
+    QVERIFY(scroll->verticalScrollBar()->maximum() > 0);
+    QVERIFY(!scroll->horizontalScrollBar()->isVisible());
+  }
+
+  // The line of the model has its room before there is one: the tabs stay where they are.
+  void tabsStayWhereTheyAreWhenAModelComes() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    addEvents(id, 5);
+    store().setState(id, RunState::running);
+    workspace().setCurrentRun(id);
+    m_open->window().resize(1024, 700);
+    showPage("training");
+    auto* tabs = m_open->part<QTabBar>("training-tabs");
+    auto* line = m_open->part<QWidget>("model-line");
+    QTRY_VERIFY(line->isVisible());
+    QVERIFY(!m_open->part<QAbstractButton>("copy-model-path")->isVisible());
+    QCoreApplication::processEvents();
+    const int before = tabs->mapTo(&training(), QPoint()).y();
+    m_open->write("p/runs/a/checkpoints/step-00000005.safetensors", "x");
+    m_open->write("p/runs/a/checkpoints/best.json", R"({"file": "step-00000005.safetensors"})");
+    workspace().setCurrentRun({});
+    workspace().setCurrentRun(id);
+    QTRY_VERIFY(m_open->part<QAbstractButton>("copy-model-path")->isVisible());
+    QCoreApplication::processEvents();
+    QCOMPARE(tabs->mapTo(&training(), QPoint()).y(), before);
   }
 
   void theFilterCompletesNamesAndValues() {

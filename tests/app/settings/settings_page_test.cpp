@@ -206,6 +206,41 @@ class SettingsPageTest : public QObject {
     QCoreApplication::processEvents();
     const auto labels = m_open->window().findChild<SettingsPage*>()->findChildren<QLabel*>();
     QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->isVisible() && label->text() == "default <s>Adam</s>"; }));
+    // As many rows as are counted, the batch among them.
+    int rows = 1;  // the rule
+    bool batch = false;
+    for (const FormRow* row : m_open->window().findChild<SettingsPage*>()->findChildren<FormRow*>()) {
+      rows += row->isVisible();
+      batch = batch || (row->isVisible() && row->field().key == "batch");
+    }
+    QVERIFY(batch);
+    QCOMPARE(rows, count());
+  }
+
+  void everyWordOfTheEquationStandsWhole() {
+    m_open->window().resize(1024, 700);
+    const auto whole = [](const QLabel* label) { return label->wordWrap() ? label->height() >= label->heightForWidth(label->width()) : label->width() >= label->sizeHint().width(); };
+    for (const char* accumulation : {"1", "3"}) {  // 64 does not divide by 3: a sentence
+      equation("Accumulation").setFocus();
+      m_open->type(accumulation);
+      equation("Global batch").setFocus();
+      m_open->type("64");
+      for (const QLabel* label : m_open->window().findChild<BatchEquation*>()->findChildren<QLabel*>())
+        if (label->isVisible()) QTRY_VERIFY2(whole(label), qPrintable(label->text()));
+    }
+  }
+
+  // The rows of a rule that was chosen a moment ago come right behind it.
+  void tabComesToTheRowsOfTheChosenRule() {
+    goTo("optimizer");
+    QTest::keyClicks(QApplication::focusWidget(), "LARS");
+    QCoreApplication::processEvents();
+    auto* forms = m_open->window().findChild<SettingsPage*>();
+    for (const char* key : {"learning_rate", "momentum"}) {
+      QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+      const auto rows = forms->findChildren<FormRow*>(key);
+      QVERIFY2(std::any_of(rows.begin(), rows.end(), [](const FormRow* row) { return row->isVisible() && row->isAncestorOf(QApplication::focusWidget()); }), key);
+    }
   }
 
   // Before anything is trained: how short a warm-up of large steps is.

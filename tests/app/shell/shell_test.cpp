@@ -5,6 +5,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTimer>
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "app/shell/search_panel.h"
 #include "app/shell/top_bar.h"
 #include "tests/app/opened_window.h"
+#include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/notice.h"
 #include "widgets/controls/search_field.h"
@@ -250,6 +252,19 @@ class ShellTest : public QObject {
     QTRY_COMPARE(window().problems().errors(), 0);
   }
 
+  // A page speaks once more while it goes: what the pointer was on ends with it.
+  void aProjectClosesUnderThePointer() {
+    open(write("first", 1));
+    auto& page = static_cast<NetworkPage&>(*window().page("network"));
+    NetworkView& view = page.view();
+    QTest::mouseMove(view.viewport(), view.mapFromScene(page.scene().card("out")->sceneBoundingRect().center()));
+    QTRY_COMPARE(page.scene().hoveredNode(), std::string("out"));
+    QSignalSpy spoken(&page, &Page::statusChanged);
+    keys("Ctrl+N");
+    QVERIFY(spoken.size() > 0);
+    QTRY_VERIFY(workspace().document() && workspace().document()->isBlank());
+  }
+
   // An empty drawing is the beginning and no fault; Train says what is to be done first.
   void aNewProjectGreetsWithoutAFault() {
     m_open->click("new-network");
@@ -453,6 +468,23 @@ class ShellTest : public QObject {
     QVERIFY(lines.contains("Delete and heal"));
     QVERIFY(sheet->height() <= 900);
     sheet->close();
+    // All of it in the least window, and what a table's keys do.
+    window().resize(1024, 700);
+    for (const char* id : {"network", "runs"}) {
+      window().showPage(id);
+      m_open->activate();
+      keys("F1");
+      QWidget* const small = QApplication::activePopupWidget();
+      QVERIFY(small);
+      QVERIFY2(small->width() <= 1024 && small->height() <= 700, qPrintable(QString("%1: %2 x %3").arg(id).arg(small->width()).arg(small->height())));
+      for (const QLabel* each : small->findChildren<QLabel*>()) QVERIFY2(each->width() >= each->sizeHint().width(), qPrintable(each->text()));
+      lines.clear();
+      for (const QLabel* each : small->findChildren<QLabel*>()) lines << each->text();
+      small->close();
+    }
+    for (const char* key : {"Arrows", "Space", "Return", "Del", "Ctrl+A"}) QVERIFY2(lines.contains(key), key);
+    window().showPage("network");
+    m_open->activate();
     page.scene().pickNode("out");
     keys("F1");
     QVERIFY(!QApplication::activePopupWidget());

@@ -36,6 +36,12 @@ TEST(Search, FindsByAliasBeginningInitialsAndMiddle) {
   EXPECT_THAT(found("slope"), ElementsAre("LeakyReLU"));
 }
 
+TEST(Search, AWordOfTheNameComesBeforeAnotherName) {
+  Entry attention{.id = "MultiHeadAttention", .label = "MultiHeadAttention"}, loss{.id = "SoftmaxCrossEntropy", .label = "SoftmaxCrossEntropy"};
+  attention.aliases = {"CrossAttention"};
+  EXPECT_THAT(search({&attention, &loss}, "cross"), ElementsAre(&loss, &attention));
+}
+
 TEST(Search, FindsByTheNameOfARelative) {
   Entry lars{.id = "LARS"};
   lars.relatives = {{"LARC", "is another rule"}};

@@ -74,9 +74,9 @@ TEST_F(Parts, TellClassesThatStandInOneAlone) {
   const auto faults = loneClasses(*last(false), "training", *last(true), "validation");
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_EQ(faults[0].message(),
-            "column y: 4 of the 4 classes of training stand in training alone: 0, 1, 2, 3, but validation should have samples of "
+            "column y: none of the 4 classes of training is in validation: 0, 1, 2, 3, but validation should have samples of "
             "each; split anew, shuffled and with the same share of each class");
-  EXPECT_THAT(faults[1].found, HasSubstr("1 of the 1 classes of validation stands in validation alone: 4"));
+  EXPECT_THAT(faults[1].found, HasSubstr("the one class of validation is not in training: 4"));
   const auto even = [&](bool held) { return selectPart(whole, {.share = 0.2, .held = held, .by = "y"}); };
   EXPECT_THAT(loneClasses(*even(false), "training", *even(true), "validation"), IsEmpty());
 }

@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                kCut, "Remove the wire from b to c"},
         Faulty{"SelfLoop", "x Input shape=[3]\na Add <- x, a", "a", "a: the wires go in a circle: a → a", kCut,
                "Remove the wire from a to a"},
-        Faulty{"MissingInput", "x Input shape=[3]\nz Input shape=[3]\nr ReLU", "r", "r: nothing is wired to input"},
+        Faulty{"MissingInput", "x Input shape=[3]\nz Input shape=[3]\nr ReLU", "r", "r: nothing is wired to input. It takes: values of any shape"},
         Faulty{"MissingInputOneCandidate", "x Input shape=[3]\nr ReLU", "r", "r: nothing is wired to input",
                Remedy::Kind::addEdge, "Wire x to r"},
         Faulty{"MissingTarget", "x Input shape=[10]\ny Input shape=[1] type=\"label\"\nl SoftmaxCrossEntropy <- x", "l",

@@ -56,6 +56,7 @@ class DocumentTest : public QObject {
   void everyRemedyMendsItsFault();
   void sentencesNameFieldsByTheirLabels();
   void healingClosesTheGap();
+  void whatIsPutInAndHealedStandsAsItStood();
   void aNodePutIntoAWireCoversNothing();
   void whatStandsBesideComesBackWithTheStep();
   void networksAreRenamedWithWhatNamesThem();
@@ -392,6 +393,20 @@ void DocumentTest::healingClosesTheGap() {
   QCOMPARE(network.find("y")->y, 120.0);     // and so does the label beside it
   d.undoStack().undo();
   QCOMPARE(d.network("main")->find("fc")->y, 240.0);
+}
+
+void DocumentTest::whatIsPutInAndHealedStandsAsItStood() {
+  ProjectDocument& d = document();
+  const auto places = [&] {
+    std::map<std::string, double> places;
+    for (const Node& node : d.network("main")->nodes) places[node.id] = node.y;
+    return places;
+  };
+  const auto before = places();
+  const std::string id = d.addNode({.layer = "Dropout", .at = {30, 144}, .into = wire("relu", "pool")});
+  QCOMPARE(places()["y"], before.at("y") + kPitch);  // beside what it feeds
+  d.removeNodes("main", {id}, true);
+  QVERIFY(places() == before);
 }
 
 void DocumentTest::aNodePutIntoAWireCoversNothing() {
