@@ -61,7 +61,17 @@ void fillFromData(ProjectDocument& document, const std::string& name) {
     const bool labels = classes != columns->classes.end();
     const std::int64_t outputs = labels ? classes->second : std::max<std::int64_t>(1, targetShape.elements());
     const std::string linear = add(*network, "Linear", "fc", {{"outputs", outputs}});
-    connect(*network, {output(*network, sources.front()), input(*network, linear)});
+    // Columns of a table come in together: one that no wire leaves would be left out without a word.
+    const bool table = std::all_of(sources.begin(), sources.end(), [&](const std::string& id) {
+      return network->find(id)->values.at("shape").size() == 1;
+    });
+    if (sources.size() > 1 && table) {
+      const std::string joined = add(*network, "Concatenate", "columns", Json::object());
+      for (const std::string& id : sources) connect(*network, {output(*network, id), input(*network, joined)});
+      connect(*network, {output(*network, joined), input(*network, linear)});
+    } else {
+      connect(*network, {output(*network, sources.front()), input(*network, linear)});
+    }
     std::string truth = sources.front();
     if (!target.empty() && whole.empty()) {
       Json values = {{"shape", targetShape.extents()}};

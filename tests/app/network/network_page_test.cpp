@@ -54,6 +54,7 @@ class NetworkPageTest : public QObject {
   void narrowWindows();
   void placesAndSearch();
   void startFromData();
+  void startFromATable();
   void pictures();
 
  private:
@@ -472,6 +473,19 @@ void NetworkPageTest::startFromData() {
   QCOMPARE(drawn().nodes.size(), std::size_t{5});
   QVERIFY2(document().analysis("main").sound(), document().problems().empty() ? "" : document().problems().front().message.c_str());
   QCOMPARE(document().undoStack().count(), 1);
+}
+
+// A CSV whose columns have names of their own, as most have: all of them are wired.
+void NetworkPageTest::startFromATable() {
+  KnownColumns columns{.dataset = "training", .shapes = {}, .classes = {{"y", 3}}};
+  for (const char* name : {"age", "height", "weight", "x"}) columns.shapes.emplace(name, Shape{name[0] == 'x' ? 2 : 1});
+  columns.shapes.emplace("y", Shape{1});
+  document().setKnownColumns({columns});
+  Q_EMIT view().startFromDataRequested();
+  QCOMPARE(drawn().nodes.size(), std::size_t{4 + 1 + 4});
+  QVERIFY(document().analysis("main").sound());
+  QVERIFY(drawn().find("columns") != nullptr);
+  QCOMPARE(std::count_if(drawn().edges.begin(), drawn().edges.end(), [](const Edge& edge) { return edge.to.node == "columns"; }), 4);
 }
 
 void NetworkPageTest::picture(const QString& name) {
