@@ -26,7 +26,8 @@ void Plan::prepareTensors() {
   m_versions.resize(m_program.tensors.size());
   std::vector<bool> computed(m_program.tensors.size());
   for (const Operation& operation : m_program.operations)
-    for (TensorId id : operation.outputs) computed[static_cast<std::size_t>(id)] = true;
+    for (TensorId id : operation.outputs)
+      if (id != kNoTensor) computed[static_cast<std::size_t>(id)] = true;
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
     const Tensor& tensor = m_program.tensors[i];
     const auto elements = static_cast<std::size_t>(tensor.shape.elements());
