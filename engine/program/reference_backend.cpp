@@ -141,6 +141,13 @@ class ReferenceBackend final : public Backend {
                  toString(options.precision));
     return std::make_unique<ReferenceExecutable>(std::move(program), store);
   }
+
+  BufferPlan::Extent measure(Program program, const CompileOptions&) override {
+    BufferPlan::Extent extent;
+    for (const Tensor& tensor : program.tensors)
+      extent.lasting += static_cast<std::size_t>(tensor.shape.elements()) * sizeof(double);
+    return extent;
+  }
 };
 
 }  // namespace

@@ -120,14 +120,14 @@ void prepare(const OpCase& opCase, Evaluator& evaluator) {
 
 Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options, bool backward) {
   const Program program = programOf(opCase, backward);
-  ParameterStore store(1);
+  ParameterStore store(1, backend.makeMemory());
   store.ensure(program.parameters);
   const std::unique_ptr<Executable> executable = backend.compile(program, store, options);
   for (std::size_t k = 0; k < opCase.inputs.size(); ++k) {
     const InputCase& input = opCase.inputs[k];
     const std::vector<double> values = valuesOf(opCase, k, input.shape.elements());
     if (store.has(nameOf(k)))
-      std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.host().begin());
+      store.at(nameOf(k)).value.write(std::vector<float>(values.begin(), values.end()));
     else if (input.kind == InputKind::given)
       write<float>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::squares)
