@@ -13,6 +13,7 @@ struct LoweringRow {
   Lowering lower;
   Joins joins = {};        // engine/passes/fusion.h
   SixteenBits types = {};  // engine/passes/precision.h
+  bool (*inF32)(const Program& program, const Operation& operation) = nullptr;  // true: in spite of `types`
 };
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
