@@ -17,7 +17,8 @@ Divisor divisorOf(std::int64_t divisor) {
 }
 
 Strided stridedOf(std::span<const Axis> axes) {
-  Strided result{.groups = 0};
+  Strided result;
+  result.groups = 0;
   std::int64_t extents[kMostGroups] = {};
   for (const Axis& axis : axes) {
     if (axis.extent == 1) continue;
