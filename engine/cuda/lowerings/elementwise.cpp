@@ -2,13 +2,10 @@
 #include "engine/cuda/kernels/elementwise.h"
 
 #include "engine/cuda/lowerings/lowerings.h"
+#include "engine/cuda/lowerings/memory_order.h"
 
 namespace loom::cuda {
 namespace {
-
-Launch overPacks(std::int64_t count, DataType type) {
-  return overElements(count, 16 / static_cast<std::int64_t>(bytesOf(type)));
-}
 
 void lowerUnary(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];

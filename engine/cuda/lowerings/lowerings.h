@@ -18,6 +18,7 @@ struct LoweringRow {
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
+LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
 
 }  // namespace loom::cuda
