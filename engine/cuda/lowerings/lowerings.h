@@ -20,5 +20,6 @@ struct LoweringRow {
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
+LoweringRows reductionRows();
 
 }  // namespace loom::cuda
