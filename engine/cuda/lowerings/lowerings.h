@@ -21,5 +21,6 @@ using LoweringRows = std::span<const LoweringRow>;
 LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
 LoweringRows reductionRows();
+LoweringRows shapingRows();
 
 }  // namespace loom::cuda
