@@ -22,5 +22,6 @@ LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
 LoweringRows reductionRows();
 LoweringRows shapingRows();
+LoweringRows softmaxRows();
 
 }  // namespace loom::cuda
