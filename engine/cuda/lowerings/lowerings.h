@@ -20,6 +20,7 @@ struct LoweringRow {
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
+LoweringRows lossesRows();
 LoweringRows reductionRows();
 LoweringRows shapingRows();
 LoweringRows softmaxRows();
