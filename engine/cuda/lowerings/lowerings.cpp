@@ -4,7 +4,7 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {broadcastRows(), elementwiseRows(), lossesRows(), reductionRows(), shapingRows(), softmaxRows()})
+  for (const LoweringRows rows : {broadcastRows(), elementwiseRows(), embeddingRows(), lossesRows(), noiseRows(), reductionRows(), shapingRows(), softmaxRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;

@@ -20,7 +20,9 @@ struct LoweringRow {
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
+LoweringRows embeddingRows();
 LoweringRows lossesRows();
+LoweringRows noiseRows();
 LoweringRows reductionRows();
 LoweringRows shapingRows();
 LoweringRows softmaxRows();
