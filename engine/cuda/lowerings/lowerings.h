@@ -17,6 +17,7 @@ struct LoweringRow {
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
+LoweringRows batchNormalizationRows();
 LoweringRows elementwiseRows();
 
 }  // namespace loom::cuda
