@@ -22,9 +22,10 @@ __device__ __forceinline__ PartMoments<Number> merged(const PartMoments<Number>&
 // Welford, 1962: a mean far from zero costs no digits.
 template <class T, int kWidth>
 __device__ __forceinline__ void momentsOf(const BatchMomentsArguments& a) {
+  constexpr int kNumbers = kWidth * kChannelThreads;
   LOOM_SHARED(float, counts, kChannelThreads);
-  LOOM_SHARED(float, means, kChannelThreads* kWidth);
-  LOOM_SHARED(float, squares, kChannelThreads* kWidth);
+  LOOM_SHARED(float, means, kNumbers);
+  LOOM_SHARED(float, squares, kNumbers);
   const ChannelPart part = channelPart<kWidth>(a.view);
   const T* const x = static_cast<const T*>(a.x) + part.channel;
   float count = 0, mean[kWidth] = {}, square[kWidth] = {};
@@ -160,8 +161,6 @@ __global__ void __launch_bounds__(kChannelThreads) normalise(NormaliseArguments 
 
 template <class T, int kWidth>
 __device__ __forceinline__ void gradientSumsOf(const BatchGradientSumsArguments& a) {
-  LOOM_SHARED(float, sums, kChannelThreads* kWidth);
-  LOOM_SHARED(float, products, kChannelThreads* kWidth);
   const ChannelPart part = channelPart<kWidth>(a.view);
   const T* const x = static_cast<const T*>(a.x) + part.channel;
   const T* const dy = static_cast<const T*>(a.dy) + part.channel;
@@ -187,27 +186,8 @@ __device__ __forceinline__ void gradientSumsOf(const BatchGradientSumsArguments&
       }
     }
   }
-  const int me = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-  for (int i = 0; i < kWidth; ++i) {
-    sums[i * kChannelThreads + me] = sum[i];
-    products[i * kChannelThreads + me] = product[i];
-  }
-  for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.y >= half) continue;
-    const int other = me + static_cast<int>(half * blockDim.x);
-    for (int i = 0; i < kWidth; ++i) {
-      const int at = i * kChannelThreads;
-      sums[at + me] = sums[at + me] + sums[at + other];
-      products[at + me] = products[at + me] + products[at + other];
-    }
-  }
-  if (threadIdx.y != 0 || part.channel >= a.view.channels) return;
-  float* const to = a.sums + 2 * blockIdx.y * a.view.channels + part.channel;
-  for (int i = 0; i < kWidth; ++i) {
-    to[i] = sums[i * kChannelThreads + me];
-    to[a.view.channels + i] = products[i * kChannelThreads + me];
-  }
+  sumPairsOfBlock<kWidth>(sum, product);
+  storePairs<kWidth>(a.view, part, sum, product, a.sums);
 }
 
 template <class T>
@@ -218,28 +198,10 @@ __global__ void __launch_bounds__(kChannelThreads) batchGradientSums(BatchGradie
     gradientSumsOf<T, 1>(a);
 }
 
-// Blocks of 32 channels x 32 threads that share the chunks.
 __global__ void __launch_bounds__(1024) batchGradientFactors(BatchGradientFactorsArguments a) {
-  LOOM_SHARED(double, sums, 1024);
-  LOOM_SHARED(double, products, 1024);
   const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
-  const int me = static_cast<int>(threadIdx.y * 32 + threadIdx.x);
   double sum = 0, product = 0;
-  if (channel < a.view.channels)
-    for (int chunk = static_cast<int>(threadIdx.y); chunk < a.view.chunks; chunk += 32) {
-      const float* const from = a.sums + 2 * chunk * a.view.channels + channel;
-      sum += from[0];
-      product += from[a.view.channels];
-    }
-  sums[me] = sum;
-  products[me] = product;
-  for (int half = 16; half > 0; half /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.y) >= half) continue;
-    sums[me] = sum += sums[me + half * 32];
-    products[me] = product += products[me + half * 32];
-  }
-  if (threadIdx.y != 0 || channel >= a.view.channels) return;
+  if (!sumPairsOfChunks(a.view, a.sums, channel, sum, product)) return;
   const double inverse = a.inverse[channel], n = static_cast<double>(a.view.rows);
   const double factor = (a.gamma == nullptr ? 1.0 : a.gamma[channel]) * inverse;
   if (a.dgamma != nullptr) a.dgamma[channel] = static_cast<float>(product * inverse);

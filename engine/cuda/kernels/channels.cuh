@@ -54,4 +54,66 @@ __device__ __forceinline__ ChannelPart channelPart(const ChannelRows& view) {
   return part;
 }
 
+// Two sums of each channel over the block's rows, in a fixed tree: in the threads of threadIdx.y 0 when it returns. All
+// threads of the block must call, once in a kernel.
+template <int kWidth>
+__device__ __forceinline__ void sumPairsOfBlock(float (&a)[kWidth], float (&b)[kWidth]) {
+  constexpr int kNumbers = kWidth * kChannelThreads;
+  LOOM_SHARED(float, first, kNumbers);
+  LOOM_SHARED(float, second, kNumbers);
+  const int me = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
+    // Those of the upper half give, those of the lower half take: what was taken is not written again.
+    if (threadIdx.y >= half && threadIdx.y < 2 * half)
+      for (int i = 0; i < kWidth; ++i) {
+        first[i * kChannelThreads + me] = a[i];
+        second[i * kChannelThreads + me] = b[i];
+      }
+    __syncthreads();
+    if (threadIdx.y >= half) continue;
+    const int other = me + static_cast<int>(half * blockDim.x);
+    for (int i = 0; i < kWidth; ++i) {
+      a[i] += first[i * kChannelThreads + other];
+      b[i] += second[i * kChannelThreads + other];
+    }
+  }
+}
+
+// To chunks x {a, b} x channels.
+template <int kWidth>
+__device__ __forceinline__ void storePairs(const ChannelRows& view, const ChannelPart& part, const float (&a)[kWidth],
+                                           const float (&b)[kWidth], float* pairs) {
+  if (threadIdx.y != 0 || part.channel >= view.channels) return;
+  float* const to = pairs + 2 * blockIdx.y * view.channels + part.channel;
+  for (int i = 0; i < kWidth; ++i) {
+    to[i] = a[i];
+    to[view.channels + i] = b[i];
+  }
+}
+
+// A channel's pairs over all chunks, in blocks of 32 channels x 32 threads that share the chunks. Whether this thread
+// is the one that has them. All threads of the block must call.
+__device__ __forceinline__ bool sumPairsOfChunks(const ChannelRows& view, const float* pairs, std::int64_t channel,
+                                                 double& a, double& b) {
+  LOOM_SHARED(double, first, 1024);
+  LOOM_SHARED(double, second, 1024);
+  const int me = static_cast<int>(threadIdx.y * 32 + threadIdx.x);
+  a = b = 0;
+  if (channel < view.channels)
+    for (int chunk = static_cast<int>(threadIdx.y); chunk < view.chunks; chunk += 32) {
+      const float* const from = pairs + 2 * chunk * view.channels + channel;
+      a += from[0];
+      b += from[view.channels];
+    }
+  first[me] = a;
+  second[me] = b;
+  for (int half = 16; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.y) >= half) continue;
+    first[me] = a += first[me + half * 32];
+    second[me] = b += second[me + half * 32];
+  }
+  return threadIdx.y == 0 && channel < view.channels;
+}
+
 }  // namespace loom::cuda

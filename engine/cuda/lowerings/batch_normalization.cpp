@@ -32,10 +32,6 @@ Operand writeOrScratch(Plan& plan, TensorId id, const ChannelRows& rows) {
   return id == kNoTensor ? plan.scratch(static_cast<std::size_t>(rows.channels) * sizeof(float)) : plan.write(id);
 }
 
-Launch overPairs(const ChannelRows& rows) {
-  return {.grid = {static_cast<unsigned>((rows.channels + 31) / 32)}, .block = {32, 32}};
-}
-
 std::string nameOf(const char* base, const FusedOutput& fused) {
   return std::string(base) + (fused.addend != kNoTensor ? " + add" : "") + (fused.relu ? " + relu" : "");
 }

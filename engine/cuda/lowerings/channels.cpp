@@ -46,4 +46,8 @@ Launch overChannels(const ChannelRows& view, DataType type) {
           .block = {static_cast<unsigned>(tiles.across), static_cast<unsigned>(tiles.down)}};
 }
 
+Launch overPairs(const ChannelRows& view) {
+  return {.grid = {static_cast<unsigned>((view.channels + 31) / 32)}, .block = {32, 32}};
+}
+
 }  // namespace loom::cuda

@@ -15,5 +15,7 @@ struct ChannelView {
 };
 ChannelView channelView(const Plan& plan, TensorId id, std::int64_t axis, DataType type);
 Launch overChannels(const ChannelRows& view, DataType type);
+// For kernels that go through what the chunks left for each channel (sumPairsOfChunks).
+Launch overPairs(const ChannelRows& view);
 
 }  // namespace loom::cuda

@@ -19,5 +19,6 @@ struct LoweringRow {
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows batchNormalizationRows();
 LoweringRows elementwiseRows();
+LoweringRows layerNormalizationRows();
 
 }  // namespace loom::cuda
