@@ -20,5 +20,7 @@ using LoweringRows = std::span<const LoweringRow>;
 LoweringRows batchNormalizationRows();
 LoweringRows elementwiseRows();
 LoweringRows layerNormalizationRows();
+LoweringRows localResponseNormalizationRows();
+LoweringRows poolingRows();
 
 }  // namespace loom::cuda
