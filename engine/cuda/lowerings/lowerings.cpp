@@ -4,8 +4,8 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {batchNormalizationRows(), elementwiseRows(), layerNormalizationRows(),
-                                  localResponseNormalizationRows(), poolingRows()})
+  for (const LoweringRows rows : {batchNormalizationRows(), elementwiseRows(), exchangeRows(), layerNormalizationRows(),
+                                  localResponseNormalizationRows(), poolingRows(), updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;

@@ -19,8 +19,10 @@ struct LoweringRow {
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows batchNormalizationRows();
 LoweringRows elementwiseRows();
+LoweringRows exchangeRows();
 LoweringRows layerNormalizationRows();
 LoweringRows localResponseNormalizationRows();
 LoweringRows poolingRows();
+LoweringRows updateRows();
 
 }  // namespace loom::cuda
