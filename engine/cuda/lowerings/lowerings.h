@@ -13,16 +13,22 @@ struct LoweringRow {
   Lowering lower;
   Joins joins = {};        // engine/passes/fusion.h
   SixteenBits types = {};  // engine/passes/precision.h
+  bool (*inF32)(const Program& program, const Operation& operation) = nullptr;  // true: in spite of `types`
 };
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows batchNormalizationRows();
+LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
 LoweringRows exchangeRows();
 LoweringRows layerNormalizationRows();
 LoweringRows localResponseNormalizationRows();
+LoweringRows lossesRows();
 LoweringRows poolingRows();
+LoweringRows reductionRows();
+LoweringRows shapingRows();
+LoweringRows softmaxRows();
 LoweringRows updateRows();
 
 }  // namespace loom::cuda
