@@ -4,9 +4,10 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {batchNormalizationRows(), broadcastRows(), elementwiseRows(), exchangeRows(),
-                                  layerNormalizationRows(), localResponseNormalizationRows(), lossesRows(),
-                                  poolingRows(), reductionRows(), shapingRows(), softmaxRows(), updateRows()})
+  for (const LoweringRows rows :
+       {batchNormalizationRows(), broadcastRows(), elementwiseRows(), embeddingRows(), exchangeRows(),
+        layerNormalizationRows(), localResponseNormalizationRows(), lossesRows(), noiseRows(), poolingRows(),
+        reductionRows(), shapingRows(), softmaxRows(), updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;
