@@ -4,7 +4,10 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {broadcastRows(), elementwiseRows(), embeddingRows(), lossesRows(), noiseRows(), reductionRows(), shapingRows(), softmaxRows()})
+  for (const LoweringRows rows :
+       {batchNormalizationRows(), broadcastRows(), elementwiseRows(), embeddingRows(), exchangeRows(),
+        layerNormalizationRows(), localResponseNormalizationRows(), lossesRows(), noiseRows(), poolingRows(),
+        reductionRows(), shapingRows(), softmaxRows(), updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;

@@ -18,13 +18,19 @@ struct LoweringRow {
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
+LoweringRows batchNormalizationRows();
 LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
 LoweringRows embeddingRows();
+LoweringRows exchangeRows();
+LoweringRows layerNormalizationRows();
+LoweringRows localResponseNormalizationRows();
 LoweringRows lossesRows();
 LoweringRows noiseRows();
+LoweringRows poolingRows();
 LoweringRows reductionRows();
 LoweringRows shapingRows();
 LoweringRows softmaxRows();
+LoweringRows updateRows();
 
 }  // namespace loom::cuda
