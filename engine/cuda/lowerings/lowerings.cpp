@@ -4,7 +4,7 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {elementwiseRows()})
+  for (const LoweringRows rows : {attentionRows(), convolutionRows(), elementwiseRows(), gruRows(), lstmRows(), matmulRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;

@@ -17,6 +17,11 @@ struct LoweringRow {
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
+LoweringRows attentionRows();
+LoweringRows convolutionRows();
 LoweringRows elementwiseRows();
+LoweringRows gruRows();
+LoweringRows lstmRows();
+LoweringRows matmulRows();
 
 }  // namespace loom::cuda
