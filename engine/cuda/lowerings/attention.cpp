@@ -195,7 +195,7 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
   if (dv.whole) joinHeads(plan, h, dv.byHead, h.keys, dv.whole);
 }
 
-constexpr LoweringRow kRows[] = {
+const LoweringRow kRows[] = {
     {"attention", lowerAttention, {}, {{0, 1, 2}, true}},
     {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, true}},
 };

@@ -206,7 +206,7 @@ void lowerWeightGradient(Plan& plan, const Operation& operation) {
   if (planned.as.to != type) emitConversion(plan, written, to);
 }
 
-constexpr LoweringRow kRows[] = {
+const LoweringRow kRows[] = {
     {"convolution", lowerConvolution, {.relu = true}, {{0}, true}},
     {"convolution_input_gradient", lowerInputGradient, {}, {{0}, true}},
     {"convolution_weight_gradient", lowerWeightGradient, {}, {{0, 1}}},

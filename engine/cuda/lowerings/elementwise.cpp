@@ -23,7 +23,7 @@ void lowerUnary(Plan& plan, const Operation& operation) {
               });
 }
 
-constexpr LoweringRow kRows[] = {
+const LoweringRow kRows[] = {
     {"unary", lowerUnary, {}, {{0}, true}},
 };
 

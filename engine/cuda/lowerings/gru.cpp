@@ -93,7 +93,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   emitToBias(plan, s, side, operation.outputs[4]);
 }
 
-constexpr LoweringRow kRows[] = {
+const LoweringRow kRows[] = {
     {"gru", lowerGru, {}, {{0}}},
     {"gru_gradient", lowerGruGradient, {}, {{0}, true}},
 };

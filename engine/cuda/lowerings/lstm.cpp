@@ -112,7 +112,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   emitToBias(plan, s, da, operation.outputs[3]);
 }
 
-constexpr LoweringRow kRows[] = {
+const LoweringRow kRows[] = {
     {"lstm", lowerLstm, {}, {{0}}},
     {"lstm_gradient", lowerLstmGradient, {}, {{0}, true}},
 };

@@ -44,7 +44,7 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
   emitColumnSums(plan, from, shape.elements() / shape[axis], shape[axis], plan.write(operation.outputs[0]));
 }
 
-constexpr LoweringRow kRows[] = {
+const LoweringRow kRows[] = {
     {"matmul", lowerMatmul, {.relu = true}, {{0, 1}, true}},
     {"bias_gradient", lowerBiasGradient, {}, {{0}}},
 };
