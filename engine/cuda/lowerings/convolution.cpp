@@ -74,7 +74,7 @@ struct Convolution {
       followBy(DnnPointwise::Mode::add, kBias, kSum);
       std::vector<std::int64_t> channels(shape.rank(), 1);
       channels[1] = shape[1];
-      graph.tensors.push_back(dnnTensor(kBias, Shape(std::move(channels)), DataType::f32));
+      graph.tensors.push_back(dnnTensor(kBias, Shape(std::move(channels)), to));
     }
     if (joined && relu) followBy(DnnPointwise::Mode::relu, -1, kRelu);
     return graph;
@@ -139,6 +139,16 @@ void emit(Plan& plan, const Convolution& convolution, const Planned& planned, st
   plan.stage(std::move(stage));
 }
 
+// The same into `to`, rounded on the way where the plan could not but give the type of factors.
+void emitInto(Plan& plan, const Convolution& convolution, const Planned& planned, std::vector<Place> reads,
+              const Operand& to) {
+  const int id = convolution.computedId();
+  if (planned.as.to == to.type) return emit(plan, convolution, planned, std::move(reads), {id, to});
+  const Operand rounded = scratchOf(plan, static_cast<std::int64_t>(to.bytes / bytesOf(to.type)), planned.as.to);
+  emit(plan, convolution, planned, std::move(reads), {id, rounded});
+  emitConversion(plan, rounded, to);
+}
+
 Layout layoutFor(const Plan& plan, TensorId id) {
   return channelsLast(plan.shape(id).rank());
 }
@@ -152,20 +162,20 @@ void lowerToImage(Plan& plan, Convolution convolution, Place from, TensorId weig
   convolution.factors = plan.factors();
   convolution.bias = bias != kNoTensor;
   const bool more = convolution.bias || convolution.relu;
-  const Planned planned = more ? planOf(plan, convolution, {{type, true}, {type, false}})
-                               : planOf(plan, convolution, {{type, false}});
-  const Operand w = readFactor(plan, weight), b = plan.read(bias);
+  const Planned planned =
+      more ? planOf(plan, convolution, {{type, true}, {type, false}, {convolution.factors, false}})
+           : planOf(plan, convolution, {{type, false}, {convolution.factors, false}});
+  const Operand w = readFactor(plan, weight);
   const Operand y = plan.write(to, layoutFor(plan, to));
   std::vector<Place> reads{from, {kWeight, w}};
-  int written = convolution.computedId();
   if (planned.as.joined) {
-    if (convolution.bias) reads.push_back({kBias, b});
-    written = convolution.relu ? kRelu : kSum;
+    if (convolution.bias) reads.push_back({kBias, plan.read(bias, plainLayout(1), type)});
+    return emit(plan, convolution, planned, std::move(reads), {convolution.relu ? kRelu : kSum, y});
   }
-  emit(plan, convolution, planned, std::move(reads), {written, y});
-  if (!more || planned.as.joined) return;
+  emitInto(plan, convolution, planned, std::move(reads), y);
+  if (!more) return;
   const std::int64_t channels = plan.shape(to)[1];
-  emitAddBias(plan, y, plan.shape(to).elements() / channels, channels, b, convolution.relu);
+  emitAddBias(plan, y, plan.shape(to).elements() / channels, channels, plan.read(bias), convolution.relu);
 }
 
 void lowerConvolution(Plan& plan, const Operation& operation) {
@@ -194,16 +204,10 @@ void lowerWeightGradient(Plan& plan, const Operation& operation) {
       .kind = Kind::weightGradient,
       .geometry = convolutionGeometry(plan.shape(x), plan.shape(dw), operation.attributes),
       .factors = plan.factors()};
-  const DataType type = plan.tensor(dw).type;
-  const Planned planned = convolution.factors == type
-                              ? planOf(plan, convolution, {{type, false}})
-                              : planOf(plan, convolution, {{type, false}, {convolution.factors, false}});
+  const Planned planned =
+      planOf(plan, convolution, {{plan.tensor(dw).type, false}, {convolution.factors, false}});
   const Operand image = readFactor(plan, x), gradient = readFactor(plan, dy);
-  const Operand to = plan.write(dw, layoutFor(plan, dw));
-  const std::int64_t count = plan.shape(dw).elements();
-  const Operand written = planned.as.to == type ? to : scratchOf(plan, count, planned.as.to);
-  emit(plan, convolution, planned, {{kImage, image}, {kResult, gradient}}, {kWeight, written});
-  if (planned.as.to != type) emitConversion(plan, written, to);
+  emitInto(plan, convolution, planned, {{kImage, image}, {kResult, gradient}}, plan.write(dw, layoutFor(plan, dw)));
 }
 
 const LoweringRow kRows[] = {
