@@ -4,7 +4,10 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {attentionRows(), convolutionRows(), elementwiseRows(), gruRows(), lstmRows(), matmulRows()})
+  for (const LoweringRows rows :
+       {attentionRows(), batchNormalizationRows(), broadcastRows(), convolutionRows(), elementwiseRows(),
+        exchangeRows(), gruRows(), layerNormalizationRows(), localResponseNormalizationRows(), lossesRows(), lstmRows(),
+        matmulRows(), poolingRows(), reductionRows(), shapingRows(), softmaxRows(), updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;
@@ -30,9 +33,10 @@ Joins joinsOf(const Program& program, const Operation& operation) {
   return row == nullptr || isOther(program, operation) ? Joins{} : row->joins;
 }
 
-SixteenBits inSixteenBits(const Program&, const Operation& operation) {
+SixteenBits inSixteenBits(const Program& program, const Operation& operation) {
   const LoweringRow* row = find(operation.op->name);
-  return row == nullptr ? SixteenBits{} : row->types;
+  if (row == nullptr || (row->inF32 != nullptr && row->inF32(program, operation))) return {};
+  return row->types;
 }
 
 }  // namespace loom::cuda

@@ -13,15 +13,27 @@ struct LoweringRow {
   Lowering lower;
   Joins joins = {};        // engine/passes/fusion.h
   SixteenBits types = {};  // engine/passes/precision.h
+  bool (*inF32)(const Program& program, const Operation& operation) = nullptr;  // true: in spite of `types`
 };
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
 LoweringRows attentionRows();
+LoweringRows batchNormalizationRows();
+LoweringRows broadcastRows();
 LoweringRows convolutionRows();
 LoweringRows elementwiseRows();
+LoweringRows exchangeRows();
 LoweringRows gruRows();
+LoweringRows layerNormalizationRows();
+LoweringRows localResponseNormalizationRows();
+LoweringRows lossesRows();
 LoweringRows lstmRows();
 LoweringRows matmulRows();
+LoweringRows poolingRows();
+LoweringRows reductionRows();
+LoweringRows shapingRows();
+LoweringRows softmaxRows();
+LoweringRows updateRows();
 
 }  // namespace loom::cuda

@@ -92,8 +92,10 @@ void expectOnePlace(unsigned first, unsigned count) {
   const Thread& one = machine.threads[first];
   for (unsigned i = first + 1; i < first + count; ++i) {
     const Thread& other = machine.threads[i];
-    if (other.state == one.state && other.meeting == one.meeting && other.place.line == one.place.line &&
-        std::string_view(other.place.file) == one.place.file)
+    const bool waits = other.state == Thread::State::waiting;
+    if (waits == (one.state == Thread::State::waiting) &&
+        (!waits || (other.meeting == one.meeting && other.place.line == one.place.line &&
+                    std::string_view(other.place.file) == one.place.file)))
       continue;
     throwError(ErrorCode::internal, "{}: thread {} {}, but thread {} {}: all must meet at one place", blockName(), first,
                nameOf(one), i, nameOf(other));
@@ -254,8 +256,9 @@ std::uint64_t blockNumber() {
   return machine.block;
 }
 
-void fail(const std::string& what) {
+void fail(std::string&& what) {
   machine.failure = fmt::format("{}, thread {}: {}", blockName(), machine.now, what);
+  std::string().swap(what);  // nobody returns to whoever owns it
   Fiber::leave(true);
   std::abort();
 }

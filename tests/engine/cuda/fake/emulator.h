@@ -38,6 +38,6 @@ int count(bool yes, Place where);
 unsigned lane();
 // Which block this is, among all that ever ran: shared memory is new in each.
 std::uint64_t blockNumber();
-[[noreturn]] void fail(const std::string& what);
+[[noreturn]] void fail(std::string&& what);
 
 }  // namespace loom::cuda::emulator
