@@ -103,8 +103,9 @@ Operand Plan::operand(const BufferPlan::Version& version) {
           version.type};
 }
 
-Operand Plan::read(TensorId id, const Layout& layout, DataType type) {
+Operand Plan::read(TensorId id, const Layout& asked, DataType type) {
   if (id == kNoTensor) return {};
+  const Layout layout = asked;  // it may be one of the versions', which move
   const BufferPlan::Version* const found = m_buffers.find(id, layout, type);
   const std::size_t wanted = bytesIn(shape(id), type);
   if (found != nullptr) {
@@ -142,8 +143,9 @@ Operand Plan::write(TensorId id, const Layout& layout) {
   return to;
 }
 
-void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
+void Plan::alias(TensorId to, const Layout& toLayout, TensorId from, const Layout& asked) {
   const DataType type = tensor(to).type;
+  const Layout layout = toLayout, fromLayout = asked;  // they may be the versions', which move
   read(from, fromLayout, type);
   const BufferPlan::Version& there = *m_buffers.find(from, fromLayout, type);
   m_buffers.versions(to).assign(1, {layout, type, there.buffer, there.offset});

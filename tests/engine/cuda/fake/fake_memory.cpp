@@ -12,8 +12,12 @@ namespace {
 constexpr std::size_t kGuard = 256, kAlignment = 256;
 constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of released blocks
 constexpr unsigned char kGuardByte = 0xcd;
-// NaNs and -1, and zeros: no byte is the same in both.
+// NaNs and -1, and zeros: what stands in memory that a call does not declare, in the first run and in the second; what
+// it declares as written alone holds the other, so that a copy of one is not taken for the other left alone.
 constexpr unsigned char kPatterns[] = {0xff, 0x00};
+unsigned char otherThan(unsigned char pattern) {
+  return static_cast<unsigned char>(~pattern);
+}
 
 bool isFilled(const std::byte* at, std::size_t bytes, unsigned char value) {
   return bytes == 0 || (std::to_integer<unsigned char>(*at) == value && std::memcmp(at, at + 1, bytes - 1) == 0);
@@ -142,7 +146,7 @@ void FakeMemory::pass(const std::vector<Segment>& segments, const std::string& w
     if (segment.reads)
       std::memcpy(segment.at, m_saved.data() + segment.saved, segment.bytes);
     else
-      std::memset(segment.at, pattern, segment.bytes);
+      std::memset(segment.at, segment.writes ? otherThan(pattern) : pattern, segment.bytes);
   }
   work(backwards);
   for (const Segment& segment : segments) {
@@ -169,7 +173,8 @@ void FakeMemory::compare(const std::vector<Segment>& segments, const std::string
     }
     std::byte* const written = segment.block->written.data() + (segment.at - segment.block->data);
     for (std::size_t i = 0; i < segment.bytes; ++i) {
-      const bool untouched = !segment.reads && first[i] == std::byte{kPatterns[0]} && segment.at[i] == std::byte{kPatterns[1]};
+      const bool untouched = !segment.reads && first[i] == std::byte{otherThan(kPatterns[0])} &&
+                             segment.at[i] == std::byte{otherThan(kPatterns[1])};
       if (untouched) {
         segment.at[i] = m_saved[segment.saved + i];
       } else if (first[i] == segment.at[i]) {
