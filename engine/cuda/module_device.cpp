@@ -1,8 +1,10 @@
 #include "engine/cuda/module_device.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/base/error.h"
 #include "engine/base/module.h"
@@ -106,6 +108,26 @@ struct ModulePlan final : DnnPlan {
   void* plan = nullptr;
 };
 
+// All that a graph says.
+std::string keyOf(const DnnGraph& graph, std::size_t workspaceLimit) {
+  std::string key = fmt::format("{} {} {}", workspaceLimit, graph.deterministic, graph.tf32);
+  for (const DnnTensor& one : graph.tensors)
+    key += fmt::format(" {} {} {} {} {}", one.id, toString(one.type), one.isVirtual, fmt::join(one.extents, ","),
+                       fmt::join(one.strides, ","));
+  struct {
+    std::string operator()(const DnnConvolution& one) const {
+      return fmt::format(" convolution {} {} {} {} {} {} {} {}", static_cast<int>(one.kind), one.image, one.weight,
+                         one.result, fmt::join(one.strides, ","), fmt::join(one.before, ","),
+                         fmt::join(one.after, ","), fmt::join(one.dilation, ","));
+    }
+    std::string operator()(const DnnPointwise& one) const {
+      return fmt::format(" pointwise {} {} {} {}", static_cast<int>(one.mode), one.x, one.b, one.y);
+    }
+  } const text;
+  for (const auto& one : graph.operations) key += std::visit(text, one);
+  return key;
+}
+
 struct ModuleEvent final : Event {
   ModuleEvent(const LoomCudaFunctions& table, void* of) : calls(table), device(of) {
     if (calls.makeEvent(device, &event) != 0) throw Error(ErrorCode::device, wordsOf(calls));
@@ -128,7 +150,10 @@ struct ModuleGraph final : Graph {
 class ModuleDevice final : public Device {
  public:
   ModuleDevice(const LoomCudaFunctions& calls, void* device) : m_calls(calls), m_device(device) {}
-  ~ModuleDevice() override { m_calls.close(m_device); }
+  ~ModuleDevice() override {
+    m_plans.clear();
+    m_calls.close(m_device);
+  }
 
   DeviceFacts facts() const override {
     LoomDeviceFacts known{};
@@ -191,8 +216,19 @@ class ModuleDevice final : public Device {
     check(m_calls.launchGraph(m_device, static_cast<int>(stream), static_cast<const ModuleGraph&>(graph).graph));
   }
 
+  // Layers that are alike share a plan, as do a program's compilation and its measurement: some take seconds to make.
   std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) override {
-    return std::make_shared<ModulePlan>(m_calls, m_device, nullptr, graph, workspaceLimit);
+    const auto [place, isNew] = m_plans.try_emplace(keyOf(graph, workspaceLimit));
+    Planned& known = place->second;
+    if (isNew) {
+      try {
+        known.plan = std::make_shared<ModulePlan>(m_calls, m_device, nullptr, graph, workspaceLimit);
+      } catch (const Error& error) {
+        known.refusal = error.message();
+      }
+    }
+    if (!known.plan) throw Error(ErrorCode::device, known.refusal);
+    return known.plan;
   }
 
  private:
@@ -227,8 +263,14 @@ class ModuleDevice final : public Device {
     check(m_calls.copy(m_device, stream, call.to, call.from, call.bytes));
   }
 
+  struct Planned {
+    std::shared_ptr<const DnnPlan> plan;
+    std::string refusal;
+  };
+
   const LoomCudaFunctions& m_calls;
   void* m_device;
+  std::map<std::string, Planned> m_plans;
 };
 
 }  // namespace
