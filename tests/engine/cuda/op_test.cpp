@@ -123,6 +123,27 @@ TEST_P(CudaOp, staysNearTheReferenceInEveryType) {
   }
 }
 
+// Devices that have no engine for a convolution and its bias in one, nor for one whose result is of another type than
+// its factors.
+bool refusesAllButPlain(const DnnGraph& graph) {
+  const DataType type = graph.tensors[0].type;
+  return graph.operations.size() > 1 ||
+         std::ranges::any_of(graph.tensors, [&](const DnnTensor& one) { return one.type != type; });
+}
+
+TEST_P(CudaOp, isComputedInPartsWhereNoGraphIs) {
+  if (!GetParam().op.starts_with("convolution")) return;
+  static const auto reference = makeReferenceBackend();
+  const auto expected = cases::runCase(GetParam(), *reference);
+  for (const Bound& bound : kBounds) {
+    SCOPED_TRACE(std::string(toString(bound.type)));
+    const auto found = runOn(GetParam(), bound.type, {.refuses = refusesAllButPlain});
+    for (const auto& [name, values] : expected)
+      EXPECT_LT(cases::relativeDistance(found.at(name), values), name == "loss" ? 5 * bound.distance : bound.distance)
+          << name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, CudaOp, testing::ValuesIn(knownCases()),
                          [](const testing::TestParamInfo<cases::OpCase>& info) { return info.param.name; });
 
@@ -139,7 +160,11 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
   for (const KernelTable& table : kernelTables())
     for (std::size_t k = 0; k < table.count; ++k) all.insert(table.rows[k].name);
   for (const cases::OpCase& opCase : knownCases())
-    for (const Bound& bound : kBounds) runOn(opCase, bound.type, {.checkedCalls = 0}, &started);
+    for (const Bound& bound : kBounds) {
+      runOn(opCase, bound.type, {.checkedCalls = 0}, &started);
+      if (opCase.op.starts_with("convolution"))
+        runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .checkedCalls = 0}, &started);
+    }
   EXPECT_EQ(started, all);
 }
 
