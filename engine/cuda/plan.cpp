@@ -66,7 +66,7 @@ void Plan::prepareTensors() {
         }
         buffer = m_buffers.make(content.size());
         m_buffers.keep(buffer);
-        m_constants.push_back({operand({{}, one.type, buffer}), std::move(content)});
+        m_constants.push_back({operand({{}, one.type, buffer}), [content = std::move(content)] { return content; }});
         break;
       }
       case TensorRole::intermediate:
@@ -163,9 +163,14 @@ Operand Plan::shared(const std::string& key, std::size_t bytes) {
 }
 
 Operand Plan::constant(std::vector<std::byte> content) {
-  const int buffer = m_buffers.make(std::max<std::size_t>(content.size(), 1));
+  const std::size_t bytes = content.size();
+  return constant(bytes, [content = std::move(content)] { return content; });
+}
+
+Operand Plan::constant(std::size_t bytes, std::function<std::vector<std::byte>()> content) {
+  const int buffer = m_buffers.make(std::max<std::size_t>(bytes, 1));
   m_buffers.keep(buffer);
-  const Operand made{m_buffers.use(buffer), content.size(), DataType::u8};
+  const Operand made{m_buffers.use(buffer), bytes, DataType::u8};
   m_constants.push_back({made, std::move(content)});
   return made;
 }
@@ -244,7 +249,9 @@ Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
     for (const Operand& one : stage.reads)
       if (one) stage.accesses.push_back({one.address<>(), one.bytes, false});
   }
-  return {std::move(m_stages), std::move(m_guards), std::move(m_constants), bytes, m_conversions};
+  std::vector<std::pair<Operand, std::vector<std::byte>>> constants;
+  for (const auto& [to, content] : std::exchange(m_constants, {})) constants.push_back({to, content()});
+  return {std::move(m_stages), std::move(m_guards), std::move(constants), bytes, m_conversions};
 }
 
 Launch overElements(std::int64_t elements, std::int64_t perThread) {
