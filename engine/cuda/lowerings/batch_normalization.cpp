@@ -32,10 +32,6 @@ Operand writeOrScratch(Plan& plan, TensorId id, const ChannelRows& rows) {
   return id == kNoTensor ? plan.scratch(static_cast<std::size_t>(rows.channels) * sizeof(float)) : plan.write(id);
 }
 
-std::string nameOf(const char* base, const FusedOutput& fused) {
-  return std::string(base) + (fused.addend != kNoTensor ? " + add" : "") + (fused.relu ? " + relu" : "");
-}
-
 struct Normalised {
   ChannelView view;
   Operand x, addend, gamma, beta, y;
@@ -91,16 +87,17 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                 inverse = writeOrScratch(plan, operation.outputs[2], rows);
   const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
                momentum = operation.attributes.real("momentum", ops::kStatisticsMomentum);
-  plan.kernel("batch_statistics", overPairs(rows), {moments}, {mean, inverse, runningMean, runningVariance}, [=] {
-    return BatchStatisticsArguments{.view = rows,
-                                    .moments = moments.address<const float>(),
-                                    .mean = mean.address<float>(),
-                                    .inverse = inverse.address<float>(),
-                                    .runningMean = runningMean.address<float>(),
-                                    .runningVariance = runningVariance.address<float>(),
-                                    .epsilon = epsilon,
-                                    .momentum = momentum};
-  });
+  plan.kernel("batch_statistics", overPairs(rows), {moments, runningMean, runningVariance},
+              {mean, inverse, runningMean, runningVariance}, [=] {
+                return BatchStatisticsArguments{.view = rows,
+                                                .moments = moments.address<const float>(),
+                                                .mean = mean.address<float>(),
+                                                .inverse = inverse.address<float>(),
+                                                .runningMean = runningMean.address<float>(),
+                                                .runningVariance = runningVariance.address<float>(),
+                                                .epsilon = epsilon,
+                                                .momentum = momentum};
+              });
   normalise(plan, all, mean, inverse, {}, 0);
 }
 

@@ -98,7 +98,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   const UpdateInputs inputs = updateInputs(operation.inputs);
   std::vector<UpdatedTensor> tensors;
   std::vector<TensorId> weights;
-  std::vector<Operand> gradients, slots, changed;
+  std::vector<Operand> gradients, slots, updated;
   for (const UpdateOfTensor& one : settings.tensors) {
     weights.push_back(operation.inputs[one.weight]);
     UpdatedTensor tensor{.weight = plan.read(weights.back()),
@@ -110,7 +110,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
       slots.push_back(tensor.slots[slot]);
     }
     gradients.push_back(tensor.gradient);
-    changed.push_back(tensor.weight);
+    updated.push_back(tensor.weight);
     tensors.push_back(std::move(tensor));
   }
   const Cut cut = cutOf(plan, weights);
@@ -152,12 +152,13 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   };
   stage("update_prepare", {.grid = {1}, .block = {kUpdateThreads}},
         {learningRate, updateCount, clipNorm, squares, table}, {state, constants, ratios});
+  const std::vector<Operand> read =
+      joined(joined({table, pieces, state, constants}, gradients), joined(updated, slots));
   if (measures) {
-    stage("update_measure", overPieces(cut), joined(joined({table, pieces, state, constants}, gradients), changed),
-          joined(slots, {sums}));
+    stage("update_measure", overPieces(cut), read, joined(slots, {sums}));
     stage("update_ratios", overTensors(cut), {table, state, sums}, {constants, ratios});
   }
-  stage("update", overPieces(cut), joined({table, pieces, state, constants}, gradients), joined(changed, slots));
+  stage("update", overPieces(cut), read, joined(updated, slots));
 }
 
 const LoweringRow kRows[] = {
