@@ -32,9 +32,8 @@ void lowerGru(Plan& plan, const Operation& operation) {
                          .lda = copies ? s.hidden : s.time * s.hidden});
     GruCellArguments arguments{
         .samples = s.batch, .hidden = s.hidden, .stateStride = s.time * row, .yStride = s.time * s.hidden};
-    // Between a step's rows stand those of others: what is written is read as well.
-    plan.kernel(named("gru_cell", plan.factors()), overElements(s.batch * s.hidden),
-                {now, product, hiddenBias, before, yNow}, {now, yNow, h}, [=]() mutable {
+    plan.kernel(named("gru_cell", plan.factors()), overElements(s.batch * s.hidden), {now, product, hiddenBias, before},
+                {now, yNow, h}, [=]() mutable {
                   arguments.state = now.address<float>();
                   arguments.product = product.address<const float>();
                   arguments.bias = hiddenBias.address<const float>();
@@ -78,7 +77,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                                        .sideStride = s.time * width,
                                        .last = last};
     plan.kernel(named("gru_cell_gradient", plan.factors()), overElements(s.batch * s.hidden),
-                {now, before, dyNow, behind, inputNow, sideNow}, {inputNow, sideNow, dh}, [=]() mutable {
+                {now, before, dyNow, behind}, {inputNow, sideNow, dh}, [=]() mutable {
                   arguments.state = now.address<const float>();
                   arguments.hBefore = before.address<const float>();
                   arguments.dy = dyNow.address<const float>();

@@ -49,9 +49,8 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                                 .stateStride = s.time * row,
                                 .cBeforeStride = before.stride,
                                 .yStride = s.time * s.hidden};
-    // Between a step's rows stand those of others: what is written is read as well.
-    plan.kernel(named("lstm_cell", plan.factors()), overElements(s.batch * s.hidden), {now, before.at, yNow},
-                {now, yNow, h}, [=]() mutable {
+    plan.kernel(named("lstm_cell", plan.factors()), overElements(s.batch * s.hidden), {now, before.at}, {now, yNow, h},
+                [=]() mutable {
                   arguments.state = now.address<float>();
                   arguments.cBefore = before.at.address<const float>();
                   arguments.y = yNow.address<float>();
@@ -97,7 +96,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                                         .daStride = s.time * width,
                                         .last = last};
     plan.kernel(named("lstm_cell_gradient", plan.factors()), overElements(perStep),
-                {now, before.at, dyNow, behind, cellsBehind, daNow}, {daNow, dc}, [=]() mutable {
+                {now, before.at, dyNow, behind, cellsBehind}, {daNow, dc}, [=]() mutable {
                   arguments.state = now.address<const float>();
                   arguments.cBefore = before.at.address<const float>();
                   arguments.dy = dyNow.address<const float>();

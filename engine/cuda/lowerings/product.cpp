@@ -47,8 +47,7 @@ void emitProduct(Plan& plan, const Product& p) {
       static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const Operand workspace = plan.scratch(multiplyAdds < kSmall ? kSmallWorkspace : kWorkspace);
   std::vector<Operand> reads{p.a, p.b, p.bias};
-  // Between rows that are not adjacent stands what others wrote.
-  if (p.beta != 0 || call.ldc != p.n || (p.batch > 1 && p.strideC != p.m * p.n)) reads.push_back(p.c);
+  if (p.beta != 0) reads.push_back(p.c);
   plan.stage({.kernel = nameOf(p),
               .implementation = "cublaslt",
               .reads = std::move(reads),
