@@ -5,9 +5,10 @@ namespace {
 
 const LoweringRow* find(std::string_view op) {
   for (const LoweringRows rows :
-       {batchNormalizationRows(), broadcastRows(), elementwiseRows(), embeddingRows(), exchangeRows(),
-        layerNormalizationRows(), localResponseNormalizationRows(), lossesRows(), noiseRows(), poolingRows(),
-        reductionRows(), shapingRows(), softmaxRows(), updateRows()})
+       {attentionRows(), batchNormalizationRows(), broadcastRows(), convolutionRows(), elementwiseRows(),
+        embeddingRows(), exchangeRows(), gruRows(), layerNormalizationRows(), localResponseNormalizationRows(),
+        lossesRows(), lstmRows(), matmulRows(), noiseRows(), poolingRows(), reductionRows(), shapingRows(),
+        softmaxRows(), updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;
