@@ -142,7 +142,8 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
       if (opCase.op.starts_with("convolution"))
         runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .checkedCalls = 0}, &started);
     }
-  EXPECT_EQ(started, all);
+  for (const std::string& name : started) all.erase(name);
+  EXPECT_THAT(all, testing::IsEmpty());
 }
 
 }  // namespace
