@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 namespace loom::cuda {
 namespace {
@@ -13,7 +14,7 @@ class DeviceMemory final : public TensorMemory {
   explicit DeviceMemory(std::shared_ptr<Device> device) : m_device(std::move(device)) {}
   ~DeviceMemory() override {
     try {
-      m_device->synchronise(Stream::compute);  // nothing uses what ends here
+      m_device->synchronise(Stream::compute);  // zeros may still be on their way
     } catch (const std::exception&) {
       // A device that is lost has told it to whoever used it last.
     }

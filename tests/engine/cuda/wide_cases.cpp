@@ -74,7 +74,7 @@ std::vector<OpCase> wideRows() {
 
 std::vector<OpCase> wideCases() {
   std::vector<OpCase> cases;
-  for (const auto& family : {wideElementwise(), wideShapes(), wideRows()})
+  for (const auto& family : {wideElementwise(), wideShapes(), wideRows(), wideNormalizations()})
     cases.insert(cases.end(), family.begin(), family.end());
   return cases;
 }
