@@ -98,7 +98,9 @@ class RuleOptimizer final : public Optimizer {
     return 1;
   }
   std::span<const std::string> unscaled() const override { return m_unscaled; }
-  PlainRule plain() const override { return {Rule::kName, std::as_bytes(std::span(&m_rule, 1))}; }
+  PlainRule plain() const override {
+    return {Rule::kName, std::as_bytes(std::span(&m_rule, 1)), sizeof(typename Rule::template Constants<float>)};
+  }
 
  private:
   static constexpr bool kMeasures = requires(const Rule& rule, UpdateSums sums, UpdateScalars scalars) {

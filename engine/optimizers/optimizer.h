@@ -30,6 +30,7 @@ using ReferenceRange = UpdateRangeOf<double>;
 struct PlainRule {
   std::string_view name;
   std::span<const std::byte> bytes;  // the Optimizer's
+  std::size_t constantsBytes;        // of the rule's Constants<float>
 };
 
 // A rule bound to its hyper-parameters. One that `measures` is called in two passes: measure() over every range of a

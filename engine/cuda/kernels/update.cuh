@@ -66,9 +66,7 @@ __device__ __forceinline__ const Rule& ruleOf(const UpdateArguments& a) {
 template <class Rule>
 __device__ __forceinline__ typename Rule::template Constants<float>& constantsOf(const UpdateArguments& a,
                                                                                  std::int64_t tensor) {
-  using Constants = typename Rule::template Constants<float>;
-  static_assert(sizeof(Constants) <= kConstantsBytes);
-  return *reinterpret_cast<Constants*>(a.constants + tensor * static_cast<std::int64_t>(kConstantsBytes));
+  return reinterpret_cast<typename Rule::template Constants<float>*>(a.constants)[tensor];
 }
 __device__ __forceinline__ UpdateScalars scalarsOf(const UpdateArguments& a, const UpdateScalars& shared,
                                                    std::int64_t tensor, double ratio) {
@@ -96,7 +94,7 @@ __global__ void __launch_bounds__(kUpdateThreads) prepareUpdate(UpdateArguments 
   }
   for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) {
     a.ratios[t] = 1;
-    if (finite) constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(scalarsOf(a, scalars, t, 1));
+    constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(scalarsOf(a, scalars, t, 1));
   }
 }
 
@@ -122,11 +120,14 @@ __device__ __forceinline__ void workOn(const UpdateTensor& tensor, std::int64_t 
 
 template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads) measurePieces(UpdateArguments a) {
-  if (a.state->finite == 0) return;
+  UpdateSums sums;
+  if (a.state->finite == 0) {
+    if (threadIdx.x == 0) a.sums[blockIdx.x] = sums;
+    return;
+  }
   const Piece piece = a.pieces[blockIdx.x];
   const UpdateTensor tensor = a.tensors[piece.tensor];
   const auto constants = constantsOf<Rule>(a, piece.tensor);
-  UpdateSums sums;
   const auto gather = [&](const float& weight, float gradient, float(&slots)[kMostSlots]) {
     const UpdateSums part = Rule::gather(constants, weight, gradient, slots);
     sums.weight += part.weight;

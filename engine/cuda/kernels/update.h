@@ -52,10 +52,10 @@ struct UpdateNumber {
 // What all tensors share in a step.
 struct UpdateState {
   UpdateScalars scalars;
-  std::int32_t finite = 0;  // 0: nothing is changed
+  std::int64_t finite = 0;  // 0: nothing is changed
 };
 
-inline constexpr std::size_t kRuleBytes = 64, kConstantsBytes = 64;  // room for any rule, and its constants in float
+inline constexpr std::size_t kRuleBytes = 64;  // room for any rule
 
 // Of all four kernels of a rule: update_prepare; update_measure and update_ratios, for those that measure; update.
 struct UpdateArguments {
@@ -64,7 +64,7 @@ struct UpdateArguments {
   const UpdateTensor* tensors = nullptr;
   const Piece* pieces = nullptr;
   UpdateState* state = nullptr;
-  std::byte* constants = nullptr;  // kConstantsBytes a tensor
+  std::byte* constants = nullptr;  // the rule's Constants<float> for each tensor
   UpdateSums* sums = nullptr;      // one a piece; null for rules that do not measure
   double* ratios = nullptr;        // one a tensor
   std::int32_t tensorCount = 0;

@@ -53,7 +53,7 @@ Sorted sortedOf(Plan& plan, const Operand& keys, std::int64_t count, std::int64_
     plan.kernel("sort_count", overTiles, {now.keys}, {counts}, [=] {
       return SortCountArguments{now.keys.address<const std::int32_t>(), counts.address<std::int32_t>(), count, shift};
     });
-    plan.kernel("sort_scan", {.block = {kSortThreads}}, {}, {counts},
+    plan.kernel("sort_scan", {.block = {kSortThreads}}, {counts}, {counts},
                 [=] { return SortScanArguments{counts.address<std::int32_t>(), cells}; });
     plan.kernel("sort_move", overTiles, {now.keys, now.places, counts}, {next.keys, next.places}, [=] {
       return SortMoveArguments{now.keys.address<const std::int32_t>(), now.places.address<const std::int32_t>(),

@@ -115,14 +115,15 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   }
   const Cut cut = cutOf(plan, weights);
   const bool measures = settings.rule->measures();
+  const PlainRule rule = settings.rule->plain();
   const Operand learningRate = plan.read(inputs.learningRate), updateCount = plan.read(inputs.updateCount),
                 clipNorm = plan.read(inputs.clipNorm), squares = plan.read(inputs.squares),
                 table = tableOf(plan, tensors, cut), pieces = plan.constant(bytesOfTable(cut.pieces)),
-                state = plan.scratch(sizeof(UpdateState)), constants = plan.scratch(tensors.size() * kConstantsBytes),
+                state = plan.scratch(sizeof(UpdateState)),
+                constants = plan.scratch(tensors.size() * rule.constantsBytes),
                 sums = measures ? plan.scratch(cut.pieces.size() * sizeof(UpdateSums)) : Operand{},
                 ratios = plan.write(operation.outputs[0]);
   UpdateArguments shared{.tensorCount = static_cast<std::int32_t>(tensors.size())};
-  const PlainRule rule = settings.rule->plain();
   if (rule.bytes.size() > kRuleBytes)
     throwError(ErrorCode::internal, "the rule '{}' takes {} bytes, but kernels take {}", rule.name, rule.bytes.size(),
                kRuleBytes);

@@ -10,6 +10,7 @@
 #include "engine/cuda/kernels/kernel_tables.h"
 #include "engine/cuda/lowerings/lowerings.h"
 #include "tests/engine/cuda/fake/fake_device.h"
+#include "tests/engine/cuda/wide_cases.h"
 #include "tests/engine/ops/op_cases.h"
 
 namespace loom {
@@ -39,9 +40,17 @@ bool isKnown(const cases::OpCase& opCase) {
 }
 
 std::vector<cases::OpCase> knownCases() {
-  std::vector<cases::OpCase> known;
-  for (const cases::OpCase& one : cases::opCases())
-    if (isKnown(one)) known.push_back(one);
+  std::vector<cases::OpCase> known = cases::opCases();
+  const std::vector<cases::OpCase> wide = cases::wideCases();
+  known.insert(known.end(), wide.begin(), wide.end());
+  std::erase_if(known, [](const cases::OpCase& one) { return !isKnown(one); });
+  // Each again between tensors that may be kept in 16 bits, unless it changes or exchanges what the store holds.
+  for (std::size_t k = known.size(); k-- > 0;) {
+    if (!findOp(known[k].op).isPure()) continue;
+    known.push_back(known[k]);
+    known.back().name += "_inside";
+    known.back().inside = true;
+  }
   return known;
 }
 
