@@ -122,6 +122,15 @@ TEST_P(CudaOp, isComputedInPartsWhereNoGraphIs) {
   }
 }
 
+// Scores of attention take a part of the device's memory: on a small one, samples take turns.
+TEST_P(CudaOp, isComputedInTurnsOnASmallDevice) {
+  if (GetParam().op != "attention") return;
+  for (const Bound& bound : kBounds) {
+    SCOPED_TRACE(std::string(toString(bound.type)));
+    expectNear(runOn(GetParam(), bound.type, {.memoryBytes = std::size_t{8} << 20}), bound);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, CudaOp, testing::ValuesIn(knownCases()),
                          [](const testing::TestParamInfo<cases::OpCase>& info) { return info.param.name; });
 
