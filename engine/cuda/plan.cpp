@@ -145,7 +145,8 @@ Operand Plan::write(TensorId id, const Layout& layout) {
 void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
   const DataType type = tensor(to).type;
   read(from, fromLayout, type);
-  m_buffers.versions(to).assign(1, {layout, type, m_buffers.find(from, fromLayout, type)->buffer});
+  const BufferPlan::Version& there = *m_buffers.find(from, fromLayout, type);
+  m_buffers.versions(to).assign(1, {layout, type, there.buffer, there.offset});
   if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
 }
 

@@ -95,7 +95,7 @@ class Plan {
     using Arguments = std::invoke_result_t<MakeArguments>;
     static_assert(std::is_trivially_copyable_v<Arguments>);
     stage({.kernel = name, .implementation = "own", .reads = std::move(reads), .writes = std::move(writes),
-           .bind = [name, launch, arguments]() -> Call {
+           .bind = [name, launch, arguments]() mutable -> Call {
              KernelCall call{name, launch, std::vector<std::byte>(sizeof(Arguments))};
              const Arguments values = arguments();
              std::memcpy(call.arguments.data(), &values, sizeof(values));

@@ -14,4 +14,23 @@ struct UnaryArguments {
   float alpha = 1;
 };
 
+// dx = dy f'(at), where `at` is x or y, whichever unaryDerivativeFrom() says (dy itself where it says neither).
+struct UnaryGradientArguments {
+  const void *at = nullptr, *dy = nullptr;
+  void* dx = nullptr;
+  std::int64_t count = 0;
+  UnaryFunction function = UnaryFunction::relu;
+  bool fromOutput = false;
+  float alpha = 1;
+};
+
+// y = factor x + offset; with `by`, y = *by x.
+struct ScaleArguments {
+  const void* x = nullptr;
+  void* y = nullptr;
+  const float* by = nullptr;
+  std::int64_t count = 0;
+  float factor = 1, offset = 0;
+};
+
 }  // namespace loom::cuda

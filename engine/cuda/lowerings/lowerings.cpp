@@ -4,7 +4,7 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows : {elementwiseRows()})
+  for (const LoweringRows rows : {broadcastRows(), elementwiseRows(), lossesRows(), reductionRows(), shapingRows(), softmaxRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;
@@ -30,9 +30,10 @@ Joins joinsOf(const Program& program, const Operation& operation) {
   return row == nullptr || isOther(program, operation) ? Joins{} : row->joins;
 }
 
-SixteenBits inSixteenBits(const Program&, const Operation& operation) {
+SixteenBits inSixteenBits(const Program& program, const Operation& operation) {
   const LoweringRow* row = find(operation.op->name);
-  return row == nullptr ? SixteenBits{} : row->types;
+  if (row == nullptr || (row->inF32 != nullptr && row->inF32(program, operation))) return {};
+  return row->types;
 }
 
 }  // namespace loom::cuda

@@ -13,10 +13,16 @@ struct LoweringRow {
   Lowering lower;
   Joins joins = {};        // engine/passes/fusion.h
   SixteenBits types = {};  // engine/passes/precision.h
+  bool (*inF32)(const Program& program, const Operation& operation) = nullptr;  // true: in spite of `types`
 };
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
+LoweringRows broadcastRows();
 LoweringRows elementwiseRows();
+LoweringRows lossesRows();
+LoweringRows reductionRows();
+LoweringRows shapingRows();
+LoweringRows softmaxRows();
 
 }  // namespace loom::cuda

@@ -1,0 +1,242 @@
+#include "tests/engine/cuda/fake/fake_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace loom::cuda::fake {
+namespace {
+
+constexpr std::size_t kGuard = 256, kAlignment = 256;
+constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of released blocks
+constexpr unsigned char kGuardByte = 0xcd;
+// NaNs and -1, and zeros: what stands in memory that a call does not declare, in the first run and in the second; what
+// it declares as written alone holds the other, so that a copy of one is not taken for the other left alone.
+constexpr unsigned char kPatterns[] = {0xff, 0x00};
+unsigned char otherThan(unsigned char pattern) {
+  return static_cast<unsigned char>(~pattern);
+}
+
+bool isFilled(const std::byte* at, std::size_t bytes, unsigned char value) {
+  return bytes == 0 || (std::to_integer<unsigned char>(*at) == value && std::memcmp(at, at + 1, bytes - 1) == 0);
+}
+
+std::size_t firstDifference(const std::byte* a, const std::byte* b, std::size_t bytes) {
+  return static_cast<std::size_t>(std::mismatch(a, a + bytes, b).first - a);
+}
+
+}  // namespace
+
+std::byte* FakeMemory::allocate(std::size_t bytes, std::string_view what) {
+  auto block = std::make_unique<Block>();
+  block->what = what;
+  block->bytes = bytes;
+  block->storage.assign(bytes + 2 * kGuard + kAlignment, static_cast<std::byte>(kGuardByte));
+  const auto begin = reinterpret_cast<std::uintptr_t>(block->storage.data()) + kGuard;
+  block->data = block->storage.data() + kGuard + (kAlignment - begin % kAlignment) % kAlignment;
+  std::memset(block->data, kPatterns[0], bytes);
+  block->written.assign(bytes, std::byte{0});
+  std::byte* const data = block->data;
+  m_used += bytes;
+  m_blocks[data] = std::move(block);
+  return data;
+}
+
+void FakeMemory::release(const std::byte* at) {
+  const auto found = m_blocks.find(at);
+  if (found == m_blocks.end())
+    throwError(ErrorCode::internal, "memory is released that was never allocated, or is released twice");
+  Block& block = *found->second;
+  m_used -= block.bytes;
+  m_kept += block.bytes;
+  block.written.clear();
+  m_released.push_back(std::move(found->second));
+  m_blocks.erase(found);
+  while (m_kept > kMostKept) {
+    m_kept -= m_released.front()->bytes;
+    m_released.erase(m_released.begin());
+  }
+}
+
+std::size_t FakeMemory::bytesOf(const std::byte* at) const {
+  const auto found = m_blocks.find(at);
+  return found == m_blocks.end() ? 0 : found->second->bytes;
+}
+
+std::vector<std::string> FakeMemory::names() const {
+  std::vector<std::string> all;
+  for (const auto& [at, block] : m_blocks) all.push_back(block->what);
+  return all;
+}
+
+void FakeMemory::expectWithin(const Access& access, const std::string& who) const {
+  const auto next = m_blocks.upper_bound(access.data);
+  if (next != m_blocks.begin()) {
+    const Block& block = *std::prev(next)->second;
+    const auto offset = static_cast<std::size_t>(access.data - block.data);
+    if (offset < block.bytes || (offset == block.bytes && access.bytes == 0)) {
+      if (access.bytes <= block.bytes - offset) return;
+      throwError(ErrorCode::internal, "{} reaches {} bytes at byte {} of '{}', which has {}", who, access.bytes, offset,
+                 block.what, block.bytes);
+    }
+  }
+  for (const auto& block : m_released)
+    if (access.data >= block->data && access.data < block->data + block->bytes)
+      throwError(ErrorCode::internal, "{} reaches byte {} of '{}', which was released", who, access.data - block->data,
+                 block->what);
+  throwError(ErrorCode::internal, "{} reaches {} bytes outside of all allocated memory", who, access.bytes);
+}
+
+std::vector<FakeMemory::Segment> FakeMemory::segmentsOf(std::span<const Access> accesses) {
+  std::vector<Segment> segments;
+  std::size_t saved = 0;
+  for (auto& [begin, owned] : m_blocks) {
+    Block& block = *owned;
+    std::byte* const first = block.storage.data();
+    std::byte* const last = first + block.storage.size();
+    std::vector<const std::byte*> cuts{first, last};
+    std::vector<const Access*> inside;
+    for (const Access& access : accesses) {
+      if (access.bytes == 0 || access.data < first || access.data >= last) continue;
+      inside.push_back(&access);
+      cuts.push_back(access.data);
+      cuts.push_back(access.data + access.bytes);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    for (std::size_t k = 0; k + 1 < cuts.size(); ++k) {
+      Segment segment{.block = &block, .at = first + (cuts[k] - first), .saved = saved};
+      segment.bytes = static_cast<std::size_t>(cuts[k + 1] - cuts[k]);
+      for (const Access* access : inside)
+        if (access->data <= segment.at && segment.at < access->data + access->bytes)
+          (access->write ? segment.writes : segment.reads) = true;
+      saved += segment.bytes;
+      segments.push_back(segment);
+    }
+  }
+  return segments;
+}
+
+std::string FakeMemory::nameOf(const Block& block, const std::byte* at) const {
+  if (at < block.data) return fmt::format("{} bytes before '{}'", block.data - at, block.what);
+  const auto offset = static_cast<std::size_t>(at - block.data);
+  if (offset >= block.bytes) return fmt::format("{} bytes behind '{}'", offset - block.bytes, block.what);
+  return fmt::format("byte {} of '{}'", offset, block.what);
+}
+
+void FakeMemory::markWritten(const Segment& segment) {
+  std::memset(segment.block->written.data() + (segment.at - segment.block->data), 1, segment.bytes);
+}
+
+void FakeMemory::expectWritten(const Segment& segment, const std::string& who) const {
+  const auto* const first = segment.block->written.data() + (segment.at - segment.block->data);
+  const auto* const found = std::find(first, first + segment.bytes, std::byte{0});
+  if (found != first + segment.bytes)
+    throwError(ErrorCode::internal, "{} reads {}, which nobody has written", who,
+               nameOf(*segment.block, segment.at + (found - first)));
+}
+
+// Runs it with the pattern in all that it does not declare as read; what it does not declare as written must be as
+// before.
+void FakeMemory::pass(const std::vector<Segment>& segments, const std::string& who, const Work& work, bool backwards,
+                      unsigned char pattern) {
+  for (const Segment& segment : segments) {
+    if (segment.reads)
+      std::memcpy(segment.at, m_saved.data() + segment.saved, segment.bytes);
+    else
+      std::memset(segment.at, segment.writes ? otherThan(pattern) : pattern, segment.bytes);
+  }
+  work(backwards);
+  for (const Segment& segment : segments) {
+    if (segment.writes) continue;
+    const std::byte* const saved = m_saved.data() + segment.saved;
+    if (segment.reads && std::memcmp(segment.at, saved, segment.bytes) != 0)
+      throwError(ErrorCode::internal, "{} writes {}, which it declares as read alone", who,
+                 nameOf(*segment.block, segment.at + firstDifference(segment.at, saved, segment.bytes)));
+    if (segment.reads || isFilled(segment.at, segment.bytes, pattern)) continue;
+    const auto* const found = std::find_if(segment.at, segment.at + segment.bytes,
+                                           [&](std::byte one) { return one != std::byte{pattern}; });
+    throwError(ErrorCode::internal, "{} writes {}, which it does not declare", who, nameOf(*segment.block, found));
+  }
+}
+
+// m_first holds what the first pass wrote, memory what the second did.
+void FakeMemory::compare(const std::vector<Segment>& segments, const std::string& who, const Work& work) {
+  for (const Segment& segment : segments) {
+    if (!segment.writes) continue;
+    const std::byte* const first = m_first.data() + segment.saved;
+    if (std::memcmp(first, segment.at, segment.bytes) == 0) {
+      markWritten(segment);
+      continue;
+    }
+    std::byte* const written = segment.block->written.data() + (segment.at - segment.block->data);
+    for (std::size_t i = 0; i < segment.bytes; ++i) {
+      const bool untouched = !segment.reads && first[i] == std::byte{otherThan(kPatterns[0])} &&
+                             segment.at[i] == std::byte{otherThan(kPatterns[1])};
+      if (untouched) {
+        segment.at[i] = m_saved[segment.saved + i];
+      } else if (first[i] == segment.at[i]) {
+        written[i] = std::byte{1};
+      } else {
+        const std::byte mine = first[i];
+        const std::string name = nameOf(*segment.block, segment.at + i);
+        pass(segments, who, work, false, kPatterns[1]);
+        throwError(ErrorCode::internal, "{} writes {} with what depends on {}", who, name,
+                   segment.at[i] == mine ? "the order of threads or blocks: is a barrier missing?"
+                                         : "memory that it does not declare as read");
+      }
+    }
+  }
+}
+
+void FakeMemory::runChecked(const std::string& who, std::span<const Access> accesses, const Work& work) {
+  for (const Access& access : accesses) expectWithin(access, who);
+  const std::vector<Segment> segments = segmentsOf(accesses);
+  for (const Segment& segment : segments)
+    if (segment.reads) expectWritten(segment, who);
+  const std::size_t total = segments.empty() ? 0 : segments.back().saved + segments.back().bytes;
+  m_saved.resize(total);
+  m_first.resize(total);
+  for (const Segment& segment : segments) std::memcpy(m_saved.data() + segment.saved, segment.at, segment.bytes);
+  const auto restore = [&](bool all) {
+    for (const Segment& segment : segments)
+      if (all || !segment.writes) std::memcpy(segment.at, m_saved.data() + segment.saved, segment.bytes);
+  };
+  try {
+    pass(segments, who, work, false, kPatterns[0]);
+    for (const Segment& segment : segments)
+      if (segment.writes) std::memcpy(m_first.data() + segment.saved, segment.at, segment.bytes);
+    pass(segments, who, work, true, kPatterns[1]);
+    compare(segments, who, work);
+  } catch (...) {
+    restore(true);
+    throw;
+  }
+  restore(false);
+}
+
+void FakeMemory::runPlainly(const std::string& who, std::span<const Access> accesses, const Work& work) {
+  for (const Access& access : accesses) {
+    expectWithin(access, who);
+    if (access.write || access.bytes == 0) continue;
+    Block& block = *std::prev(m_blocks.upper_bound(access.data))->second;
+    expectWritten({&block, block.data + (access.data - block.data), access.bytes}, who);
+  }
+  work(false);
+  for (const auto& [begin, block] : m_blocks) {
+    const std::byte* const behind = block->data + block->bytes;
+    const std::byte* const first = block->storage.data();
+    if (!isFilled(first, static_cast<std::size_t>(block->data - first), kGuardByte) ||
+        !isFilled(behind, static_cast<std::size_t>(first + block->storage.size() - behind), kGuardByte))
+      throwError(ErrorCode::internal, "{} writes outside of '{}'", who, block->what);
+  }
+  for (const Access& access : accesses) {
+    if (!access.write || access.bytes == 0) continue;
+    Block& block = *std::prev(m_blocks.upper_bound(access.data))->second;
+    std::memset(block.written.data() + (access.data - block.data), 1, access.bytes);
+  }
+}
+
+}  // namespace loom::cuda::fake
