@@ -40,7 +40,7 @@ struct MatmulCall {
   std::int64_t batch = 1, strideA = 0, strideB = 0, strideC = 0;  // elements from one product to the next; 0 = shared
   float alpha = 1, beta = 0;
   Epilogue epilogue = Epilogue::none;
-  const std::byte *a = nullptr, *b = nullptr, *bias = nullptr;  // bias: m numbers in f32, along the columns
+  const std::byte *a = nullptr, *b = nullptr, *bias = nullptr;  // bias: m numbers in c's type, along the columns
   std::byte* c = nullptr;
   std::byte* workspace = nullptr;
   std::size_t workspaceBytes = 0;

@@ -1,5 +1,7 @@
 #include "engine/cuda/cuda_backend.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/cuda/executable.h"
 
@@ -36,6 +38,11 @@ class CudaBackend final : public Backend {
 };
 
 }  // namespace
+
+bool cudaKnowsEveryOp() {
+  const auto ops = opTable();
+  return std::all_of(ops.begin(), ops.end(), [](const OpDefinition* op) { return cuda::findLowering(op->name) != nullptr; });
+}
 
 std::unique_ptr<Backend> makeCudaBackend(std::shared_ptr<cuda::Device> device) {
   return std::make_unique<CudaBackend>(std::move(device));

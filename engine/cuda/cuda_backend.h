@@ -12,4 +12,7 @@ class Device;
 
 std::unique_ptr<Backend> makeCudaBackend(std::shared_ptr<cuda::Device> device);
 
+// Whether every op of the table has a lowering: else no program is put before a GPU.
+bool cudaKnowsEveryOp();
+
 }  // namespace loom

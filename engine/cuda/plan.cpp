@@ -66,7 +66,7 @@ void Plan::prepareTensors() {
         }
         buffer = m_buffers.make(content.size());
         m_buffers.keep(buffer);
-        m_constants.push_back({operand({{}, one.type, buffer}), std::move(content)});
+        m_constants.push_back({operand({{}, one.type, buffer}), [content = std::move(content)] { return content; }});
         break;
       }
       case TensorRole::intermediate:
@@ -103,8 +103,9 @@ Operand Plan::operand(const BufferPlan::Version& version) {
           version.type};
 }
 
-Operand Plan::read(TensorId id, const Layout& layout, DataType type) {
+Operand Plan::read(TensorId id, const Layout& asked, DataType type) {
   if (id == kNoTensor) return {};
+  const Layout layout = asked;  // it may be one of the versions', which move
   const BufferPlan::Version* const found = m_buffers.find(id, layout, type);
   const std::size_t wanted = bytesIn(shape(id), type);
   if (found != nullptr) {
@@ -142,8 +143,9 @@ Operand Plan::write(TensorId id, const Layout& layout) {
   return to;
 }
 
-void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
+void Plan::alias(TensorId to, const Layout& toLayout, TensorId from, const Layout& asked) {
   const DataType type = tensor(to).type;
+  const Layout layout = toLayout, fromLayout = asked;  // they may be the versions', which move
   read(from, fromLayout, type);
   const BufferPlan::Version& there = *m_buffers.find(from, fromLayout, type);
   m_buffers.versions(to).assign(1, {layout, type, there.buffer, there.offset});
@@ -161,9 +163,14 @@ Operand Plan::shared(const std::string& key, std::size_t bytes) {
 }
 
 Operand Plan::constant(std::vector<std::byte> content) {
-  const int buffer = m_buffers.make(std::max<std::size_t>(content.size(), 1));
+  const std::size_t bytes = content.size();
+  return constant(bytes, [content = std::move(content)] { return content; });
+}
+
+Operand Plan::constant(std::size_t bytes, std::function<std::vector<std::byte>()> content) {
+  const int buffer = m_buffers.make(std::max<std::size_t>(bytes, 1));
   m_buffers.keep(buffer);
-  const Operand made{m_buffers.use(buffer), content.size(), DataType::u8};
+  const Operand made{m_buffers.use(buffer), bytes, DataType::u8};
   m_constants.push_back({made, std::move(content)});
   return made;
 }
@@ -242,7 +249,9 @@ Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
     for (const Operand& one : stage.reads)
       if (one) stage.accesses.push_back({one.address<>(), one.bytes, false});
   }
-  return {std::move(m_stages), std::move(m_guards), std::move(m_constants), bytes, m_conversions};
+  std::vector<std::pair<Operand, std::vector<std::byte>>> constants;
+  for (const auto& [to, content] : std::exchange(m_constants, {})) constants.push_back({to, content()});
+  return {std::move(m_stages), std::move(m_guards), std::move(constants), bytes, m_conversions};
 }
 
 Launch overElements(std::int64_t elements, std::int64_t perThread) {

@@ -84,6 +84,8 @@ class Plan {
   bool hasShared(const std::string& key) const { return m_buffers.hasShared(key); }
   // Numbers that are there before the first step and never change: offsets, tables.
   Operand constant(std::vector<std::byte> content);
+  // The same, asked for once addresses are known: tables of them.
+  Operand constant(std::size_t bytes, std::function<std::vector<std::byte>()> content);
   // Where the store's tensors stand: what `update` and `gradient_squares` go through.
   StoredTensor& stored(TensorId id);
 
@@ -147,7 +149,7 @@ class Plan {
   int m_scalars = -1;  // their buffer
   std::size_t m_scalarBytes = 0;
   std::vector<TensorId> m_undelivered;
-  std::vector<std::pair<Operand, std::vector<std::byte>>> m_constants;
+  std::vector<std::pair<Operand, std::function<std::vector<std::byte>()>>> m_constants;
   std::vector<Stage> m_stages;
   std::vector<Guard> m_guards;
   int m_conversions = 0;

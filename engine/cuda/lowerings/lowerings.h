@@ -18,11 +18,24 @@ struct LoweringRow {
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
 using LoweringRows = std::span<const LoweringRow>;
+LoweringRows attentionRows();
+LoweringRows batchNormalizationRows();
 LoweringRows broadcastRows();
+LoweringRows convolutionRows();
 LoweringRows elementwiseRows();
+LoweringRows embeddingRows();
+LoweringRows exchangeRows();
+LoweringRows gruRows();
+LoweringRows layerNormalizationRows();
+LoweringRows localResponseNormalizationRows();
 LoweringRows lossesRows();
+LoweringRows lstmRows();
+LoweringRows matmulRows();
+LoweringRows noiseRows();
+LoweringRows poolingRows();
 LoweringRows reductionRows();
 LoweringRows shapingRows();
 LoweringRows softmaxRows();
+LoweringRows updateRows();
 
 }  // namespace loom::cuda

@@ -76,13 +76,14 @@ struct Cut {
   std::int64_t start, step, unit, inner;  // inner: in units
 };
 
+// Numbers move in the type in which they are written.
 Cut cutOf(const Plan& plan, const Operation& operation, TensorId large, TensorId small, const Layout& layout) {
   const std::int64_t axis = axisOf(plan, large, operation, 1);
   Cut cut{.large = aroundAxis(plan.shape(large), layout, axis),
           .small = aroundAxis(plan.shape(small), layout, axis),
           .start = operation.attributes.integer("start", 0),
           .step = operation.attributes.integer("step", 1)};
-  const std::int64_t bytes = cut.large.inner * static_cast<std::int64_t>(bytesOf(plan.tensor(small).type));
+  const std::int64_t bytes = cut.large.inner * static_cast<std::int64_t>(bytesOf(plan.tensor(operation.outputs[0]).type));
   cut.unit = unitOf({bytes});
   cut.inner = bytes / cut.unit;
   return cut;

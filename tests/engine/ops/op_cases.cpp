@@ -69,8 +69,14 @@ Program programOf(const OpCase& opCase, bool backward) {
   ProgramBuilder builder(1, 1, true);
   builder.setOrigin(opCase.name);
   std::vector<TensorId> inputs;
-  for (std::size_t k = 0; k < opCase.inputs.size(); ++k) inputs.push_back(declare(builder, opCase.inputs[k], k));
-  const TensorId y = builder.add(opCase.op, inputs, opCase.attributes);
+  for (std::size_t k = 0; k < opCase.inputs.size(); ++k) {
+    inputs.push_back(declare(builder, opCase.inputs[k], k));
+    const InputKind kind = opCase.inputs[k].kind;
+    if (opCase.inside && (kind == InputKind::values || kind == InputKind::given))
+      inputs.back() = builder.add("scale", {inputs.back()}, {{"factor", 0.5}});
+  }
+  TensorId y = builder.add(opCase.op, inputs, opCase.attributes);
+  if (opCase.inside && builder.tensor(y).type == DataType::f32) y = builder.add("scale", {y}, {{"factor", 2.0}});
   const TensorId projection = builder.input("projection", builder.shape(y), DataType::f32);
   const TensorId product = builder.tensor(y).type != DataType::f32
                                ? projection

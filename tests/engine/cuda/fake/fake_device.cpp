@@ -355,6 +355,8 @@ void FakeDevice::launch(const Graph& graph, Stream stream) {
 
 std::shared_ptr<const DnnPlan> FakeDevice::plan(const DnnGraph& graph, std::size_t workspaceLimit) {
   guarded([&] { expectNoCapture("a plan is made"); });
+  if (m_options.refuses && m_options.refuses(graph))
+    throwError(ErrorCode::device, "a graph of {} operations: no engine computes it", graph.operations.size());
   return planOf(graph, workspaceLimit);
 }
 

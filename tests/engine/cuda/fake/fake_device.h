@@ -8,6 +8,7 @@
 // - in a capture, what no capture allows: allocation, synchronisation, a kernel never started before, a stream that
 //   does not come back;
 // - kernels that depend on the order of threads (emulator.h), or are not there.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,7 @@ namespace loom::cuda::fake {
 struct FakeOptions {
   std::uint64_t seed = 1;
   std::size_t memoryBytes = std::size_t{1} << 30;
+  std::function<bool(const DnnGraph&)> refuses;  // graphs that this device has no engine for; null: none
   int checkedCalls = -1;  // so many of the first run twice and checked byte by byte, others once; -1: all
 };
 

@@ -19,6 +19,10 @@ unsigned char otherThan(unsigned char pattern) {
   return static_cast<unsigned char>(~pattern);
 }
 
+// Of a stretch that a call does not declare, so many bytes at either end are overwritten and looked at.
+constexpr std::size_t kEdge = std::size_t{64} << 10;
+constexpr std::size_t kPiece = 4096;
+
 bool isFilled(const std::byte* at, std::size_t bytes, unsigned char value) {
   return bytes == 0 || (std::to_integer<unsigned char>(*at) == value && std::memcmp(at, at + 1, bytes - 1) == 0);
 }
@@ -107,13 +111,24 @@ std::vector<FakeMemory::Segment> FakeMemory::segmentsOf(std::span<const Access> 
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     for (std::size_t k = 0; k + 1 < cuts.size(); ++k) {
-      Segment segment{.block = &block, .at = first + (cuts[k] - first), .saved = saved};
+      Segment segment{.block = &block, .at = first + (cuts[k] - first)};
       segment.bytes = static_cast<std::size_t>(cuts[k + 1] - cuts[k]);
       for (const Access* access : inside)
         if (access->data <= segment.at && segment.at < access->data + access->bytes)
           (access->write ? segment.writes : segment.reads) = true;
-      saved += segment.bytes;
-      segments.push_back(segment);
+      const auto add = [&](std::size_t begin, std::size_t bytes) {
+        segments.push_back(segment);
+        segments.back().at += begin;
+        segments.back().bytes = bytes;
+        segments.back().saved = saved;
+        saved += bytes;
+      };
+      if (segment.reads || segment.writes || segment.bytes <= 2 * kEdge) {
+        add(0, segment.bytes);
+      } else {
+        add(0, kEdge);
+        add(segment.bytes - kEdge, kEdge);
+      }
     }
   }
   return segments;
@@ -166,27 +181,41 @@ void FakeMemory::pass(const std::vector<Segment>& segments, const std::string& w
 void FakeMemory::compare(const std::vector<Segment>& segments, const std::string& who, const Work& work) {
   for (const Segment& segment : segments) {
     if (!segment.writes) continue;
-    const std::byte* const first = m_first.data() + segment.saved;
-    if (std::memcmp(first, segment.at, segment.bytes) == 0) {
-      markWritten(segment);
-      continue;
+    for (std::size_t at = 0; at < segment.bytes; at += kPiece) {
+      Segment piece = segment;
+      piece.at += at;
+      piece.saved += at;
+      piece.bytes = std::min(kPiece, segment.bytes - at);
+      const std::byte* const first = m_first.data() + piece.saved;
+      if (std::memcmp(first, piece.at, piece.bytes) == 0)
+        markWritten(piece);
+      else if (!piece.reads && isFilled(first, piece.bytes, otherThan(kPatterns[0])) &&
+               isFilled(piece.at, piece.bytes, otherThan(kPatterns[1])))
+        std::memcpy(piece.at, m_saved.data() + piece.saved, piece.bytes);
+      else
+        comparePiece(piece, segments, who, work);
     }
-    std::byte* const written = segment.block->written.data() + (segment.at - segment.block->data);
-    for (std::size_t i = 0; i < segment.bytes; ++i) {
-      const bool untouched = !segment.reads && first[i] == std::byte{otherThan(kPatterns[0])} &&
-                             segment.at[i] == std::byte{otherThan(kPatterns[1])};
-      if (untouched) {
-        segment.at[i] = m_saved[segment.saved + i];
-      } else if (first[i] == segment.at[i]) {
-        written[i] = std::byte{1};
-      } else {
-        const std::byte mine = first[i];
-        const std::string name = nameOf(*segment.block, segment.at + i);
-        pass(segments, who, work, false, kPatterns[1]);
-        throwError(ErrorCode::internal, "{} writes {} with what depends on {}", who, name,
-                   segment.at[i] == mine ? "the order of threads or blocks: is a barrier missing?"
-                                         : "memory that it does not declare as read");
-      }
+  }
+}
+
+void FakeMemory::comparePiece(const Segment& piece, const std::vector<Segment>& segments, const std::string& who,
+                              const Work& work) {
+  const std::byte* const first = m_first.data() + piece.saved;
+  std::byte* const written = piece.block->written.data() + (piece.at - piece.block->data);
+  for (std::size_t i = 0; i < piece.bytes; ++i) {
+    const bool untouched = !piece.reads && first[i] == std::byte{otherThan(kPatterns[0])} &&
+                           piece.at[i] == std::byte{otherThan(kPatterns[1])};
+    if (untouched) {
+      piece.at[i] = m_saved[piece.saved + i];
+    } else if (first[i] == piece.at[i]) {
+      written[i] = std::byte{1};
+    } else {
+      const std::byte mine = first[i];
+      const std::string name = nameOf(*piece.block, piece.at + i);
+      pass(segments, who, work, false, kPatterns[1]);
+      throwError(ErrorCode::internal, "{} writes {} with what depends on {}", who, name,
+                 piece.at[i] == mine ? "the order of threads or blocks: is a barrier missing?"
+                                     : "memory that it does not declare as read");
     }
   }
 }

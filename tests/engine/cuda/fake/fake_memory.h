@@ -60,6 +60,8 @@ class FakeMemory {
   void pass(const std::vector<Segment>& segments, const std::string& who, const Work& work, bool backwards,
             unsigned char pattern);
   void compare(const std::vector<Segment>& segments, const std::string& who, const Work& work);
+  void comparePiece(const Segment& piece, const std::vector<Segment>& segments, const std::string& who,
+                    const Work& work);
   std::string nameOf(const Block& block, const std::byte* at) const;
 
   std::map<const std::byte*, std::unique_ptr<Block>> m_blocks;  // by the begin of their data

@@ -82,7 +82,7 @@ void interpret(const MatmulCall& call) {
         const std::int64_t place = batch * call.strideC + i + j * call.ldc;
         double value = call.alpha * sum;
         if (call.beta != 0) value += call.beta * loadNumber(call.c, call.result, place);
-        if (bias) value += loadNumber(call.bias, DataType::f32, i);
+        if (bias) value += loadNumber(call.bias, call.result, i);
         if (relu && value < 0) value = 0;
         storeNumber(call.c, call.result, place, value);
       }
