@@ -95,7 +95,7 @@ void expectOnePlace(unsigned first, unsigned count) {
     const bool waits = other.state == Thread::State::waiting;
     if (waits == (one.state == Thread::State::waiting) &&
         (!waits || (other.meeting == one.meeting && other.place.line == one.place.line &&
-                    std::string_view(other.place.file) == one.place.file)))
+                    (other.place.file == one.place.file || std::string_view(other.place.file) == one.place.file))))
       continue;
     throwError(ErrorCode::internal, "{}: thread {} {}, but thread {} {}: all must meet at one place", blockName(), first,
                nameOf(one), i, nameOf(other));
@@ -153,9 +153,15 @@ void runWarp(unsigned w, unsigned turn) {
 
 void runBlock(const Launch& launch, std::uint64_t& random) {
   const unsigned count = static_cast<unsigned>(machine.threads.size());
-  for (unsigned i = 0; i < count; ++i)
-    machine.threads[i] = {.index = {i % launch.block.x, i / launch.block.x % launch.block.y,
-                                    i / (launch.block.x * launch.block.y)}};
+  uint3 index{};
+  for (Thread& thread : machine.threads) {
+    thread = {.index = index};
+    if (++index.x < launch.block.x) continue;
+    index.x = 0;
+    if (++index.y < launch.block.y) continue;
+    index.y = 0;
+    ++index.z;
+  }
   for (unsigned w = 0; w < machine.warps.size(); ++w) {
     Warp& warp = machine.warps[w];
     warp.lanes = std::min(kLanes, count - w * kLanes);

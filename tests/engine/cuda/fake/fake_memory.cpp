@@ -12,11 +12,12 @@ namespace {
 constexpr std::size_t kGuard = 256, kAlignment = 256;
 constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of released blocks
 constexpr unsigned char kGuardByte = 0xcd;
-// NaNs and -1, and zeros: what stands in memory that a call does not declare, in the first run and in the second; what
-// it declares as written alone holds the other, so that a copy of one is not taken for the other left alone.
-constexpr unsigned char kPatterns[] = {0xff, 0x00};
-unsigned char otherThan(unsigned char pattern) {
-  return static_cast<unsigned char>(~pattern);
+// What stands in memory that a call does not declare, in the first run and in the second: NaNs and -1, and small positive
+// numbers that no arithmetic leaves as they are. What it declares as written alone holds the other, so that a copy of one
+// is not taken for the other left alone.
+constexpr unsigned char kPatterns[] = {0xff, 0x01};
+constexpr unsigned char otherThan(unsigned char pattern) {
+  return pattern == kPatterns[0] ? kPatterns[1] : kPatterns[0];
 }
 
 // Of a stretch that a call does not declare, so many bytes at either end are overwritten and looked at.
