@@ -37,7 +37,7 @@ struct Bound {
   double distance;
 };
 // Differences of single ops add up through a network.
-constexpr Bound kBounds[] = {{DataType::f32, 3e-5}, {DataType::bf16, 0.05}, {DataType::f16, 0.01}};
+constexpr Bound kBounds[] = {{DataType::f32, 3e-5}, {DataType::bf16, 0.08}, {DataType::f16, 0.01}};
 constexpr double kBoundWithKinks = 0.2;  // in 16 bits
 
 // One executable on a device and a store of its own.
