@@ -25,8 +25,9 @@ std::byte byteOf(Pattern pattern, const std::byte* at) {
   return std::byte{reinterpret_cast<std::uintptr_t>(at) % 4 == 0};
 }
 
-// Of a stretch that a call does not declare, so many bytes at either end are overwritten and looked at.
-constexpr std::size_t kEdge = std::size_t{64} << 10;
+// Of a long stretch that a call does not declare, either end is overwritten and looked at, and the pieces between that
+// hold anything: workspaces of megabytes would take all the time.
+constexpr std::size_t kEdge = std::size_t{16} << 10;
 constexpr std::size_t kPiece = 4096;
 
 bool isFilled(const std::byte* at, std::size_t bytes, unsigned char value) {
@@ -59,6 +60,7 @@ std::byte* FakeMemory::allocate(std::size_t bytes, std::string_view what) {
   block->data = block->storage.data() + kGuard + (kAlignment - begin % kAlignment) % kAlignment;
   fill(block->data, bytes, kFirst);
   block->written.assign(bytes, std::byte{0});
+  block->touched.assign(bytes / kPiece + 1, false);
   std::byte* const data = block->data;
   m_used += bytes;
   m_blocks[data] = std::move(block);
@@ -142,13 +144,27 @@ std::vector<FakeMemory::Segment> FakeMemory::segmentsOf(std::span<const Access> 
       };
       if (segment.reads || segment.writes || segment.bytes <= 2 * kEdge) {
         add(0, segment.bytes);
-      } else {
-        add(0, kEdge);
-        add(segment.bytes - kEdge, kEdge);
+        continue;
+      }
+      for (std::size_t begin = 0; begin < segment.bytes;) {
+        const bool looked = isLookedAt(block, segment.at + begin, segment);
+        std::size_t end = begin;
+        while (end < segment.bytes && isLookedAt(block, segment.at + end, segment) == looked)
+          end = std::min(end + kPiece, segment.bytes);
+        if (looked) add(begin, end - begin);
+        begin = end;
       }
     }
   }
   return segments;
+}
+
+// Of a piece that begins here and reaches into two of the block's.
+bool FakeMemory::isLookedAt(const Block& block, const std::byte* at, const Segment& within) {
+  const auto before = static_cast<std::size_t>(at - within.at), behind = within.bytes - before;
+  if (before < kEdge || behind <= kEdge + kPiece) return true;
+  const auto piece = static_cast<std::size_t>(at - block.data) / kPiece;
+  return block.touched[piece] || block.touched[std::min(piece + 1, block.touched.size() - 1)];
 }
 
 std::string FakeMemory::nameOf(const Block& block, const std::byte* at) const {
@@ -159,7 +175,11 @@ std::string FakeMemory::nameOf(const Block& block, const std::byte* at) const {
 }
 
 void FakeMemory::markWritten(const Segment& segment) {
-  std::memset(segment.block->written.data() + (segment.at - segment.block->data), 1, segment.bytes);
+  if (segment.bytes == 0) return;
+  const auto offset = static_cast<std::size_t>(segment.at - segment.block->data);
+  std::memset(segment.block->written.data() + offset, 1, segment.bytes);
+  for (std::size_t piece = offset / kPiece; piece <= (offset + segment.bytes - 1) / kPiece; ++piece)
+    segment.block->touched[piece] = true;
 }
 
 void FakeMemory::expectWritten(const Segment& segment, const std::string& who) const {
@@ -219,14 +239,16 @@ void FakeMemory::compare(const std::vector<Segment>& segments, const std::string
 void FakeMemory::comparePiece(const Segment& piece, const std::vector<Segment>& segments, const std::string& who,
                               const Work& work) {
   const std::byte* const first = m_first.data() + piece.saved;
-  std::byte* const written = piece.block->written.data() + (piece.at - piece.block->data);
   for (std::size_t i = 0; i < piece.bytes; ++i) {
     const bool untouched = !piece.reads && first[i] == byteOf(otherThan(kFirst), piece.at + i) &&
                            piece.at[i] == byteOf(otherThan(kSecond), piece.at + i);
     if (untouched) {
       piece.at[i] = m_saved[piece.saved + i];
     } else if (first[i] == piece.at[i]) {
-      written[i] = std::byte{1};
+      Segment one = piece;
+      one.at += i;
+      one.bytes = 1;
+      markWritten(one);
     } else {
       const std::byte mine = first[i];
       const std::string name = nameOf(*piece.block, piece.at + i);
@@ -282,7 +304,7 @@ void FakeMemory::runPlainly(const std::string& who, std::span<const Access> acce
   for (const Access& access : accesses) {
     if (!access.write || access.bytes == 0) continue;
     Block& block = *std::prev(m_blocks.upper_bound(access.data))->second;
-    std::memset(block.written.data() + (access.data - block.data), 1, access.bytes);
+    markWritten({&block, block.data + (access.data - block.data), access.bytes});
   }
 }
 

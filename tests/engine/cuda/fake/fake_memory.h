@@ -46,6 +46,7 @@ class FakeMemory {
     std::vector<std::byte> storage;  // with the guard zones
     std::byte* data = nullptr;
     std::vector<std::byte> written;  // by byte: 1
+    std::vector<bool> touched;       // by piece: any of it was
   };
   struct Segment {
     Block* block = nullptr;
@@ -56,6 +57,7 @@ class FakeMemory {
   };
   std::vector<Segment> segmentsOf(std::span<const Access> accesses);
   static void markWritten(const Segment& segment);
+  static bool isLookedAt(const Block& block, const std::byte* at, const Segment& within);
   void expectWritten(const Segment& segment, const std::string& who) const;
   void pass(const std::vector<Segment>& segments, const std::string& who, const Work& work, bool backwards, int which);
   void compare(const std::vector<Segment>& segments, const std::string& who, const Work& work);
