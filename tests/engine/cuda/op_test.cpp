@@ -44,9 +44,10 @@ std::vector<cases::OpCase> knownCases() {
   const std::vector<cases::OpCase> wide = cases::wideCases();
   known.insert(known.end(), wide.begin(), wide.end());
   std::erase_if(known, [](const cases::OpCase& one) { return !isKnown(one); });
-  // Each again between tensors that may be kept in 16 bits, unless it changes or exchanges what the store holds.
+  // Each again between tensors that may be kept in 16 bits, unless it works on what the store holds alone.
   for (std::size_t k = known.size(); k-- > 0;) {
-    if (!findOp(known[k].op).isPure()) continue;
+    const OpDefinition& op = findOp(known[k].op);
+    if (op.communicates || op.updatesOf != nullptr) continue;
     known.push_back(known[k]);
     known.back().name += "_inside";
     known.back().inside = true;
@@ -99,9 +100,8 @@ TEST_P(CudaOp, staysNearTheReferenceInEveryType) {
     SCOPED_TRACE(std::string(toString(bound.type)));
     const auto found = runOn(GetParam(), bound.type, {.seed = 1});
     expectNear(found, bound);
-    // The same bits in whatever order.
-    for (const std::uint64_t seed : {2, 3})
-      EXPECT_EQ(runOn(GetParam(), bound.type, {.seed = seed, .checkedCalls = 0}), found) << "seed " << seed;
+    // The same bits in another order; the first run held both directions of one already.
+    EXPECT_EQ(runOn(GetParam(), bound.type, {.seed = 2, .checkedCalls = 0}), found);
   }
 }
 
@@ -118,6 +118,15 @@ TEST_P(CudaOp, isComputedInPartsWhereNoGraphIs) {
   for (const Bound& bound : kBounds) {
     SCOPED_TRACE(std::string(toString(bound.type)));
     expectNear(runOn(GetParam(), bound.type, {.refuses = refusesAllButPlain}), bound);
+  }
+}
+
+// Scores of attention take a part of the device's memory: on a small one, samples take turns.
+TEST_P(CudaOp, isComputedInTurnsOnASmallDevice) {
+  if (GetParam().op != "attention") return;
+  for (const Bound& bound : kBounds) {
+    SCOPED_TRACE(std::string(toString(bound.type)));
+    expectNear(runOn(GetParam(), bound.type, {.memoryBytes = std::size_t{8} << 20}), bound);
   }
 }
 
@@ -138,11 +147,12 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
     for (std::size_t k = 0; k < table.count; ++k) all.insert(table.rows[k].name);
   for (const cases::OpCase& opCase : knownCases())
     for (const Bound& bound : kBounds) {
-      runOn(opCase, bound.type, {.checkedCalls = 0}, &started);
+      runOn(opCase, bound.type, {.computes = false}, &started);
       if (opCase.op.starts_with("convolution"))
-        runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .checkedCalls = 0}, &started);
+        runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .computes = false}, &started);
     }
-  EXPECT_EQ(started, all);
+  for (const std::string& name : started) all.erase(name);
+  EXPECT_THAT(all, testing::IsEmpty());
 }
 
 }  // namespace
