@@ -38,9 +38,9 @@ SmoothedLabel smoothedOf(const Operation& operation, std::int64_t classes) {
   return {static_cast<float>(q.label), static_cast<float>(q.other)};
 }
 
-// One number a row, from the forward op for its gradient.
+// A LogSum a row, from the forward op for its gradient.
 Operand logSumsOf(Plan& plan, TensorId logits, std::int64_t rows) {
-  return plan.shared("log sums " + std::to_string(logits), static_cast<std::size_t>(rows) * sizeof(float));
+  return plan.shared("log sums " + std::to_string(logits), static_cast<std::size_t>(rows) * sizeof(LogSum));
 }
 
 void lowerSoftmaxCrossEntropy(Plan& plan, const Operation& operation) {
@@ -57,7 +57,7 @@ void lowerSoftmaxCrossEntropy(Plan& plan, const Operation& operation) {
     arguments.logits = logits.address<const float>();
     arguments.labels = labels.address<const std::int32_t>();
     arguments.losses = losses.address<float>();
-    arguments.logSums = logSums.address<float>();
+    arguments.logSums = logSums.address<LogSum>();
     return arguments;
   });
   appendSum(plan, losses, rows, meanFactor(rows), plan.write(operation.outputs[0]));
@@ -82,7 +82,7 @@ void lowerSoftmaxCrossEntropyGradient(Plan& plan, const Operation& operation) {
                 arguments.logits = logits.address<const float>();
                 arguments.labels = labels.address<const std::int32_t>();
                 arguments.scale = scale.address<const float>();
-                arguments.logSums = logSums.address<const float>();
+                arguments.logSums = logSums.address<const LogSum>();
                 arguments.dlogits = to.address();
                 return arguments;
               });
