@@ -102,6 +102,16 @@ TEST(CudaProgram, dropoutDrawsTheSameMaskInAnyLayout) {
   }
 }
 
+TEST(CudaProgram, dropoutDrawsTheSameMaskWhereSamplesAreNotOutermost) {
+  ProgramBuilder builder(4, 1, false);
+  const TensorId x = builder.add("transpose", {weight(builder, "x", {5, 4, 3})}, {{"axes", Integers{1, 0, 2}}});
+  const TensorId y =
+      builder.add("dropout", {half(builder, x), builder.scalar(kStepScalar), builder.scalar(kFirstSampleScalar)},
+                  {{"probability", 0.4}, {"stream", std::int64_t{99}}});
+  builder.result("y", "output", half(builder, y));
+  expectAsReference(builder.take());
+}
+
 TEST(CudaProgram, everythingElementwiseKeepsTheLayout) {
   ProgramBuilder builder(2, 1, true);
   const TensorId x = image(builder, "x", 16);
