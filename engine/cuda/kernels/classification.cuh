@@ -20,8 +20,7 @@ __global__ void __launch_bounds__(kRowThreads) crossEntropy(CrossEntropyArgument
     const float loss = logSum.rest + (logSum.largest - atLabel);
     // sum_j q_j (logSum - x_j), of which every class has `other` and the label the rest.
     float smoothed = 0;
-    if (a.q.other != 0)
-      smoothed = a.q.other * (static_cast<float>(a.classes) * loss + teamSum(team, behind));
+    if (a.q.other != 0) smoothed = a.q.other * (static_cast<float>(a.classes) * loss + teamSum(team, behind));
     if (team.lane == 0) {
       a.losses[row] = (a.q.label - a.q.other) * loss + smoothed;
       a.logSums[row] = logSum;

@@ -9,8 +9,8 @@ struct SmoothedLabel {
   float label = 1, other = 0;
 };
 
-// What log(sum e^logits) of a row is the sum of: the largest logit, and the logarithm of sum e^(logit - largest). Apart,
-// so that logits of 10,000 lose no digits.
+// What log(sum e^logits) of a row is the sum of: the largest logit, and the logarithm of sum e^(logit - largest).
+// Apart, so that logits of 10,000 lose no digits.
 struct LogSum {
   float largest = 0, rest = 0;
 };
@@ -26,8 +26,8 @@ struct CrossEntropyArguments {
   bool wholeBlock = false;  // a block a row, else a warp
 };
 
-// dlogits = *scale / rows (p - q), in T. Without `logSums` each row's is computed first. dlogits may stand where logits do
-// when T is f32.
+// dlogits = *scale / rows (p - q), in T. Without `logSums` each row's is computed first. dlogits may stand where logits
+// do when T is f32.
 struct CrossEntropyGradientArguments {
   const float *logits = nullptr, *scale = nullptr;
   const LogSum* logSums = nullptr;

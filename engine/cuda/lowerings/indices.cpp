@@ -40,10 +40,11 @@ Origins originsOf(const Program& program, TensorId id) {
     return origins;
   }
   if (!movesOnly(*producer))
-    throwError(ErrorCode::badProject,
-               "indices and labels must come from the data, but '{}' is computed by '{}' during a step, where a GPU does "
-               "not check them: train on the CPU, or put them into the dataset",
-               tensor.name, producer->op->name);
+    throwError(
+        ErrorCode::badProject,
+        "indices and labels must come from the data, but '{}' is computed by '{}' during a step, where a GPU does "
+        "not check them: train on the CPU, or put them into the dataset",
+        tensor.name, producer->op->name);
   std::vector<Origins> before;
   std::vector<ReferenceTensor> numbered;
   double next = 0;

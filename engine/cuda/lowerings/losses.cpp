@@ -49,10 +49,8 @@ void lowerSoftmaxCrossEntropy(Plan& plan, const Operation& operation) {
   checkIndices(plan, operation.inputs[1], classes, "label");
   const Operand logits = readFloats(plan, x), labels = plan.read(operation.inputs[1]),
                 losses = scratchFloats(plan, rows), logSums = logSumsOf(plan, x, rows);
-  CrossEntropyArguments arguments{.rows = rows,
-                                  .classes = classes,
-                                  .q = smoothedOf(operation, classes),
-                                  .wholeBlock = takesBlock(classes)};
+  CrossEntropyArguments arguments{
+      .rows = rows, .classes = classes, .q = smoothedOf(operation, classes), .wholeBlock = takesBlock(classes)};
   plan.kernel("cross_entropy", overRows(rows, classes), {logits, labels}, {losses, logSums}, [=]() mutable {
     arguments.logits = logits.address<const float>();
     arguments.labels = labels.address<const std::int32_t>();
@@ -73,10 +71,8 @@ void lowerSoftmaxCrossEntropyGradient(Plan& plan, const Operation& operation) {
                 scale = readFloats(plan, operation.inputs[2]), logSums = known ? logSumsOf(plan, x, rows) : Operand{},
                 to = plan.write(dx);
   plan.mayOverwrite(dx, x);
-  CrossEntropyGradientArguments arguments{.rows = rows,
-                                          .classes = classes,
-                                          .q = smoothedOf(operation, classes),
-                                          .wholeBlock = takesBlock(classes)};
+  CrossEntropyGradientArguments arguments{
+      .rows = rows, .classes = classes, .q = smoothedOf(operation, classes), .wholeBlock = takesBlock(classes)};
   plan.kernel(named("cross_entropy_gradient", type), overRows(rows, classes), {logits, labels, scale, logSums}, {to},
               [=]() mutable {
                 arguments.logits = logits.address<const float>();
@@ -92,12 +88,9 @@ void lowerTopKAccuracy(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0];
   const auto [rows, classes] = rowsOf(plan, x);
   checkIndices(plan, operation.inputs[1], classes, "label");
-  const Operand logits = readFloats(plan, x), labels = plan.read(operation.inputs[1]),
-                hits = scratchFloats(plan, rows);
-  TopKArguments arguments{.rows = rows,
-                          .classes = classes,
-                          .k = operation.attributes.integer("k", 1),
-                          .wholeBlock = takesBlock(classes)};
+  const Operand logits = readFloats(plan, x), labels = plan.read(operation.inputs[1]), hits = scratchFloats(plan, rows);
+  TopKArguments arguments{
+      .rows = rows, .classes = classes, .k = operation.attributes.integer("k", 1), .wholeBlock = takesBlock(classes)};
   plan.kernel("top_k", overRows(rows, classes), {logits, labels}, {hits}, [=]() mutable {
     arguments.logits = logits.address<const float>();
     arguments.labels = labels.address<const std::int32_t>();

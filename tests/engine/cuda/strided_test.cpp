@@ -13,8 +13,15 @@ namespace {
 
 TEST(CudaStrided, dividesExactly) {
   constexpr std::int64_t kLimit = std::int64_t{1} << 32;
-  std::vector<std::int64_t> numbers{1, 2, 3, 5, 7, 10, 641, 1000, 65535, 65536, 65537, (kLimit >> 1) - 1, kLimit >> 1,
-                                    (kLimit >> 1) + 1, kLimit - 1, kLimit, kLimit + 1, 3 * kLimit + 5};
+  std::vector<std::int64_t> numbers{1,           2,
+                                    3,           5,
+                                    7,           10,
+                                    641,         1000,
+                                    65535,       65536,
+                                    65537,       (kLimit >> 1) - 1,
+                                    kLimit >> 1, (kLimit >> 1) + 1,
+                                    kLimit - 1,  kLimit,
+                                    kLimit + 1,  3 * kLimit + 5};
   const Philox random(1, 2);
   for (std::uint64_t k = 0; k < 300; ++k)  // of all sizes
     numbers.push_back(1 + static_cast<std::int64_t>(random.below(std::uint64_t{1} << (1 + k % 40), k)));
