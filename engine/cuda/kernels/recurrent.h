@@ -6,13 +6,15 @@
 
 namespace loom::cuda {
 
-// state: i, f, g, o before their functions; becomes i, f, g, o, c.
+// gates: i, f, g, o before their functions; state: i, f, g, o, c.
 struct LstmCellArguments {
-  float* state = nullptr;  // 5 hidden a row
-  const float* cBefore = nullptr;  // null: 0
+  const float* gates = nullptr;    // 4 hidden a row
+  float* state = nullptr;          // 5 hidden a row
+  const float* cBefore = nullptr;  // samples x hidden; null: 0
+  float* c = nullptr;              // samples x hidden; may be cBefore
   float* y = nullptr;
-  void* h = nullptr;  // y in T, without gaps; null where T is f32
-  std::int64_t samples = 0, hidden = 0, stateStride = 0, cBeforeStride = 0, yStride = 0;
+  void* h = nullptr;  // y in T: samples x hidden
+  std::int64_t samples = 0, hidden = 0, gateStride = 0, stateStride = 0, yStride = 0;
 };
 
 // dc is read unless `last` and overwritten with the earlier step's.
@@ -20,22 +22,24 @@ struct LstmCellGradientArguments {
   const float* state = nullptr;
   const float* cBefore = nullptr;  // null: 0
   const float* dy = nullptr;
-  const float* dh = nullptr;  // from the step behind, without gaps; null: 0
+  const float* dh = nullptr;  // from the step behind: samples x hidden; null: 0
   float* dc = nullptr;        // samples x hidden
-  void* da = nullptr;         // 4 hidden a row
+  void *da = nullptr, *step = nullptr;  // 4 hidden a row; the same without gaps, for the next product
   std::int64_t samples = 0, hidden = 0, stateStride = 0, cBeforeStride = 0, dyStride = 0, daStride = 0;
   bool last = false;
 };
 
-// state: the input side of r, z, n; becomes r, z, n, u.
+// gates: the input side of r, z, n; state: r, z, n, u.
 struct GruCellArguments {
+  const float* gates = nullptr;    // 3 hidden a row
   float* state = nullptr;          // 4 hidden a row
-  const float* product = nullptr;  // U h: 3 hidden a row, without gaps; null: 0
+  const float* product = nullptr;  // U h: samples x 3 hidden; null: 0
   const float* bias = nullptr;     // 3 hidden, of the hidden side; null: 0
-  const float* hBefore = nullptr;  // null: 0
+  const float* hBefore = nullptr;  // samples x hidden; null: 0
+  float* h = nullptr;              // samples x hidden; may be hBefore
   float* y = nullptr;
-  void* h = nullptr;  // y in T, without gaps; null where T is f32
-  std::int64_t samples = 0, hidden = 0, stateStride = 0, yStride = 0;  // hBefore's stride is y's
+  void* factor = nullptr;  // h in T; null where T is f32
+  std::int64_t samples = 0, hidden = 0, gateStride = 0, stateStride = 0, yStride = 0;
 };
 
 // dh is read unless `last` and overwritten with what goes past the gates to the earlier step.
@@ -43,8 +47,8 @@ struct GruCellGradientArguments {
   const float* state = nullptr;
   const float* hBefore = nullptr;  // null: 0
   const float* dy = nullptr;
-  float* dh = nullptr;                 // samples x hidden
-  void *input = nullptr, *side = nullptr;  // a and k: 3 hidden a row
+  float* dh = nullptr;                                      // samples x hidden
+  void *input = nullptr, *side = nullptr, *step = nullptr;  // a and k: 3 hidden a row; k again, without gaps
   std::int64_t samples = 0, hidden = 0, stateStride = 0, yStride = 0, sideStride = 0;  // dy's stride is y's
   bool last = false;
 };

@@ -11,26 +11,27 @@
 namespace loom::cuda {
 namespace {
 
-constexpr std::int64_t kMostScores = std::int64_t{1} << 26;  // numbers that stand at once
+constexpr std::size_t kScoresShare = 64;  // of the device's memory, one part may hold scores
 
 struct Heads {
   std::int64_t batch, queries, keys, channels, heads;
   bool causal;
+  std::int64_t atOnce = 1;  // samples whose scores stand at once
   std::int64_t width() const { return channels / heads; }
   float scale() const { return 1 / std::sqrt(static_cast<float>(width())); }
-  std::int64_t samplesAtOnce() const {
-    return std::clamp<std::int64_t>(kMostScores / (heads * queries * keys), 1, batch);
-  }
 };
 
 Heads headsOf(const Plan& plan, const Operation& operation) {
   const Shape &q = plan.shape(operation.inputs[0]), &k = plan.shape(operation.inputs[1]);
-  return {q[0],
+  Heads h{q[0],
           q[1],
           k[1],
           q[2],
           operation.attributes.integer("heads", 1),
           operation.attributes.boolean("causal", false)};
+  const auto most = static_cast<std::int64_t>(plan.device().facts().memoryBytes / kScoresShare / sizeof(float));
+  h.atOnce = std::clamp<std::int64_t>(most / (h.heads * h.queries * h.keys), 1, h.batch);
+  return h;
 }
 
 // N x T x C as N x heads x T x C/heads, in the type of factors; and back.
@@ -67,9 +68,8 @@ struct Chunk {
 };
 template <class Work>
 void forEachChunk(const Heads& h, const Work& work) {
-  const std::int64_t atOnce = h.samplesAtOnce();
-  for (std::int64_t first = 0; first < h.batch; first += atOnce)
-    work(Chunk{first, std::min(atOnce, h.batch - first)});
+  for (std::int64_t first = 0; first < h.batch; first += h.atOnce)
+    work(Chunk{first, std::min(h.atOnce, h.batch - first)});
 }
 
 // The product of `a` (rows x inner, or its transpose) and `b` of each head.
@@ -108,7 +108,7 @@ void lowerAttention(Plan& plan, const Operation& operation) {
   const Operand y = plan.write(operation.outputs[0]), statistics = plan.write(operation.outputs[1]);
   const Operand byHead = resultByHead(plan, h, y);
   const std::int64_t perSample = h.heads * h.queries * h.keys;
-  const Operand allScores = scratchOf(plan, h.samplesAtOnce() * perSample, DataType::f32);
+  const Operand allScores = scratchOf(plan, h.atOnce * perSample, DataType::f32);
   const Operand allProbabilities = roomBeside(plan, allScores, plan.factors());
   forEachChunk(h, [&](const Chunk& chunk) {
     const std::int64_t matrices = chunk.samples * h.heads;
@@ -149,7 +149,7 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
     return Result{whole, resultByHead(plan, h, whole)};
   };
   const Result dq = result(0), dk = result(1), dv = result(2);
-  const std::int64_t perSample = h.heads * h.queries * h.keys, numbers = h.samplesAtOnce() * perSample;
+  const std::int64_t perSample = h.heads * h.queries * h.keys, numbers = h.atOnce * perSample;
   const Operand allScores = scratchOf(plan, numbers, DataType::f32), allDp = scratchOf(plan, numbers, DataType::f32);
   const Operand allP = roomBeside(plan, allScores, plan.factors()), allDs = roomBeside(plan, allDp, plan.factors());
   forEachChunk(h, [&](const Chunk& chunk) {

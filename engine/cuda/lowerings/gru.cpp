@@ -11,35 +11,39 @@ void lowerGru(Plan& plan, const Operation& operation) {
   const Operand hiddenBias = plan.read(inputOr(operation, 4));
   const Operand wHidden = readFactor(plan, operation.inputs[2]);
   const Operand y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
-  emitInputSide(plan, s, operation, "gru", state);
-  const bool copies = plan.factors() != DataType::f32;
-  const Operand h = copies ? scratchOf(plan, s.batch * s.hidden, plan.factors()) : Operand{};
-  const Operand products = scratchOf(plan, s.batch * s.width(), DataType::f32);
-  const std::int64_t row = s.state * s.hidden;
+  const Operand gates = emitInputSide(plan, s, operation, "gru");
+  const std::int64_t perStep = s.batch * s.hidden;
+  const Operand products = scratchOf(plan, s.batch * s.width(), DataType::f32),
+                h = scratchOf(plan, perStep, DataType::f32);
+  const Operand rounded = plan.factors() == DataType::f32 ? Operand{} : scratchOf(plan, perStep, plan.factors());
   for (std::int64_t step = 0; step < s.time; ++step) {
-    const Operand now = s.at(state, step, row), yNow = s.at(y, step, s.hidden);
-    const Operand before = step > 0 ? s.at(y, step - 1, s.hidden) : Operand{};
-    const Operand product = step > 0 ? products : Operand{};
+    const Operand gatesNow = s.at(gates, step, s.width()), stateNow = s.at(state, step, s.state * s.hidden),
+                  yNow = s.at(y, step, s.hidden);
+    const Operand before = step > 0 ? h : Operand{}, product = step > 0 ? products : Operand{};
     if (step > 0)
       emitProduct(plan, {.name = "gru step",
                          .m = s.batch,
                          .n = s.width(),
                          .k = s.hidden,
-                         .a = copies ? h : before,
+                         .a = rounded ? rounded : h,
                          .b = wHidden,
                          .c = product,
-                         .transposeB = true,
-                         .lda = copies ? s.hidden : s.time * s.hidden});
-    GruCellArguments arguments{
-        .samples = s.batch, .hidden = s.hidden, .stateStride = s.time * row, .yStride = s.time * s.hidden};
-    plan.kernel(named("gru_cell", plan.factors()), overElements(s.batch * s.hidden), {now, product, hiddenBias, before},
-                {now, yNow, h}, [=]() mutable {
-                  arguments.state = now.address<float>();
+                         .transposeB = true});
+    GruCellArguments arguments{.samples = s.batch,
+                               .hidden = s.hidden,
+                               .gateStride = s.time * s.width(),
+                               .stateStride = s.time * s.state * s.hidden,
+                               .yStride = s.time * s.hidden};
+    plan.kernel(named("gru_cell", plan.factors()), overElements(perStep), {gatesNow, product, hiddenBias, before},
+                {stateNow, h, yNow, rounded}, [=]() mutable {
+                  arguments.gates = gatesNow.address<const float>();
+                  arguments.state = stateNow.address<float>();
                   arguments.product = product.address<const float>();
                   arguments.bias = hiddenBias.address<const float>();
                   arguments.hBefore = before.address<const float>();
+                  arguments.h = h.address<float>();
                   arguments.y = yNow.address<float>();
-                  arguments.h = h.address();
+                  arguments.factor = rounded.address();
                   return arguments;
                 });
   }
@@ -52,7 +56,8 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const Operand wHidden = readFactor(plan, operation.inputs[2]);
   const std::int64_t width = s.width(), row = s.state * s.hidden;
   const Operand input = scratchOf(plan, s.rows() * width, plan.factors()),
-                side = scratchOf(plan, s.rows() * width, plan.factors());
+                side = scratchOf(plan, s.rows() * width, plan.factors()),
+                sideStep = scratchOf(plan, s.batch * width, plan.factors());
   const Operand dh = scratchOf(plan, s.batch * s.hidden, DataType::f32);
   for (std::int64_t step = s.time; step-- > 0;) {
     const bool last = step + 1 == s.time;
@@ -61,10 +66,9 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                          .m = s.batch,
                          .n = s.hidden,
                          .k = width,
-                         .a = s.at(side, step + 1, width),
+                         .a = sideStep,
                          .b = wHidden,
                          .c = dh,
-                         .lda = s.time * width,
                          .beta = 1});
     const Operand now = s.at(state, step, row), dyNow = s.at(dy, step, s.hidden);
     const Operand before = step > 0 ? s.at(y, step - 1, s.hidden) : Operand{};
@@ -77,13 +81,14 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                                        .sideStride = s.time * width,
                                        .last = last};
     plan.kernel(named("gru_cell_gradient", plan.factors()), overElements(s.batch * s.hidden),
-                {now, before, dyNow, behind}, {inputNow, sideNow, dh}, [=]() mutable {
+                {now, before, dyNow, behind}, {inputNow, sideNow, sideStep, dh}, [=]() mutable {
                   arguments.state = now.address<const float>();
                   arguments.hBefore = before.address<const float>();
                   arguments.dy = dyNow.address<const float>();
                   arguments.dh = dh.address<float>();
                   arguments.input = inputNow.address();
                   arguments.side = sideNow.address();
+                  arguments.step = sideStep.address();
                   return arguments;
                 });
   }

@@ -6,6 +6,47 @@
 namespace loom::cuda {
 namespace {
 
+void lowerLstm(Plan& plan, const Operation& operation) {
+  const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
+  const Operand h0 = readFactor(plan, inputOr(operation, 4)), c0 = plan.read(inputOr(operation, 5));
+  const Operand wHidden = readFactor(plan, operation.inputs[2]);
+  const Operand y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
+  const Operand gates = emitInputSide(plan, s, operation, "lstm");
+  const std::int64_t perStep = s.batch * s.hidden;
+  const Operand h = scratchOf(plan, perStep, plan.factors()), c = scratchOf(plan, perStep, DataType::f32);
+  for (std::int64_t step = 0; step < s.time; ++step) {
+    const Operand gatesNow = s.at(gates, step, s.width()), stateNow = s.at(state, step, s.state * s.hidden),
+                  yNow = s.at(y, step, s.hidden);
+    const Operand cBefore = step > 0 ? c : c0;
+    if (step > 0 || h0)
+      emitProduct(plan, {.name = "lstm step",
+                         .m = s.batch,
+                         .n = s.width(),
+                         .k = s.hidden,
+                         .a = step > 0 ? h : h0,
+                         .b = wHidden,
+                         .c = gatesNow,
+                         .transposeB = true,
+                         .ldc = s.time * s.width(),
+                         .beta = 1});
+    LstmCellArguments arguments{.samples = s.batch,
+                                .hidden = s.hidden,
+                                .gateStride = s.time * s.width(),
+                                .stateStride = s.time * s.state * s.hidden,
+                                .yStride = s.time * s.hidden};
+    plan.kernel(named("lstm_cell", plan.factors()), overElements(perStep), {gatesNow, cBefore}, {stateNow, c, yNow, h},
+                [=]() mutable {
+                  arguments.gates = gatesNow.address<const float>();
+                  arguments.state = stateNow.address<float>();
+                  arguments.cBefore = cBefore.address<const float>();
+                  arguments.c = c.address<float>();
+                  arguments.y = yNow.address<float>();
+                  arguments.h = h.address();
+                  return arguments;
+                });
+  }
+}
+
 // The cells before a step: in the state of the step before, or c0.
 struct Cells {
   Operand at;
@@ -13,51 +54,8 @@ struct Cells {
 };
 Cells cellsBefore(const RecurrentShape& s, const Operand& state, const Operand& c0, std::int64_t step) {
   if (step == 0) return {c0, s.hidden};
-  const Operand row = s.at(state, step - 1, s.state * s.hidden);
-  return {part(row, 4 * s.hidden, ((s.batch - 1) * s.time + 1) * s.state * s.hidden - 4 * s.hidden),
-          s.time * s.state * s.hidden};
-}
-
-void lowerLstm(Plan& plan, const Operation& operation) {
-  const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
-  const Operand h0 = readFactor(plan, inputOr(operation, 4)), c0 = plan.read(inputOr(operation, 5));
-  const Operand wHidden = readFactor(plan, operation.inputs[2]);
-  const Operand y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
-  emitInputSide(plan, s, operation, "lstm", state);
-  const bool copies = plan.factors() != DataType::f32;
-  const Operand h = copies ? scratchOf(plan, s.batch * s.hidden, plan.factors()) : Operand{};
-  const std::int64_t row = s.state * s.hidden;
-  for (std::int64_t step = 0; step < s.time; ++step) {
-    const Operand now = s.at(state, step, row), yNow = s.at(y, step, s.hidden);
-    if (step > 0 || h0) {
-      const bool strided = step > 0 && !copies;
-      emitProduct(plan, {.name = "lstm step",
-                         .m = s.batch,
-                         .n = s.width(),
-                         .k = s.hidden,
-                         .a = step == 0 ? h0 : (copies ? h : s.at(y, step - 1, s.hidden)),
-                         .b = wHidden,
-                         .c = now,
-                         .transposeB = true,
-                         .lda = strided ? s.time * s.hidden : s.hidden,
-                         .ldc = s.time * row,
-                         .beta = 1});
-    }
-    const Cells before = cellsBefore(s, state, c0, step);
-    LstmCellArguments arguments{.samples = s.batch,
-                                .hidden = s.hidden,
-                                .stateStride = s.time * row,
-                                .cBeforeStride = before.stride,
-                                .yStride = s.time * s.hidden};
-    plan.kernel(named("lstm_cell", plan.factors()), overElements(s.batch * s.hidden), {now, before.at}, {now, yNow, h},
-                [=]() mutable {
-                  arguments.state = now.address<float>();
-                  arguments.cBefore = before.at.address<const float>();
-                  arguments.y = yNow.address<float>();
-                  arguments.h = h.address();
-                  return arguments;
-                });
-  }
+  const std::int64_t row = s.state * s.hidden, from = 4 * s.hidden;
+  return {part(s.at(state, step - 1, row), from, ((s.batch - 1) * s.time + 1) * row - from), s.time * row};
 }
 
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
@@ -67,24 +65,20 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const Operand h0 = plan.read(inputOr(operation, 6)), c0 = plan.read(inputOr(operation, 7));
   const Operand wHidden = readFactor(plan, operation.inputs[2]);
   const std::int64_t width = s.width(), row = s.state * s.hidden, perStep = s.batch * s.hidden;
-  const Operand da = scratchOf(plan, s.rows() * width, plan.factors());
+  const Operand da = scratchOf(plan, s.rows() * width, plan.factors()),
+                daStep = scratchOf(plan, s.batch * width, plan.factors());
   const Operand dh = scratchOf(plan, perStep, DataType::f32);
   const bool toH0 = plan.wanted(operation.outputs[4]), toC0 = plan.wanted(operation.outputs[5]);
   const Operand dc = toC0 ? plan.write(operation.outputs[5]) : scratchOf(plan, perStep, DataType::f32);
   // dh of the step before: da U.
-  const auto back = [&](std::int64_t step, const Operand& to) {
-    emitProduct(plan, {.name = "lstm_gradient step",
-                       .m = s.batch,
-                       .n = s.hidden,
-                       .k = width,
-                       .a = s.at(da, step, width),
-                       .b = wHidden,
-                       .c = to,
-                       .lda = s.time * width});
+  const auto back = [&](const Operand& to) {
+    emitProduct(
+        plan,
+        {.name = "lstm_gradient step", .m = s.batch, .n = s.hidden, .k = width, .a = daStep, .b = wHidden, .c = to});
   };
   for (std::int64_t step = s.time; step-- > 0;) {
     const bool last = step + 1 == s.time;
-    if (!last) back(step + 1, dh);
+    if (!last) back(dh);
     const Operand now = s.at(state, step, row), dyNow = s.at(dy, step, s.hidden), daNow = s.at(da, step, width);
     const Operand behind = last ? Operand{} : dh, cellsBehind = last ? Operand{} : dc;
     const Cells before = cellsBefore(s, state, c0, step);
@@ -96,17 +90,18 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                                         .daStride = s.time * width,
                                         .last = last};
     plan.kernel(named("lstm_cell_gradient", plan.factors()), overElements(perStep),
-                {now, before.at, dyNow, behind, cellsBehind}, {daNow, dc}, [=]() mutable {
+                {now, before.at, dyNow, behind, cellsBehind}, {daNow, daStep, dc}, [=]() mutable {
                   arguments.state = now.address<const float>();
                   arguments.cBefore = before.at.address<const float>();
                   arguments.dy = dyNow.address<const float>();
                   arguments.dh = behind.address<const float>();
                   arguments.dc = dc.address<float>();
                   arguments.da = daNow.address();
+                  arguments.step = daStep.address();
                   return arguments;
                 });
   }
-  if (toH0) back(0, plan.write(operation.outputs[4]));
+  if (toH0) back(plan.write(operation.outputs[4]));
   emitToInputs(plan, s, operation, "lstm_gradient", da, da, y, h0);
   emitToBias(plan, s, da, operation.outputs[3]);
 }

@@ -45,7 +45,9 @@ void emitProduct(Plan& plan, const Product& p) {
     call.epilogue = Epilogue::relu;
   const double multiplyAdds =
       static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  const Operand workspace = plan.scratch(multiplyAdds < kSmall ? kSmallWorkspace : kWorkspace);
+  // One for all products of a program: they follow each other in one stream.
+  const Operand workspace = multiplyAdds < kSmall ? plan.shared("workspace of small products", kSmallWorkspace)
+                                                  : plan.shared("workspace of products", kWorkspace);
   std::vector<Operand> reads{p.a, p.b, p.bias};
   if (p.beta != 0) reads.push_back(p.c);
   plan.stage({.kernel = nameOf(p),

@@ -7,23 +7,28 @@ namespace loom::cuda {
 
 RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state) {
   const Shape& x = plan.shape(operation.inputs[0]);
-  return {x[0], x[1], x[2], plan.shape(operation.inputs[2])[1], gates, state,
+  return {x[0],
+          x[1],
+          x[2],
+          plan.shape(operation.inputs[2])[1],
+          gates,
+          state,
           operation.attributes.boolean("reverse", false)};
 }
 
-void emitInputSide(Plan& plan, const RecurrentShape& s, const Operation& operation, const std::string& name,
-                   const Operand& state) {
+Operand emitInputSide(Plan& plan, const RecurrentShape& s, const Operation& operation, const std::string& name) {
   const TensorId bias = inputOr(operation, 3);
+  const Operand gates = scratchOf(plan, s.rows() * s.width(), DataType::f32);
   emitProduct(plan, {.name = name + " input side",
                      .m = s.rows(),
                      .n = s.width(),
                      .k = s.channels,
                      .a = readFactor(plan, operation.inputs[0]),
                      .b = readFactor(plan, operation.inputs[1]),
-                     .c = state,
-                     .bias = bias == kNoTensor ? Operand{} : plan.read(bias, plainLayout(1), state.type),
-                     .transposeB = true,
-                     .ldc = s.state * s.hidden});
+                     .c = gates,
+                     .bias = bias == kNoTensor ? Operand{} : plan.read(bias, plainLayout(1), DataType::f32),
+                     .transposeB = true});
+  return gates;
 }
 
 void emitToInputs(Plan& plan, const RecurrentShape& s, const Operation& operation, const std::string& name,

@@ -26,12 +26,10 @@ inline Operand readFactor(Plan& plan, TensorId id) {
   return id == kNoTensor ? Operand{} : plan.read(id, plainLayout(plan.shape(id).rank()), plan.factors());
 }
 
-// Weights' gradients are in f32 whatever their factors are.
-// state[:, gates 0 ... gates) = x W^T + b, over all steps.
-void emitInputSide(Plan& plan, const RecurrentShape& shape, const Operation& operation, const std::string& name,
-                   const Operand& state);
+// x W^T + b over all steps: rows x width, in f32, during this operation.
+Operand emitInputSide(Plan& plan, const RecurrentShape& shape, const Operation& operation, const std::string& name);
 // The rest of a gradient, from what came to the input side (`input`) and to the hidden side, rows x width in the type of
-// factors: to x, w_input and w_hidden, whose places among the outputs are the first three. Of `h` in f32, h0 too.
+// factors: to x, w_input and w_hidden, the first three outputs. y and h0 are in f32.
 void emitToInputs(Plan& plan, const RecurrentShape& shape, const Operation& operation, const std::string& name,
                   const Operand& input, const Operand& hiddenSide, const Operand& y, const Operand& h0);
 void emitToBias(Plan& plan, const RecurrentShape& shape, const Operand& side, TensorId bias);

@@ -70,11 +70,34 @@ std::vector<OpCase> wideRows() {
   };
 }
 
+std::vector<OpCase> wideProducts() {
+  return {
+      // Sums in several chunks, of whole packs and of others; more columns than a block takes.
+      {"wide_bias_gradient", "bias_gradient", {values({300, 40})}, {{"axis", -1}}},
+      {"wide_bias_gradient_odd", "bias_gradient", {values({7, 33, 5, 6})}, {{"axis", 1}}},
+      {"wide_bias_gradient_tiles", "bias_gradient", {values({70, 600})}, {{"axis", -1}}},
+      {"wide_matmul", "matmul", {values({40, 72}), values({56, 72}), values({56})}, {{"transpose_b", true}}},
+      {"wide_convolution", "convolution", {values({3, 16, 7, 6}), values({24, 16, 3, 3}), values({24})}, {}},
+      // More keys than a warp has lanes; samples that do not all stand at once on a small device.
+      {"wide_attention",
+       "attention",
+       {values({4, 70, 16}, -2, 2), values({4, 70, 16}, -2, 2), values({4, 70, 16})},
+       {{"heads", std::int64_t{2}}, {"causal", true}}},
+      {"wide_attention_cross",
+       "attention",
+       {values({2, 9, 40}), values({2, 65, 40}), values({2, 65, 40})},
+       {{"heads", std::int64_t{1}}, {"causal", false}}},
+      // More units than a block has threads.
+      {"wide_lstm", "lstm", {values({9, 3, 8}), values({160, 8}), values({160, 40}), values({160})}, {}},
+      {"wide_gru", "gru", {values({9, 3, 8}), values({120, 8}), values({120, 40}), values({120}), values({120})}, {}},
+  };
+}
+
 }  // namespace
 
 std::vector<OpCase> wideCases() {
   std::vector<OpCase> cases;
-  for (const auto& family : {wideElementwise(), wideShapes(), wideRows(), wideNormalizations()})
+  for (const auto& family : {wideElementwise(), wideShapes(), wideRows(), wideProducts(), wideNormalizations()})
     cases.insert(cases.end(), family.begin(), family.end());
   return cases;
 }
