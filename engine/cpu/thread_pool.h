@@ -40,7 +40,8 @@ class ThreadPool {
   int size() const { return m_size; }
   Barrier& barrier() { return m_barrier; }
   // Calls job(context, index) on every thread, index 0 on the caller's; returns when all have ended. One job at a time:
-  // a second caller waits. The job must not throw. Allocates nothing. The barrier is whole at its start.
+  // a second caller waits. The job must not throw. Allocates nothing. The barrier is whole at its start. Within the job
+  // denormal numbers count as zero and are stored as zero, on the caller's thread too; afterwards its own mode is back.
   void run(void (*job)(void* context, int index), void* context);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace loom::cuda {
 
-// A call's reach into the device's memory. What is read and written counts as written.
+// A call's reach into the device's memory. What is read and written stands in two of them.
 struct Access {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;

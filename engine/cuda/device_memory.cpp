@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 namespace loom::cuda {
 namespace {
@@ -11,6 +12,13 @@ constexpr std::size_t kStaging = std::size_t{4} << 20;  // bytes of pinned memor
 class DeviceMemory final : public TensorMemory {
  public:
   explicit DeviceMemory(std::shared_ptr<Device> device) : m_device(std::move(device)) {}
+  ~DeviceMemory() override {
+    try {
+      m_device->synchronise(Stream::compute);  // zeros may still be on their way
+    } catch (const std::exception&) {
+      // A device that is lost has told it to whoever used it last.
+    }
+  }
 
   float* allocate(std::int64_t elements) override {
     const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);

@@ -200,7 +200,7 @@ void Plan::deliver(TensorId id) {
   Operand target = to;
   target.bytes = static_cast<std::size_t>(count) * sizeof(float);
   const Operand words = deliveryWords();
-  kernel("deliver", overElements(count), {from, words}, {target}, [=] {
+  kernel("deliver", overElements(count), {from, words, target}, {target}, [=] {
     return DeliverArguments{from.address<const float>(), target.address<float>(),
                             words.address<const DeliveryWords>(), count};
   });

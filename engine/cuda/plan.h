@@ -90,7 +90,7 @@ class Plan {
   StoredTensor& stored(TensorId id);
 
   // One call of one of our kernels, "softmax" + its type's name. `arguments` answers the kernel's struct; called once
-  // addresses are known. What a kernel reads and writes at once stands in both lists, or in `writes` alone.
+  // addresses are known. What a kernel reads and writes at once stands in both lists.
   template <class MakeArguments>
   void kernel(const std::string& name, const Launch& launch, std::vector<Operand> reads, std::vector<Operand> writes,
               MakeArguments arguments) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace loom {
 namespace {
 
@@ -77,6 +79,25 @@ TEST(ThreadPool, aThreadThatWillNotComeLetsTheOthersGo) {
     EXPECT_EQ(context.met, context.absent == kThreads ? 3 * kThreads : 0) << "the barrier is whole in each run";
     EXPECT_EQ(context.broken, context.absent == kThreads ? 0 : 3 * (kThreads - 1));
   }
+}
+
+TEST(ThreadPool, denormalsAreZeroWithinAJobAndTheCallersOwnModeComesBack) {
+  constexpr int kThreads = 3;
+  cpu::ThreadPool pool(kThreads);
+  struct Context {
+    volatile float least = std::numeric_limits<float>::min(), denormal = std::numeric_limits<float>::denorm_min();
+    std::atomic<int> stored{0}, read{0};
+  } context;
+  pool.run(
+      [](void* pointer, int) {
+        auto& c = *static_cast<Context*>(pointer);
+        if (c.least * 0.5f == 0) ++c.stored;
+        if (c.denormal * 16777216.0f * 16777216.0f == 0) ++c.read;
+      },
+      &context);
+  EXPECT_EQ(context.stored, kThreads);
+  EXPECT_EQ(context.read, kThreads);
+  EXPECT_GT(context.least * 0.5f, 0);
 }
 
 }  // namespace

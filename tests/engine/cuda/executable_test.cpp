@@ -54,9 +54,13 @@ struct Machine {
   std::unique_ptr<Executable> executable;
 };
 
+// As a training does it: in f16 with gradients scaled on their way.
 networks::Outcome step(const Program& program, const fake::FakeOptions& options, DataType precision) {
   Machine machine(program, options, precision);
-  machine.executable->run({.step = 4, .firstSample = 2, .lossScale = 1.5});
+  machine.executable->run({.step = 4,
+                           .firstSample = 2,
+                           .lossScale = 1.5,
+                           .gradientScale = precision == DataType::f16 ? 1024.0 : 1});
   return machine.outcome();
 }
 
@@ -150,9 +154,9 @@ TEST(CudaExecutable, GradientsAreScaledOnTheirWayAlone) {
   EXPECT_EQ(found, expected);
   // In f16 small gradients vanish without it.
   Machine half(program, {}, DataType::f16), halfScaled(program, {}, DataType::f16);
-  half.executable->run({.lossScale = 1e-6});
-  halfScaled.executable->run({.lossScale = 1e-6, .gradientScale = 65536});
-  plain.executable->run({.lossScale = 1e-6});
+  half.executable->run({.lossScale = 1e-7});
+  halfScaled.executable->run({.lossScale = 1e-7, .gradientScale = 65536});
+  plain.executable->run({.lossScale = 1e-7});
   expected = plain.outcome();
   const std::string name = "gradient of linear0/weight";
   EXPECT_GT(cases::relativeDistance(half.outcome().at(name), expected.at(name)), 0.1);

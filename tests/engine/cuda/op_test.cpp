@@ -32,7 +32,7 @@ struct Bound {
   double distance;  // cases::relativeDistance; of a sum of either sign, beside the sum of its magnitudes
 };
 // f32: sums in another order. bf16 and f16 round each tensor that they keep to 8 and 11 bits.
-constexpr Bound kBounds[] = {{DataType::f32, 1e-5}, {DataType::bf16, 1.5e-2}, {DataType::f16, 2e-3}};
+constexpr Bound kBounds[] = {{DataType::f32, 1e-5}, {DataType::bf16, 2e-2}, {DataType::f16, 2.5e-3}};
 
 bool isKnown(const cases::OpCase& opCase) {
   const Program program = cases::programOf(opCase, true);
@@ -44,9 +44,10 @@ std::vector<cases::OpCase> knownCases() {
   const std::vector<cases::OpCase> wide = cases::wideCases();
   known.insert(known.end(), wide.begin(), wide.end());
   std::erase_if(known, [](const cases::OpCase& one) { return !isKnown(one); });
-  // Each again between tensors that may be kept in 16 bits, unless it changes or exchanges what the store holds.
+  // Each again between tensors that may be kept in 16 bits, unless it works on what the store holds alone.
   for (std::size_t k = known.size(); k-- > 0;) {
-    if (!findOp(known[k].op).isPure()) continue;
+    const OpDefinition& op = findOp(known[k].op);
+    if (op.communicates || op.updatesOf != nullptr) continue;
     known.push_back(known[k]);
     known.back().name += "_inside";
     known.back().inside = true;
@@ -151,7 +152,8 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
       if (opCase.op.starts_with("convolution"))
         runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .checkedCalls = 0}, &started);
     }
-  EXPECT_EQ(started, all);
+  for (const std::string& name : started) all.erase(name);
+  EXPECT_THAT(all, testing::IsEmpty());
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ std::vector<OpCase> wideProducts() {
 
 std::vector<OpCase> wideCases() {
   std::vector<OpCase> cases;
-  for (const auto& family : {wideElementwise(), wideShapes(), wideRows(), wideProducts()})
+  for (const auto& family : {wideElementwise(), wideShapes(), wideRows(), wideProducts(), wideNormalizations()})
     cases.insert(cases.end(), family.begin(), family.end());
   return cases;
 }

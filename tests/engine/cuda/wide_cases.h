@@ -6,5 +6,7 @@
 namespace loom::cases {
 
 std::vector<OpCase> wideCases();
+// Of them.
+std::vector<OpCase> wideNormalizations();
 
 }  // namespace loom::cases

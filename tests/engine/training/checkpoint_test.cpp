@@ -10,6 +10,7 @@
 #include "engine/training/position.h"
 #include "engine/training/same_weights.h"
 #include "tests/engine/run/folder.h"
+#include "tests/engine/training/far_machine.h"
 
 namespace loom {
 namespace {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <vector>
@@ -48,34 +49,47 @@ Extents plainStrides(const Extents& extents) {
   return strides;
 }
 
-// Calls what(place in the image, in the weight, in the result), all plain, for each product of the convolution.
+constexpr std::size_t kAxes = 3;
+// Three spatial axes, the first of them 1 where there are two.
+std::array<std::int64_t, kAxes> spatial(const Extents& all, std::size_t skipped, std::int64_t missing) {
+  std::array<std::int64_t, kAxes> three;
+  three.fill(missing);
+  for (std::size_t k = skipped; k < all.size(); ++k) three[kAxes - all.size() + k] = all[k];
+  return three;
+}
+
+// Calls what(place in the image and its step, in the weight, in the result, count) for all products of the convolution,
+// in rows of so many: places are plain; the weight's stays, the result's grows by one.
 template <class What>
-void forProducts(const DnnGraph& graph, const DnnConvolution& convolution, const What& what) {
-  const Extents image = tensorOf(graph, convolution.image).extents, weight = tensorOf(graph, convolution.weight).extents,
-                result = tensorOf(graph, convolution.result).extents;
-  const Extents imageStrides = plainStrides(image), weightStrides = plainStrides(weight),
-                resultStrides = plainStrides(result);
-  const std::int64_t perGroup = result[1] / (image[1] / weight[1]);  // of the outputs
-  Extents out(result.size());
-  do {
-    Extents tap(weight.size() - 1);  // input channel within the group, spatial
-    const Extents taps(weight.begin() + 1, weight.end());
-    do {
-      Extents in(image.size());
-      in[0] = out[0];
-      in[1] = out[1] / perGroup * weight[1] + tap[0];
-      bool inside = true;
-      for (std::size_t k = 2; k < in.size(); ++k) {
-        in[k] = out[k] * convolution.strides[k - 2] + tap[k - 1] * convolution.dilation[k - 2] - convolution.before[k - 2];
-        inside &= in[k] >= 0 && in[k] < image[k];
-      }
-      if (!inside) continue;
-      Extents at{out[1]};
-      at.insert(at.end(), tap.begin(), tap.end());
-      what(static_cast<std::size_t>(placeOf(in, imageStrides)), static_cast<std::size_t>(placeOf(at, weightStrides)),
-           static_cast<std::size_t>(placeOf(out, resultStrides)));
-    } while (next(tap, taps));
-  } while (next(out, result));
+void forProducts(const DnnGraph& graph, const DnnConvolution& one, const What& what) {
+  const Extents &image = tensorOf(graph, one.image).extents, &weight = tensorOf(graph, one.weight).extents,
+                &result = tensorOf(graph, one.result).extents;
+  const auto x = spatial(image, 2, 1), w = spatial(weight, 2, 1), y = spatial(result, 2, 1),
+             stride = spatial(one.strides, 0, 1), before = spatial(one.before, 0, 0),
+             dilation = spatial(one.dilation, 0, 1);
+  const std::int64_t channels = image[1], perGroup = weight[1], outputs = result[1],
+                     outputsPerGroup = outputs / (channels / perGroup);
+  const std::int64_t taps = w[0] * w[1] * w[2];
+  for (std::int64_t n = 0; n < image[0]; ++n)
+    for (std::int64_t o = 0; o < outputs; ++o)
+      for (std::int64_t c = 0; c < perGroup; ++c)
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+          const std::int64_t from[] = {tap / (w[1] * w[2]) * dilation[0] - before[0],
+                                       tap / w[2] % w[1] * dilation[1] - before[1], tap % w[2] * dilation[2] - before[2]};
+          // The columns of the result whose image lies within.
+          const std::int64_t first = from[2] >= 0 ? 0 : (-from[2] + stride[2] - 1) / stride[2];
+          const std::int64_t last = std::min(y[2], (x[2] - from[2] + stride[2] - 1) / stride[2]);
+          if (last <= first) continue;
+          for (std::int64_t row = 0; row < y[0] * y[1]; ++row) {
+            const std::int64_t depth = row / y[1] * stride[0] + from[0], height = row % y[1] * stride[1] + from[1];
+            if (depth < 0 || depth >= x[0] || height < 0 || height >= x[1]) continue;
+            const std::int64_t channel = o / outputsPerGroup * perGroup + c;
+            const std::int64_t in =
+                (((n * channels + channel) * x[0] + depth) * x[1] + height) * x[2] + first * stride[2] + from[2];
+            what(in, stride[2], (o * perGroup + c) * taps + tap, ((n * outputs + o) * y[0] * y[1] + row) * y[2] + first,
+                 last - first);
+          }
+        }
 }
 
 void expect(const DnnGraph& graph, const DnnConvolution& one) {
@@ -162,11 +176,19 @@ class Run {
     const std::vector<double>& a = factor(reach.reads[0]);
     const std::vector<double>& b = factor(reach.reads[1]);
     std::vector<double> sums(static_cast<std::size_t>(elementsOf(tensorOf(m_graph, reach.writes).extents)));
-    forProducts(m_graph, one, [&](std::size_t image, std::size_t weight, std::size_t result) {
+    double* const to = sums.data();
+    forProducts(m_graph, one, [&](std::int64_t image, std::int64_t step, std::int64_t weight, std::int64_t result,
+                                  std::int64_t count) {
       switch (one.kind) {
-        case DnnConvolution::Kind::forward: sums[result] += a[image] * b[weight]; break;
-        case DnnConvolution::Kind::inputGradient: sums[image] += a[weight] * b[result]; break;
-        case DnnConvolution::Kind::weightGradient: sums[weight] += a[image] * b[result]; break;
+        case DnnConvolution::Kind::forward:
+          for (std::int64_t i = 0; i < count; ++i) to[result + i] += a.data()[image + i * step] * b.data()[weight];
+          break;
+        case DnnConvolution::Kind::inputGradient:
+          for (std::int64_t i = 0; i < count; ++i) to[image + i * step] += a.data()[weight] * b.data()[result + i];
+          break;
+        case DnnConvolution::Kind::weightGradient:
+          for (std::int64_t i = 0; i < count; ++i) to[weight] += a.data()[image + i * step] * b.data()[result + i];
+          break;
       }
     });
     write(reach.writes, std::move(sums));
