@@ -1,4 +1,5 @@
-// dropout, random: functions of (seed, node, step, sample of the global batch, element), the same bits as on any machine.
+// dropout, random: functions of (seed, node, step, sample of the global batch, element), the same bits as on any
+// machine.
 #include "engine/cuda/kernels/noise.h"
 #include "engine/cuda/kernels/strided.cuh"
 

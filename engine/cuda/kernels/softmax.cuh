@@ -1,6 +1,6 @@
 // softmax and its gradient: a row is read twice, the second time from a cache.
-#include "engine/cuda/kernels/softmax.h"
 #include "engine/cuda/kernels/row_team.cuh"
+#include "engine/cuda/kernels/softmax.h"
 
 namespace loom::cuda {
 
@@ -23,8 +23,8 @@ template <class T>
 __global__ void __launch_bounds__(kRowThreads) softmaxGradient(SoftmaxGradientArguments a) {
   const RowTeam team = rowTeam(a.wholeBlock);
   for (std::int64_t row = team.first; row < a.rows; row += team.stride) {
-    const T *const y = static_cast<const T*>(a.y) + row * a.channels,
-                   *const dy = static_cast<const T*>(a.dy) + row * a.channels;
+    const T *const y = static_cast<const T*>(a.y) + row * a.channels, *const dy = static_cast<const T*>(a.dy) +
+                                                                                  row * a.channels;
     T* const dx = static_cast<T*>(a.dx) + row * a.channels;
     float sum = 0;
     for (std::int64_t j = team.lane; j < a.channels; j += team.size) sum += toFloat(y[j]) * toFloat(dy[j]);
