@@ -184,6 +184,18 @@ TEST(Emulator, RefusesLaunchesThatNoGpuTakes) {
             "kernel 'k': a grid of 0 x 1 x 1 blocks, but 1 to 2147483647 x 65535 x 65535 can be");
 }
 
+__global__ void farAway(Numbers a) {
+  a.to[(std::int64_t{1} << 40) + threadIdx.x] = 1;
+}
+
+TEST(Emulator, NamesTheThreadThatReachesForAnAddressThatIsNotThere) {
+  std::vector<float> to(1);
+  for (int twice = 0; twice < 2; ++twice)
+    EXPECT_THAT(faultOf([&] { start<farAway>({{1}, {32}}, {nullptr, to.data(), 0}); }),
+                testing::MatchesRegex("kernel 'k', block \\(0, 0, 0\\), thread [0-9]+: it reaches for an address that is "
+                                      "not there"));
+}
+
 __global__ void sharedOfTheBlock(Numbers a) {
   LOOM_SHARED(float, row, 4);
   a.to[blockIdx.x] = row[0];

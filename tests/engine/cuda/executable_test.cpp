@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <ostream>
 
 #include "engine/base/error.h"
@@ -18,12 +20,13 @@ namespace {
 struct Network {
   const char* name;
   Program (*make)(std::int64_t batch);
+  bool hasKinks = false;  // numbers so near a ReLU's kink that 16 bits move them to its other side
 };
 void PrintTo(const Network& network, std::ostream* to) {
   *to << network.name;
 }
 const Network kNetworks[] = {{"smallCnn", networks::smallCnn},
-                             {"residualNetwork", networks::residualNetwork},
+                             {"residualNetwork", networks::residualNetwork, true},
                              {"stackedLstm", networks::stackedLstm},
                              {"gatedRecurrent", networks::gatedRecurrent},
                              {"transformer", networks::transformerBlock},
@@ -33,8 +36,9 @@ struct Bound {
   DataType type;
   double distance;
 };
-// Differences of single ops add up through a network, and a number near a ReLU's kink may fall to its other side.
-constexpr Bound kBounds[] = {{DataType::f32, 3e-5}, {DataType::bf16, 0.15}, {DataType::f16, 0.03}};
+// Differences of single ops add up through a network.
+constexpr Bound kBounds[] = {{DataType::f32, 3e-5}, {DataType::bf16, 0.08}, {DataType::f16, 0.01}};
+constexpr double kBoundWithKinks = 0.2;  // in 16 bits
 
 // One executable on a device and a store of its own.
 struct Machine {
@@ -74,8 +78,9 @@ TEST_P(CudaNetwork, hasTheReferencesGradients) {
     SCOPED_TRACE(std::string(toString(bound.type)));
     const auto found = step(program, {}, bound.type);
     ASSERT_EQ(found.size(), expected.size());
+    const double distance = GetParam().hasKinks && bound.type != DataType::f32 ? kBoundWithKinks : bound.distance;
     for (const auto& [name, values] : expected)
-      EXPECT_LT(cases::relativeDistance(found.at(name), values), bound.distance) << name;
+      EXPECT_LT(cases::relativeDistance(found.at(name), values), distance) << name;
     for (std::uint64_t seed = 2; seed < 5; ++seed)
       EXPECT_EQ(step(program, {.seed = seed, .checkedCalls = 0}, bound.type), found) << "seed " << seed;
   }
@@ -156,11 +161,21 @@ TEST(CudaExecutable, GradientsAreScaledOnTheirWayAlone) {
   Machine half(program, {}, DataType::f16), halfScaled(program, {}, DataType::f16);
   half.executable->run({.lossScale = 1e-7});
   halfScaled.executable->run({.lossScale = 1e-7, .gradientScale = 65536});
+  networks::fill(*plain.executable, networks::kClasses);  // two steps have two places for their inputs
   plain.executable->run({.lossScale = 1e-7});
   expected = plain.outcome();
-  const std::string name = "gradient of linear0/weight";
-  EXPECT_GT(cases::relativeDistance(half.outcome().at(name), expected.at(name)), 0.1);
-  EXPECT_LT(cases::relativeDistance(halfScaled.outcome().at(name), expected.at(name)), 0.03);
+  const auto distance = [&](const Machine& machine) {
+    const std::string name = "gradient of linear0/weight";
+    const auto mine = machine.outcome().at(name), theirs = expected.at(name);
+    double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      difference += std::pow(double{mine[i]} - theirs[i], 2);
+      norm += std::pow(theirs[i], 2);
+    }
+    return std::sqrt(difference / norm);
+  };
+  EXPECT_GT(distance(half), 0.2);
+  EXPECT_LT(distance(halfScaled), 0.03);
 }
 
 TEST(CudaExecutable, SeveralShapesShareAStoreAndAnArena) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/engine/cuda/fake/fake_call.h"
 #include "tests/engine/cuda/fake/fake_device.h"
 
 namespace loom::cuda::fake {
@@ -34,7 +35,8 @@ class ForgetfulDevice final : public Device {
   void enqueue(Stream stream, const Call& call, std::span<const Access> accesses, std::string_view origin) override {
     std::vector<Access> declared(accesses.begin(), accesses.end());
     if (static_cast<int>(m_asked.calls.size()) == m_call) declared.erase(declared.begin() + m_access);
-    m_asked.calls.emplace_back(origin, std::vector<Access>(accesses.begin(), accesses.end()));
+    m_asked.calls.emplace_back(fmt::format("{} of layer '{}'", nameOf(call), origin),
+                               std::vector<Access>(accesses.begin(), accesses.end()));
     m_inner->enqueue(stream, call, declared, origin);
   }
   void upload(Stream stream, const std::byte* pinned, std::byte* to, std::size_t bytes) override {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/cuda/cuda_backend.h"
 #include "tests/engine/cpu/networks.h"
@@ -46,13 +48,22 @@ TEST_P(Mutation, EveryReadAndWriteThatAStageForgetsIsFound) {
   int forgotten = 0;
   for (std::size_t call = 0; call < whole.asked.calls.size(); ++call)
     for (std::size_t access = 0; access < whole.asked.calls[call].second.size(); ++access) {
-      if (whole.asked.calls[call].second[access].bytes == 0) continue;
+      const auto& all = whole.asked.calls[call].second;
+      // What is read and written in place may be the same as what is left alone (a gradient that passes a ReLU): to
+      // have declared the write is enough.
+      const bool inPlace = std::ranges::any_of(all, [&](const Access& other) {
+        return other.write && !all[access].write && other.data <= all[access].data &&
+               all[access].data + all[access].bytes <= other.data + other.bytes;
+      });
+      if (all[access].bytes == 0 || inPlace) continue;
       const auto mutate = [&](ForgetfulDevice& device) {
         device.forgetAccess(static_cast<int>(call), static_cast<int>(access));
       };
       ++forgotten;
       EXPECT_NE(train(program, 1, 1, mutate).fault, "")
-          << "access " << access << " of call " << call << " of layer '" << whole.asked.calls[call].first << "'";
+          << "access " << access << " of " << whole.asked.calls[call].first << ", "
+          << whole.asked.calls[call].second[access].bytes << " bytes, write "
+          << whole.asked.calls[call].second[access].write;
     }
   EXPECT_GT(forgotten, 80);
 }

@@ -100,9 +100,8 @@ TEST_P(CudaOp, staysNearTheReferenceInEveryType) {
     SCOPED_TRACE(std::string(toString(bound.type)));
     const auto found = runOn(GetParam(), bound.type, {.seed = 1});
     expectNear(found, bound);
-    // The same bits in whatever order.
-    for (const std::uint64_t seed : {2, 3})
-      EXPECT_EQ(runOn(GetParam(), bound.type, {.seed = seed, .checkedCalls = 0}), found) << "seed " << seed;
+    // The same bits in another order; the first run held both directions of one already.
+    EXPECT_EQ(runOn(GetParam(), bound.type, {.seed = 2, .checkedCalls = 0}), found);
   }
 }
 
@@ -148,9 +147,9 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
     for (std::size_t k = 0; k < table.count; ++k) all.insert(table.rows[k].name);
   for (const cases::OpCase& opCase : knownCases())
     for (const Bound& bound : kBounds) {
-      runOn(opCase, bound.type, {.checkedCalls = 0}, &started);
+      runOn(opCase, bound.type, {.computes = false}, &started);
       if (opCase.op.starts_with("convolution"))
-        runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .checkedCalls = 0}, &started);
+        runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .computes = false}, &started);
     }
   for (const std::string& name : started) all.erase(name);
   EXPECT_THAT(all, testing::IsEmpty());

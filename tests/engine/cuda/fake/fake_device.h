@@ -27,6 +27,7 @@ struct FakeOptions {
   std::size_t memoryBytes = std::size_t{1} << 30;
   std::function<bool(const DnnGraph&)> refuses;  // graphs that this device has no engine for; null: none
   int checkedCalls = -1;  // so many of the first run twice and checked byte by byte, others once; -1: all
+  bool computes = true;   // false: calls are looked at and leave memory as it is
 };
 
 class FakeDevice final : public Device {

@@ -12,11 +12,17 @@ namespace {
 constexpr std::size_t kGuard = 256, kAlignment = 256;
 constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of released blocks
 constexpr unsigned char kGuardByte = 0xcd;
-// NaNs and -1, and zeros: what stands in memory that a call does not declare, in the first run and in the second; what
-// it declares as written alone holds the other, so that a copy of one is not taken for the other left alone.
-constexpr unsigned char kPatterns[] = {0xff, 0x00};
-unsigned char otherThan(unsigned char pattern) {
-  return static_cast<unsigned char>(~pattern);
+// What stands in memory that a call does not declare, in the first run and in the second: NaNs and -1; ones as integers,
+// which as floats are small positive numbers that hardly any arithmetic leaves as they are. No byte is the same in both.
+// What a call declares as written alone holds the other, so that a copy of one is not taken for the other left alone.
+enum class Pattern { minusOnes, ones };
+constexpr Pattern kFirst = Pattern::minusOnes, kSecond = Pattern::ones;
+constexpr Pattern otherThan(Pattern pattern) {
+  return pattern == kFirst ? kSecond : kFirst;
+}
+std::byte byteOf(Pattern pattern, const std::byte* at) {
+  if (pattern == Pattern::minusOnes) return std::byte{0xff};
+  return std::byte{reinterpret_cast<std::uintptr_t>(at) % 4 == 0};
 }
 
 // Of a stretch that a call does not declare, so many bytes at either end are overwritten and looked at.
@@ -25,6 +31,17 @@ constexpr std::size_t kPiece = 4096;
 
 bool isFilled(const std::byte* at, std::size_t bytes, unsigned char value) {
   return bytes == 0 || (std::to_integer<unsigned char>(*at) == value && std::memcmp(at, at + 1, bytes - 1) == 0);
+}
+void fill(std::byte* at, std::size_t bytes, Pattern pattern) {
+  const std::size_t first = std::min<std::size_t>(bytes, 4);
+  for (std::size_t i = 0; i < first; ++i) at[i] = byteOf(pattern, at + i);
+  for (std::size_t done = first; done < bytes; done *= 2) std::memcpy(at + done, at, std::min(done, bytes - done));
+}
+// Whether the pattern stands here, as it would at this place.
+bool isFilled(const std::byte* at, std::size_t bytes, Pattern pattern, const std::byte* place) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(bytes, 4); ++i)
+    if (at[i] != byteOf(pattern, place + i)) return false;
+  return bytes <= 4 || std::memcmp(at, at + 4, bytes - 4) == 0;
 }
 
 std::size_t firstDifference(const std::byte* a, const std::byte* b, std::size_t bytes) {
@@ -40,7 +57,7 @@ std::byte* FakeMemory::allocate(std::size_t bytes, std::string_view what) {
   block->storage.assign(bytes + 2 * kGuard + kAlignment, static_cast<std::byte>(kGuardByte));
   const auto begin = reinterpret_cast<std::uintptr_t>(block->storage.data()) + kGuard;
   block->data = block->storage.data() + kGuard + (kAlignment - begin % kAlignment) % kAlignment;
-  std::memset(block->data, kPatterns[0], bytes);
+  fill(block->data, bytes, kFirst);
   block->written.assign(bytes, std::byte{0});
   std::byte* const data = block->data;
   m_used += bytes;
@@ -156,12 +173,13 @@ void FakeMemory::expectWritten(const Segment& segment, const std::string& who) c
 // Runs it with the pattern in all that it does not declare as read; what it does not declare as written must be as
 // before.
 void FakeMemory::pass(const std::vector<Segment>& segments, const std::string& who, const Work& work, bool backwards,
-                      unsigned char pattern) {
+                      int which) {
+  const Pattern pattern = which == 0 ? kFirst : kSecond;
   for (const Segment& segment : segments) {
     if (segment.reads)
       std::memcpy(segment.at, m_saved.data() + segment.saved, segment.bytes);
     else
-      std::memset(segment.at, segment.writes ? otherThan(pattern) : pattern, segment.bytes);
+      fill(segment.at, segment.bytes, segment.writes ? otherThan(pattern) : pattern);
   }
   work(backwards);
   for (const Segment& segment : segments) {
@@ -170,9 +188,9 @@ void FakeMemory::pass(const std::vector<Segment>& segments, const std::string& w
     if (segment.reads && std::memcmp(segment.at, saved, segment.bytes) != 0)
       throwError(ErrorCode::internal, "{} writes {}, which it declares as read alone", who,
                  nameOf(*segment.block, segment.at + firstDifference(segment.at, saved, segment.bytes)));
-    if (segment.reads || isFilled(segment.at, segment.bytes, pattern)) continue;
-    const auto* const found = std::find_if(segment.at, segment.at + segment.bytes,
-                                           [&](std::byte one) { return one != std::byte{pattern}; });
+    if (segment.reads || isFilled(segment.at, segment.bytes, pattern, segment.at)) continue;
+    const std::byte* found = segment.at;
+    while (*found == byteOf(pattern, found)) ++found;
     throwError(ErrorCode::internal, "{} writes {}, which it does not declare", who, nameOf(*segment.block, found));
   }
 }
@@ -189,8 +207,8 @@ void FakeMemory::compare(const std::vector<Segment>& segments, const std::string
       const std::byte* const first = m_first.data() + piece.saved;
       if (std::memcmp(first, piece.at, piece.bytes) == 0)
         markWritten(piece);
-      else if (!piece.reads && isFilled(first, piece.bytes, otherThan(kPatterns[0])) &&
-               isFilled(piece.at, piece.bytes, otherThan(kPatterns[1])))
+      else if (!piece.reads && isFilled(first, piece.bytes, otherThan(kFirst), piece.at) &&
+               isFilled(piece.at, piece.bytes, otherThan(kSecond), piece.at))
         std::memcpy(piece.at, m_saved.data() + piece.saved, piece.bytes);
       else
         comparePiece(piece, segments, who, work);
@@ -203,8 +221,8 @@ void FakeMemory::comparePiece(const Segment& piece, const std::vector<Segment>& 
   const std::byte* const first = m_first.data() + piece.saved;
   std::byte* const written = piece.block->written.data() + (piece.at - piece.block->data);
   for (std::size_t i = 0; i < piece.bytes; ++i) {
-    const bool untouched = !piece.reads && first[i] == std::byte{otherThan(kPatterns[0])} &&
-                           piece.at[i] == std::byte{otherThan(kPatterns[1])};
+    const bool untouched = !piece.reads && first[i] == byteOf(otherThan(kFirst), piece.at + i) &&
+                           piece.at[i] == byteOf(otherThan(kSecond), piece.at + i);
     if (untouched) {
       piece.at[i] = m_saved[piece.saved + i];
     } else if (first[i] == piece.at[i]) {
@@ -212,7 +230,7 @@ void FakeMemory::comparePiece(const Segment& piece, const std::vector<Segment>& 
     } else {
       const std::byte mine = first[i];
       const std::string name = nameOf(*piece.block, piece.at + i);
-      pass(segments, who, work, false, kPatterns[1]);
+      pass(segments, who, work, false, 1);
       throwError(ErrorCode::internal, "{} writes {} with what depends on {}", who, name,
                  piece.at[i] == mine ? "the order of threads or blocks: is a barrier missing?"
                                      : "memory that it does not declare as read");
@@ -234,10 +252,10 @@ void FakeMemory::runChecked(const std::string& who, std::span<const Access> acce
       if (all || !segment.writes) std::memcpy(segment.at, m_saved.data() + segment.saved, segment.bytes);
   };
   try {
-    pass(segments, who, work, false, kPatterns[0]);
+    pass(segments, who, work, false, 0);
     for (const Segment& segment : segments)
       if (segment.writes) std::memcpy(m_first.data() + segment.saved, segment.at, segment.bytes);
-    pass(segments, who, work, true, kPatterns[1]);
+    pass(segments, who, work, true, 1);
     compare(segments, who, work);
   } catch (...) {
     restore(true);

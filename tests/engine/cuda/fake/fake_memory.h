@@ -57,8 +57,7 @@ class FakeMemory {
   std::vector<Segment> segmentsOf(std::span<const Access> accesses);
   static void markWritten(const Segment& segment);
   void expectWritten(const Segment& segment, const std::string& who) const;
-  void pass(const std::vector<Segment>& segments, const std::string& who, const Work& work, bool backwards,
-            unsigned char pattern);
+  void pass(const std::vector<Segment>& segments, const std::string& who, const Work& work, bool backwards, int which);
   void compare(const std::vector<Segment>& segments, const std::string& who, const Work& work);
   void comparePiece(const Segment& piece, const std::vector<Segment>& segments, const std::string& who,
                     const Work& work);

@@ -112,6 +112,10 @@ void Fiber::begin(void (*function)()) {
   enter();
 }
 
+bool Fiber::isRunning() {
+  return running != nullptr;
+}
+
 void Fiber::resume() {
   enter();
 }

@@ -18,6 +18,7 @@ class Fiber {
   void resume();  // behind the last leave()
   // On the fiber that runs: back to where it was begun or resumed. `forGood`: it will never be resumed.
   static void leave(bool forGood);
+  static bool isRunning();  // whether one does
 
  private:
   void enter();
