@@ -21,7 +21,7 @@ enum class FieldType {
   choice,       // JSON string, one of `choices`
   integers,     // JSON array of integers; a single integer means the same for every place
   reals,        // JSON array of numbers
-  texts,        // JSON array of strings (name patterns, say)
+  texts,        // JSON array of strings (name patterns, say); a single string is a list of one
   shape,        // JSON array of positive integers: extents of one sample, C x H x W
   file,         // JSON string: a path, relative to the project file
 };
@@ -99,7 +99,7 @@ class Values {
   std::string text(std::string_view key) const;   // choice, text, file
   std::vector<std::int64_t> integers(std::string_view key, int count = 0) const;  // a single integer is repeated `count` times
   std::vector<double> reals(std::string_view key) const;
-  std::vector<std::string> texts(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const;  // none where an optional one is absent
   bool has(std::string_view key) const;  // given, or with a default
   const Json& json(std::string_view key) const;
 

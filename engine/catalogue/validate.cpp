@@ -63,7 +63,7 @@ bool fits(const Field& field, const Json& value) {
     case FieldType::reals:
       return all([](const Json& item) { return item.is_number() && std::isfinite(item.get<double>()); });
     case FieldType::texts:
-      return all([](const Json& item) { return item.is_string(); });
+      return value.is_string() || all([](const Json& item) { return item.is_string(); });
   }
   return false;
 }
@@ -83,7 +83,6 @@ std::optional<Json> converted(const Field& field, const Json& value) {
   if (value.is_array() && value.size() == 1 && fits(field, value[0])) return value[0];
   if (field.type == FieldType::shape && isWhole(value)) return Json::array({value});
   if (field.type == FieldType::reals && value.is_number()) return Json::array({value});
-  if (field.type == FieldType::texts && value.is_string()) return Json::array({value});
   return std::nullopt;
 }
 

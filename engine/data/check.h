@@ -34,7 +34,7 @@ enum class FaultKind {
   blankLine,
   loneClass,        // stands in one of training and validation set alone
   textColumn,       // a column of words: told once, not once a row
-  unlikeScales,     // numbers of a vector that differ a hundredfold in size
+  unlikeScales,     // numbers of a vector, or single columns, that differ a hundredfold in size
 };
 inline constexpr std::size_t kFaultKinds = 20;
 std::string_view toString(FaultKind kind);
@@ -48,12 +48,14 @@ struct Fault {
   std::int64_t line = 0;  // of the file, from 1 (the header); 0 = the whole file
   std::string column;     // as the header writes it; empty = the whole row
   std::string found, wanted, remedy;
+  std::vector<std::string> variables;  // that a finding about several columns means; else empty
   // "line 812, column y: found 'cat', but a number is wanted; write the class as 0, 1, 2 ..."
   std::string message() const;
 };
 
 struct CheckOptions {
   std::map<std::string, std::int64_t> classes;  // label variables of the network: 0 <= label < classes
+  std::vector<std::string> targets;             // variables that the network learns to give; empty = told by likelyTarget()
   std::filesystem::path other;                  // the dataset that must not share samples with this one; empty = none
   std::size_t listed = 100;                     // findings listed of each kind; all are counted
   bool readFiles = true;                        // false: only whether they are there

@@ -5,11 +5,11 @@ namespace {
 
 Field variableField() {
   return {.key = "variable",
-          .label = "Column",
+          .label = "Columns",
           .help =
-              "The column, or vector of columns, that it applies to. Without one: every column that is no single number, so that "
-              "labels stay as they are.",
-          .type = FieldType::text,
+              "The columns, or vectors of columns, that it applies to, each by itself. Without one: every column that is no single "
+              "number, so that labels stay as they are.",
+          .type = FieldType::texts,
           .optional = true};
 }
 

@@ -173,6 +173,7 @@ void TextsEditor::send() {
 
 void TextsEditor::showValue(const Json& value) {
   QStringList texts;
+  if (value.is_string()) texts << QString::fromStdString(value.get<std::string>());
   if (value.is_array()) {
     for (const Json& item : value) {
       if (item.is_string()) texts << QString::fromStdString(item.get<std::string>());

@@ -82,6 +82,7 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const {
     }
     case Qt::AccessibleTextRole: return QString::fromStdString(fault.message());
     case place: {
+      if (!fault.variables.empty()) return QStringLiteral("%1 columns").arg(fault.variables.size());
       QString where = fault.line > 0 ? QStringLiteral("line %1").arg(fault.line) : QStringLiteral("whole file");
       if (fault.kind == FaultKind::textColumn || fault.kind == FaultKind::unlikeScales || fault.kind == FaultKind::constantColumn) return QStringLiteral("column ") + QString::fromStdString(fault.column);
       if (fault.kind == FaultKind::loneClass) where = QStringLiteral("both parts");

@@ -20,6 +20,18 @@ std::vector<Json> effectivePrepare(const Project& project, const DatasetSpec& da
   return training && training != &dataset ? training->prepare : dataset.prepare;
 }
 
+std::vector<std::string> targetVariables(const Project& project) {
+  std::vector<std::string> found;
+  for (const Network& network : project.networks)
+    for (const Edge& edge : network.edges) {
+      const Node* node = edge.to.port == "target" ? network.find(edge.from.node) : nullptr;
+      if (!node || node->layer != "Input") continue;
+      const auto named = node->values.find("variable");
+      found.push_back(named != node->values.end() && named->is_string() && !named->get<std::string>().empty() ? named->get<std::string>() : node->id);
+    }
+  return found;
+}
+
 KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& prepare, const Schema& schema,
                           const std::map<std::string, std::int64_t>& classes) {
   KnownColumns known;

@@ -16,6 +16,8 @@ namespace loom {
 
 class ProjectDocument;
 
+// The columns that feed a target of some network: what is to be predicted.
+std::vector<std::string> targetVariables(const Project& project);
 // Shapes after `prepare`; a variable whose preparation cannot be is left out (the dataset's own problem says why).
 KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& prepare, const Schema& schema,
                           const std::map<std::string, std::int64_t>& classes = {});

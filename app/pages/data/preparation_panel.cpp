@@ -42,7 +42,7 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   for (const Entry* entry : prepareEntries()) {
     QAction* action = m_menu->addAction(QString::fromStdString(entry->label));
     action->setToolTip(QString::fromStdString(entry->summary));
-    connect(action, &QAction::triggered, this, [this, id = entry->id] { addStep(id); });
+    connect(action, &QAction::triggered, this, [this, id = entry->id] { addStep({{"step", id}}); });
   }
   m_menu->setToolTipsVisible(true);
   m_add = new Button(QStringLiteral("plus"), QStringLiteral("Add step"), ButtonKind::plain);
@@ -166,8 +166,8 @@ void PreparationPanel::changed() {
   Q_EMIT edited(m_steps);
 }
 
-void PreparationPanel::addStep(const std::string& id) {
-  m_steps.push_back(Json{{"step", id}});
+void PreparationPanel::addStep(const Json& step) {
+  m_steps.push_back(step);
   select(static_cast<int>(m_steps.size()) - 1);
   changed();
 }

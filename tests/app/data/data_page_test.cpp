@@ -227,7 +227,7 @@ class DataPageTest : public QObject {
     auto* preview = m_open->window().findChild<PreparationPreview*>();
     QTRY_VERIFY(!preview->after().empty());
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
-    m_open->window().findChild<PreparationPanel*>()->addStep("Normalise");
+    m_open->window().findChild<PreparationPanel*>()->addStep({{"step", "Normalise"}});
     QVERIFY(preview->after().empty());  // measured first
     QTRY_VERIFY2(!preview->after().empty() && preview->fault().isEmpty(), qPrintable(preview->fault()));
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
@@ -254,6 +254,24 @@ class DataPageTest : public QObject {
     QCOMPARE(findings().rowCount(), 1);  // y never changes
     m_open->document().undoStack().undo();
     QTRY_COMPARE(findings().rowCount(), 2);
+  }
+
+  // Columns that stand by themselves: one finding and one step for all of them, without what is predicted.
+  void separateColumnsOfUnlikeScaleAreNormalisedByOneClick() {
+    QByteArray rows = "a,b,c,d,y\n";
+    for (int i = 0; i < 40; ++i)
+      rows += QByteArray::number(0.5 + i) + ',' + QByteArray::number(1000.5 * i) + ',' + QByteArray::number(0.001 * i) + ',' + QByteArray::number(7.5 * i) + ',' + QByteArray::number(0.25 * i) + '\n';
+    m_open->drop({m_open->write("table.csv", rows)});
+    QTRY_VERIFY2(doctor().text().contains("no fault in 40 rows"), qPrintable(doctor().text()));
+    QCOMPARE(findings().rowCount(), 1);
+    QCOMPARE(findings().index(0, 0).data(FindingsModel::place).toString(), QString("4 columns"));
+    QTRY_VERIFY(remedy("Normalise 4 columns"));
+    QTest::mouseClick(remedy("Normalise 4 columns"), Qt::LeftButton);
+    QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
+    QCOMPARE(m_open->project().datasets[0].prepare[0]["variable"], Json::array({"a", "b", "c", "d"}));
+    QTRY_COMPARE(findings().rowCount(), 0);
+    m_open->undo();
+    QTRY_COMPARE(findings().rowCount(), 1);
   }
 
   // Minimum, mean, maximum and a histogram for each column of a table; a click leads to it in the rows, and its head back.
