@@ -155,7 +155,8 @@ void MainWindow::buildTrainMenu() {
   QAction* const changes = menu.addAction(icon("edit"), tr("Train with changes..."));
   connect(changes, &QAction::triggered, this, [this] {
     delete m_card;
-    auto* card = new TrainCard([this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
+    if (!m_workspace.document()) return;
+    auto* card = new TrainCard(m_workspace.document()->project(), [this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
     connect(card, &TrainCard::wanted, this, [this](const QString& name, const QStringList& overrides) { train({name, overrides}); });
     m_card = card;
     card->openAt(&m_topBar->trainButton());

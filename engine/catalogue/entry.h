@@ -108,6 +108,9 @@ class Values {
   const Json* m_given;
 };
 
+// Whether `onlyWhen` of the field holds for these values; true where the other field is not the entry's.
+bool isRead(const Entry& entry, const Field& field, const Json& given);
+
 struct FieldProblem {
   enum class Severity { error, warning } severity;
   std::string key;

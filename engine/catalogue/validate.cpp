@@ -146,6 +146,7 @@ bool applies(const Entry& entry, const Field& field, const Json& given, std::str
   const auto equals = field.onlyWhen.find('=');
   if (field.onlyWhen.empty() || equals == std::string::npos) return true;
   otherKey = field.onlyWhen.substr(0, equals);
+  if (!entry.field(otherKey)) return true;
   const std::string wanted = field.onlyWhen.substr(equals + 1);
   const Json& other = Values(entry, given).json(otherKey);
   otherValue = other.is_string() ? other.get<std::string>() : shown(other);
@@ -153,6 +154,11 @@ bool applies(const Entry& entry, const Field& field, const Json& given, std::str
 }
 
 }  // namespace
+
+bool isRead(const Entry& entry, const Field& field, const Json& given) {
+  std::string key, value;
+  return applies(entry, field, given, key, value);
+}
 
 std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const std::vector<std::string>& ignored) {
   std::vector<FieldProblem> problems;

@@ -2,7 +2,6 @@
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QMenu>
-#include <QPlainTextEdit>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -23,7 +22,6 @@
 #include "app/shell/actions.h"
 #include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
-#include "app/shell/train_card.h"
 #include "launcher/job.h"
 #include "tests/app/opened_window.h"
 #include "widgets/chart/chart_stack.h"
@@ -308,31 +306,6 @@ class RunsPageTest : public QObject {
       QVERIFY(Json::parse(planned.snapshot.toStdString())["training"]["batch"] == 2);
       QVERIFY2(each.name.startsWith("chosen-seed"), qPrintable(each.name));
     }
-  }
-
-  void unknownChangesAreRefusedInTheCard() {
-    TrainCard card([this](const QStringList& changes) { return workspace().faultOfChanges(changes); }, &m_open->window());
-    QSignalSpy wanted(&card, &TrainCard::wanted);
-    auto* changes = card.findChild<QPlainTextEdit*>("train-changes");
-    auto* fault = card.findChild<QLabel*>("train-fault");
-    card.openAt(&m_open->window());
-    const QImage field = changes->grab().toImage();
-    QVERIFY2(field.pixel(field.width() / 2, 0) != field.pixel(field.width() / 2, field.height() / 2), "a field has a frame");
-    const auto press = [&](const QString& text) {
-      changes->setPlainText(text);
-      QTest::keyClick(card.findChild<QLineEdit*>(), Qt::Key_Return);
-    };
-    press("optimizer.lerning_rate=0.1");
-    QVERIFY(wanted.isEmpty() && card.isVisible());
-    QVERIFY2(fault->isVisible() && fault->text().contains("lerning_rate"), qPrintable(fault->text()));
-    press("epoch=3");
-    QVERIFY(wanted.isEmpty());
-    press("lr=0.1");
-    QVERIFY2(fault->text().endsWith("did you mean 'optimizer.learning_rate'?") && fault->text().size() < 140, qPrintable(fault->text()));
-    press("training.epochs=minus");
-    QVERIFY(wanted.isEmpty());
-    press("epochs=3\noptimizer.learning_rate=0.1");
-    QCOMPARE(wanted.count(), 1);
   }
 
   void aFailedRunSaysSoOnceAndHasNoFuture() {
