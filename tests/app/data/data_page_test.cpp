@@ -190,31 +190,6 @@ class DataPageTest : public QObject {
     return nullptr;
   }
 
-  void aColumnOfWordsIsOneFindingAndBecomesClasses() {
-    QByteArray rows = "x,kind\n";
-    for (int i = 0; i < 60; ++i) rows += QByteArray::number(i) + (i % 2 ? ",ham\n" : ",spam\n");
-    m_open->drop({m_open->write("words.csv", rows)});
-    QTRY_COMPARE(findings().rowCount(), 1);
-    QCOMPARE(samples().rowCount(), 60);  // the rows are shown as they stand
-    QCOMPARE(cell(0, 2), QString("spam"));
-    QVERIFY(remedy("Encode as classes") && remedy("Leave out"));
-    remedy("Encode as classes")->click();
-    QTRY_COMPARE(m_open->project().datasets[0].csv, std::string("words.clean.csv"));
-    QTRY_VERIFY2(doctor().text().contains("no fault in 60 rows"), qPrintable(doctor().text()));
-    QCOMPARE(cell(0, 2), QString("1  spam"));
-    m_open->undo();
-    QCOMPARE(m_open->project().datasets[0].csv, std::string("words.csv"));
-  }
-
-  void aBrokenRowDoesNotHideTheGoodOnes() {
-    m_open->drop({m_open->write("broken.csv", "x,y:label\n1,0\n2,oops\n3,1\n4,0\n")});
-    QTRY_COMPARE(samples().rowCount(), 4);
-    QTRY_VERIFY(remedy("Skip row"));
-    remedy("Skip row")->click();
-    QTRY_VERIFY2(doctor().text().contains("no fault in 3 rows"), qPrintable(doctor().text()));
-    QCOMPARE(samples().rowCount(), 3);
-  }
-
   // What Normalise takes from the training set is measured, and grey stays grey.
   void normaliseIsSeenAndNothingIsBrightened() {
     for (int i = 0; i < 2; ++i) {
@@ -254,24 +229,6 @@ class DataPageTest : public QObject {
     QCOMPARE(findings().rowCount(), 1);  // y never changes
     m_open->document().undoStack().undo();
     QTRY_COMPARE(findings().rowCount(), 2);
-  }
-
-  // Columns that stand by themselves: one finding and one step for all of them, without what is predicted.
-  void separateColumnsOfUnlikeScaleAreNormalisedByOneClick() {
-    QByteArray rows = "a,b,c,d,y\n";
-    for (int i = 0; i < 40; ++i)
-      rows += QByteArray::number(0.5 + i) + ',' + QByteArray::number(1000.5 * i) + ',' + QByteArray::number(0.001 * i) + ',' + QByteArray::number(7.5 * i) + ',' + QByteArray::number(0.25 * i) + '\n';
-    m_open->drop({m_open->write("table.csv", rows)});
-    QTRY_VERIFY2(doctor().text().contains("no fault in 40 rows"), qPrintable(doctor().text()));
-    QCOMPARE(findings().rowCount(), 1);
-    QCOMPARE(findings().index(0, 0).data(FindingsModel::place).toString(), QString("4 columns"));
-    QTRY_VERIFY(remedy("Normalise 4 columns"));
-    QTest::mouseClick(remedy("Normalise 4 columns"), Qt::LeftButton);
-    QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
-    QCOMPARE(m_open->project().datasets[0].prepare[0]["variable"], Json::array({"a", "b", "c", "d"}));
-    QTRY_COMPARE(findings().rowCount(), 0);
-    m_open->undo();
-    QTRY_COMPARE(findings().rowCount(), 1);
   }
 
   // Minimum, mean, maximum and a histogram for each column of a table; a click leads to it in the rows, and its head back.

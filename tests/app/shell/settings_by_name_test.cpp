@@ -150,7 +150,7 @@ class SettingsByNameTest : public QObject {
       return QString();
     };
     seek("clip");
-    clickHit("Clip the gradient", "Settings");
+    clickHit("Clip norm", "Settings");
     QTRY_COMPARE(focused(), QString("clip_norm"));
     QCOMPARE(window().currentPage(), QString("settings"));
     window().showPage("network");
