@@ -31,12 +31,14 @@ class ProblemsPanel : public QFrame {
  Q_SIGNALS:
   void countsChanged();
   void wanted(const loom::Place& place);
+  void leftWithKeyboard();  // it went away with what had the focus
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void rebuild();
+  void leave();
 
   Workspace& m_workspace;
   QListWidget* m_list;

@@ -191,7 +191,10 @@ QWidget* FormRow::problemLine(const FieldProblem& problem) {
     auto* remedy = new Button(tr("Use %1").arg(readable(m_field, *problem.remedy)), ButtonKind::link, line);
     remedy->setObjectName(QStringLiteral("remedy"));
     column->addWidget(remedy, 0, Qt::AlignLeft);
-    connect(remedy, &QPushButton::clicked, this, [this, value = *problem.remedy] { Q_EMIT remedyChosen(value); });
+    connect(remedy, &QPushButton::clicked, this, [this, value = *problem.remedy] {
+      m_editor->focusTarget()->setFocus(Qt::OtherFocusReason);  // the button goes with the fault
+      Q_EMIT remedyChosen(value);
+    });
   }
   layout->addLayout(column, 1);
   return line;

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -112,6 +113,7 @@ FindingsList::FindingsList(QWidget* parent) : QListView(parent), m_model(new Fin
 }
 
 void FindingsList::setReport(const CheckReport* report) {
+  const FocusKeeper keeper(*this, this);
   m_model->setReport(report);
   if (!m_actions) return;
   for (int row = 0; row < m_model->rowCount(); ++row) {

@@ -109,9 +109,9 @@ class HostsPageTest : public HostsWindow {
     QTRY_VERIFY(m_open->part<QLabel>("host-fault-text")->isVisible());
     for (const char* each : {"SHA256:aaaa", "SHA256:9kQ2"}) QVERIFY(m_open->part<QLabel>("host-fault-text")->text().contains(each));
     QTest::keyClick(&m_open->window(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
-    QTRY_VERIFY(m_open->window().messages().text("host-there").contains("SHA256:aaaa"));
+    QTRY_VERIFY(m_open->window().messages().text("hosts").contains("SHA256:aaaa"));
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
-    QVERIFY(m_open->window().messages().text("host-there").isEmpty());
+    QVERIFY(m_open->window().messages().text("hosts").isEmpty());
     // What was known stays, with its age.
     QVERIFY(report("there").before.size() == passed);
     QTRY_VERIFY(row("Disk"));
