@@ -51,6 +51,7 @@ struct Field {
   int count = 0;                  // integers, reals: how many; 0 = any number
   bool optional = false;          // may be absent (null) and then means what `help` says
   bool important = false;         // stands on the node's second line; at most three an entry
+  std::string absent;             // of an optional one, in a word: what holds where nothing is given ("measured"); empty = none
   std::string onlyWhen;           // "padding=explicit": shown and read only while another choice or boolean has this value
 };
 

@@ -10,7 +10,8 @@ Field variableField() {
               "The columns, or vectors of columns, that it applies to, each by itself. Without one: every column that is no single "
               "number, so that labels stay as they are.",
           .type = FieldType::texts,
-          .optional = true};
+          .optional = true,
+          .absent = "all but single numbers"};
 }
 
 Entry scaleEntry() {
@@ -54,14 +55,16 @@ Entry normaliseEntry() {
                       .type = FieldType::reals,
                       .hard = Range{-1e30, 1e30},
                       .optional = true,
-                      .important = true},
+                      .important = true,
+                      .absent = "measured"},
                      {.key = "deviation",
                       .label = "Deviation",
                       .help = "One number, or one a channel; empty = measured on the training set.",
                       .type = FieldType::reals,
                       .hard = Range{1e-30, 1e30},
                       .optional = true,
-                      .important = true},
+                      .important = true,
+                      .absent = "measured"},
                      variableField()}};
 }
 

@@ -62,7 +62,7 @@ QString helpOf(const Field& field) {
 }  // namespace
 
 QString readable(const Field& field, const Json& value) {
-  if (value.is_null()) return QObject::tr("none");
+  if (value.is_null()) return field.absent.empty() ? QObject::tr("none") : QString::fromStdString(field.absent);
   if (value.is_boolean()) return value.get<bool>() ? QObject::tr("on") : QObject::tr("off");
   if (value.is_number()) return shortestNumber(value.get<double>());
   if (value.is_string()) {
