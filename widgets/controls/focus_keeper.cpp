@@ -32,4 +32,15 @@ FocusKeeper::~FocusKeeper() {
   if (next && next->isVisible()) next->setFocus(Qt::TabFocusReason);
 }
 
+void tabBefore(QWidget& stays, const QList<QWidget*>& made) {
+  QWidget* before = stays.previousInFocusChain();
+  const auto reached = [&](QWidget* at) { return at->focusPolicy() & Qt::TabFocus && !at->isHidden() && !made.contains(at); };
+  while (before != &stays && !reached(before)) before = before->previousInFocusChain();
+  if (before == &stays) return;
+  for (QWidget* each : made) {
+    QWidget::setTabOrder(before, each);
+    before = each;
+  }
+}
+
 }  // namespace loom

@@ -20,4 +20,8 @@ class FocusKeeper {
   int m_button = -1;  // which of the area's buttons has the focus; -1 = none, and nothing is kept
 };
 
+// Tab comes to these, in their order, before it comes to `stays`: what is made later would come behind everything else. They stand in
+// the same window.
+void tabBefore(QWidget& stays, const QList<QWidget*>& made);
+
 }  // namespace loom

@@ -3,6 +3,7 @@
 // from a dataset's header and first row, without opening all of it. The main window keeps one beside the document.
 #include <QHash>
 #include <QObject>
+#include <QStringList>
 #include <QTimer>
 
 #include <map>
@@ -33,6 +34,10 @@ class KnownColumnsKeeper : public QObject {
   explicit KnownColumnsKeeper(ProjectDocument& document, QObject* parent = nullptr);
   // What a page learnt by reading all rows: numbers of classes.
   void learn(const std::string& dataset, const Schema& schema, const std::map<std::string, std::int64_t>& classes);
+  const QStringList& missing() const { return m_missing; }  // datasets whose CSV is not there
+
+ Q_SIGNALS:
+  void missingChanged();
 
  private:
   // Headers are read beside the window's thread: a data set may lie on a disk that is slow or gone.
@@ -47,6 +52,7 @@ class KnownColumnsKeeper : public QObject {
   };
   ProjectDocument& m_document;
   std::map<std::string, Known> m_known;
+  QStringList m_missing;
   QTimer m_soon;
   NewestTask m_peek;
 };

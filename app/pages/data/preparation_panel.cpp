@@ -13,6 +13,7 @@
 #include "engine/data/loader.h"
 #include "engine/data/stats.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
 
@@ -131,17 +132,26 @@ void PreparationPanel::showSteps() {
 void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row) { m_preview->setSample(std::move(dataset), row); }
 
 void PreparationPanel::rebuildChips() {
-  while (QLayoutItem* item = m_chips->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
+  int focused = -1;
+  for (int index = 0; QLayoutItem* item = m_chips->takeAt(0); ++index) {
+    if (item->widget()->hasFocus()) focused = index;
+    item->widget()->hide();
+    item->widget()->deleteLater();  // it may be the one that was just pressed
     delete item;
   }
+  QList<QWidget*> chips;
   for (int index = 0; index < static_cast<int>(m_steps.size()); ++index) {
     const Entry* entry = entryOf(m_steps[index]);
     auto* chip = new Button(entry ? QString::fromStdString(entry->label) : QStringLiteral("unknown step"),
                             index == m_selected ? ButtonKind::tinted : entry ? ButtonKind::outlined : ButtonKind::fault);
+    chip->setObjectName(QStringLiteral("prepare-step"));
     connect(chip, &QPushButton::clicked, this, [this, index] { select(index); });
     m_chips->addWidget(chip);
+    chip->show();
+    chips << chip;
   }
+  tabBefore(*m_add, chips);
+  if (focused >= 0 && !chips.isEmpty()) chips[std::min<qsizetype>(focused, chips.size() - 1)]->setFocus(Qt::TabFocusReason);
   m_left->setEnabled(m_selected > 0);
   m_right->setEnabled(m_selected >= 0 && m_selected + 1 < static_cast<int>(m_steps.size()));
   m_remove->setEnabled(m_selected >= 0);
