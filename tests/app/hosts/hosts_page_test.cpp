@@ -121,6 +121,42 @@ class HostsPageTest : public HostsWindow {
     QTRY_VERIFY(!m_open->part<QLabel>("host-fault-text")->isVisible());
   }
 
+  // One bar for all of them; closed, it stays closed on every page until another host needs somebody.
+  void hostsThatNeedSomebodyShareABarThatStaysClosed() {
+    fail("signing in on mara@there failed: denied", SshFault::signIn);
+    addHost("there");
+    QTRY_VERIFY(row("SSH") && row("SSH")->line().status == CheckLine::Status::failed);
+    addHost("far");
+    QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().checks().sign("far").status == Status::failed, kPatience);
+    MessageBars& bars = m_open->window().messages();
+    const auto key = [&](Qt::Key page) {
+      QTest::keyClick(&m_open->window(), page, Qt::ControlModifier | (page == Qt::Key_O ? Qt::ShiftModifier : Qt::NoModifier));
+      QCoreApplication::processEvents();
+    };
+    const auto crosses = [&] {
+      QList<QAbstractButton*> found;
+      for (auto* each : bars.findChildren<QAbstractButton*>())
+        if (each->isVisible() && each->accessibleName() == "Close this message") found << each;
+      return found;
+    };
+    key(Qt::Key_O);
+    QTRY_VERIFY2(bars.text("hosts").startsWith("2 hosts need you: "), qPrintable(bars.text("hosts")));
+    QCOMPARE(crosses().size(), 1);
+    QTest::mouseClick(crosses().front(), Qt::LeftButton);
+    QVERIFY(bars.text("hosts").isEmpty());
+    key(Qt::Key_6);
+    m_open->click("check-host");
+    QTRY_VERIFY(row("SSH") && row("SSH")->line().status == CheckLine::Status::failed);
+    key(Qt::Key_O);
+    QTest::qWait(50);
+    QVERIFY2(bars.text("hosts").isEmpty(), qPrintable(bars.text("hosts")));
+    key(Qt::Key_6);
+    addHost("third");
+    QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().checks().sign("third").status == Status::failed, kPatience);
+    key(Qt::Key_O);
+    QTRY_VERIFY2(bars.text("hosts").startsWith("3 hosts need you: "), qPrintable(bars.text("hosts")));
+  }
+
   void theRemedyIsTheCommandOfTheSentence() {
     fail("signing in on mara@there failed: denied; tried: key a. Put your public key there with: ssh-copy-id -p 2222 mara@there", SshFault::signIn);
     addHost("mara@there:2222");

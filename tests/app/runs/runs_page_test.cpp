@@ -509,6 +509,33 @@ class RunsPageTest : public QObject {
     QCOMPARE(tabs->mapTo(&training(), QPoint()).y(), before);
   }
 
+  // A better value is measured a moment before its weights are written: until then the model is told with its own step.
+  void bestAndBestModelNeverContradictEachOther() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    addEvents(id, 5);
+    store().setState(id, RunState::running);
+    QVERIFY(store().find(id)->bestStep > 5);
+    m_open->write("p/runs/a/checkpoints/step-00000005.safetensors", "x");
+    m_open->write("p/runs/a/checkpoints/best.json", R"({"file": "step-00000005.safetensors"})");
+    workspace().setCurrentRun(id);
+    showPage("training");
+    auto *title = m_open->part<QLabel>("model-title"), *when = m_open->part<QLabel>("best-when");
+    QTRY_COMPARE(title->text(), QString("Best model, still of step 5"));
+    QVERIFY2(when->text().contains("weights follow"), qPrintable(when->text()));
+    const QString file = QString("step-%1.safetensors").arg(store().find(id)->bestStep, 8, 10, QChar('0'));
+    m_open->write("p/runs/a/checkpoints/" + file, "x");
+    m_open->write("p/runs/a/checkpoints/best.json", QString(R"({"file": "%1"})").arg(file).toUtf8());
+    Event written;
+    written.sequence = 100;
+    written.attempt = 1;
+    written.time = 1e9 + 200;
+    written.kind = "checkpoint";
+    written.body = {{"step", store().find(id)->bestStep}, {"file", file.toStdString()}, {"best", true}};
+    store().append(id, toBatch({written}));
+    QTRY_COMPARE(title->text(), QString("Best model"));
+    QTRY_VERIFY2(when->text().contains("weights kept"), qPrintable(when->text()));
+  }
+
   void theFilterCompletesNamesAndValues() {
     addRun("a", {{"name", "Momentum"}, {"learning_rate", 0.05}});
     addRun("b", {{"name", "LARS"}, {"learning_rate", 6.4}});
