@@ -35,16 +35,13 @@ const std::vector<SettingSection>& settingSections() {
         {"Data and shuffle", {"shuffle", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
-        {"Precision", {"precision", "loss_scale"}},
+        {"Precision", {"precision"}},
         {"Communication", {"wire", "fusion", "virtual_ranks"}},
         {"Reproducibility", {"seed", "deterministic", "threads"}},
         {"Further", {}},  // what stands in none of these
     };
     std::set<std::string> placed;
-    for (SettingSection& section : all) {
-      std::erase_if(section.keys, [](const std::string& key) { return !settingsEntry().field(key); });
-      placed.insert(section.keys.begin(), section.keys.end());
-    }
+    for (const SettingSection& section : all) placed.insert(section.keys.begin(), section.keys.end());
     for (const Field& field : settingsEntry().fields)
       if (!placed.count(field.key)) all.back().keys.push_back(field.key);
     std::erase_if(all, [](const SettingSection& section) { return section.keys.empty(); });

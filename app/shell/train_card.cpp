@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "app/run_settings.h"
 #include "engine/network/project_settings.h"
@@ -144,7 +145,10 @@ QStringList TrainCard::overrides() const {
   QStringList all;
   Project project = changed();
   QStringList whole;  // groups that are set at once
-  const auto add = [&all](const std::string& path, const Json& value) { all << QString::fromStdString(path + '=' + value.dump()); };
+  const auto add = [&all](const std::string& path, Json value) {
+    if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) && std::abs(value.get<double>()) < 1e15) value = static_cast<std::int64_t>(value.get<double>());
+    all << QString::fromStdString(path + '=' + value.dump());
+  };
   for (const auto& change : m_changes) {
     const std::string& key = change->setting.key;
     const std::string group = key.substr(0, key.find('.')), path = change->setting.path;

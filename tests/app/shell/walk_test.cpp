@@ -130,8 +130,7 @@ class WalkTest : public QObject {
 
     showPage("network");
     auto& page = static_cast<NetworkPage&>(*window().page("network"));
-    const std::vector<Edge> edges = page.scene().network().edges;
-    m_open->document().removeNode("main", "y");
+    m_open->document().removeNodes("main", {"y"}, false);
     page.scene().pick({});
     auto& lines = *page.inspector().findChild<ProblemLines*>();
     QPushButton* remedy = nullptr;
