@@ -164,6 +164,7 @@ void MainWindow::connectWorkspace() {
     if (host == m_workspace.host()) refreshHost();
     refreshHostMessage();
   });
+  connect(&m_workspace.hosts(), &HostStore::hostRemoved, this, &MainWindow::refreshHostMessage);
   refreshHost();
   RunStore& store = m_workspace.store();
   m_runsSoon.setSingleShot(true);

@@ -229,7 +229,11 @@ void MainWindow::refreshHostMessage() {
   QStringList needed;
   for (const Host& host : m_workspace.hosts().hosts())
     if (m_workspace.checks().sign(host.id).status == Status::failed && !m_workspace.checks().sentence(host.id).isEmpty()) needed << host.id;
-  m_hostsSeen.removeIf([&](const QString& host) { return !needed.contains(host); });
+  // One that is tried again is not well yet.
+  m_hostsSeen.removeIf([this](const QString& host) {
+    const Status status = m_workspace.checks().sign(host).status;
+    return !m_workspace.hosts().find(host) || status == Status::ok || status == Status::warning;
+  });
   const bool seen = std::all_of(needed.begin(), needed.end(), [this](const QString& host) { return m_hostsSeen.contains(host); });
   if (seen || m_current == "hosts") return m_messages->hide("hosts");
   const QString first = needed.front();

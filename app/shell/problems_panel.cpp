@@ -38,7 +38,7 @@ ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent) : QFrame(par
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   connect(close, &Button::clicked, this, &ProblemsPanel::leave);
   connect(&workspace.problems(), &ProblemList::changed, this, &ProblemsPanel::rebuild);
-  const auto go = [this](QListWidgetItem* item) { Q_EMIT wanted(m_problems[static_cast<std::size_t>(m_list->row(item))].place); };
+  const auto go = [this](QListWidgetItem* item) { lead(m_list->row(item)); };
   connect(m_list, &QListWidget::itemClicked, this, go);
   connect(m_list, &QListWidget::itemActivated, this, go);
 }
@@ -103,7 +103,13 @@ void ProblemsPanel::step(int direction) {
   show();
   const int row = open ? (m_list->currentRow() + direction + count) % count : direction > 0 ? 0 : count - 1;
   m_list->setCurrentRow(row);
-  Q_EMIT wanted(m_problems[static_cast<std::size_t>(row)].place);
+  lead(row);
+}
+
+// By a copy: the page that it leads to may find other problems at once.
+void ProblemsPanel::lead(int row) {
+  const Place place = m_problems[static_cast<std::size_t>(row)].place;
+  Q_EMIT wanted(place);
 }
 
 QStringList ProblemsPanel::pagesWithErrors() const {

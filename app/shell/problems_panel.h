@@ -39,6 +39,7 @@ class ProblemsPanel : public QFrame {
  private:
   void rebuild();
   void leave();
+  void lead(int row);  // to the place of a problem
 
   Workspace& m_workspace;
   QListWidget* m_list;

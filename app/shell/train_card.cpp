@@ -25,7 +25,7 @@
 namespace loom {
 namespace {
 
-constexpr int kCardWidth = 440, kMostRows = 220, kListHeight = 136;
+constexpr int kCardWidth = 440, kMostRows = 220, kListRow = 26, kListHeight = 5 * kListRow + 2;
 constexpr int kPath = Qt::UserRole, kSection = Qt::UserRole + 1;
 
 // The setting's name, and quiet at the right where it stands on the Settings page.
@@ -33,12 +33,18 @@ class SettingDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    QStyledItemDelegate::paint(painter, option, index);
     const Theme& theme = Theme::of(option.widget);
+    const bool selected = option.state & QStyle::State_Selected;
+    if (selected || option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(selected ? Colour::selected : Colour::hover));
+    const QRect room = option.rect.adjusted(10, 0, -10, 0);
+    painter->setFont(theme.font(FontRole::body));
+    painter->setPen(theme.colour(Colour::text));
+    painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
     painter->setFont(theme.font(FontRole::caption));
-    painter->setPen(theme.colour(option.state & QStyle::State_Selected ? Colour::text2 : Colour::text3));
-    painter->drawText(option.rect.adjusted(0, 0, -10, 0), Qt::AlignRight | Qt::AlignVCenter, index.data(kSection).toString());
+    painter->setPen(theme.colour(selected ? Colour::text2 : Colour::text3));
+    painter->drawText(room, Qt::AlignRight | Qt::AlignVCenter, index.data(kSection).toString());
   }
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {0, kListRow}; }
 };
 
 // A rule or a schedule takes its own fields with it, so that all of it is set at once.
@@ -70,6 +76,7 @@ TrainCard::TrainCard(const Project& project, Check check, QWidget* window)
   m_name->setObjectName("train-name");
   m_rowColumn->setContentsMargins(0, 0, 0, 0);
   m_rowColumn->setSpacing(6);
+  m_rowColumn->setAlignment(Qt::AlignTop);
   m_rows->setBackgroundRole(QPalette::NoRole);
   m_scroll->setWidget(m_rows);
   m_scroll->setWidgetResizable(true);
@@ -86,6 +93,8 @@ TrainCard::TrainCard(const Project& project, Check check, QWidget* window)
   m_list->setFixedSize(kCardWidth, kListHeight);
   m_list->setItemDelegate(new SettingDelegate(m_list));
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_list->setMouseTracking(true);
   m_list->installEventFilter(this);
   m_fault->setProperty("kind", "error");
   m_fault->setObjectName("train-fault");
@@ -281,11 +290,15 @@ void TrainCard::offer() {
   m_search->setCount(m_list->count() == 0 ? tr("none is called that") : QString());
 }
 
+// As high as its rows, which know their height when they are laid out.
 void TrainCard::grow() {
   m_scroll->setVisible(!m_changes.empty());
-  m_rowColumn->activate();
-  m_scroll->setFixedSize(kCardWidth, std::min(kMostRows, std::max(1, m_rows->sizeHint().height())));
-  adjustSize();
+  QMetaObject::invokeMethod(this, [this] {
+    const int rows = m_rowColumn->hasHeightForWidth() ? m_rowColumn->heightForWidth(kCardWidth) : m_rowColumn->sizeHint().height();
+    m_scroll->setFixedSize(kCardWidth, std::clamp(rows, 1, kMostRows));
+    contentLayout()->activate();
+    adjustSize();
+  }, Qt::QueuedConnection);
 }
 
 bool TrainCard::eventFilter(QObject* watched, QEvent* event) {
