@@ -133,8 +133,9 @@ void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row
 
 void PreparationPanel::rebuildChips() {
   int focused = -1;
-  for (int index = 0; QLayoutItem* item = m_chips->takeAt(0); ++index) {
-    if (item->widget()->hasFocus()) focused = index;
+  for (int index = 0; index < m_chips->count(); ++index)
+    if (m_chips->itemAt(index)->widget()->hasFocus()) focused = index;
+  while (QLayoutItem* item = m_chips->takeAt(0)) {
     item->widget()->hide();
     item->widget()->deleteLater();  // it may be the one that was just pressed
     delete item;

@@ -199,7 +199,7 @@ class SettingsByNameTest : public QObject {
     QVERIFY(rate);
     QVERIFY(rate->isAncestorOf(QApplication::focusWidget()));
     QCOMPARE(rate->findChild<QLineEdit*>()->text(), QString("0.05"));
-    typeInto(*rate, "0.01");
+    typeInto(*rate, "0.02");
     FormRow* const epochs = add(card, "epochs", "Epochs");
     QVERIFY(epochs);
     // Held against its bounds at the field; nothing starts while it stands there.
@@ -226,7 +226,7 @@ class SettingsByNameTest : public QObject {
     QVERIFY2(job.overrides.contains("training.epochs=3"), qPrintable(job.overrides.join(' ')));
     const Json settings = workspace().runs().front().settings;
     QCOMPARE(settings.value("epochs", 0.0), 3.0);
-    QVERIFY2(settings.value("optimizer.learning_rate", 0.0) == 0.01, settings.dump().c_str());
+    QVERIFY2(settings.value("optimizer.learning_rate", 0.0) == 0.02, settings.dump().c_str());
     QCOMPARE(settings.value("optimizer.name", ""), std::string("Momentum"));
     // The project stays as it was.
     QCOMPARE(m_open->project().training.settings.value("epochs", 0), 2);
