@@ -156,7 +156,9 @@ void MainWindow::buildTrainMenu() {
   connect(changes, &QAction::triggered, this, [this] {
     delete m_card;
     if (!m_workspace.document()) return;
-    auto* card = new TrainCard(m_workspace.document()->project(), [this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
+    auto* card = new TrainCard(
+        m_workspace.document()->project(),
+        [this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
     connect(card, &TrainCard::wanted, this, [this](const QString& name, const QStringList& overrides) { train({name, overrides}); });
     m_card = card;
     card->openAt(&m_topBar->trainButton());
@@ -223,23 +225,27 @@ void MainWindow::refreshHost() {
   m_status->setHost(text, sentence.isEmpty() ? tr("Runs start on %1").arg(m_workspace.hostName(host)) : sentence);
 }
 
-// Lines that only a person can take up again are said on every page but their own, in one bar for all hosts. Closed, it stays away
-// until one more host needs somebody.
+// Lines that only a person can take up again are said on every page but their own, in one bar for all hosts. Closed, it
+// stays away until one more host needs somebody.
 void MainWindow::refreshHostMessage() {
   QStringList needed;
   for (const Host& host : m_workspace.hosts().hosts())
-    if (m_workspace.checks().sign(host.id).status == Status::failed && !m_workspace.checks().sentence(host.id).isEmpty()) needed << host.id;
+    if (m_workspace.checks().sign(host.id).status == Status::failed &&
+        !m_workspace.checks().sentence(host.id).isEmpty())
+      needed << host.id;
   // One that is tried again is not well yet.
   m_hostsSeen.removeIf([this](const QString& host) {
     const Status status = m_workspace.checks().sign(host).status;
     return !m_workspace.hosts().find(host) || status == Status::ok || status == Status::warning;
   });
-  const bool seen = std::all_of(needed.begin(), needed.end(), [this](const QString& host) { return m_hostsSeen.contains(host); });
+  const bool seen =
+      std::all_of(needed.begin(), needed.end(), [this](const QString& host) { return m_hostsSeen.contains(host); });
   if (seen || m_current == "hosts") return m_messages->hide("hosts");
   const QString first = needed.front();
   QStringList names;
   for (const QString& host : needed) names << m_workspace.hostName(host);
-  const QString sentence = needed.size() == 1 ? tr("%1: %2").arg(names.front(), m_workspace.checks().sentence(first)) : tr("%1 hosts need you: %2").arg(needed.size()).arg(names.join(", "));
+  const QString sentence = needed.size() == 1 ? tr("%1: %2").arg(names.front(), m_workspace.checks().sentence(first))
+                                              : tr("%1 hosts need you: %2").arg(needed.size()).arg(names.join(", "));
   if (m_messages->text("hosts") == sentence) return;
   const auto show = [this, first] {
     Place place;
@@ -248,7 +254,8 @@ void MainWindow::refreshHostMessage() {
     go(place);
   };
   m_messages->show("hosts", MessageBars::Kind::error, sentence,
-                   {{needed.size() == 1 ? tr("Connect now") : tr("Connect all"), [this, needed] {
+                   {{needed.size() == 1 ? tr("Connect now") : tr("Connect all"),
+                     [this, needed] {
                        for (const QString& host : needed)
                          if (HostLine* const line = m_workspace.lines().line(host)) line->connectNow();
                      }},

@@ -36,7 +36,10 @@ std::vector<PageProblem> ProblemList::all() const {
   for (const auto& each : m_ofPages) all.insert(all.end(), each.begin(), each.end());
   const std::vector<PageProblem> ofData = m_ofPages.value("data");
   for (const PageProblem& each : m_ofFiles)
-    if (std::none_of(ofData.begin(), ofData.end(), [&](const PageProblem& other) { return other.place.dataset == each.place.dataset && isError(other); })) all.push_back(each);
+    if (std::none_of(ofData.begin(), ofData.end(), [&](const PageProblem& other) {
+          return other.place.dataset == each.place.dataset && isError(other);
+        }))
+      all.push_back(each);
   std::stable_sort(all.begin(), all.end(), [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
   return all;
 }

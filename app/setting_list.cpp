@@ -1,7 +1,6 @@
 #include "app/setting_list.h"
 
 #include <QStringList>
-
 #include <algorithm>
 #include <set>
 
@@ -51,23 +50,27 @@ const std::vector<SettingSection>& settingSections() {
 }
 
 const Field& ruleField() {
-  static const Field field = choiceOf("Rule", "How weights follow from gradients.", defaultUpdate().optimizer, optimizerTable());
+  static const Field field =
+      choiceOf("Rule", "How weights follow from gradients.", defaultUpdate().optimizer, optimizerTable());
   return field;
 }
 
 const Field& scheduleField() {
-  static const Field field = choiceOf("Then", "How the learning rate goes on behind the warm-up.", defaultUpdate().schedule, scheduleTable());
+  static const Field field =
+      choiceOf("Then", "How the learning rate goes on behind the warm-up.", defaultUpdate().schedule, scheduleTable());
   return field;
 }
 
 std::vector<Setting> settingsOf(const Project& project, std::size_t update) {
   std::vector<Setting> all;
   const auto& updates = project.training.updates;
-  const auto add = [&](const QString& section, const std::string& prefix, const std::string& group, const Field& field, Json value) {
+  const auto add = [&](const QString& section, const std::string& prefix, const std::string& group, const Field& field,
+                       Json value) {
     const std::string key = group + field.key;
     all.push_back({section, labelOfSetting(QString::fromStdString(key)), prefix + key, key, &field, std::move(value)});
   };
-  const auto addEntry = [&](const QString& section, const std::string& prefix, const std::string& group, const Entry& entry, const Json& given) {
+  const auto addEntry = [&](const QString& section, const std::string& prefix, const std::string& group,
+                            const Entry& entry, const Json& given) {
     for (const Field& field : entry.fields) {
       if (!isRead(entry, field, given)) continue;
       const bool own = given.is_object() && given.contains(field.key);
@@ -80,10 +83,12 @@ std::vector<Setting> settingsOf(const Project& project, std::size_t update) {
     const std::string prefix = several ? "training." + std::to_string(update) + "." : "training.";
     const QString optimizer = QStringLiteral("Optimizer"), schedule = QStringLiteral("Schedule");
     add(optimizer, prefix, "optimizer.", ruleField(), nameOf(spec.optimizer));
-    if (const OptimizerDefinition* rule = findOptimizer(nameOf(spec.optimizer))) addEntry(optimizer, prefix, "optimizer.", rule->entry, spec.optimizer);
+    if (const OptimizerDefinition* rule = findOptimizer(nameOf(spec.optimizer)))
+      addEntry(optimizer, prefix, "optimizer.", rule->entry, spec.optimizer);
     addEntry(schedule, prefix, "warmup.", warmupEntry(), spec.warmup);
     add(schedule, prefix, "schedule.", scheduleField(), nameOf(spec.schedule));
-    if (const ScheduleDefinition* then = findSchedule(nameOf(spec.schedule))) addEntry(schedule, prefix, "schedule.", then->entry, spec.schedule);
+    if (const ScheduleDefinition* then = findSchedule(nameOf(spec.schedule)))
+      addEntry(schedule, prefix, "schedule.", then->entry, spec.schedule);
   }
   for (const SettingSection& section : settingSections())
     for (const std::string& key : section.keys) {
@@ -97,25 +102,30 @@ std::vector<Setting> settingsOf(const Project& project, std::size_t update) {
 }
 
 bool isCalled(const Setting& setting, const QString& words) {
-  QStringList names{setting.label, setting.section, QString::fromStdString(setting.field->label), QString::fromStdString(setting.key)};
+  QStringList names{setting.label, setting.section, QString::fromStdString(setting.field->label),
+                    QString::fromStdString(setting.key)};
   for (const Choice& choice : setting.field->choices) names << QString::fromStdString(choice.label);
   const QString all = names.join(' ');
   const QStringList wanted = words.split(' ', Qt::SkipEmptyParts);
-  return std::all_of(wanted.begin(), wanted.end(), [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
 }
 
 Json withRule(const Json& optimizer, const std::string& rule) {
   Json changed{{"name", rule}};
   const OptimizerDefinition* found = findOptimizer(rule);
   for (const char* key : {"weight_decay", "momentum"})
-    if (found && found->entry.field(key) && optimizer.is_object() && optimizer.contains(key)) changed[key] = optimizer[key];
+    if (found && found->entry.field(key) && optimizer.is_object() && optimizer.contains(key))
+      changed[key] = optimizer[key];
   return changed;
 }
 
 Json withWarmup(Json warmup, const std::string& key, const Json& value) {
   if (!warmup.is_object()) warmup = Json::object();
-  if (value.is_null()) warmup.erase(key);
-  else warmup[key] = value;
+  if (value.is_null())
+    warmup.erase(key);
+  else
+    warmup[key] = value;
   if (!value.is_null() && key == "epochs") warmup.erase("steps");
   if (!value.is_null() && key == "steps") warmup.erase("epochs");
   return warmup.empty() ? Json() : warmup;

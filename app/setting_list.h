@@ -1,8 +1,7 @@
 #pragma once
-// Everything that can be set about the training, in the order and under the headings of the Settings page: what that page shows,
-// Ctrl+K finds and *Train with changes* offers.
+// Everything that can be set about the training, in the order and under the headings of the Settings page: what that
+// page shows, Ctrl+K finds and *Train with changes* offers.
 #include <QString>
-
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -21,7 +20,8 @@ struct Setting {
   Json value;          // that holds now: the project's or the default; null = absent
 };
 
-// Settings of the run, by heading, without optimizer and schedule. Every field of settingsEntry() stands in exactly one.
+// Settings of the run, by heading, without optimizer and schedule. Every field of settingsEntry() stands in exactly
+// one.
 struct SettingSection {
   QString title;
   std::vector<std::string> keys;
@@ -39,8 +39,8 @@ bool isCalled(const Setting& setting, const QString& words);
 
 // A rule in the place of another. Rate and trust mean another thing there; momentum and decay stay.
 Json withRule(const Json& optimizer, const std::string& rule);
-// A warm-up with one field set, null = taken away. Epochs and steps are two ways to say one length: the one that is set holds. Null
-// where nothing is left.
+// A warm-up with one field set, null = taken away. Epochs and steps are two ways to say one length: the one that is set
+// holds. Null where nothing is left.
 Json withWarmup(Json warmup, const std::string& key, const Json& value);
 
 }  // namespace loom

@@ -146,11 +146,17 @@ void Workspace::tellMissingFiles() {
     for (const QString& name : m_columns->missing()) {
       const DatasetSpec* const dataset = m_document->project().dataset(name.toStdString());
       const bool read = training.validation == name.toStdString() ||
-                        std::any_of(training.updates.begin(), training.updates.end(), [&](const UpdateSpec& update) { return update.dataset == name.toStdString(); });
+                        std::any_of(training.updates.begin(), training.updates.end(),
+                                    [&](const UpdateSpec& update) { return update.dataset == name.toStdString(); });
       if (!dataset || !read) continue;
       const QString path = datasetPath(*m_document, *dataset), file = QFileInfo(path).fileName();
-      problems.push_back({Severity::error, {.page = "data", .dataset = name}, file,
-                          tr("%1 is not there: put it into %2, or choose another file for %3 on the Data page").arg(file, QFileInfo(path).absolutePath(), name), {}, {}});
+      problems.push_back({Severity::error,
+                          {.page = "data", .dataset = name},
+                          file,
+                          tr("%1 is not there: put it into %2, or choose another file for %3 on the Data page")
+                              .arg(file, QFileInfo(path).absolutePath(), name),
+                          {},
+                          {}});
     }
   }
   m_problems->setOfFiles(std::move(problems));

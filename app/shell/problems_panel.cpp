@@ -82,7 +82,8 @@ void ProblemsPanel::rebuild() {
     item->setData(Qt::AccessibleTextRole, each.placeText + ": " + each.message);
     m_list->setItemWidget(item, line);
   }
-  if (m_problems.empty()) leave();
+  if (m_problems.empty())
+    leave();
   else m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
   // Whoever presses one remedy after another stays where they are.
   m_list->doItemsLayout();
@@ -120,7 +121,8 @@ QStringList ProblemsPanel::pagesWithErrors() const {
 }
 
 void ProblemsPanel::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape) leave();
+  if (event->key() == Qt::Key_Escape)
+    leave();
   else QFrame::keyPressEvent(event);
 }
 

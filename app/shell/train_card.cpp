@@ -9,7 +9,6 @@
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -35,7 +34,8 @@ class SettingDelegate : public QStyledItemDelegate {
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Theme& theme = Theme::of(option.widget);
     const bool selected = option.state & QStyle::State_Selected;
-    if (selected || option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(selected ? Colour::selected : Colour::hover));
+    if (selected || option.state & QStyle::State_MouseOver)
+      painter->fillRect(option.rect, theme.colour(selected ? Colour::selected : Colour::hover));
     const QRect room = option.rect.adjusted(10, 0, -10, 0);
     painter->setFont(theme.font(FontRole::body));
     painter->setPen(theme.colour(Colour::text));
@@ -60,15 +60,25 @@ UpdateSpec* updateOf(Project& project, const std::string& path) {
 
 void put(Json& object, const std::string& key, const Json& value) {
   if (!object.is_object()) object = Json::object();
-  if (value.is_null()) object.erase(key);
-  else object[key] = value;
+  if (value.is_null())
+    object.erase(key);
+  else
+    object[key] = value;
 }
 
 }  // namespace
 
 TrainCard::TrainCard(const Project& project, Check check, QWidget* window)
-    : Popover(window), m_project(project), m_check(std::move(check)), m_name(new QLineEdit), m_rows(new QWidget), m_rowColumn(new QVBoxLayout(m_rows)),
-      m_scroll(new QScrollArea), m_search(new SearchField(tr("Add a setting"))), m_list(new QListWidget), m_fault(new QLabel) {
+    : Popover(window),
+      m_project(project),
+      m_check(std::move(check)),
+      m_name(new QLineEdit),
+      m_rows(new QWidget),
+      m_rowColumn(new QVBoxLayout(m_rows)),
+      m_scroll(new QScrollArea),
+      m_search(new SearchField(tr("Add a setting"))),
+      m_list(new QListWidget),
+      m_fault(new QLabel) {
   setObjectName("train-card");
   setTitle(tr("Train with changes"));
   m_name->setPlaceholderText(tr("Name of the run"));
@@ -108,12 +118,14 @@ TrainCard::TrainCard(const Project& project, Check check, QWidget* window)
   foot->addWidget(makeLabel("hint", tr("The project stays as it is.")));
   foot->addStretch();
   foot->addWidget(train);
-  for (QWidget* each : std::initializer_list<QWidget*>{m_name, m_scroll, m_search, m_list, m_fault}) contentLayout()->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_name, m_scroll, m_search, m_list, m_fault})
+    contentLayout()->addWidget(each);
   contentLayout()->addLayout(foot);
   connect(train, &Button::clicked, this, &TrainCard::start);
   connect(m_name, &QLineEdit::returnPressed, this, &TrainCard::start);
   connect(m_search, &QLineEdit::textChanged, this, &TrainCard::offer);
-  connect(m_list, &QListWidget::itemClicked, this, [this](QListWidgetItem* item) { choose(item->data(kPath).toString().toStdString()); });
+  connect(m_list, &QListWidget::itemClicked, this,
+          [this](QListWidgetItem* item) { choose(item->data(kPath).toString().toStdString()); });
   offer();
 }
 
@@ -123,7 +135,8 @@ std::vector<Setting> TrainCard::settings(const Project& project) const {
   std::vector<Setting> all = settingsOf(project, 0);
   for (std::size_t update = 1; update < project.training.updates.size(); ++update)
     for (Setting& each : settingsOf(project, update)) {
-      const bool known = std::any_of(all.begin(), all.end(), [&](const Setting& other) { return other.path == each.path; });
+      const bool known =
+          std::any_of(all.begin(), all.end(), [&](const Setting& other) { return other.path == each.path; });
       if (known) continue;  // of the run
       each.section = tr("%1 of update %2").arg(each.section).arg(update + 1);
       all.push_back(std::move(each));
@@ -138,14 +151,21 @@ Project TrainCard::changed() const {
       const std::string& key = change->setting.key;
       if (groupOf(key).empty() == groups || !change->valid) continue;
       UpdateSpec* update = updateOf(project, change->setting.path);
-      const std::string name = change->value.is_string() ? change->value.get<std::string>() : std::string(), last = key.substr(key.rfind('.') + 1);
+      const std::string name = change->value.is_string() ? change->value.get<std::string>() : std::string(),
+                        last = key.substr(key.rfind('.') + 1);
       if (!update) continue;
-      if (key == "optimizer.name") update->optimizer = withRule(update->optimizer, name);
-      else if (key == "schedule.name") update->schedule = Json{{"name", name}};
-      else if (key.rfind("optimizer.", 0) == 0) put(update->optimizer, last, change->value);
-      else if (key.rfind("schedule.", 0) == 0) put(update->schedule, last, change->value);
-      else if (key.rfind("warmup.", 0) == 0) update->warmup = withWarmup(update->warmup, last, change->value);
-      else put(project.training.settings, key, change->value);
+      if (key == "optimizer.name")
+        update->optimizer = withRule(update->optimizer, name);
+      else if (key == "schedule.name")
+        update->schedule = Json{{"name", name}};
+      else if (key.rfind("optimizer.", 0) == 0)
+        put(update->optimizer, last, change->value);
+      else if (key.rfind("schedule.", 0) == 0)
+        put(update->schedule, last, change->value);
+      else if (key.rfind("warmup.", 0) == 0)
+        update->warmup = withWarmup(update->warmup, last, change->value);
+      else
+        put(project.training.settings, key, change->value);
     }
   return project;
 }
@@ -155,7 +175,9 @@ QStringList TrainCard::overrides() const {
   Project project = changed();
   QStringList whole;  // groups that are set at once
   const auto add = [&all](const std::string& path, Json value) {
-    if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) && std::abs(value.get<double>()) < 1e15) value = static_cast<std::int64_t>(value.get<double>());
+    if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) &&
+        std::abs(value.get<double>()) < 1e15)
+      value = static_cast<std::int64_t>(value.get<double>());
     all << QString::fromStdString(path + '=' + value.dump());
   };
   for (const auto& change : m_changes) {
@@ -202,7 +224,8 @@ void TrainCard::choose(const std::string& path) {
   change.row->showValue(change.value);
   const std::vector<Setting> project = settings(m_project);
   const auto was = std::find_if(project.begin(), project.end(), [&](const Setting& each) { return each.path == path; });
-  if (was != project.end()) change.row->setHint(tr("now %1").arg(textOfSetting(QString::fromStdString(was->key), was->value)), {});
+  if (was != project.end())
+    change.row->setHint(tr("now %1").arg(textOfSetting(QString::fromStdString(was->key), was->value)), {});
   line->addWidget(change.row, 1);
   auto* away = iconButton(QStringLiteral("close"), tr("Leave %1 as it is").arg(found->label), change.line);
   line->addWidget(away, 0, Qt::AlignTop);
@@ -213,17 +236,22 @@ void TrainCard::choose(const std::string& path) {
     if (Change* const at = find(path)) showProblems(*at, problem);
   });
   connect(change.row, &FormRow::remedyChosen, this, [this, path](const Json& value) {
-    if (Change* const at = find(path)) at->row->showValue(value), take(path, value), at->row->editor()->focusTarget()->setFocus();
+    if (Change* const at = find(path))
+      at->row->showValue(value), take(path, value), at->row->editor()->focusTarget()->setFocus();
   });
-  connect(away, &QPushButton::clicked, this, [this, path] { remove(path); }, Qt::QueuedConnection);
+  connect(
+      away, &QPushButton::clicked, this, [this, path] { remove(path); }, Qt::QueuedConnection);
   m_search->clear();
   offer();
   showProblems(change);
   grow();
   // Only what is laid out can be scrolled to.
-  QMetaObject::invokeMethod(this, [this, path] {
-    if (Change* const at = find(path)) m_scroll->ensureWidgetVisible(at->line, 0, 0);
-  }, Qt::QueuedConnection);
+  QMetaObject::invokeMethod(
+      this,
+      [this, path] {
+        if (Change* const at = find(path)) m_scroll->ensureWidgetVisible(at->line, 0, 0);
+      },
+      Qt::QueuedConnection);
   change.row->editor()->focusTarget()->setFocus(Qt::TabFocusReason);
 }
 
@@ -240,10 +268,13 @@ void TrainCard::take(const std::string& path, const Json& value) {
 void TrainCard::showProblems(Change& change, const QString& invalid) {
   const Field& field = change.entry.fields.front();
   std::vector<FieldProblem> problems;
-  if (!invalid.isEmpty()) problems.push_back({FieldProblem::Severity::error, field.key, invalid.toStdString(), std::nullopt});
-  else if (!(change.value.is_null() && field.optional)) problems = validate(change.entry, Json{{field.key, change.value}});
+  if (!invalid.isEmpty())
+    problems.push_back({FieldProblem::Severity::error, field.key, invalid.toStdString(), std::nullopt});
+  else if (!(change.value.is_null() && field.optional))
+    problems = validate(change.entry, Json{{field.key, change.value}});
   for (FieldProblem& problem : problems) problem.message = inLabels(std::move(problem.message), change.entry.fields);
-  change.valid = std::none_of(problems.begin(), problems.end(), [](const FieldProblem& each) { return each.severity == FieldProblem::Severity::error; });
+  change.valid = std::none_of(problems.begin(), problems.end(),
+                              [](const FieldProblem& each) { return each.severity == FieldProblem::Severity::error; });
   change.row->setProblems(problems);
   grow();
 }
@@ -252,12 +283,15 @@ void TrainCard::dropUnread() {
   const std::vector<Setting> known = settings(changed());
   std::vector<std::string> gone;
   for (const auto& change : m_changes)
-    if (std::none_of(known.begin(), known.end(), [&](const Setting& each) { return each.path == change->setting.path; })) gone.push_back(change->setting.path);
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const Setting& each) { return each.path == change->setting.path; }))
+      gone.push_back(change->setting.path);
   for (const std::string& path : gone) remove(path);
 }
 
 void TrainCard::remove(const std::string& path) {
-  const auto at = std::find_if(m_changes.begin(), m_changes.end(), [&](const auto& each) { return each->setting.path == path; });
+  const auto at =
+      std::find_if(m_changes.begin(), m_changes.end(), [&](const auto& each) { return each->setting.path == path; });
   if (at == m_changes.end()) return;
   // The row speaks of a field that goes with it.
   const bool held = (*at)->line->isAncestorOf(focusWidget());
@@ -293,12 +327,16 @@ void TrainCard::offer() {
 // As high as its rows, which know their height when they are laid out.
 void TrainCard::grow() {
   m_scroll->setVisible(!m_changes.empty());
-  QMetaObject::invokeMethod(this, [this] {
-    const int rows = m_rowColumn->hasHeightForWidth() ? m_rowColumn->heightForWidth(kCardWidth) : m_rowColumn->sizeHint().height();
-    m_scroll->setFixedSize(kCardWidth, std::clamp(rows, 1, kMostRows));
-    contentLayout()->activate();
-    adjustSize();
-  }, Qt::QueuedConnection);
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        const int rows = m_rowColumn->hasHeightForWidth() ? m_rowColumn->heightForWidth(kCardWidth)
+                                                          : m_rowColumn->sizeHint().height();
+        m_scroll->setFixedSize(kCardWidth, std::clamp(rows, 1, kMostRows));
+        contentLayout()->activate();
+        adjustSize();
+      },
+      Qt::QueuedConnection);
 }
 
 bool TrainCard::eventFilter(QObject* watched, QEvent* event) {

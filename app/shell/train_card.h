@@ -1,5 +1,6 @@
 #pragma once
-// Train with changes: a run of the project as it is, but for a few settings, chosen by their names. The project itself stays.
+// Train with changes: a run of the project as it is, but for a few settings, chosen by their names. The project itself
+// stays.
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,7 +54,7 @@ class TrainCard : public Popover {
   void showProblems(Change& change, const QString& invalid = {});
   void dropUnread();  // rows whose setting another change has switched off
   void remove(const std::string& path);
-  void offer();       // the settings that are left, as far as the words go
+  void offer();  // the settings that are left, as far as the words go
   void grow();
   void start();
   void tell(const QString& fault);

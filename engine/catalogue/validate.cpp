@@ -88,7 +88,7 @@ std::optional<Json> converted(const Field& field, const Json& value) {
 
 Json inside(const Json& value, const Range& range) {
   const double clamped = std::clamp(value.get<double>(), range.low, range.high);
-  if (value.is_number_float()) return clamped;
+  if (value.is_number_float() || clamped != std::floor(clamped)) return clamped;  // 0 of a real field may become 0.01
   return static_cast<std::int64_t>(clamped);
 }
 

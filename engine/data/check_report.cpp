@@ -215,7 +215,8 @@ void reportScales(CheckedRows& all) {
   for (std::size_t v = 0; v < all.plan.size(); ++v) {
     std::vector<const NumberColumn*> columns;
     for (const NumberColumn& column : all.numbers)
-      if (column.variable == v && all.report.schema.variables[v].kind != VariableKind::scalar) columns.push_back(&column);
+      if (column.variable == v && all.report.schema.variables[v].kind != VariableKind::scalar)
+        columns.push_back(&column);
     const std::string found = unlikeScales(columns);
     if (found.empty()) continue;
     all.add({.kind = FaultKind::unlikeScales,
@@ -237,7 +238,8 @@ void reportScales(CheckedRows& all) {
               .found = fmt::format("{} {}", features.size(), found),
               .wanted = "columns of similar size are learned alike",
               .remedy = "add the step Normalise to the preparation and name the columns in it"};
-  for (const NumberColumn* column : features) fault.variables.push_back(all.report.schema.variables[column->variable].name);
+  for (const NumberColumn* column : features)
+    fault.variables.push_back(all.report.schema.variables[column->variable].name);
   all.add(std::move(fault));
 }
 

@@ -7,7 +7,8 @@ Field variableField() {
   return {.key = "variable",
           .label = "Columns",
           .help =
-              "The columns, or vectors of columns, that it applies to, each by itself. Without one: every column that is no single "
+              "The columns, or vectors of columns, that it applies to, each by itself. Without one: every column that "
+              "is no single "
               "number, so that labels stay as they are.",
           .type = FieldType::texts,
           .optional = true,

@@ -10,8 +10,8 @@
 namespace loom {
 namespace {
 
-// Stays loaded to the end of the program: MPI and CUDA are not made to be unloaded. Open MPI 5 then loses what it keeps in its own
-// variables, which a leak checker reports without being able to name the library.
+// Stays loaded to the end of the program: MPI and CUDA are not made to be unloaded. Open MPI 5 then loses what it keeps
+// in its own variables, which a leak checker reports without being able to name the library.
 class Library {
  public:
   Library(std::initializer_list<const char*> names) {

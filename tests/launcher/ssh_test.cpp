@@ -80,9 +80,8 @@ class SshTest : public QObject {
     SshConnection first(target(), yes());
     first.open();
     QCOMPARE(m_asked.size(), 1);
-    QVERIFY2(
-        m_asked[0].contains(QString("[127.0.0.1]:%1").arg(m_sshd->port())) && !m_asked[0].contains("SHA256"),
-        qPrintable(m_asked[0]));
+    QVERIFY2(m_asked[0].contains(QString("[127.0.0.1]:%1").arg(m_sshd->port())) && !m_asked[0].contains("SHA256"),
+             qPrintable(m_asked[0]));
     QVERIFY2(m_shown.startsWith("ED25519 SHA256:"), qPrintable(m_shown));  // once
     QCOMPARE(first.method(), "with key id");
     QCOMPARE(output(first, "printf '%s' 'a b'"), "a b");

@@ -2,7 +2,6 @@
 
 #include <QAbstractButton>
 #include <QApplication>
-
 #include <algorithm>
 
 namespace loom {
@@ -28,13 +27,16 @@ FocusKeeper::FocusKeeper(QWidget& area, QWidget* otherwise) : m_area(area), m_ot
 FocusKeeper::~FocusKeeper() {
   if (m_button < 0) return;
   const QList<QAbstractButton*> buttons = buttonsOf(m_area);
-  QWidget* const next = buttons.isEmpty() ? m_otherwise.data() : buttons[std::min<qsizetype>(m_button, buttons.size() - 1)];
+  QWidget* const next =
+      buttons.isEmpty() ? m_otherwise.data() : buttons[std::min<qsizetype>(m_button, buttons.size() - 1)];
   if (next && next->isVisible()) next->setFocus(Qt::TabFocusReason);
 }
 
 void tabBefore(QWidget& stays, const QList<QWidget*>& made) {
   QWidget* before = stays.previousInFocusChain();
-  const auto reached = [&](QWidget* at) { return at->focusPolicy() & Qt::TabFocus && !at->isHidden() && !made.contains(at); };
+  const auto reached = [&](QWidget* at) {
+    return at->focusPolicy() & Qt::TabFocus && !at->isHidden() && !made.contains(at);
+  };
   while (before != &stays && !reached(before)) before = before->previousInFocusChain();
   if (before == &stays) return;
   for (QWidget* each : made) {

@@ -79,7 +79,7 @@ class DataPage : public Page {
   void reportProblems();
 
   QString m_openedKey;         // what the session was opened with: path and rows
-  std::size_t m_listed = 0;   // findings in the list
+  std::size_t m_listed = 0;    // findings in the list
   DatasetSession* m_session;
   ImportTask* m_import;
   PrepareMeasure* m_measure;

@@ -131,9 +131,11 @@ std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
       if (!m_session->request().otherPart) return {};  // two files: only their maker knows
       return {{QStringLiteral("Split anew…"), [this] { offerSplit(); }}};
     case FaultKind::unlikeScales:
-      if (fault.variables.empty()) return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep({{"step", "Normalise"}}); }}};
-      return {{QStringLiteral("Normalise %1 columns").arg(fault.variables.size()),
-               [this, variables = fault.variables] { m_preparation->addStep({{"step", "Normalise"}, {"variable", variables}}); }}};
+      if (fault.variables.empty())
+        return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep({{"step", "Normalise"}}); }}};
+      return {{QStringLiteral("Normalise %1 columns").arg(fault.variables.size()), [this, variables = fault.variables] {
+                 m_preparation->addStep({{"step", "Normalise"}, {"variable", variables}});
+               }}};
     default: return {};
   }
 }

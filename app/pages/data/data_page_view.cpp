@@ -292,12 +292,14 @@ std::vector<Fault> DataPage::findings() const {
   const std::vector<Json> steps = dataset ? effectivePrepare(project, *dataset) : std::vector<Json>();
   const auto normalised = [&](const std::string& name) {
     const Variable* variable = m_session->schema().find(name);
-    return variable && std::any_of(steps.begin(), steps.end(), [&](const Json& step) { return normalises(step, *variable); });
+    return variable &&
+           std::any_of(steps.begin(), steps.end(), [&](const Json& step) { return normalises(step, *variable); });
   };
   std::vector<Fault> left = report->faults;
   std::erase_if(left, [&](const Fault& fault) {
     if (fault.kind != FaultKind::unlikeScales) return false;
-    return fault.variables.empty() ? normalised(fault.column) : std::all_of(fault.variables.begin(), fault.variables.end(), normalised);
+    return fault.variables.empty() ? normalised(fault.column)
+                                   : std::all_of(fault.variables.begin(), fault.variables.end(), normalised);
   });
   return left;
 }

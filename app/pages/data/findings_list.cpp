@@ -1,7 +1,7 @@
 #include "app/pages/data/findings_list.h"
 
-#include <QPainter>
 #include <QHBoxLayout>
+#include <QPainter>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 

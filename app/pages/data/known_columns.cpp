@@ -28,7 +28,9 @@ std::vector<std::string> targetVariables(const Project& project) {
       const Node* node = edge.to.port == "target" ? network.find(edge.from.node) : nullptr;
       if (!node || node->layer != "Input") continue;
       const auto named = node->values.find("variable");
-      found.push_back(named != node->values.end() && named->is_string() && !named->get<std::string>().empty() ? named->get<std::string>() : node->id);
+      found.push_back(named != node->values.end() && named->is_string() && !named->get<std::string>().empty()
+                          ? named->get<std::string>()
+                          : node->id);
     }
   return found;
 }
@@ -121,7 +123,9 @@ void KnownColumnsKeeper::publish() {
   std::vector<KnownColumns> all;
   QStringList missing;
   for (const DatasetSpec& dataset : m_document.project().datasets)
-    if (const auto found = m_known.find(dataset.name); found != m_known.end() && found->second.path.isEmpty() && !dataset.csv.empty()) missing << QString::fromStdString(dataset.name);
+    if (const auto found = m_known.find(dataset.name);
+        found != m_known.end() && found->second.path.isEmpty() && !dataset.csv.empty())
+      missing << QString::fromStdString(dataset.name);
   for (const DatasetSpec& dataset : m_document.project().datasets) {
     const auto found = m_known.find(dataset.name);
     if (found == m_known.end() || found->second.schema.variables.empty()) continue;

@@ -5,7 +5,6 @@
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
-
 #include <map>
 #include <string>
 

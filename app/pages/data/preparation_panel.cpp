@@ -5,7 +5,6 @@
 #include <QMenu>
 #include <QScrollArea>
 #include <QVBoxLayout>
-
 #include <algorithm>
 
 #include "app/pages/data/preparation_preview.h"
@@ -152,7 +151,8 @@ void PreparationPanel::rebuildChips() {
     chips << chip;
   }
   tabBefore(*m_add, chips);
-  if (focused >= 0 && !chips.isEmpty()) chips[std::min<qsizetype>(focused, chips.size() - 1)]->setFocus(Qt::TabFocusReason);
+  if (focused >= 0 && !chips.isEmpty())
+    chips[std::min<qsizetype>(focused, chips.size() - 1)]->setFocus(Qt::TabFocusReason);
   m_left->setEnabled(m_selected > 0);
   m_right->setEnabled(m_selected >= 0 && m_selected + 1 < static_cast<int>(m_steps.size()));
   m_remove->setEnabled(m_selected >= 0);

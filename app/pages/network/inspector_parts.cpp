@@ -1,17 +1,16 @@
 #include "app/pages/network/inspector_parts.h"
 
-#include <algorithm>
-
 #include <QFontMetricsF>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/canvas/card_content.h"
 #include "widgets/controls/button.h"
-#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/flow_layout.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"

@@ -1,11 +1,10 @@
 #pragma once
 // Pieces of the inspector that only show: the tile with the layer's icon, costs with their share, connections, problems.
+#include <QPointer>
+#include <QWidget>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <QPointer>
-#include <QWidget>
 
 #include "engine/network/analysis.h"
 
@@ -75,7 +74,9 @@ class ProblemLines : public QWidget {
  public:
   explicit ProblemLines(QWidget* parent = nullptr);
   void setProblems(const std::vector<Problem>& problems);
-  void setOtherwise(QWidget* otherwise) { m_otherwise = otherwise; }  // has the keyboard where the last remedy went away
+  void setOtherwise(QWidget* otherwise) {
+    m_otherwise = otherwise;
+  }  // has the keyboard where the last remedy went away
 
  Q_SIGNALS:
   void remedyChosen(const loom::Problem& problem);

@@ -315,7 +315,7 @@ void RunsPage::refreshWords() {
   m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(left).arg(all));
   m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
   const qsizetype shownRuns = shown().size();
-  m_metric->setEmptyText(all && !left   ? tr("No run matches the filter")
+  m_metric->setEmptyText(all && !left    ? tr("No run matches the filter")
                          : shownRuns > 0 ? tr("Nothing was measured yet in what is ticked")
                                          : tr("Tick runs in the table to draw them here"));
   m_compare->setText(tr("Compare %1").arg(counted(shownRuns, tr("runs"))));

@@ -8,7 +8,6 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -56,7 +55,8 @@ double baseRateOf(const UpdateSpec& update) {
 std::string settingOf(const std::string& path) {
   if (path.rfind("training", 0) != 0) return path;
   auto dot = path.find('.');
-  if (dot != std::string::npos && dot + 1 < path.size() && std::isdigit(static_cast<unsigned char>(path[dot + 1]))) dot = path.find('.', dot + 1);
+  if (dot != std::string::npos && dot + 1 < path.size() && std::isdigit(static_cast<unsigned char>(path[dot + 1])))
+    dot = path.find('.', dot + 1);
   return dot == std::string::npos ? std::string() : path.substr(dot + 1);
 }
 
@@ -318,7 +318,8 @@ void SettingsPage::activated() {
 bool SettingsPage::show(const Place& place) {
   std::string field = place.field.toStdString();
   // "training[1].optimizer..." and "training.1.optimizer..." name the second update of a list.
-  if (field.size() > 9 && field.rfind("training", 0) == 0 && std::isdigit(static_cast<unsigned char>(field[9]))) m_updateChoice->setCurrentIndex(std::atoi(field.c_str() + 9));
+  if (field.size() > 9 && field.rfind("training", 0) == 0 && std::isdigit(static_cast<unsigned char>(field[9])))
+    m_updateChoice->setCurrentIndex(std::atoi(field.c_str() + 9));
   field = settingOf(field);
   m_search->clear();
   m_differs->setChecked(false);
@@ -339,8 +340,10 @@ QList<SearchHit> SettingsPage::search(const QString& query) {
   QList<SearchHit> hits;
   for (const Setting& setting : settingsOf(context().document->project(), m_index)) {
     if (!isCalled(setting, query)) continue;
-    const QString value = setting.value.is_null() ? QString() : textOfSetting(QString::fromStdString(setting.key), setting.value);
-    hits += {QStringLiteral("Settings"), setting.label, value, icon(QStringLiteral("settings")), [this, path = QString::fromStdString(setting.path)] {
+    const QString value =
+        setting.value.is_null() ? QString() : textOfSetting(QString::fromStdString(setting.key), setting.value);
+    hits += {QStringLiteral("Settings"), setting.label, value, icon(QStringLiteral("settings")),
+             [this, path = QString::fromStdString(setting.path)] {
                context().go({.page = QStringLiteral("settings"), .field = path});
              }};
   }

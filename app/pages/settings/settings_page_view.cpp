@@ -8,7 +8,6 @@
 #include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
-
 #include <algorithm>
 
 #include "app/pages/settings/batch_equation.h"
@@ -89,7 +88,8 @@ QWidget* SettingsPage::makeForms() {
   for (const SettingSection& section : settingSections()) {
     std::vector<std::string> hidden;
     for (const Field& field : settingsEntry().fields)
-      if (std::find(section.keys.begin(), section.keys.end(), field.key) == section.keys.end()) hidden.push_back(field.key);
+      if (std::find(section.keys.begin(), section.keys.end(), field.key) == section.keys.end())
+        hidden.push_back(field.key);
     auto* widget = new QWidget;
     auto* rows = new QVBoxLayout(widget);
     rows->setContentsMargins(0, 0, 0, 0);

@@ -94,9 +94,15 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
       m_optimizerForm(new PropertyForm(FormStyle::page)), m_scheduleForm(new PropertyForm(FormStyle::page)),
       m_warmupForm(new PropertyForm(FormStyle::page)) {
   for (const auto& [field, list] : {std::pair{&ruleField(), m_rule}, std::pair{&scheduleField(), m_schedule}})
-    for (const Choice& choice : field->choices) list->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.id));
-  m_optimizerSection = section(QStringLiteral("Optimizer"), {m_ruleRow = chooserRow(QString::fromStdString(ruleField().label), m_rule), m_optimizerForm});
-  m_scheduleSection = section(QStringLiteral("Schedule"), {m_warmupForm, m_scheduleRow = chooserRow(QString::fromStdString(scheduleField().label), m_schedule), m_scheduleForm});
+    for (const Choice& choice : field->choices)
+      list->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.id));
+  m_optimizerSection =
+      section(QStringLiteral("Optimizer"),
+              {m_ruleRow = chooserRow(QString::fromStdString(ruleField().label), m_rule), m_optimizerForm});
+  m_scheduleSection =
+      section(QStringLiteral("Schedule"),
+              {m_warmupForm, m_scheduleRow = chooserRow(QString::fromStdString(scheduleField().label), m_schedule),
+               m_scheduleForm});
   m_warmupForm->setHeading(QStringLiteral("Warm-up"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -105,7 +111,8 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
   column->addWidget(m_scheduleSection);
 
   connect(m_rule, &QComboBox::activated, this, [this](int at) {
-    m_document.setOptimizer(m_index, withRule(m_document.project().training.updates[m_index].optimizer, m_rule->itemData(at).toString().toStdString()));
+    m_document.setOptimizer(m_index, withRule(m_document.project().training.updates[m_index].optimizer,
+                                              m_rule->itemData(at).toString().toStdString()));
     Q_EMIT changedCountChanged();
   });
   connect(m_schedule, &QComboBox::activated, this, [this](int at) {
@@ -211,7 +218,8 @@ void UpdateForm::setScheduleField(const QString& key, const Json& value) {
 }
 
 void UpdateForm::setWarmupField(const QString& key, const Json& value) {
-  m_document.setWarmup(m_index, withWarmup(m_document.project().training.updates[m_index].warmup, key.toStdString(), value));
+  m_document.setWarmup(m_index,
+                       withWarmup(m_document.project().training.updates[m_index].warmup, key.toStdString(), value));
 }
 
 }  // namespace loom

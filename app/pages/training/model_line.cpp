@@ -143,8 +143,11 @@ void ModelLine::refresh(const QString& run) {
   setVisible(comes || !place.isNowhere());
   if (isHidden()) return;
   // While the weights of a better value are still to be written, these are those of an earlier step.
-  const bool behind = m_bestStep >= 0 && record && isLive(record->state) && record->metricOfValidation && record->bestStep > m_bestStep;
-  m_title->setText(behind ? tr("Best model, still of step %1").arg(formatCount(static_cast<double>(m_bestStep))) : place.best ? tr("Best model") : tr("Model"));
+  const bool behind =
+      m_bestStep >= 0 && record && isLive(record->state) && record->metricOfValidation && record->bestStep > m_bestStep;
+  m_title->setText(behind       ? tr("Best model, still of step %1").arg(formatCount(static_cast<double>(m_bestStep)))
+                   : place.best ? tr("Best model")
+                                : tr("Model"));
   m_title->setObjectName("model-title");
   QString text = comes ? tr("Comes with the first checkpoint") : models.sentence(run);
   const bool fetching = models.isFetching(run);

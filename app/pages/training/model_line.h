@@ -17,8 +17,8 @@ class ModelLine : public QWidget {
   explicit ModelLine(AppContext& context, QWidget* parent = nullptr);
   // Looks into the run's folder: not for every point.
   void refresh(const QString& run);
-  // Of the best checkpoint, as it was found at the last refresh; -1 = there is none. A better value is measured a moment before its
-  // weights are written.
+  // Of the best checkpoint, as it was found at the last refresh; -1 = there is none. A better value is measured a
+  // moment before its weights are written.
   std::int64_t bestStep() const { return m_bestStep; }
 
  private:

@@ -179,7 +179,10 @@ void RunFacts::refresh(const RunRecord* run) {
   m_bestUnit->setVisible(measured && fraction);
   const QString when = measured && std::isfinite(run->bestEpoch) ? tr("epoch %1").arg(std::round(run->bestEpoch * 10) / 10) : QString();
   const bool written = run && (!isLive(run->state) || m_model->bestStep() >= run->bestStep);
-  m_bestWhen->setText(when.isEmpty() ? QString() : when + (!run->metricOfValidation ? QString() : written ? tr("\nweights kept") : tr("\nweights follow")));
+  m_bestWhen->setText(when.isEmpty() ? QString()
+                                     : when + (!run->metricOfValidation ? QString()
+                                               : written                ? tr("\nweights kept")
+                                                                        : tr("\nweights follow")));
   m_bestWhen->setAlignment(Qt::AlignRight);
   m_bestWhen->setObjectName("best-when");
   const auto number = [&](bool known, const QString& text) { return known ? text : none; };

@@ -1,5 +1,5 @@
-// What the doctor offers at the Data page, pressed with the mouse: a column of words, broken rows, columns of unlike scale. Each remedy
-// leads on to a run.
+// What the doctor offers at the Data page, pressed with the mouse: a column of words, broken rows, columns of unlike
+// scale. Each remedy leads on to a run.
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -28,10 +28,14 @@ class RemediesTest : public QObject {
   QLabel& doctor() { return *m_open->part<QLabel>("doctor"); }
   FindingsList& list() { return *m_open->window().findChild<FindingsList*>(); }
   QString finding(int row) { return list().model()->index(row, 0).data().toString(); }
-  QAbstractItemModel& samples() { return *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>()->model(); }
+  QAbstractItemModel& samples() {
+    return *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>()->model();
+  }
   QString cell(int row, int column) {
     QString said;
-    [&] { QTRY_VERIFY((said = samples().index(row, column).data().toString()) != QString::fromUtf8(SamplesModel::kNotYet)); }();
+    [&] {
+      QTRY_VERIFY((said = samples().index(row, column).data().toString()) != QString::fromUtf8(SamplesModel::kNotYet));
+    }();
     return said;
   }
   QPushButton* remedy(const QString& text, int row = 0) {
@@ -135,7 +139,8 @@ class RemediesTest : public QObject {
   void separateColumnsOfUnlikeScaleAreNormalisedByOneClick() {
     QByteArray rows = "a,b,c,d,y\n";
     for (int i = 0; i < 40; ++i)
-      rows += QByteArray::number(0.5 + i) + ',' + QByteArray::number(1000.5 * i) + ',' + QByteArray::number(0.001 * i) + ',' + QByteArray::number(7.5 * i) + ',' + QByteArray::number(0.25 * i) + '\n';
+      rows += QByteArray::number(0.5 + i) + ',' + QByteArray::number(1000.5 * i) + ',' + QByteArray::number(0.001 * i) +
+              ',' + QByteArray::number(7.5 * i) + ',' + QByteArray::number(0.25 * i) + '\n';
     m_open->drop({m_open->write("table.csv", rows)});
     QTRY_VERIFY2(doctor().text().contains("no fault in 40 rows"), qPrintable(doctor().text()));
     QCOMPARE(list().model()->rowCount(), 1);

@@ -130,7 +130,8 @@ class HostsPageTest : public HostsWindow {
     QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().checks().sign("far").status == Status::failed, kPatience);
     MessageBars& bars = m_open->window().messages();
     const auto key = [&](Qt::Key page) {
-      QTest::keyClick(&m_open->window(), page, Qt::ControlModifier | (page == Qt::Key_O ? Qt::ShiftModifier : Qt::NoModifier));
+      QTest::keyClick(&m_open->window(), page,
+                      Qt::ControlModifier | (page == Qt::Key_O ? Qt::ShiftModifier : Qt::NoModifier));
       QCoreApplication::processEvents();
     };
     const auto crosses = [&] {

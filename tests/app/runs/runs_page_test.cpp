@@ -1,4 +1,6 @@
 // A person at the Runs and Training pages: what stands in the table, what a click on a row does, what is trained again.
+#include "app/pages/runs/runs_page.h"
+
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QMenu>
@@ -12,7 +14,6 @@
 #include "app/attempt.h"
 #include "app/pages/runs/filter_completer.h"
 #include "app/pages/runs/runs_model.h"
-#include "app/pages/runs/runs_page.h"
 #include "app/pages/training/rate_card.h"
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/training_page.h"

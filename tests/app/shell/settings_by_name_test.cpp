@@ -1,4 +1,5 @@
-// Settings found by their names: with Ctrl+K, and for one run with *Train with changes*. Both know what the Settings page knows.
+// Settings found by their names: with Ctrl+K, and for one run with *Train with changes*. Both know what the Settings
+// page knows.
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -169,7 +170,8 @@ class SettingsByNameTest : public QObject {
     QCOMPARE(qobject_cast<QComboBox*>(QApplication::focusWidget())->accessibleName(), QString("Rule"));
   }
 
-  // One list: each setting that it names is on the page, each row of the page is in it, and Ctrl+K knows it by its name.
+  // One list: each setting that it names is on the page, each row of the page is in it, and Ctrl+K knows it by its
+  // name.
   void theListThePageAndTheSearchAgree() {
     window().showPage("settings");
     auto& page = *static_cast<SettingsPage*>(window().page("settings"));
@@ -181,12 +183,14 @@ class SettingsByNameTest : public QObject {
       QVERIFY2(page.show({.page = "settings", .field = QString::fromStdString(each.path)}), each.path.c_str());
       QVERIFY2(page.isAncestorOf(QApplication::focusWidget()), each.path.c_str());
       const QList<SearchHit> hits = page.search(each.label);
-      QVERIFY2(std::any_of(hits.begin(), hits.end(), [&](const SearchHit& hit) { return hit.text == each.label; }), qPrintable(each.label));
+      QVERIFY2(std::any_of(hits.begin(), hits.end(), [&](const SearchHit& hit) { return hit.text == each.label; }),
+               qPrintable(each.label));
     }
     for (const QString& key : inForms) QVERIFY2(listed.contains(key), qPrintable(key));
     for (const Field& field : settingsEntry().fields) {
       int sections = 0;
-      for (const SettingSection& section : settingSections()) sections += static_cast<int>(std::count(section.keys.begin(), section.keys.end(), field.key));
+      for (const SettingSection& section : settingSections())
+        sections += static_cast<int>(std::count(section.keys.begin(), section.keys.end(), field.key));
       QVERIFY2(sections == 1 && listed.contains(QString::fromStdString(field.key)), field.key.c_str());
     }
     for (const SettingSection& section : settingSections())
@@ -253,7 +257,9 @@ class SettingsByNameTest : public QObject {
 
   // What only shows in all of it together is said in the card.
   void whatDoesNotFitTogetherIsRefusedInTheCard() {
-    TrainCard card(m_open->project(), [](const QStringList& changes) { return QStringLiteral("no: ") + changes.join(' '); }, &window());
+    TrainCard card(
+        m_open->project(), [](const QStringList& changes) { return QStringLiteral("no: ") + changes.join(' '); },
+        &window());
     card.openAt(&window());
     FormRow* const batch = add(card, "batch", "Batch");
     QVERIFY(batch);

@@ -308,13 +308,15 @@ class ShellTest : public QObject {
     QCOMPARE(train->text(), QString("Train"));
   }
 
-  // What comes next is drawn or pasted into the new network: no field for its name takes the keys or stands over anything.
+  // What comes next is drawn or pasted into the new network: no field for its name takes the keys or stands over
+  // anything.
   void aNewNetworkTakesWhatIsPastedAndKeepsTheHeadsFree() {
     open(write("plus", 1));
     auto& page = static_cast<NetworkPage&>(*window().page("network"));
     NetworkView& view = page.view();
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.mapFromScene(page.scene().card("out")->pos()));
-    QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::ShiftModifier, view.mapFromScene(page.scene().card("loss")->pos()));
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::ShiftModifier,
+                      view.mapFromScene(page.scene().card("loss")->pos()));
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_C, Qt::ControlModifier);
     QAbstractButton* plus = nullptr;
     for (auto* each : page.bar().findChildren<QAbstractButton*>())
@@ -323,7 +325,8 @@ class ShellTest : public QObject {
     QTest::mouseClick(plus, Qt::LeftButton);
     QCOMPARE(m_open->project().networks.size(), std::size_t{2});
     QCoreApplication::processEvents();
-    for (const QLineEdit* each : page.bar().findChildren<QLineEdit*>()) QVERIFY2(!each->isVisible(), qPrintable(each->accessibleName()));
+    for (const QLineEdit* each : page.bar().findChildren<QLineEdit*>())
+      QVERIFY2(!each->isVisible(), qPrintable(each->accessibleName()));
     QVERIFY(QApplication::focusWidget());
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_V, Qt::ControlModifier);
     QCOMPARE(m_open->project().networks.back().nodes.size(), std::size_t{2});
@@ -333,9 +336,11 @@ class ShellTest : public QObject {
     QTest::mouseDClick(&tabs, Qt::LeftButton, {}, tabs.tabRect(1).center());
     auto* name = qobject_cast<QLineEdit*>(QApplication::focusWidget());
     QVERIFY(name && name->isVisible());
-    const QRect field(name->mapTo(&window(), QPoint()), name->size()), tab(tabs.mapTo(&window(), tabs.tabRect(1).topLeft()), tabs.tabRect(1).size());
+    const QRect field(name->mapTo(&window(), QPoint()), name->size()),
+        tab(tabs.mapTo(&window(), tabs.tabRect(1).topLeft()), tabs.tabRect(1).size());
     QVERIFY(field.intersects(tab));
-    QVERIFY(field.top() >= page.bar().mapTo(&window(), QPoint()).y() && field.bottom() <= page.bar().mapTo(&window(), QPoint(0, page.bar().height())).y());
+    QVERIFY(field.top() >= page.bar().mapTo(&window(), QPoint()).y() &&
+            field.bottom() <= page.bar().mapTo(&window(), QPoint(0, page.bar().height())).y());
     m_open->type("second");
     QCOMPARE(m_open->project().networks.back().name, std::string("second"));
   }

@@ -131,6 +131,23 @@ TEST(Validate, WarnsOutsideTheComfortableRangeAndKeepsTheValue) {
   EXPECT_EQ(problems[0].message, "'count' is 60; usual is 2 to 50 samples");
 }
 
+// A whole number of a real field: the remedy is the bound, not the bound cut to a whole number.
+TEST(Validate, OffersABoundThatIsNoWholeNumber) {
+  Entry one;
+  one.id = "Thing";
+  one.fields = {{.key = "epochs", .type = FieldType::real, .defaultValue = 1.0, .comfortable = Range{0.01, 1000}}};
+  const Problems problems = validate(one, Json{{"epochs", 0}});
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].remedy, std::optional<Json>(0.01));
+}
+
+// A single text is a list of one, as a single number is.
+TEST(Validate, TakesATextForAListOfTexts) {
+  EXPECT_THAT(of(R"({"count": 7, "patterns": "w"})"), IsEmpty());
+  const Json given{{"patterns", "w"}};
+  EXPECT_THAT(Values(entry(), given).texts("patterns"), testing::ElementsAre("w"));
+}
+
 TEST(Validate, WarnsOfAFieldThatIsNotRead) {
   const Problems problems = of(R"({"count": 7, "pads": 1, "depth": 2})");
   ASSERT_EQ(problems.size(), 2u);
