@@ -36,7 +36,7 @@ ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent) : QFrame(par
   column->addWidget(m_list);
   m_list->setAccessibleName(tr("Problems"));
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  connect(close, &Button::clicked, this, &ProblemsPanel::leave);
+  connect(close, &Button::clicked, this, [this] { leave(holdsKeyboard()); });
   connect(&workspace.problems(), &ProblemList::changed, this, &ProblemsPanel::rebuild);
   const auto go = [this](QListWidgetItem* item) { lead(m_list->row(item)); };
   connect(m_list, &QListWidget::itemClicked, this, go);
@@ -53,6 +53,7 @@ void ProblemsPanel::rebuild() {
   m_warnings = static_cast<int>(m_problems.size()) - m_errors;
 
   const FocusKeeper keeper(*m_list, m_list);
+  const bool held = holdsKeyboard();  // what does goes with the rows
   const int row = m_list->currentRow(), scrolled = m_list->verticalScrollBar()->value();
   m_list->clear();
   for (const PageProblem& each : m_problems) {
@@ -83,7 +84,7 @@ void ProblemsPanel::rebuild() {
     m_list->setItemWidget(item, line);
   }
   if (m_problems.empty())
-    leave();
+    leave(held);
   else m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
   // Whoever presses one remedy after another stays where they are.
   m_list->doItemsLayout();
@@ -91,8 +92,11 @@ void ProblemsPanel::rebuild() {
   Q_EMIT countsChanged();
 }
 
-void ProblemsPanel::leave() {
-  const bool held = QApplication::focusWidget() && isAncestorOf(QApplication::focusWidget());
+bool ProblemsPanel::holdsKeyboard() const {
+  return QApplication::focusWidget() && isAncestorOf(QApplication::focusWidget());
+}
+
+void ProblemsPanel::leave(bool held) {
   hide();
   if (held) Q_EMIT leftWithKeyboard();
 }
@@ -122,7 +126,7 @@ QStringList ProblemsPanel::pagesWithErrors() const {
 
 void ProblemsPanel::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape)
-    leave();
+    leave(holdsKeyboard());
   else QFrame::keyPressEvent(event);
 }
 

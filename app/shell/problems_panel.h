@@ -38,7 +38,8 @@ class ProblemsPanel : public QFrame {
 
  private:
   void rebuild();
-  void leave();
+  bool holdsKeyboard() const;
+  void leave(bool held);  // `held`: it had the keyboard, which goes back to the page
   void lead(int row);  // to the place of a problem
 
   Workspace& m_workspace;
