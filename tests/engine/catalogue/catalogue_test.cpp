@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"count": 7, "kernel": [3, 0.5]})", "kernel", "is [3, 0.5]"},
         Wrong{R"({"count": 7, "betas": [0.9]})", "betas", "'betas' has 1 numbers, but 2 are wanted"},
         Wrong{R"({"count": 7, "betas": 0.9})", "betas", "a list of numbers is wanted", Json::array({0.9})},
-        Wrong{R"({"count": 7, "patterns": "a"})", "patterns", "a list of texts is wanted", Json::array({"a"})},
+        Wrong{R"({"count": 7, "patterns": 3})", "patterns", "a list of texts is wanted"},
         Wrong{R"({"count": 7, "shape": 28})", "shape", "a list of extents", Json::array({28})},
         Wrong{R"({"count": 7, "shape": [0, 28]})", "shape", "'shape' is 0, but 1 to 1000", Json::array({1, 28})},
         Wrong{R"({"count": 7, "shape": [1,1,1,1,1,1,1,1,1]})", "shape", "'shape' has 9 extents, but at most 8"},
