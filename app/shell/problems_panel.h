@@ -40,7 +40,7 @@ class ProblemsPanel : public QFrame {
   void rebuild();
   bool holdsKeyboard() const;
   void leave(bool held);  // `held`: it had the keyboard, which goes back to the page
-  void lead(int row);  // to the place of a problem
+  void lead(int row);     // to the place of a problem
 
   Workspace& m_workspace;
   QListWidget* m_list;
