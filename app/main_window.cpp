@@ -139,6 +139,16 @@ void MainWindow::buildLayout() {
   connect(m_status, &StatusStrip::hostWanted, this, [this] { m_topBar->hostButton().click(); });
   connect(m_problems, &ProblemsPanel::wanted, this, &MainWindow::go);
   connect(m_problems, &ProblemsPanel::countsChanged, this, &MainWindow::refreshProblems);
+  const auto home = [this] {
+    if (Page* const now = page(m_current)) now->keyboardHome()->setFocus(Qt::OtherFocusReason);
+  };
+  connect(m_problems, &ProblemsPanel::leftWithKeyboard, this, home);
+  connect(m_messages, &MessageBars::leftWithKeyboard, this, home);
+  connect(m_messages, &MessageBars::closed, this, [this](const QString& key) {
+    if (key != "hosts") return;
+    for (const Host& host : m_workspace.hosts().hosts())
+      if (m_workspace.checks().sign(host.id).status == Status::failed) m_hostsSeen.insert(host.id);
+  });
 }
 
 void MainWindow::connectWorkspace() {
@@ -152,8 +162,9 @@ void MainWindow::connectWorkspace() {
   connect(&m_workspace, &Workspace::hostChosen, this, &MainWindow::refreshHost);
   connect(&m_workspace.checks(), &HostChecks::changed, this, [this](const QString& host) {
     if (host == m_workspace.host()) refreshHost();
-    refreshHostMessage(host);
+    refreshHostMessage();
   });
+  connect(&m_workspace.hosts(), &HostStore::hostRemoved, this, &MainWindow::refreshHostMessage);
   refreshHost();
   RunStore& store = m_workspace.store();
   m_runsSoon.setSingleShot(true);
@@ -267,7 +278,7 @@ void MainWindow::showPage(const QString& id) {
   m_stack->setCurrentWidget(now);
   addActions(now->pageActions());
   m_rail->setCurrent(id);
-  for (const Host& host : m_workspace.hosts().hosts()) refreshHostMessage(host.id);
+  refreshHostMessage();
   m_status->setPageWords(now->property("statusWords").toString());
   // Not into the first field that happens to stand there: keys of the page and of the window would be typed into it.
   now->keyboardHome()->setFocus(Qt::OtherFocusReason);

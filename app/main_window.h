@@ -4,6 +4,7 @@
 #include <QHash>
 #include <QMainWindow>
 #include <QPointer>
+#include <QSet>
 #include <QTimer>
 #include <functional>
 #include <memory>
@@ -111,7 +112,7 @@ class MainWindow : public QMainWindow {
   void buildProjectMenu();
   void openHostCard();
   void refreshHost();
-  void refreshHostMessage(const QString& host);
+  void refreshHostMessage();
   void closeTopmost();
 
   Workspace& m_workspace;
@@ -129,6 +130,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Actions> m_actions;
   QHash<QString, Page*> m_pages;
   QString m_current;
+  QSet<QString> m_hostsSeen;  // whose bar was closed; they come off as they are well again
   QTimer m_runsSoon;
 };
 

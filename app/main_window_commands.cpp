@@ -155,7 +155,10 @@ void MainWindow::buildTrainMenu() {
   QAction* const changes = menu.addAction(icon("edit"), tr("Train with changes..."));
   connect(changes, &QAction::triggered, this, [this] {
     delete m_card;
-    auto* card = new TrainCard([this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
+    if (!m_workspace.document()) return;
+    auto* card = new TrainCard(
+        m_workspace.document()->project(),
+        [this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
     connect(card, &TrainCard::wanted, this, [this](const QString& name, const QStringList& overrides) { train({name, overrides}); });
     m_card = card;
     card->openAt(&m_topBar->trainButton());
@@ -222,23 +225,41 @@ void MainWindow::refreshHost() {
   m_status->setHost(text, sentence.isEmpty() ? tr("Runs start on %1").arg(m_workspace.hostName(host)) : sentence);
 }
 
-// A line that only a person can take up again is said on every page but its own, where it stands beside the host.
-void MainWindow::refreshHostMessage(const QString& host) {
-  const QString key = "host-" + host;
-  const bool needed = m_workspace.checks().sign(host).status == Status::failed && !m_workspace.checks().sentence(host).isEmpty();
-  if (!needed || m_current == "hosts") return m_messages->hide(key);
-  const QString sentence = tr("%1: %2").arg(m_workspace.hostName(host), m_workspace.checks().sentence(host));
-  if (m_messages->text(key) == sentence) return;
-  m_messages->show(key, MessageBars::Kind::error, sentence,
-                   {{tr("Connect now"), [this, host] {
-                       if (HostLine* const line = m_workspace.lines().line(host)) line->connectNow();
+// Lines that only a person can take up again are said on every page but their own, in one bar for all hosts. Closed, it
+// stays away until one more host needs somebody.
+void MainWindow::refreshHostMessage() {
+  QStringList needed;
+  for (const Host& host : m_workspace.hosts().hosts())
+    if (m_workspace.checks().sign(host.id).status == Status::failed &&
+        !m_workspace.checks().sentence(host.id).isEmpty())
+      needed << host.id;
+  // One that is tried again is not well yet.
+  m_hostsSeen.removeIf([this](const QString& host) {
+    const Status status = m_workspace.checks().sign(host).status;
+    return !m_workspace.hosts().find(host) || status == Status::ok || status == Status::warning;
+  });
+  const bool seen =
+      std::all_of(needed.begin(), needed.end(), [this](const QString& host) { return m_hostsSeen.contains(host); });
+  if (seen || m_current == "hosts") return m_messages->hide("hosts");
+  const QString first = needed.front();
+  QStringList names;
+  for (const QString& host : needed) names << m_workspace.hostName(host);
+  const QString sentence = needed.size() == 1 ? tr("%1: %2").arg(names.front(), m_workspace.checks().sentence(first))
+                                              : tr("%1 hosts need you: %2").arg(needed.size()).arg(names.join(", "));
+  if (m_messages->text("hosts") == sentence) return;
+  const auto show = [this, first] {
+    Place place;
+    place.page = "hosts";
+    place.host = first;
+    go(place);
+  };
+  m_messages->show("hosts", MessageBars::Kind::error, sentence,
+                   {{needed.size() == 1 ? tr("Connect now") : tr("Connect all"),
+                     [this, needed] {
+                       for (const QString& host : needed)
+                         if (HostLine* const line = m_workspace.lines().line(host)) line->connectNow();
                      }},
-                    {tr("Show host"), [this, host] {
-                       Place place;
-                       place.page = "hosts";
-                       place.host = host;
-                       go(place);
-                     }}});
+                    {needed.size() == 1 ? tr("Show host") : tr("Show hosts"), show}});
 }
 
 }  // namespace loom

@@ -16,7 +16,15 @@ void ProblemList::setOfPage(const QString& page, std::vector<PageProblem> proble
   Q_EMIT changed();
 }
 
-void ProblemList::forgetPages() { m_ofPages.clear(); }
+void ProblemList::setOfFiles(std::vector<PageProblem> problems) {
+  m_ofFiles = std::move(problems);
+  Q_EMIT changed();
+}
+
+void ProblemList::forgetPages() {
+  m_ofPages.clear();
+  m_ofFiles.clear();
+}
 
 std::vector<PageProblem> ProblemList::all() const {
   std::vector<PageProblem> all;
@@ -26,6 +34,12 @@ std::vector<PageProblem> ProblemList::all() const {
       if (!emptyDrawing) all.push_back(fromDocument(each));  // an empty canvas says by itself what to do first
     }
   for (const auto& each : m_ofPages) all.insert(all.end(), each.begin(), each.end());
+  const std::vector<PageProblem> ofData = m_ofPages.value("data");
+  for (const PageProblem& each : m_ofFiles)
+    if (std::none_of(ofData.begin(), ofData.end(), [&](const PageProblem& other) {
+          return other.place.dataset == each.place.dataset && isError(other);
+        }))
+      all.push_back(each);
   std::stable_sort(all.begin(), all.end(), [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
   return all;
 }

@@ -21,6 +21,9 @@ class ProblemList : public QObject {
   // Replaces what this page last reported.
   void setOfPage(const QString& page, std::vector<PageProblem> problems);
   void forgetPages();  // their project is gone
+  // Of files that the next run would ask for in vain, told before it starts. Where the Data page has looked at a file,
+  // it says more.
+  void setOfFiles(std::vector<PageProblem> problems);
 
   std::vector<PageProblem> all() const;  // errors first
   int errors() const;
@@ -35,6 +38,7 @@ class ProblemList : public QObject {
 
   Workspace& m_workspace;
   QHash<QString, std::vector<PageProblem>> m_ofPages;
+  std::vector<PageProblem> m_ofFiles;
 };
 
 }  // namespace loom

@@ -53,6 +53,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
   m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
   m_problems = std::make_unique<ProblemList>(*this);
+  connect(this, &Workspace::hostChosen, this, &Workspace::tellMissingFiles);
   m_context.store = m_store.get();
   m_context.launcher = m_launcher.get();
   m_context.hosts = m_lines.get();
@@ -124,6 +125,7 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
   m_context.document = m_document.get();
   m_columns = std::make_unique<KnownColumnsKeeper>(*m_document);
   m_context.knownColumns = m_columns.get();
+  connect(m_columns.get(), &KnownColumnsKeeper::missingChanged, this, &Workspace::tellMissingFiles);
   if (!m_document->path().isEmpty()) {
     m_context.preferences->addRecentProject(m_document->path());
     m_scan = std::make_unique<RunScan>(*m_launcher, m_document->folder() + "/runs", m_document->path());
@@ -132,6 +134,32 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
   m_ranks = m_context.preferences->ranksOf(m_document->path());
   Q_EMIT projectOpened();
   Q_EMIT hostChosen();
+}
+
+// A host that has the data under a folder of its own needs none of it here.
+void Workspace::tellMissingFiles() {
+  std::vector<PageProblem> problems;
+  const Host* const far = m_hosts->find(m_host);
+  const bool elsewhere = far && !far->dataFolder.isEmpty();
+  if (m_document && m_columns && !elsewhere) {
+    const TrainingSpec& training = m_document->project().training;
+    for (const QString& name : m_columns->missing()) {
+      const DatasetSpec* const dataset = m_document->project().dataset(name.toStdString());
+      const bool read = training.validation == name.toStdString() ||
+                        std::any_of(training.updates.begin(), training.updates.end(),
+                                    [&](const UpdateSpec& update) { return update.dataset == name.toStdString(); });
+      if (!dataset || !read) continue;
+      const QString path = datasetPath(*m_document, *dataset), file = QFileInfo(path).fileName();
+      problems.push_back({Severity::error,
+                          {.page = "data", .dataset = name},
+                          file,
+                          tr("%1 is not there: put it into %2, or choose another file for %3 on the Data page")
+                              .arg(file, QFileInfo(path).absolutePath(), name),
+                          {},
+                          {}});
+    }
+  }
+  m_problems->setOfFiles(std::move(problems));
 }
 
 // One that was removed is not forgotten at once: it may come back by Undo.

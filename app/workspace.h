@@ -102,6 +102,7 @@ class Workspace : public QObject {
 
  private:
   Outcome leave();
+  void tellMissingFiles();
   void close();
   void adopt(std::unique_ptr<ProjectDocument> document);
   void keepFolder(const QString& folder);

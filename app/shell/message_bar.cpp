@@ -1,5 +1,6 @@
 #include "app/shell/message_bar.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -73,7 +74,10 @@ void MessageBars::show(const QString& key, Kind kind, const QString& text, const
   }
   auto* close = iconButton("close", tr("Close this message"));
   close->setFocusPolicy(Qt::TabFocus);  // a click leaves the keys where they are: else they go to the page's first field
-  connect(close, &Button::clicked, this, [this, key] { hide(key); });
+  connect(close, &Button::clicked, this, [this, key] {
+    hide(key);
+    Q_EMIT closed(key);
+  });
   row->addWidget(close);
   layout()->addWidget(bar);
   bar->show();
@@ -82,10 +86,12 @@ void MessageBars::show(const QString& key, Kind kind, const QString& text, const
 
 void MessageBars::hide(const QString& key) {
   if (QWidget* const bar = find(key)) {
+    const bool held = QApplication::focusWidget() && bar->isAncestorOf(QApplication::focusWidget());
     bar->setObjectName({});
     layout()->removeWidget(bar);
     bar->hide();
     bar->deleteLater();
+    if (held) Q_EMIT leftWithKeyboard();
   }
   bool any = false;
   for (const QObject* each : children()) any = any || each->objectName().startsWith("message-");

@@ -21,6 +21,10 @@ class MessageBars : public QFrame {
   void hide(const QString& key);
   QString text(const QString& key) const;
 
+ Q_SIGNALS:
+  void closed(const QString& key);  // by a person, with its cross
+  void leftWithKeyboard();          // a bar went away with what had the focus
+
  private:
   QWidget* find(const QString& key) const;
 };

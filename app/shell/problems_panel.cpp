@@ -1,5 +1,6 @@
 #include "app/shell/problems_panel.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -11,6 +12,7 @@
 #include "app/problem_list.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/theme/theme.h"
 
@@ -34,9 +36,9 @@ ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent) : QFrame(par
   column->addWidget(m_list);
   m_list->setAccessibleName(tr("Problems"));
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  connect(close, &Button::clicked, this, &QWidget::hide);
+  connect(close, &Button::clicked, this, [this] { leave(holdsKeyboard()); });
   connect(&workspace.problems(), &ProblemList::changed, this, &ProblemsPanel::rebuild);
-  const auto go = [this](QListWidgetItem* item) { Q_EMIT wanted(m_problems[static_cast<std::size_t>(m_list->row(item))].place); };
+  const auto go = [this](QListWidgetItem* item) { lead(m_list->row(item)); };
   connect(m_list, &QListWidget::itemClicked, this, go);
   connect(m_list, &QListWidget::itemActivated, this, go);
 }
@@ -50,6 +52,8 @@ void ProblemsPanel::rebuild() {
   m_errors = static_cast<int>(std::count_if(m_problems.begin(), m_problems.end(), [](const PageProblem& each) { return each.severity == Severity::error; }));
   m_warnings = static_cast<int>(m_problems.size()) - m_errors;
 
+  const FocusKeeper keeper(*m_list, m_list);
+  const bool held = holdsKeyboard();  // what does goes with the rows
   const int row = m_list->currentRow(), scrolled = m_list->verticalScrollBar()->value();
   m_list->clear();
   for (const PageProblem& each : m_problems) {
@@ -79,12 +83,22 @@ void ProblemsPanel::rebuild() {
     item->setData(Qt::AccessibleTextRole, each.placeText + ": " + each.message);
     m_list->setItemWidget(item, line);
   }
-  if (m_problems.empty()) hide();
+  if (m_problems.empty())
+    leave(held);
   else m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
   // Whoever presses one remedy after another stays where they are.
   m_list->doItemsLayout();
   m_list->verticalScrollBar()->setValue(scrolled);
   Q_EMIT countsChanged();
+}
+
+bool ProblemsPanel::holdsKeyboard() const {
+  return QApplication::focusWidget() && isAncestorOf(QApplication::focusWidget());
+}
+
+void ProblemsPanel::leave(bool held) {
+  hide();
+  if (held) Q_EMIT leftWithKeyboard();
 }
 
 void ProblemsPanel::step(int direction) {
@@ -94,7 +108,13 @@ void ProblemsPanel::step(int direction) {
   show();
   const int row = open ? (m_list->currentRow() + direction + count) % count : direction > 0 ? 0 : count - 1;
   m_list->setCurrentRow(row);
-  Q_EMIT wanted(m_problems[static_cast<std::size_t>(row)].place);
+  lead(row);
+}
+
+// By a copy: the page that it leads to may find other problems at once.
+void ProblemsPanel::lead(int row) {
+  const Place place = m_problems[static_cast<std::size_t>(row)].place;
+  Q_EMIT wanted(place);
 }
 
 QStringList ProblemsPanel::pagesWithErrors() const {
@@ -105,7 +125,8 @@ QStringList ProblemsPanel::pagesWithErrors() const {
 }
 
 void ProblemsPanel::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape) hide();
+  if (event->key() == Qt::Key_Escape)
+    leave(holdsKeyboard());
   else QFrame::keyPressEvent(event);
 }
 

@@ -31,12 +31,16 @@ class ProblemsPanel : public QFrame {
  Q_SIGNALS:
   void countsChanged();
   void wanted(const loom::Place& place);
+  void leftWithKeyboard();  // it went away with what had the focus
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void rebuild();
+  bool holdsKeyboard() const;
+  void leave(bool held);  // `held`: it had the keyboard, which goes back to the page
+  void lead(int row);     // to the place of a problem
 
   Workspace& m_workspace;
   QListWidget* m_list;

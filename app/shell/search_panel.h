@@ -18,6 +18,7 @@ class SearchPanel : public QWidget {
   SearchPanel(QLineEdit& field, std::function<QList<SearchHit>(const QString&)> find, QWidget* window);
 
   const QList<SearchHit>& hits() const { return m_hits; }
+  QRect rowRect(int row) const;
   void close();
   QRect cardRect() const;  // without the shadow
 
@@ -30,7 +31,6 @@ class SearchPanel : public QWidget {
  private:
   void refresh();
   void act(int row);
-  QRect rowRect(int row) const;
   int rowAt(const QPoint& place) const;
 
   QLineEdit& m_field;

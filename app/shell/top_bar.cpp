@@ -40,7 +40,8 @@ class ProjectButton : public Button {
  public:
   explicit ProjectButton(QWidget* parent) : Button({}, ButtonKind::plain, parent) {}
   QSize sizeHint() const override {
-    return {2 * kSide + QFontMetrics(letters()).horizontalAdvance(text()) + 1 + kGap + kSign, Theme::of(this).size(Size::button)};
+    const int name = QFontMetrics(letters()).horizontalAdvance(text()) + 1;
+    return {2 * kSide + std::min(name, kMostName) + kGap + kSign, Theme::of(this).size(Size::button)};
   }
 
  protected:
@@ -60,7 +61,7 @@ class ProjectButton : public Button {
 
  private:
   QFont letters() const { return Theme::withWeight(Theme::of(this).font(FontRole::heading), 600); }
-  static constexpr int kSide = 8, kGap = 6, kSign = 16;
+  static constexpr int kSide = 8, kGap = 6, kSign = 16, kMostName = 240;  // a longer one is elided in its middle
 };
 
 }  // namespace
@@ -188,6 +189,7 @@ void TopBar::refreshProject() {
   ProjectDocument* const document = m_workspace.document();
   m_project->setText(document ? document->name() : tr("No project"));
   m_project->setAccessibleName(tr("Project %1").arg(m_project->text()));
+  m_project->setToolTip(document ? document->path().isEmpty() ? document->name() : document->path() : QString());
   m_state->setText(document ? document->saveStateText() : QString());
   const bool failed = document && document->saveState() == ProjectDocument::SaveState::failed;
   setStyleProperty(m_state, "kind", failed ? "error" : "hint");

@@ -21,7 +21,7 @@ enum class FieldType {
   choice,       // JSON string, one of `choices`
   integers,     // JSON array of integers; a single integer means the same for every place
   reals,        // JSON array of numbers
-  texts,        // JSON array of strings (name patterns, say)
+  texts,        // JSON array of strings (name patterns, say); a single string is a list of one
   shape,        // JSON array of positive integers: extents of one sample, C x H x W
   file,         // JSON string: a path, relative to the project file
 };
@@ -51,6 +51,7 @@ struct Field {
   int count = 0;                  // integers, reals: how many; 0 = any number
   bool optional = false;          // may be absent (null) and then means what `help` says
   bool important = false;         // stands on the node's second line; at most three an entry
+  std::string absent;             // of an optional one, in a word: what holds where nothing is given ("measured"); empty = none
   std::string onlyWhen;           // "padding=explicit": shown and read only while another choice or boolean has this value
 };
 
@@ -99,7 +100,7 @@ class Values {
   std::string text(std::string_view key) const;   // choice, text, file
   std::vector<std::int64_t> integers(std::string_view key, int count = 0) const;  // a single integer is repeated `count` times
   std::vector<double> reals(std::string_view key) const;
-  std::vector<std::string> texts(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const;  // none where an optional one is absent
   bool has(std::string_view key) const;  // given, or with a default
   const Json& json(std::string_view key) const;
 
@@ -107,6 +108,9 @@ class Values {
   const Entry* m_entry;
   const Json* m_given;
 };
+
+// Whether `onlyWhen` of the field holds for these values; true where the other field is not the entry's.
+bool isRead(const Entry& entry, const Field& field, const Json& given);
 
 struct FieldProblem {
   enum class Severity { error, warning } severity;

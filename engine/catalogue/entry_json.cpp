@@ -32,6 +32,7 @@ Json toJson(const Field& field) {
   if (field.comfortable) json["usual"] = toJson(*field.comfortable);
   if (!field.unit.empty()) json["unit"] = field.unit;
   if (field.count > 0) json["count"] = field.count;
+  if (!field.absent.empty()) json["absent"] = field.absent;
   if (!field.onlyWhen.empty()) json["only_when"] = field.onlyWhen;
   if (field.important) json["important"] = true;
   for (const Choice& choice : field.choices)

@@ -63,7 +63,7 @@ bool fits(const Field& field, const Json& value) {
     case FieldType::reals:
       return all([](const Json& item) { return item.is_number() && std::isfinite(item.get<double>()); });
     case FieldType::texts:
-      return all([](const Json& item) { return item.is_string(); });
+      return value.is_string() || all([](const Json& item) { return item.is_string(); });
   }
   return false;
 }
@@ -83,13 +83,12 @@ std::optional<Json> converted(const Field& field, const Json& value) {
   if (value.is_array() && value.size() == 1 && fits(field, value[0])) return value[0];
   if (field.type == FieldType::shape && isWhole(value)) return Json::array({value});
   if (field.type == FieldType::reals && value.is_number()) return Json::array({value});
-  if (field.type == FieldType::texts && value.is_string()) return Json::array({value});
   return std::nullopt;
 }
 
 Json inside(const Json& value, const Range& range) {
   const double clamped = std::clamp(value.get<double>(), range.low, range.high);
-  if (value.is_number_float()) return clamped;
+  if (value.is_number_float() || clamped != std::floor(clamped)) return clamped;  // 0 of a real field may become 0.01
   return static_cast<std::int64_t>(clamped);
 }
 
@@ -147,6 +146,7 @@ bool applies(const Entry& entry, const Field& field, const Json& given, std::str
   const auto equals = field.onlyWhen.find('=');
   if (field.onlyWhen.empty() || equals == std::string::npos) return true;
   otherKey = field.onlyWhen.substr(0, equals);
+  if (!entry.field(otherKey)) return true;
   const std::string wanted = field.onlyWhen.substr(equals + 1);
   const Json& other = Values(entry, given).json(otherKey);
   otherValue = other.is_string() ? other.get<std::string>() : shown(other);
@@ -154,6 +154,11 @@ bool applies(const Entry& entry, const Field& field, const Json& given, std::str
 }
 
 }  // namespace
+
+bool isRead(const Entry& entry, const Field& field, const Json& given) {
+  std::string key, value;
+  return applies(entry, field, given, key, value);
+}
 
 std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const std::vector<std::string>& ignored) {
   std::vector<FieldProblem> problems;

@@ -94,6 +94,8 @@ std::vector<double> Values::reals(std::string_view key) const {
 
 std::vector<std::string> Values::texts(std::string_view key) const {
   const Json& value = json(key);
+  if (value.is_null() && m_entry->field(key)->optional) return {};
+  if (value.is_string()) return {value.get<std::string>()};
   if (!value.is_array()) throwType(*m_entry, key, "a list of texts", value);
   std::vector<std::string> texts;
   for (const Json& item : value) {

@@ -3,6 +3,15 @@
 
 namespace loom::cuda {
 
+bool canPack(const ConvertArguments& arguments) {
+  if (arguments.axes == 0) return true;
+  const int last = arguments.axes - 1;
+  if (arguments.strides[last] != 1 || arguments.extents[last] % kConvertPack != 0) return false;
+  for (int k = 0; k < last; ++k)
+    if (arguments.extents[k] > 1 && arguments.strides[k] % kConvertPack != 0) return false;
+  return true;
+}
+
 ConvertArguments convertArguments(const Shape& shape, const Layout& from, DataType fromType, const Layout& to,
                                   DataType toType) {
   const auto floats = [](DataType type) {
@@ -11,6 +20,7 @@ ConvertArguments convertArguments(const Shape& shape, const Layout& from, DataTy
   if (fromType != toType && !(floats(fromType) && floats(toType)))
     throwError(ErrorCode::internal, "there is no conversion from {} to {}", toString(fromType), toString(toType));
   ConvertArguments arguments{.fromType = fromType, .toType = toType, .count = shape.elements()};
+  arguments.packed = true;
   if (sameMemory(shape, from, to)) return arguments;
   if (shape.rank() > kMostAxes)
     throwError(ErrorCode::internal, "a tensor of {} axes cannot change its layout: at most {} can", shape.rank(),
@@ -24,6 +34,7 @@ ConvertArguments convertArguments(const Shape& shape, const Layout& from, DataTy
       stride *= shape[from[inner]];
     arguments.strides[k] = stride;
   }
+  arguments.packed = canPack(arguments);
   return arguments;
 }
 

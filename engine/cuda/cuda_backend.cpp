@@ -27,21 +27,22 @@ class CudaBackend final : public Backend {
 
  private:
   static void expectPrecision(const CompileOptions& options) {
-    if (options.precision != DataType::f32 && options.precision != DataType::bf16 &&
-        options.precision != DataType::f16)
+    if (options.precision != DataType::f32 && options.precision != DataType::bf16 && options.precision != DataType::f16)
       throwError(ErrorCode::device, "GPUs compute in f32, bf16 and f16, but precision is {}: set it to one of those",
                  toString(options.precision));
   }
 
   std::shared_ptr<cuda::Device> m_device;
-  std::shared_ptr<cuda::DeviceBlock> m_arena;  // the largest that was asked for; smaller ones end with their executables
+  std::shared_ptr<cuda::DeviceBlock>
+      m_arena;  // the largest that was asked for; smaller ones end with their executables
 };
 
 }  // namespace
 
 bool cudaKnowsEveryOp() {
   const auto ops = opTable();
-  return std::all_of(ops.begin(), ops.end(), [](const OpDefinition* op) { return cuda::findLowering(op->name) != nullptr; });
+  return std::all_of(ops.begin(), ops.end(),
+                     [](const OpDefinition* op) { return cuda::findLowering(op->name) != nullptr; });
 }
 
 std::unique_ptr<Backend> makeCudaBackend(std::shared_ptr<cuda::Device> device) {

@@ -62,7 +62,9 @@ class PlainGraph {
     std::copy(from.begin(), from.end(), to);
   }
   static LoomDnnTensor plain(const DnnTensor& from) {
-    LoomDnnTensor to{.id = from.id, .axes = static_cast<int>(from.extents.size()), .type = from.type,
+    LoomDnnTensor to{.id = from.id,
+                     .axes = static_cast<int>(from.extents.size()),
+                     .type = from.type,
                      .isVirtual = from.isVirtual ? 1 : 0};
     put(from.extents, to.extents, kLoomMostAxes);
     put(from.strides, to.strides, kLoomMostAxes);
@@ -83,7 +85,9 @@ class PlainGraph {
   }
   static LoomDnnOperation plain(const DnnPointwise& from) {
     using Mode = DnnPointwise::Mode;
-    return {.kind = from.mode == Mode::add ? kLoomAdd : from.mode == Mode::relu ? kLoomRelu : kLoomIdentity,
+    return {.kind = from.mode == Mode::add    ? kLoomAdd
+                    : from.mode == Mode::relu ? kLoomRelu
+                                              : kLoomIdentity,
             .tensors = {from.x, from.b, from.y}};
   }
 
@@ -117,8 +121,8 @@ std::string keyOf(const DnnGraph& graph, std::size_t workspaceLimit) {
   struct {
     std::string operator()(const DnnConvolution& one) const {
       return fmt::format(" convolution {} {} {} {} {} {} {} {}", static_cast<int>(one.kind), one.image, one.weight,
-                         one.result, fmt::join(one.strides, ","), fmt::join(one.before, ","),
-                         fmt::join(one.after, ","), fmt::join(one.dilation, ","));
+                         one.result, fmt::join(one.strides, ","), fmt::join(one.before, ","), fmt::join(one.after, ","),
+                         fmt::join(one.dilation, ","));
     }
     std::string operator()(const DnnPointwise& one) const {
       return fmt::format(" pointwise {} {} {} {}", static_cast<int>(one.mode), one.x, one.b, one.y);
@@ -166,8 +170,9 @@ class ModuleDevice final : public Device {
     if (m_calls.allocate(m_device, bytes, &at) != 0) {
       const std::string words = wordsOf(m_calls);
       const DeviceFacts here = facts();
-      throwError(ErrorCode::device, "{} takes {} MiB on {}, of whose {} MiB {} are free: {}. A smaller batch takes less",
-                 what, bytes >> 20, here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words);
+      throwError(ErrorCode::device,
+                 "{} takes {} MiB on {}, of whose {} MiB {} are free: {}. A smaller batch takes less", what,
+                 bytes >> 20, here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words);
     }
     return static_cast<std::byte*>(at);
   }
@@ -279,19 +284,19 @@ std::filesystem::path cudaModule() {
   return moduleNamed("loom_cuda.so", "GRADLOOM_CUDA_MODULE");
 }
 
-std::shared_ptr<Device> openCudaDevice(int index) {
+std::shared_ptr<Device> openCudaDevice(int localRank) {
   const LoomCudaFunctions& calls = module();
   int count = 0;
   if (calls.devices(&count) != 0)
-    throwError(ErrorCode::device,
-               "no GPU can be used: {}. Install the NVIDIA driver, or a newer one; --device cpu trains on the processor",
-               wordsOf(calls));
+    throwError(
+        ErrorCode::device,
+        "no GPU can be used: {}. Install the NVIDIA driver, or a newer one; --device cpu trains on the processor",
+        wordsOf(calls));
   if (count == 0)
     throwError(ErrorCode::device,
                "this machine has no GPU that CUDA can use (see nvidia-smi, and CUDA_VISIBLE_DEVICES); --device cpu "
                "trains on the processor");
-  if (index < 0 || index >= count)
-    throwError(ErrorCode::device, "there is no GPU {}, counted from 0: this process sees {}", index, count);
+  const int index = localRank % count;
   void* device = nullptr;
   if (calls.open(index, &device) != 0)
     throwError(ErrorCode::device, "GPU {} cannot be opened: {}", index, wordsOf(calls));

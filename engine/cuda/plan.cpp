@@ -123,7 +123,7 @@ Operand Plan::read(TensorId id, const Layout& asked, DataType type) {
   Operand to = operand(made);
   to.bytes = wanted;
   const ConvertArguments plan = convertArguments(shape(id), source.layout, source.type, layout, type);
-  kernel("convert", overElements(plan.count), {from}, {to}, [plan, from, to] {
+  kernel("convert", overElements(plan.count, plan.packed ? kConvertPack : 1), {from}, {to}, [plan, from, to] {
     ConvertArguments arguments = plan;
     arguments.from = from.address<>();
     arguments.to = to.address<>();
@@ -196,13 +196,14 @@ void Plan::guard(TensorId input, std::function<void(std::span<const std::byte>)>
 void Plan::deliver(TensorId id) {
   const Operand from = read(id, plainLayout(shape(id).rank()), DataType::f32);
   const std::int64_t count = shape(id).elements();
-  const Operand to = operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
+  const Operand to =
+      operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
   Operand target = to;
   target.bytes = static_cast<std::size_t>(count) * sizeof(float);
   const Operand words = deliveryWords();
   kernel("deliver", overElements(count), {from, words, target}, {target}, [=] {
-    return DeliverArguments{from.address<const float>(), target.address<float>(),
-                            words.address<const DeliveryWords>(), count};
+    return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
+                            count};
   });
 }
 

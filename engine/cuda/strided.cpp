@@ -11,8 +11,8 @@ Divisor divisorOf(std::int64_t divisor) {
   const auto wide = static_cast<std::uint64_t>(divisor);
   if (wide >> 32 != 0) return result;  // a dividend below 2^32 gives 0 then, which the device asks for by `divisor`
   result.shift = wide == 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(wide - 1));
-  result.multiplier = static_cast<std::uint32_t>(
-      ((std::uint64_t{1} << 32) * ((std::uint64_t{1} << result.shift) - wide)) / wide + 1);
+  result.multiplier =
+      static_cast<std::uint32_t>(((std::uint64_t{1} << 32) * ((std::uint64_t{1} << result.shift) - wide)) / wide + 1);
   return result;
 }
 

@@ -15,26 +15,26 @@
 namespace loom {
 
 enum class FaultKind {
-  unreadable,       // the file itself: missing, empty, no text, a line too long
-  header,           // empty or doubled names, an index that is no number
-  indexGap,         // x__0, x__2; or out of order
-  raggedRow,        // more or fewer cells than the header
+  unreadable,  // the file itself: missing, empty, no text, a line too long
+  header,      // empty or doubled names, an index that is no number
+  indexGap,    // x__0, x__2; or out of order
+  raggedRow,   // more or fewer cells than the header
   emptyCell,
-  notANumber,       // text where numbers stand
-  notFinite,        // NaN, infinity, or beyond float32
+  notANumber,  // text where numbers stand
+  notFinite,   // NaN, infinity, or beyond float32
   missingFile,
-  brokenFile,       // truncated, of another kind than its content, too large
+  brokenFile,  // truncated, of another kind than its content, too large
   mixedShapes,
   mixedKinds,
-  label,            // not an integer, negative, or beyond the number of classes
-  duplicate,        // the same sample twice
-  sharedSample,     // stands in the other dataset too
-  constantColumn,   // one value everywhere: teaches nothing
-  imbalance,        // classes of very different size, or without a sample
+  label,           // not an integer, negative, or beyond the number of classes
+  duplicate,       // the same sample twice
+  sharedSample,    // stands in the other dataset too
+  constantColumn,  // one value everywhere: teaches nothing
+  imbalance,       // classes of very different size, or without a sample
   blankLine,
-  loneClass,        // stands in one of training and validation set alone
-  textColumn,       // a column of words: told once, not once a row
-  unlikeScales,     // numbers of a vector that differ a hundredfold in size
+  loneClass,     // stands in one of training and validation set alone
+  textColumn,    // a column of words: told once, not once a row
+  unlikeScales,  // numbers of a vector, or single columns, that differ a hundredfold in size
 };
 inline constexpr std::size_t kFaultKinds = 20;
 std::string_view toString(FaultKind kind);
@@ -48,12 +48,14 @@ struct Fault {
   std::int64_t line = 0;  // of the file, from 1 (the header); 0 = the whole file
   std::string column;     // as the header writes it; empty = the whole row
   std::string found, wanted, remedy;
+  std::vector<std::string> variables;  // that a finding about several columns means; else empty
   // "line 812, column y: found 'cat', but a number is wanted; write the class as 0, 1, 2 ..."
   std::string message() const;
 };
 
 struct CheckOptions {
   std::map<std::string, std::int64_t> classes;  // label variables of the network: 0 <= label < classes
+  std::vector<std::string> targets;  // variables that the network learns to give; empty = told by likelyTarget()
   std::filesystem::path other;                  // the dataset that must not share samples with this one; empty = none
   std::size_t listed = 100;                     // findings listed of each kind; all are counted
   bool readFiles = true;                        // false: only whether they are there

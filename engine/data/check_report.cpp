@@ -1,6 +1,7 @@
 // What the rows of a dataset say together, once all of them were read.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/data/check_rows.h"
@@ -173,28 +174,73 @@ void reportClips(CheckedRows& all) {
   }
 }
 
-// Of a vector whose numbers differ a hundredfold in spread, the wide ones drown the narrow ones.
-void reportScales(CheckedRows& all) {
+// Where columns differ a hundredfold in spread, the wide ones drown the narrow ones. Empty where they do not.
+std::string unlikeScales(const std::vector<const NumberColumn*>& columns) {
   constexpr double kUnlike = 100;
+  const auto spread = [](const NumberColumn* column) { return static_cast<double>(column->high) - column->low; };
+  const NumberColumn *widest = nullptr, *narrowest = nullptr;
+  for (const NumberColumn* column : columns) {
+    if (!(spread(column) > 0)) continue;
+    if (!widest || spread(column) > spread(widest)) widest = column;
+    if (!narrowest || spread(column) < spread(narrowest)) narrowest = column;
+  }
+  if (!widest || spread(widest) < kUnlike * spread(narrowest)) return {};
+  return fmt::format("columns differ in scale: {} spans {:.4g} to {:.4g}, {} only {:.4g} to {:.4g}", widest->header,
+                     widest->low, widest->high, narrowest->header, narrowest->low, narrowest->high);
+}
+
+// Single columns that are learned from: no labels, and not what is to be predicted.
+std::vector<const NumberColumn*> featureColumns(const CheckedRows& all) {
+  const auto nameOf = [&](std::size_t variable) { return all.report.schema.variables[variable].name; };
+  std::vector<std::string> names;
+  std::set<std::string> classes, sure;
+  for (const Variable& variable : all.report.schema.variables) names.push_back(variable.name);
+  for (const LabelColumn& label : all.labels) {
+    if (label.sure) sure.insert(nameOf(label.variable));
+    if (label.sure || (label.integers && areClasses(all.report.schema.variables[label.variable], label.counts)))
+      classes.insert(nameOf(label.variable));
+  }
+  std::vector<std::string> targets = all.options.targets;
+  if (targets.empty()) targets = {likelyTarget(names, [&](const std::string& name) { return classes.contains(name); })};
+  std::vector<const NumberColumn*> found;
+  for (const NumberColumn& column : all.numbers) {
+    const Variable& variable = all.report.schema.variables[column.variable];
+    if (variable.kind != VariableKind::scalar || sure.contains(variable.name) || !(column.high > column.low)) continue;
+    if (std::find(targets.begin(), targets.end(), variable.name) == targets.end()) found.push_back(&column);
+  }
+  return found;
+}
+
+void reportScales(CheckedRows& all) {
   for (std::size_t v = 0; v < all.plan.size(); ++v) {
-    const NumberColumn *widest = nullptr, *narrowest = nullptr;
-    const auto spread = [](const NumberColumn& column) { return static_cast<double>(column.high) - column.low; };
-    for (const NumberColumn& column : all.numbers) {
-      if (column.variable != v || !(spread(column) > 0)) continue;
-      if (!widest || spread(column) > spread(*widest)) widest = &column;
-      if (!narrowest || spread(column) < spread(*narrowest)) narrowest = &column;
-    }
-    if (!widest || spread(*widest) < kUnlike * spread(*narrowest)) continue;
+    std::vector<const NumberColumn*> columns;
+    for (const NumberColumn& column : all.numbers)
+      if (column.variable == v && all.report.schema.variables[v].kind != VariableKind::scalar)
+        columns.push_back(&column);
+    const std::string found = unlikeScales(columns);
+    if (found.empty()) continue;
     all.add({.kind = FaultKind::unlikeScales,
              .severity = FaultSeverity::info,
              .line = 1,
              .column = all.report.schema.variables[v].name,
-             .found = fmt::format("its columns differ in scale: {} spans {:.4g} to {:.4g}, {} only {:.4g} to {:.4g}",
-                                  widest->header, widest->low, widest->high, narrowest->header, narrowest->low,
-                                  narrowest->high),
+             .found = "its " + found,
              .wanted = "columns of similar size are learned alike",
              .remedy = "add the step Normalise to the preparation"});
   }
+  // A table whose columns stand by themselves: one finding for all of them.
+  const std::vector<const NumberColumn*> features = featureColumns(all);
+  const std::string found = unlikeScales(features);
+  if (found.empty()) return;
+  Fault fault{.kind = FaultKind::unlikeScales,
+              .severity = FaultSeverity::info,
+              .line = 1,
+              .column = {},
+              .found = fmt::format("{} {}", features.size(), found),
+              .wanted = "columns of similar size are learned alike",
+              .remedy = "add the step Normalise to the preparation and name the columns in it"};
+  for (const NumberColumn* column : features)
+    fault.variables.push_back(all.report.schema.variables[column->variable].name);
+  all.add(std::move(fault));
 }
 
 void reportClasses(CheckedRows& all) {

@@ -40,7 +40,7 @@ Json CheckReport::toJson() const {
   }
   json["counts"] = std::move(byKind);
   Json list = Json::array();
-  for (const Fault& fault : faults)
+  for (const Fault& fault : faults) {
     list.push_back({{"kind", toString(fault.kind)},
                     {"severity", toString(fault.severity)},
                     {"line", fault.line},
@@ -48,6 +48,8 @@ Json CheckReport::toJson() const {
                     {"found", fault.found},
                     {"wanted", fault.wanted},
                     {"remedy", fault.remedy}});
+    if (!fault.variables.empty()) list.back()["variables"] = fault.variables;
+  }
   json["faults"] = std::move(list);
   return json;
 }

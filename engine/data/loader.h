@@ -18,6 +18,9 @@ std::vector<const Entry*> prepareEntries();
 // The shape that `variable` has after preparation. Throws Error(badProject).
 Shape preparedShape(const Variable& variable, const std::vector<Json>& prepare);
 
+// Whether the step is a Normalise that applies to the variable. False for a faulty step.
+bool normalises(const Json& step, const Variable& variable);
+
 struct LoaderColumn {
   std::string variable;           // of the dataset
   Shape shape;                    // of one sample, as the network's Input wants it; the same number of elements

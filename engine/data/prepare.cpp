@@ -31,8 +31,8 @@ const Entry& prepareEntry(const Json& step) {
 }
 
 bool appliesTo(const Json& step, const Entry& entry, const Variable& variable) {
-  const std::string name = Values(entry, step).text("variable");
-  if (!name.empty()) return name == variable.name;
+  const std::vector<std::string> names = Values(entry, step).texts("variable");
+  if (!names.empty()) return std::find(names.begin(), names.end(), variable.name) != names.end();
   if (variable.kind == VariableKind::scalar) return false;
   if (entry.category == "values") return true;
   const bool image = layoutOf(variable, variable.shape).image;
@@ -190,6 +190,15 @@ void Preparation::finish(const Variable& variable, const Extents& rows, const Ex
                variable.name, m_shape.toString());
   for (std::size_t c = 1; c < m_scale.size(); ++c)
     m_uniform = m_uniform && m_scale[c] == m_scale[0] && m_shift[c] == m_shift[0];
+}
+
+bool normalises(const Json& step, const Variable& variable) {
+  try {
+    const Entry& entry = prepareEntry(step);
+    return entry.id == "Normalise" && appliesTo(step, entry, variable);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 Shape preparedShape(const Variable& variable, const std::vector<Json>& prepare) {

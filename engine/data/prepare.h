@@ -12,7 +12,7 @@ namespace loom {
 
 // The entry that a step names, by id or alias. Throws Error(badProject) with the nearest name, and for faulty fields.
 const Entry& prepareEntry(const Json& step);
-// Whether the step applies to the variable: named, or without a name every variable that is no scalar; Crop, Pad and
+// Whether the step applies to the variable: named, or without any name every variable that is no scalar; Crop, Pad and
 // Flip skip vectors then, Flip skips all but images.
 bool appliesTo(const Json& step, const Entry& entry, const Variable& variable);
 

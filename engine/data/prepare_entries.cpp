@@ -5,12 +5,14 @@ namespace {
 
 Field variableField() {
   return {.key = "variable",
-          .label = "Column",
+          .label = "Columns",
           .help =
-              "The column, or vector of columns, that it applies to. Without one: every column that is no single number, so that "
-              "labels stay as they are.",
-          .type = FieldType::text,
-          .optional = true};
+              "The columns, or vectors of columns, that it applies to, each by itself. Without one: every column that "
+              "is no single "
+              "number, so that labels stay as they are.",
+          .type = FieldType::texts,
+          .optional = true,
+          .absent = "all but single numbers"};
 }
 
 Entry scaleEntry() {
@@ -54,14 +56,16 @@ Entry normaliseEntry() {
                       .type = FieldType::reals,
                       .hard = Range{-1e30, 1e30},
                       .optional = true,
-                      .important = true},
+                      .important = true,
+                      .absent = "measured"},
                      {.key = "deviation",
                       .label = "Deviation",
                       .help = "One number, or one a channel; empty = measured on the training set.",
                       .type = FieldType::reals,
                       .hard = Range{1e-30, 1e30},
                       .optional = true,
-                      .important = true},
+                      .important = true,
+                      .absent = "measured"},
                      variableField()}};
 }
 

@@ -185,6 +185,14 @@ bool areClasses(const Variable& variable, const std::vector<std::int64_t>& count
   return counts.size() <= kFew && 2 * met >= counts.size() && rows >= 4 * static_cast<std::int64_t>(counts.size());
 }
 
+std::string likelyTarget(const std::vector<std::string>& columns,
+                         const std::function<bool(const std::string&)>& holdsClasses) {
+  if (std::find(columns.begin(), columns.end(), "y") != columns.end()) return "y";
+  if (const auto last = std::find_if(columns.rbegin(), columns.rend(), holdsClasses); last != columns.rend())
+    return *last;
+  return columns.size() > 1 ? columns.back() : std::string();
+}
+
 std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& options) {
   const std::int64_t size = dataset.size();
   const std::int64_t step = options.rows > 0 && options.rows < size ? size / options.rows : 1;
@@ -338,9 +346,10 @@ std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>
       answered.push_back(std::move(resolved));
     }
     if (!some) {
-      const std::string name = Values(entry, step).text("variable");
-      throwError(ErrorCode::badProject, "step Normalise of prepare: the dataset has no {}",
-                 name.empty() ? "image, clip or vector to normalise; name a variable" : "variable '" + name + "'");
+      const std::vector<std::string> names = Values(entry, step).texts("variable");
+      throwError(
+          ErrorCode::badProject, "step Normalise of prepare: the dataset has no {}",
+          names.empty() ? "image, clip or vector to normalise; name a variable" : "variable '" + names.front() + "'");
     }
   }
   return answered;

@@ -22,6 +22,11 @@ inline constexpr std::int64_t kMostLabels = 100'000;
 // labels do. Others where it looks so: few values, most of them met, each by several rows. What a flat costs is no class.
 bool areClasses(const Variable& variable, const std::vector<std::int64_t>& counts);
 
+// The column that is most likely to be predicted: "y", else the last of those that hold classes, else the last of
+// several; empty where there is one alone. `columns` in the order of the file.
+std::string likelyTarget(const std::vector<std::string>& columns,
+                         const std::function<bool(const std::string&)>& holdsClasses);
+
 struct VariableStats {
   std::string variable;
   Moments all;

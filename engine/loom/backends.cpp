@@ -1,6 +1,7 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/comm/open_mpi.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
 #ifdef GRADLOOM_HAS_CPU
@@ -24,7 +25,8 @@ std::unique_ptr<Backend> makeBackend(const std::string& device, int threads) {
                "this loom was built without the CPU backend; --device reference computes everything, slowly");
 #endif
 #ifdef GRADLOOM_HAS_CUDA
-  if (device == "cuda" && cudaKnowsEveryOp()) return makeCudaBackend(cuda::openCudaDevice());
+  if (device == "cuda" && cudaKnowsEveryOp())
+    return makeCudaBackend(cuda::openCudaDevice(launchOfEnvironment().localRank));
 #endif
   if (device == "cuda")
     throwError(ErrorCode::device, "this loom has no CUDA module; --device cpu trains on the processor");

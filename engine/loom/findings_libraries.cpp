@@ -4,18 +4,19 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 
 #include "engine/loom/findings.h"
 
 namespace loom {
 namespace {
 
+// Stays loaded to the end of the program: MPI and CUDA are not made to be unloaded. Open MPI 5 then loses what it keeps
+// in its own variables, which a leak checker reports without being able to name the library.
 class Library {
  public:
   Library(std::initializer_list<const char*> names) {
     for (const char* name : names) {
-      m_handle.reset(::dlopen(name, RTLD_LAZY | RTLD_LOCAL));
+      m_handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
       if (!m_handle) continue;
       m_name = name;
       return;
@@ -25,14 +26,11 @@ class Library {
   const std::string& name() const { return m_name; }
   template <class Function>
   Function* function(const char* symbol) const {
-    return m_handle ? reinterpret_cast<Function*>(::dlsym(m_handle.get(), symbol)) : nullptr;
+    return m_handle ? reinterpret_cast<Function*>(::dlsym(m_handle, symbol)) : nullptr;
   }
 
  private:
-  struct Close {
-    void operator()(void* handle) const { ::dlclose(handle); }
-  };
-  std::unique_ptr<void, Close> m_handle;
+  void* m_handle = nullptr;
   std::string m_name;
 };
 

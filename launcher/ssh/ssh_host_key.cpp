@@ -118,7 +118,7 @@ QString checkHostKey(ssh_session session, const SshTarget& target, const SshAsk&
                                target.shown().toStdString(), shown.toStdString(),
                                target.knownHosts.value(0).toStdString()));
   if (target.newHostKey == SshTarget::NewHostKey::ask) {
-    QString text = QStringLiteral("%1 is not known yet. Its key is %2.").arg(name, shown);
+    QString text = QStringLiteral("%1 is not known yet.").arg(name);  // the fingerprint stands by itself
     if (hasAuthority)
       text += QStringLiteral(
           " known_hosts names an authority that signs the keys of this host; its signature is not checked here, only by "

@@ -91,6 +91,8 @@ SshQuestion SystemSsh::questionOf(const QByteArray& hint, const QString& prompt)
     const auto match = key.match(prompt);
     question.kind = SshQuestion::Kind::newHostKey;
     question.fingerprint = m_fingerprint = match.captured(1) + ' ' + match.captured(2);
+    if (match.hasMatch())
+      question.text = QStringLiteral("%1 is not known yet.").arg(host);  // else what ssh says is all there is
   } else if (hint == "none") {
     question.kind = SshQuestion::Kind::notice;  // a key that has to be touched
   } else if (prompt.contains("passphrase", Qt::CaseInsensitive)) {

@@ -64,6 +64,8 @@ class SystemSshTest : public QObject {
     QCOMPARE(m_asked.size(), 1);
     QCOMPARE(m_asked[0].kind, SshQuestion::Kind::newHostKey);
     QVERIFY2(m_asked[0].fingerprint.startsWith("ED25519 SHA256:"), qPrintable(m_asked[0].fingerprint));
+    QVERIFY2(m_asked[0].text.endsWith("is not known yet.") && !m_asked[0].text.contains("SHA256"),
+             qPrintable(m_asked[0].text));
     std::optional<int> code;
     QCOMPARE(output(ssh, "printf '%s' 'a b'; exit 7", &code), "a b");
     QCOMPARE(code.value_or(-1), 7);

@@ -1,4 +1,5 @@
 // Mouse, wheel and keys of a panel.
+#include <QAbstractScrollArea>
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -7,6 +8,7 @@
 #include <QMenu>
 #include <QMouseEvent>
 #include <QSaveFile>
+#include <QScrollBar>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
@@ -20,6 +22,15 @@ namespace {
 constexpr double kHitDistance = 8;
 constexpr double kDragDistance = 4;
 constexpr double kWheelStep = 0.8;  // of the range for one notch
+
+// In a page that does not fit its window the plain wheel moves the page, also over a chart.
+bool pageScrolls(const QWidget& chart) {
+  for (const QWidget* around = chart.parentWidget(); around; around = around->parentWidget())
+    if (const auto* area = qobject_cast<const QAbstractScrollArea*>(around);
+        area && area->verticalScrollBar()->maximum() > area->verticalScrollBar()->minimum())
+      return true;
+  return false;
+}
 
 }  // namespace
 
@@ -107,6 +118,11 @@ void LineChart::wheelEvent(QWheelEvent* event) {
   const QPoint angle = event->angleDelta();
   const double notches = (angle.y() != 0 ? angle.y() : angle.x()) / 120.0;
   if (!frame.adjusted(-m_margins.left, 0, 0, m_margins.bottom).contains(event->position()) || notches == 0) {
+    event->setAccepted(event->modifiers() &
+                       Qt::ControlModifier);  // beside the plot it neither zooms nor moves the page away
+    return;
+  }
+  if (!(event->modifiers() & (Qt::ControlModifier | Qt::ShiftModifier)) && pageScrolls(*this)) {
     event->ignore();
     return;
   }

@@ -6,6 +6,7 @@
 
 #include "widgets/controls/chip.h"
 #include "widgets/controls/flow_layout.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -162,6 +163,7 @@ void TextsEditor::rebuild() {
     });
     m_chips.push_back(chip);
   }
+  tabBefore(*m_line, QList<QWidget*>(m_chips.begin(), m_chips.end()));
   updateGeometry();
 }
 
@@ -173,6 +175,7 @@ void TextsEditor::send() {
 
 void TextsEditor::showValue(const Json& value) {
   QStringList texts;
+  if (value.is_string()) texts << QString::fromStdString(value.get<std::string>());
   if (value.is_array()) {
     for (const Json& item : value) {
       if (item.is_string()) texts << QString::fromStdString(item.get<std::string>());

@@ -62,7 +62,7 @@ QString helpOf(const Field& field) {
 }  // namespace
 
 QString readable(const Field& field, const Json& value) {
-  if (value.is_null()) return QObject::tr("none");
+  if (value.is_null()) return field.absent.empty() ? QObject::tr("none") : QString::fromStdString(field.absent);
   if (value.is_boolean()) return value.get<bool>() ? QObject::tr("on") : QObject::tr("off");
   if (value.is_number()) return shortestNumber(value.get<double>());
   if (value.is_string()) {
@@ -191,7 +191,10 @@ QWidget* FormRow::problemLine(const FieldProblem& problem) {
     auto* remedy = new Button(tr("Use %1").arg(readable(m_field, *problem.remedy)), ButtonKind::link, line);
     remedy->setObjectName(QStringLiteral("remedy"));
     column->addWidget(remedy, 0, Qt::AlignLeft);
-    connect(remedy, &QPushButton::clicked, this, [this, value = *problem.remedy] { Q_EMIT remedyChosen(value); });
+    connect(remedy, &QPushButton::clicked, this, [this, value = *problem.remedy] {
+      m_editor->focusTarget()->setFocus(Qt::OtherFocusReason);  // the button goes with the fault
+      Q_EMIT remedyChosen(value);
+    });
   }
   layout->addLayout(column, 1);
   return line;

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <cmath>
 
+#include "widgets/form/form_row.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -22,7 +23,7 @@ NumbersEditor::NumbersEditor(const Field& field, QWidget* parent) : FieldEditor(
     auto* number = new NumberField(whole() ? NumberField::Kind::integer : NumberField::Kind::real, this);
     if (i + 1 == count) number->setUnit(QString::fromStdString(field.unit));
     if (field.hard) number->setLimits(field.hard->low, field.hard->high);
-    if (field.optional && field.defaultValue.is_null()) number->setPlaceholderText(tr("none"));
+    if (field.optional && field.defaultValue.is_null()) number->setPlaceholderText(readable(field, nullptr));
     number->setMinimumWidth(36);
     if (count > 1) number->setAlignment(Qt::AlignCenter);
     number->setAccessibleName(count == 1

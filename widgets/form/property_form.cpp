@@ -152,16 +152,6 @@ void PropertyForm::reset(const std::string& key) {
   Q_EMIT edited(QString::fromStdString(key), Json());
 }
 
-bool PropertyForm::applies(const Field& field) const {
-  const auto equals = field.onlyWhen.find('=');
-  if (equals == std::string::npos) return true;
-  const Field* other = m_entry->field(field.onlyWhen.substr(0, equals));
-  if (!other) return true;
-  const Json value = valueOf(*other);
-  const std::string wanted = field.onlyWhen.substr(equals + 1);
-  return (value.is_string() ? value.get<std::string>() : value.dump()) == wanted;
-}
-
 void PropertyForm::refresh() {
   if (!m_entry) return;
   int changed = 0;
@@ -169,7 +159,7 @@ void PropertyForm::refresh() {
   for (FormRow* row : m_rows) {
     const Field& field = row->field();
     const bool differs = m_given.contains(field.key) && !sameFieldValue(field, m_given[field.key], field.defaultValue);
-    const bool shown = applies(field);
+    const bool shown = isRead(*m_entry, field, m_given);
     if (differs && shown) ++changed;
     row->setChanged(differs);
     row->setShowDefault(m_changedOnly);

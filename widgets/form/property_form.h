@@ -68,7 +68,6 @@ class PropertyForm : public QWidget {
   void take(FormRow& row, const Json& value);
   void refresh();
   void refreshProblems();
-  bool applies(const Field& field) const;
   Json valueOf(const Field& field) const;
   void keepDrafts();
 

@@ -8,6 +8,7 @@
 
 #include "widgets/controls/button.h"
 #include "widgets/controls/expression.h"
+#include "widgets/form/form_row.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -66,7 +67,7 @@ TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget
   if (field.type == FieldType::shape)
     m_line->setPlaceholderText(QStringLiteral("3×32×32"));
   else if (field.optional && field.defaultValue.is_null())
-    m_line->setPlaceholderText(tr("none"));
+    m_line->setPlaceholderText(readable(field, nullptr));
   if (field.type == FieldType::file) {
     Button* choose =
         iconButton(QStringLiteral("folder"), tr("Choose a file for %1").arg(QString::fromStdString(field.label)), this);

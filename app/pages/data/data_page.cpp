@@ -174,12 +174,13 @@ void DataPage::openCurrent() {
     else request.check.other = datasetPath(*context().document, other).toStdString();
     break;
   }
+  request.check.targets = targetVariables(project);
   const bool own = dataset->ownPrepare || project.training.updates.empty() || project.training.updates.front().dataset == dataset->name;
   m_preparation->setSteps(effectivePrepare(project, *dataset),
                           own ? QString() : QStringLiteral("As the training set, without its random steps. Editing makes them its own."));
   const QString key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
   if (key == m_openedKey) {
-    if (normalises() != m_normalised) showFindings();
+    if (findings().size() != m_listed) showFindings();
     showFeeds();
     showState();
     reportProblems();

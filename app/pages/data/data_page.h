@@ -74,12 +74,12 @@ class DataPage : public Page {
   void makeRoomForTable();
   void showDoctor();
   void showFindings();
-  bool normalises() const;  // the current dataset's preparation
+  std::vector<Fault> findings() const;  // those of the report that the preparation does not mend
   bool takesPart() const;
   void reportProblems();
 
   QString m_openedKey;         // what the session was opened with: path and rows
-  bool m_normalised = false;  // when the findings were listed
+  std::size_t m_listed = 0;    // findings in the list
   DatasetSession* m_session;
   ImportTask* m_import;
   PrepareMeasure* m_measure;

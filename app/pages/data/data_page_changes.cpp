@@ -130,7 +130,12 @@ std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
     case FaultKind::loneClass:
       if (!m_session->request().otherPart) return {};  // two files: only their maker knows
       return {{QStringLiteral("Split anew…"), [this] { offerSplit(); }}};
-    case FaultKind::unlikeScales: return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep("Normalise"); }}};
+    case FaultKind::unlikeScales:
+      if (fault.variables.empty())
+        return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep({{"step", "Normalise"}}); }}};
+      return {{QStringLiteral("Normalise %1 columns").arg(fault.variables.size()), [this, variables = fault.variables] {
+                 m_preparation->addStep({{"step", "Normalise"}, {"variable", variables}});
+               }}};
     default: return {};
   }
 }

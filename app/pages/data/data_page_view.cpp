@@ -283,21 +283,33 @@ void DataPage::showDoctor() {
   m_doctorTitle->setText(text);
 }
 
-bool DataPage::normalises() const {
+// What the preparation mends is no finding.
+std::vector<Fault> DataPage::findings() const {
   const Project& project = context().document->project();
   const DatasetSpec* dataset = project.dataset(currentName());
-  if (!dataset) return false;
-  const std::vector<Json> steps = effectivePrepare(project, *dataset);
-  return std::any_of(steps.begin(), steps.end(), [](const Json& step) { return step.is_object() && step.value("step", "") == "Normalise"; });
+  const auto& report = m_session->report();
+  if (!report) return {};
+  const std::vector<Json> steps = dataset ? effectivePrepare(project, *dataset) : std::vector<Json>();
+  const auto normalised = [&](const std::string& name) {
+    const Variable* variable = m_session->schema().find(name);
+    return variable &&
+           std::any_of(steps.begin(), steps.end(), [&](const Json& step) { return normalises(step, *variable); });
+  };
+  std::vector<Fault> left = report->faults;
+  std::erase_if(left, [&](const Fault& fault) {
+    if (fault.kind != FaultKind::unlikeScales) return false;
+    return fault.variables.empty() ? normalised(fault.column)
+                                   : std::all_of(fault.variables.begin(), fault.variables.end(), normalised);
+  });
+  return left;
 }
 
-// What the preparation mends is no finding.
 void DataPage::showFindings() {
-  m_normalised = normalises();
   const auto& report = m_session->report();
   if (!report) return m_findings->setReport(nullptr);
   CheckReport shown = *report;
-  if (m_normalised) std::erase_if(shown.faults, [](const Fault& fault) { return fault.kind == FaultKind::unlikeScales; });
+  shown.faults = findings();
+  m_listed = shown.faults.size();
   m_findings->setReport(&shown);
 }
 

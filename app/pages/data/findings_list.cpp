@@ -1,11 +1,12 @@
 #include "app/pages/data/findings_list.h"
 
-#include <QPainter>
 #include <QHBoxLayout>
+#include <QPainter>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -82,6 +83,7 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const {
     }
     case Qt::AccessibleTextRole: return QString::fromStdString(fault.message());
     case place: {
+      if (!fault.variables.empty()) return QStringLiteral("%1 columns").arg(fault.variables.size());
       QString where = fault.line > 0 ? QStringLiteral("line %1").arg(fault.line) : QStringLiteral("whole file");
       if (fault.kind == FaultKind::textColumn || fault.kind == FaultKind::unlikeScales || fault.kind == FaultKind::constantColumn) return QStringLiteral("column ") + QString::fromStdString(fault.column);
       if (fault.kind == FaultKind::loneClass) where = QStringLiteral("both parts");
@@ -111,6 +113,7 @@ FindingsList::FindingsList(QWidget* parent) : QListView(parent), m_model(new Fin
 }
 
 void FindingsList::setReport(const CheckReport* report) {
+  const FocusKeeper keeper(*this, this);
   m_model->setReport(report);
   if (!m_actions) return;
   for (int row = 0; row < m_model->rowCount(); ++row) {

@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
+#include <QGuiApplication>
 
 #include "engine/base/error.h"
 #include "engine/data/loader.h"
@@ -18,6 +19,20 @@ std::vector<Json> effectivePrepare(const Project& project, const DatasetSpec& da
   if (dataset.ownPrepare || project.training.updates.empty()) return dataset.prepare;
   const DatasetSpec* training = project.dataset(project.training.updates.front().dataset);
   return training && training != &dataset ? training->prepare : dataset.prepare;
+}
+
+std::vector<std::string> targetVariables(const Project& project) {
+  std::vector<std::string> found;
+  for (const Network& network : project.networks)
+    for (const Edge& edge : network.edges) {
+      const Node* node = edge.to.port == "target" ? network.find(edge.from.node) : nullptr;
+      if (!node || node->layer != "Input") continue;
+      const auto named = node->values.find("variable");
+      found.push_back(named != node->values.end() && named->is_string() && !named->get<std::string>().empty()
+                          ? named->get<std::string>()
+                          : node->id);
+    }
+  return found;
 }
 
 KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& prepare, const Schema& schema,
@@ -42,6 +57,10 @@ KnownColumnsKeeper::KnownColumnsKeeper(ProjectDocument& document, QObject* paren
   connect(&document, &ProjectDocument::opened, this, [this] {
     m_known.clear();
     m_soon.start();
+  });
+  // A file may have come or gone while another program was in front.
+  connect(qApp, &QGuiApplication::applicationStateChanged, this, [this](Qt::ApplicationState state) {
+    if (state == Qt::ApplicationActive) m_soon.start();
   });
   connect(&document, &ProjectDocument::pathChanged, this, [this] { m_soon.start(); });
   connect(&document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
@@ -102,12 +121,20 @@ void KnownColumnsKeeper::refresh() {
 
 void KnownColumnsKeeper::publish() {
   std::vector<KnownColumns> all;
+  QStringList missing;
+  for (const DatasetSpec& dataset : m_document.project().datasets)
+    if (const auto found = m_known.find(dataset.name);
+        found != m_known.end() && found->second.path.isEmpty() && !dataset.csv.empty())
+      missing << QString::fromStdString(dataset.name);
   for (const DatasetSpec& dataset : m_document.project().datasets) {
     const auto found = m_known.find(dataset.name);
     if (found == m_known.end() || found->second.schema.variables.empty()) continue;
     all.push_back(knownColumns(dataset, effectivePrepare(m_document.project(), dataset), found->second.schema, found->second.classes));
   }
   m_document.setKnownColumns(std::move(all));
+  if (missing == m_missing) return;
+  m_missing = missing;
+  Q_EMIT missingChanged();
 }
 
 }  // namespace loom

@@ -3,8 +3,8 @@
 // from a dataset's header and first row, without opening all of it. The main window keeps one beside the document.
 #include <QHash>
 #include <QObject>
+#include <QStringList>
 #include <QTimer>
-
 #include <map>
 #include <string>
 
@@ -16,6 +16,8 @@ namespace loom {
 
 class ProjectDocument;
 
+// The columns that feed a target of some network: what is to be predicted.
+std::vector<std::string> targetVariables(const Project& project);
 // Shapes after `prepare`; a variable whose preparation cannot be is left out (the dataset's own problem says why).
 KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& prepare, const Schema& schema,
                           const std::map<std::string, std::int64_t>& classes = {});
@@ -31,6 +33,10 @@ class KnownColumnsKeeper : public QObject {
   explicit KnownColumnsKeeper(ProjectDocument& document, QObject* parent = nullptr);
   // What a page learnt by reading all rows: numbers of classes.
   void learn(const std::string& dataset, const Schema& schema, const std::map<std::string, std::int64_t>& classes);
+  const QStringList& missing() const { return m_missing; }  // datasets whose CSV is not there
+
+ Q_SIGNALS:
+  void missingChanged();
 
  private:
   // Headers are read beside the window's thread: a data set may lie on a disk that is slow or gone.
@@ -45,6 +51,7 @@ class KnownColumnsKeeper : public QObject {
   };
   ProjectDocument& m_document;
   std::map<std::string, Known> m_known;
+  QStringList m_missing;
   QTimer m_soon;
   NewestTask m_peek;
 };

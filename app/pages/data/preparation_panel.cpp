@@ -5,7 +5,6 @@
 #include <QMenu>
 #include <QScrollArea>
 #include <QVBoxLayout>
-
 #include <algorithm>
 
 #include "app/pages/data/preparation_preview.h"
@@ -13,6 +12,7 @@
 #include "engine/data/loader.h"
 #include "engine/data/stats.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
 
@@ -42,7 +42,7 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   for (const Entry* entry : prepareEntries()) {
     QAction* action = m_menu->addAction(QString::fromStdString(entry->label));
     action->setToolTip(QString::fromStdString(entry->summary));
-    connect(action, &QAction::triggered, this, [this, id = entry->id] { addStep(id); });
+    connect(action, &QAction::triggered, this, [this, id = entry->id] { addStep({{"step", id}}); });
   }
   m_menu->setToolTipsVisible(true);
   m_add = new Button(QStringLiteral("plus"), QStringLiteral("Add step"), ButtonKind::plain);
@@ -131,17 +131,28 @@ void PreparationPanel::showSteps() {
 void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row) { m_preview->setSample(std::move(dataset), row); }
 
 void PreparationPanel::rebuildChips() {
+  int focused = -1;
+  for (int index = 0; index < m_chips->count(); ++index)
+    if (m_chips->itemAt(index)->widget()->hasFocus()) focused = index;
   while (QLayoutItem* item = m_chips->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
+    item->widget()->hide();
+    item->widget()->deleteLater();  // it may be the one that was just pressed
     delete item;
   }
+  QList<QWidget*> chips;
   for (int index = 0; index < static_cast<int>(m_steps.size()); ++index) {
     const Entry* entry = entryOf(m_steps[index]);
     auto* chip = new Button(entry ? QString::fromStdString(entry->label) : QStringLiteral("unknown step"),
                             index == m_selected ? ButtonKind::tinted : entry ? ButtonKind::outlined : ButtonKind::fault);
+    chip->setObjectName(QStringLiteral("prepare-step"));
     connect(chip, &QPushButton::clicked, this, [this, index] { select(index); });
     m_chips->addWidget(chip);
+    chip->show();
+    chips << chip;
   }
+  tabBefore(*m_add, chips);
+  if (focused >= 0 && !chips.isEmpty())
+    chips[std::min<qsizetype>(focused, chips.size() - 1)]->setFocus(Qt::TabFocusReason);
   m_left->setEnabled(m_selected > 0);
   m_right->setEnabled(m_selected >= 0 && m_selected + 1 < static_cast<int>(m_steps.size()));
   m_remove->setEnabled(m_selected >= 0);
@@ -166,8 +177,8 @@ void PreparationPanel::changed() {
   Q_EMIT edited(m_steps);
 }
 
-void PreparationPanel::addStep(const std::string& id) {
-  m_steps.push_back(Json{{"step", id}});
+void PreparationPanel::addStep(const Json& step) {
+  m_steps.push_back(step);
   select(static_cast<int>(m_steps.size()) - 1);
   changed();
 }

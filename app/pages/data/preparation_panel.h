@@ -27,7 +27,7 @@ class PreparationPanel : public QWidget {
   void setSample(std::shared_ptr<const Dataset> dataset, int row);
   // The answer to measureWanted(): the steps that were asked about, and with what Normalise takes from the training set.
   void setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps);
-  void addStep(const std::string& id);
+  void addStep(const Json& step);  // {"step": "Normalise"}
   bool settled() const;
 
  Q_SIGNALS:

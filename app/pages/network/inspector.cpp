@@ -113,7 +113,10 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   outer->addWidget(m_scroll);
 
   connect(m_form, &PropertyForm::edited, this, &Inspector::edited);
-  connect(m_problems, &ProblemLines::remedyChosen, this, [this](const Problem& problem) { m_scene.document().applyRemedy(problem); });
+  connect(m_problems, &ProblemLines::remedyChosen, this, [this](const Problem& problem) {
+    if (!m_scene.views().isEmpty()) m_problems->setOtherwise(m_scene.views().front());
+    m_scene.document().applyRemedy(problem);
+  });
   connect(m_links, &LinkRows::chosen, this, &Inspector::nodeWanted);
   connect(m_helpButton, &QAbstractButton::toggled, m_help, &QWidget::setVisible);
   connect(m_name, &QLineEdit::editingFinished, this, &Inspector::rename);

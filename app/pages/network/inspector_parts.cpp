@@ -1,16 +1,16 @@
 #include "app/pages/network/inspector_parts.h"
 
-#include <algorithm>
-
 #include <QFontMetricsF>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/canvas/card_content.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/flow_layout.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -148,6 +148,7 @@ ProblemLines::ProblemLines(QWidget* parent) : QWidget(parent), m_column(new QVBo
 
 void ProblemLines::setProblems(const std::vector<Problem>& problems) {
   const auto same = [](const Problem& a, const Problem& b) { return a.message == b.message && a.remedy.label == b.remedy.label && a.severity == b.severity; };
+  const FocusKeeper keeper(*this, m_otherwise);
   setVisible(!problems.empty());
   if (std::equal(problems.begin(), problems.end(), m_problems.begin(), m_problems.end(), same)) return;
   m_problems = problems;
@@ -167,6 +168,7 @@ void ProblemLines::setProblems(const std::vector<Problem>& problems) {
     mend->setShrinks(true);  // names of layers and nodes may be long
     connect(mend, &Button::clicked, this, [this, problem] { Q_EMIT remedyChosen(problem); });
     m_column->addWidget(mend, 0, Qt::AlignLeft);
+    mend->show();
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // Pieces of the inspector that only show: the tile with the layer's icon, costs with their share, connections, problems.
+#include <QPointer>
+#include <QWidget>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <QWidget>
 
 #include "engine/network/analysis.h"
 
@@ -74,12 +74,16 @@ class ProblemLines : public QWidget {
  public:
   explicit ProblemLines(QWidget* parent = nullptr);
   void setProblems(const std::vector<Problem>& problems);
+  void setOtherwise(QWidget* otherwise) {
+    m_otherwise = otherwise;
+  }  // has the keyboard where the last remedy went away
 
  Q_SIGNALS:
   void remedyChosen(const loom::Problem& problem);
 
  private:
   QVBoxLayout* m_column;
+  QPointer<QWidget> m_otherwise;
   std::vector<Problem> m_problems;
 };
 

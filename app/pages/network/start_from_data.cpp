@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/data/stats.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/network_edits.h"
 
@@ -9,11 +10,10 @@ namespace loom {
 
 namespace {
 
-// The column that is to be predicted: "y", else the last with classes, else the last of several.
 std::string targetOf(const KnownColumns& columns) {
-  if (columns.shapes.contains("y")) return "y";
-  if (!columns.classes.empty()) return columns.classes.rbegin()->first;
-  return columns.shapes.size() > 1 ? columns.shapes.rbegin()->first : std::string();
+  std::vector<std::string> names;
+  for (const auto& [name, shape] : columns.shapes) names.push_back(name);
+  return likelyTarget(names, [&](const std::string& name) { return columns.classes.contains(name); });
 }
 
 std::string add(Network& network, const std::string& layer, const std::string& wanted, Json values) {

@@ -314,8 +314,10 @@ void RunsPage::refreshWords() {
   m_count->setText(QString::number(all));
   m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(left).arg(all));
   m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
-  m_metric->setEmptyText(all && !left ? tr("No run matches the filter") : tr("Tick runs in the table to draw them here"));
   const qsizetype shownRuns = shown().size();
+  m_metric->setEmptyText(all && !left    ? tr("No run matches the filter")
+                         : shownRuns > 0 ? tr("Nothing was measured yet in what is ticked")
+                                         : tr("Tick runs in the table to draw them here"));
   m_compare->setText(tr("Compare %1").arg(counted(shownRuns, tr("runs"))));
   m_compare->setEnabled(shownRuns >= 2);
   std::int64_t points = 0;

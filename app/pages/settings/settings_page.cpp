@@ -8,8 +8,8 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
-
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/pages/data/known_columns.h"
@@ -19,6 +19,7 @@
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
 #include "app/run_settings.h"
+#include "app/setting_list.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
@@ -50,10 +51,12 @@ double baseRateOf(const UpdateSpec& update) {
   }
 }
 
-// "batch" of "training.batch", and of "training[0].batch" where the training is a list.
+// "batch" of "training.batch", and of "training[0].batch" or "training.0.batch" where the training is a list.
 std::string settingOf(const std::string& path) {
   if (path.rfind("training", 0) != 0) return path;
-  const auto dot = path.find('.');
+  auto dot = path.find('.');
+  if (dot != std::string::npos && dot + 1 < path.size() && std::isdigit(static_cast<unsigned char>(path[dot + 1])))
+    dot = path.find('.', dot + 1);
   return dot == std::string::npos ? std::string() : path.substr(dot + 1);
 }
 
@@ -314,8 +317,9 @@ void SettingsPage::activated() {
 
 bool SettingsPage::show(const Place& place) {
   std::string field = place.field.toStdString();
-  // "training[1].optimizer..." names the second update of a list.
-  if (field.rfind("training[", 0) == 0) m_updateChoice->setCurrentIndex(std::atoi(field.c_str() + 9));
+  // "training[1].optimizer..." and "training.1.optimizer..." name the second update of a list.
+  if (field.size() > 9 && field.rfind("training", 0) == 0 && std::isdigit(static_cast<unsigned char>(field[9])))
+    m_updateChoice->setCurrentIndex(std::atoi(field.c_str() + 9));
   field = settingOf(field);
   m_search->clear();
   m_differs->setChecked(false);
@@ -334,26 +338,14 @@ bool SettingsPage::show(const Place& place) {
 
 QList<SearchHit> SettingsPage::search(const QString& query) {
   QList<SearchHit> hits;
-  const auto consider = [&](const Entry& entry, const Json& given, const QString& prefix) {
-    for (const Field& field : entry.fields) {
-      const QString label = QString::fromStdString(field.label), key = QString::fromStdString(field.key);
-      if (!label.contains(query, Qt::CaseInsensitive) && !key.contains(query, Qt::CaseInsensitive)) continue;
-      const Json value = given.is_object() && given.contains(field.key) ? given[field.key] : field.defaultValue;
-      const QString shown = value.is_null() ? QString() : textOfSetting((prefix + key).section('.', 1), value);
-      hits += {QStringLiteral("Settings"), label, shown, icon(QStringLiteral("settings")), [this, path = prefix + key] {
-                 context().go({.page = QStringLiteral("settings"), .field = path});
-               }};
-    }
-  };
-  const Project& project = context().document->project();
-  consider(settingsEntry(), project.training.settings, QStringLiteral("training."));
-  if (m_index < project.training.updates.size()) {
-    const UpdateSpec& update = project.training.updates[m_index];
-    const QString prefix = project.training.updates.size() > 1 ? QStringLiteral("training[%1].").arg(m_index) : QStringLiteral("training.");
-    const auto name = [](const Json& named) { return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : std::string(); };
-    if (const OptimizerDefinition* optimizer = findOptimizer(name(update.optimizer))) consider(optimizer->entry, update.optimizer, prefix + QStringLiteral("optimizer."));
-    if (const ScheduleDefinition* schedule = findSchedule(name(update.schedule))) consider(schedule->entry, update.schedule, prefix + QStringLiteral("schedule."));
-    consider(warmupEntry(), update.warmup, prefix + QStringLiteral("warmup."));
+  for (const Setting& setting : settingsOf(context().document->project(), m_index)) {
+    if (!isCalled(setting, query)) continue;
+    const QString value =
+        setting.value.is_null() ? QString() : textOfSetting(QString::fromStdString(setting.key), setting.value);
+    hits += {QStringLiteral("Settings"), setting.label, value, icon(QStringLiteral("settings")),
+             [this, path = QString::fromStdString(setting.path)] {
+               context().go({.page = QStringLiteral("settings"), .field = path});
+             }};
   }
   return hits;
 }

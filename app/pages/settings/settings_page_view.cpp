@@ -8,15 +8,14 @@
 #include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
-
 #include <algorithm>
-#include <set>
 
 #include "app/pages/settings/batch_equation.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/settings_page.h"
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
+#include "app/setting_list.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
@@ -27,27 +26,6 @@
 
 namespace loom {
 namespace {
-
-// Which settings stand under which heading; a key that is in none of these stands under the last.
-struct Group {
-  const char* title;
-  std::vector<std::string> keys;
-};
-
-const std::vector<Group>& groups() {
-  static const std::vector<Group> all = {
-      {"Length", {"epochs", "max_steps"}},
-      {"Large batch", {"batch", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
-      {"Regularisation", {"clip_norm"}},
-      {"Data and shuffle", {"shuffle", "drop_last"}},
-      {"Validation", {"validate_every", "monitor"}},
-      {"Checkpoints", {"checkpoint_every"}},
-      {"Precision", {"precision", "loss_scale"}},
-      {"Communication", {"wire", "fusion", "virtual_ranks"}},
-      {"Reproducibility", {"seed", "deterministic", "threads"}},
-  };
-  return all;
-}
 
 QFrame* panel() {
   auto* frame = new QFrame;
@@ -107,33 +85,22 @@ QWidget* SettingsPage::makeForms() {
   m_sections.push_back({QStringLiteral("Optimizer"), m_update->optimizerSection(), nullptr});
   m_sections.push_back({QStringLiteral("Schedule"), m_update->scheduleSection(), nullptr});
 
-  std::set<std::string> placed;
-  std::vector<Group> shown = groups();
-  for (const Group& group : shown) placed.insert(group.keys.begin(), group.keys.end());
-  Group further{"Further", {}};
-  for (const Field& field : settingsEntry().fields)
-    if (!placed.count(field.key)) further.keys.push_back(field.key);
-  shown.push_back(further);
-  for (const Group& group : shown) {
+  for (const SettingSection& section : settingSections()) {
     std::vector<std::string> hidden;
-    bool any = false;
-    for (const Field& field : settingsEntry().fields) {
-      const bool mine = std::find(group.keys.begin(), group.keys.end(), field.key) != group.keys.end();
-      any |= mine;
-      if (!mine) hidden.push_back(field.key);
-    }
-    if (!any) continue;
+    for (const Field& field : settingsEntry().fields)
+      if (std::find(section.keys.begin(), section.keys.end(), field.key) == section.keys.end())
+        hidden.push_back(field.key);
     auto* widget = new QWidget;
     auto* rows = new QVBoxLayout(widget);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(8);
-    rows->addWidget(makeLabel("heading", QString::fromLatin1(group.title)));
+    rows->addWidget(makeLabel("heading", section.title));
     auto* form = new PropertyForm(FormStyle::page);
     form->setHidden(hidden);
-    form->setEntry(settingsEntry(), Json::object(), QString::fromLatin1(group.title));
+    form->setEntry(settingsEntry(), Json::object(), section.title);
     rows->addWidget(form);
     column->addWidget(widget);
-    m_sections.push_back({QString::fromLatin1(group.title), widget, form});
+    m_sections.push_back({section.title, widget, form});
     connect(form, &PropertyForm::edited, this,
             [this](const QString& key, const Json& value) { context().document->setSetting(key.toStdString(), value); });
     connect(form, &PropertyForm::changedCountChanged, this, [this] { refreshPlan(); });

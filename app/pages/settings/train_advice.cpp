@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/theme/theme.h"
 
@@ -23,8 +24,10 @@ TrainAdvice::TrainAdvice(QWidget* parent) : QWidget(parent), m_rows(new QVBoxLay
 }
 
 void TrainAdvice::setAdvice(const std::vector<Advice>& advice) {
+  const FocusKeeper keeper(*this);
   while (QLayoutItem* item = m_rows->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
+    item->widget()->hide();
+    item->widget()->deleteLater();  // the button that was just pressed stands on it
     delete item;
   }
   for (const Advice& one : advice) {
@@ -45,6 +48,7 @@ void TrainAdvice::setAdvice(const std::vector<Advice>& advice) {
       row->addWidget(button, 0, Qt::AlignTop);
     }
     m_rows->addWidget(line);
+    line->show();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include "app/setting_list.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 #include "widgets/controls/choice_field.h"
@@ -92,12 +93,16 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
     : QWidget(parent), m_document(document), m_rule(new ChoiceField), m_schedule(new ChoiceField),
       m_optimizerForm(new PropertyForm(FormStyle::page)), m_scheduleForm(new PropertyForm(FormStyle::page)),
       m_warmupForm(new PropertyForm(FormStyle::page)) {
-  for (const OptimizerDefinition* optimizer : optimizerTable())
-    m_rule->addItem(QString::fromStdString(optimizer->entry.label), QString::fromStdString(optimizer->entry.id));
-  for (const ScheduleDefinition* schedule : scheduleTable())
-    m_schedule->addItem(QString::fromStdString(schedule->entry.label), QString::fromStdString(schedule->entry.id));
-  m_optimizerSection = section(QStringLiteral("Optimizer"), {m_ruleRow = chooserRow(QStringLiteral("Rule"), m_rule), m_optimizerForm});
-  m_scheduleSection = section(QStringLiteral("Schedule"), {m_warmupForm, m_scheduleRow = chooserRow(QStringLiteral("Then"), m_schedule), m_scheduleForm});
+  for (const auto& [field, list] : {std::pair{&ruleField(), m_rule}, std::pair{&scheduleField(), m_schedule}})
+    for (const Choice& choice : field->choices)
+      list->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.id));
+  m_optimizerSection =
+      section(QStringLiteral("Optimizer"),
+              {m_ruleRow = chooserRow(QString::fromStdString(ruleField().label), m_rule), m_optimizerForm});
+  m_scheduleSection =
+      section(QStringLiteral("Schedule"),
+              {m_warmupForm, m_scheduleRow = chooserRow(QString::fromStdString(scheduleField().label), m_schedule),
+               m_scheduleForm});
   m_warmupForm->setHeading(QStringLiteral("Warm-up"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -106,15 +111,8 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
   column->addWidget(m_scheduleSection);
 
   connect(m_rule, &QComboBox::activated, this, [this](int at) {
-    // The rate and the decay of the old rule mean another thing in a new one, except where both have the field.
-    const std::string name = m_rule->itemData(at).toString().toStdString();
-    const OptimizerDefinition* chosen = findOptimizer(name);
-    const Json& old = m_document.project().training.updates[m_index].optimizer;
-    Json optimizer{{"name", name}};
-    const Json oldFields = fieldsOf(old);  // items() of a temporary would outlive it
-    for (const auto& [key, value] : oldFields.items())
-      if (chosen && chosen->entry.field(key) && (key == "weight_decay" || key == "momentum")) optimizer[key] = value;
-    m_document.setOptimizer(m_index, optimizer);
+    m_document.setOptimizer(m_index, withRule(m_document.project().training.updates[m_index].optimizer,
+                                              m_rule->itemData(at).toString().toStdString()));
     Q_EMIT changedCountChanged();
   });
   connect(m_schedule, &QComboBox::activated, this, [this](int at) {
@@ -220,11 +218,8 @@ void UpdateForm::setScheduleField(const QString& key, const Json& value) {
 }
 
 void UpdateForm::setWarmupField(const QString& key, const Json& value) {
-  Json warmup = withField(m_document.project().training.updates[m_index].warmup, key, value);
-  // Epochs and steps are two ways to say one length: the one that is typed holds.
-  if (!value.is_null() && key == QLatin1String("epochs")) warmup.erase("steps");
-  if (!value.is_null() && key == QLatin1String("steps")) warmup.erase("epochs");
-  m_document.setWarmup(m_index, warmup.empty() ? Json() : warmup);
+  m_document.setWarmup(m_index,
+                       withWarmup(m_document.project().training.updates[m_index].warmup, key.toStdString(), value));
 }
 
 }  // namespace loom

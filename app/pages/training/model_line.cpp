@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -16,10 +17,21 @@
 #include "engine/base/error.h"
 #include "launcher/launcher.h"
 #include "launcher/remote/models.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
+namespace {
+
+// "step-00000128.safetensors" -> 128; -1 where the name says none.
+std::int64_t stepOfCheckpoint(const QString& path) {
+  static const QRegularExpression kStep("step-(\\d+)\\.");
+  const auto found = kStep.match(QFileInfo(path).fileName());
+  return found.hasMatch() ? found.captured(1).toLongLong() : -1;
+}
+
+}  // namespace
 
 ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_context(context) {
   setObjectName("model-line");
@@ -124,12 +136,19 @@ void ModelLine::refresh(const QString& run) {
   const ModelPlace place = models.place(run);
   const bool here = !place.here.isEmpty();
   m_path = here ? place.here : place.there;
+  m_bestStep = place.best && !place.isNowhere() ? stepOfCheckpoint(m_path) : -1;
   const RunRecord* const record = m_context.store->find(run);
   // What a run will have keeps its room from the start: nothing moves under the pointer when it comes.
   const bool comes = place.isNowhere() && record && (isLive(record->state) || record->state == RunState::queued);
   setVisible(comes || !place.isNowhere());
   if (isHidden()) return;
-  m_title->setText(place.best ? tr("Best model") : tr("Model"));
+  // While the weights of a better value are still to be written, these are those of an earlier step.
+  const bool behind =
+      m_bestStep >= 0 && record && isLive(record->state) && record->metricOfValidation && record->bestStep > m_bestStep;
+  m_title->setText(behind       ? tr("Best model, still of step %1").arg(formatCount(static_cast<double>(m_bestStep)))
+                   : place.best ? tr("Best model")
+                                : tr("Model"));
+  m_title->setObjectName("model-title");
   QString text = comes ? tr("Comes with the first checkpoint") : models.sentence(run);
   const bool fetching = models.isFetching(run);
   if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));

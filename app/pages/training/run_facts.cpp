@@ -178,8 +178,13 @@ void RunFacts::refresh(const RunRecord* run) {
   m_bestValue->setText(bestValue);
   m_bestUnit->setVisible(measured && fraction);
   const QString when = measured && std::isfinite(run->bestEpoch) ? tr("epoch %1").arg(std::round(run->bestEpoch * 10) / 10) : QString();
-  m_bestWhen->setText(when.isEmpty() ? QString() : when + (run->metricOfValidation ? tr("\nweights kept") : QString()));
+  const bool written = run && (!isLive(run->state) || m_model->bestStep() >= run->bestStep);
+  m_bestWhen->setText(when.isEmpty() ? QString()
+                                     : when + (!run->metricOfValidation ? QString()
+                                               : written                ? tr("\nweights kept")
+                                                                        : tr("\nweights follow")));
   m_bestWhen->setAlignment(Qt::AlignRight);
+  m_bestWhen->setObjectName("best-when");
   const auto number = [&](bool known, const QString& text) { return known ? text : none; };
   const QString step = number(run && run->step > 0, run ? run->stepsTotal ? tr("%1 of %2").arg(formatCount(static_cast<double>(run->step)), formatCount(static_cast<double>(run->stepsTotal)))
                                                                            : formatCount(static_cast<double>(run->step)) : QString());
@@ -213,6 +218,7 @@ void RunFacts::refreshEvents(const QString& id) {
   }
   m_model->refresh(id);
   const RunRecord* const run = m_context.store->find(id);
+  refresh(run);  // whether the best weights are written
   if (!run) return;
   const std::vector<Event> events = m_context.store->events(id, 100);
   int shown = 0;

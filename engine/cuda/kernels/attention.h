@@ -17,10 +17,10 @@ struct AttentionSoftmaxArguments {
 
 // p as above from l, and ds = p (dp - dy . y) scale.
 struct AttentionSlopeArguments {
-  const float* scores = nullptr;       // rows x keys
-  const float* dp = nullptr;           // rows x keys: dy v^T
-  const float* statistics = nullptr;   // rows
-  const void *y = nullptr, *dy = nullptr;  // rows x width
+  const float* scores = nullptr;                     // rows x keys
+  const float* dp = nullptr;                         // rows x keys: dy v^T
+  const float* statistics = nullptr;                 // rows
+  const void *y = nullptr, *dy = nullptr;            // rows x width
   void *probabilities = nullptr, *slopes = nullptr;  // rows x keys; may be `scores` and `dp` where T is f32
   std::int64_t rows = 0, queries = 0, keys = 0, width = 0;
   float scale = 1;

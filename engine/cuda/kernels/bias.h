@@ -17,7 +17,7 @@ struct ColumnSumArguments {
 
 // y[r][c] = y[r][c] + bias[c], then as a ReLU if asked for.
 struct AddBiasArguments {
-  void* y = nullptr;  // rows x columns
+  void* y = nullptr;            // rows x columns
   const float* bias = nullptr;  // null: 0
   std::int64_t count = 0, columns = 0;
   bool relu = false;

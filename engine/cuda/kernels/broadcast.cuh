@@ -66,11 +66,16 @@ __device__ __forceinline__ void binaryOver(const BinaryArguments& arguments) {
 template <class T>
 __global__ void __launch_bounds__(256) binary(BinaryArguments a) {
   switch (a.function) {
-    case BinaryFunction::add: return binaryOver<T, BinaryFunction::add>(a);
-    case BinaryFunction::subtract: return binaryOver<T, BinaryFunction::subtract>(a);
-    case BinaryFunction::multiply: return binaryOver<T, BinaryFunction::multiply>(a);
-    case BinaryFunction::divide: return binaryOver<T, BinaryFunction::divide>(a);
-    case BinaryFunction::maximum: return binaryOver<T, BinaryFunction::maximum>(a);
+    case BinaryFunction::add:
+      return binaryOver<T, BinaryFunction::add>(a);
+    case BinaryFunction::subtract:
+      return binaryOver<T, BinaryFunction::subtract>(a);
+    case BinaryFunction::multiply:
+      return binaryOver<T, BinaryFunction::multiply>(a);
+    case BinaryFunction::divide:
+      return binaryOver<T, BinaryFunction::divide>(a);
+    case BinaryFunction::maximum:
+      return binaryOver<T, BinaryFunction::maximum>(a);
   }
 }
 

@@ -16,11 +16,11 @@ __global__ void __launch_bounds__(kRowThreads) crossEntropy(CrossEntropyArgument
       if (a.q.other != 0) behind += atLabel - x[j];
     }
     const Exponentials all = teamExponentials(team, own);
-    const float logSum = all.largest + logf(all.sum), loss = logSum - atLabel;
+    const LogSum logSum{all.largest, logf(all.sum)};
+    const float loss = logSum.rest + (logSum.largest - atLabel);
     // sum_j q_j (logSum - x_j), of which every class has `other` and the label the rest.
     float smoothed = 0;
-    if (a.q.other != 0)
-      smoothed = a.q.other * (static_cast<float>(a.classes) * loss + teamSum(team, behind));
+    if (a.q.other != 0) smoothed = a.q.other * (static_cast<float>(a.classes) * loss + teamSum(team, behind));
     if (team.lane == 0) {
       a.losses[row] = (a.q.label - a.q.other) * loss + smoothed;
       a.logSums[row] = logSum;
@@ -36,17 +36,17 @@ __global__ void __launch_bounds__(kRowThreads) crossEntropyGradient(CrossEntropy
     const float* const x = a.logits + row * a.classes;
     T* const dx = static_cast<T*>(a.dlogits) + row * a.classes;
     const std::int32_t label = a.labels[row];
-    float logSum = 0;
+    LogSum logSum;
     if (a.logSums != nullptr) {
       logSum = a.logSums[row];
     } else {
       Exponentials own;
       for (std::int64_t j = team.lane; j < a.classes; j += team.size) own.add(x[j]);
       const Exponentials all = teamExponentials(team, own);
-      logSum = all.largest + logf(all.sum);
+      logSum = {all.largest, logf(all.sum)};
     }
     for (std::int64_t j = team.lane; j < a.classes; j += team.size)
-      dx[j] = fromFloat<T>(factor * (expf(x[j] - logSum) - (j == label ? a.q.label : a.q.other)));
+      dx[j] = fromFloat<T>(factor * (expf(x[j] - logSum.largest - logSum.rest) - (j == label ? a.q.label : a.q.other)));
   }
 }
 

@@ -9,20 +9,28 @@ struct SmoothedLabel {
   float label = 1, other = 0;
 };
 
-// losses[row] = -sum_j q_j log p_j, logSums[row] = log(sum e^logits).
+// What log(sum e^logits) of a row is the sum of: the largest logit, and the logarithm of sum e^(logit - largest).
+// Apart, so that logits of 10,000 lose no digits.
+struct LogSum {
+  float largest = 0, rest = 0;
+};
+
+// losses[row] = -sum_j q_j log p_j.
 struct CrossEntropyArguments {
   const float* logits = nullptr;
   const std::int32_t* labels = nullptr;
-  float *losses = nullptr, *logSums = nullptr;
+  float* losses = nullptr;
+  LogSum* logSums = nullptr;
   std::int64_t rows = 1, classes = 2;
   SmoothedLabel q;
   bool wholeBlock = false;  // a block a row, else a warp
 };
 
-// dlogits = *scale / rows (p - q), in T. Without `logSums` each row's is computed first. dlogits may stand where logits do
-// when T is f32.
+// dlogits = *scale / rows (p - q), in T. Without `logSums` each row's is computed first. dlogits may stand where logits
+// do when T is f32.
 struct CrossEntropyGradientArguments {
-  const float *logits = nullptr, *logSums = nullptr, *scale = nullptr;
+  const float *logits = nullptr, *scale = nullptr;
+  const LogSum* logSums = nullptr;
   const std::int32_t* labels = nullptr;
   void* dlogits = nullptr;
   std::int64_t rows = 1, classes = 2;

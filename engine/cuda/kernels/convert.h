@@ -9,6 +9,7 @@
 namespace loom::cuda {
 
 inline constexpr int kMostAxes = 6;
+inline constexpr int kConvertPack = 4;  // numbers that are moved at once
 
 // to[i] = from[place of i], from one type into another; f32, bf16 and f16 into each other, any other type into itself.
 struct ConvertArguments {
@@ -16,10 +17,14 @@ struct ConvertArguments {
   std::byte* to = nullptr;
   DataType fromType = DataType::f32, toType = DataType::f32;
   std::int64_t count = 0;
-  int axes = 0;                            // 0: the same place
-  std::int64_t extents[kMostAxes] = {};    // of `to`, outermost first
-  std::int64_t strides[kMostAxes] = {};    // in `from`, elements
+  int axes = 0;                          // 0: the same place
+  std::int64_t extents[kMostAxes] = {};  // of `to`, outermost first
+  std::int64_t strides[kMostAxes] = {};  // in `from`, elements
+  bool packed = false;                   // canPack()
 };
+
+// Whether so many numbers at a time stand together on both sides, both of which begin at multiples of 64 bytes.
+bool canPack(const ConvertArguments& arguments);
 
 // How a step's gradients come into the store; behind the step's scalars on the device.
 struct DeliveryWords {

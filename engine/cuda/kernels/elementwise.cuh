@@ -133,21 +133,36 @@ struct Chosen {
 template <class Work>
 __device__ __forceinline__ void choose(UnaryFunction function, const Work& work) {
   switch (function) {
-    case UnaryFunction::relu: return work(Chosen<UnaryFunction::relu>());
-    case UnaryFunction::leakyRelu: return work(Chosen<UnaryFunction::leakyRelu>());
-    case UnaryFunction::elu: return work(Chosen<UnaryFunction::elu>());
-    case UnaryFunction::selu: return work(Chosen<UnaryFunction::selu>());
-    case UnaryFunction::gelu: return work(Chosen<UnaryFunction::gelu>());
-    case UnaryFunction::geluTanh: return work(Chosen<UnaryFunction::geluTanh>());
-    case UnaryFunction::silu: return work(Chosen<UnaryFunction::silu>());
-    case UnaryFunction::sigmoid: return work(Chosen<UnaryFunction::sigmoid>());
-    case UnaryFunction::tanh: return work(Chosen<UnaryFunction::tanh>());
-    case UnaryFunction::exp: return work(Chosen<UnaryFunction::exp>());
-    case UnaryFunction::log: return work(Chosen<UnaryFunction::log>());
-    case UnaryFunction::square: return work(Chosen<UnaryFunction::square>());
-    case UnaryFunction::sqrt: return work(Chosen<UnaryFunction::sqrt>());
-    case UnaryFunction::negative: return work(Chosen<UnaryFunction::negative>());
-    case UnaryFunction::absolute: return work(Chosen<UnaryFunction::absolute>());
+    case UnaryFunction::relu:
+      return work(Chosen<UnaryFunction::relu>());
+    case UnaryFunction::leakyRelu:
+      return work(Chosen<UnaryFunction::leakyRelu>());
+    case UnaryFunction::elu:
+      return work(Chosen<UnaryFunction::elu>());
+    case UnaryFunction::selu:
+      return work(Chosen<UnaryFunction::selu>());
+    case UnaryFunction::gelu:
+      return work(Chosen<UnaryFunction::gelu>());
+    case UnaryFunction::geluTanh:
+      return work(Chosen<UnaryFunction::geluTanh>());
+    case UnaryFunction::silu:
+      return work(Chosen<UnaryFunction::silu>());
+    case UnaryFunction::sigmoid:
+      return work(Chosen<UnaryFunction::sigmoid>());
+    case UnaryFunction::tanh:
+      return work(Chosen<UnaryFunction::tanh>());
+    case UnaryFunction::exp:
+      return work(Chosen<UnaryFunction::exp>());
+    case UnaryFunction::log:
+      return work(Chosen<UnaryFunction::log>());
+    case UnaryFunction::square:
+      return work(Chosen<UnaryFunction::square>());
+    case UnaryFunction::sqrt:
+      return work(Chosen<UnaryFunction::sqrt>());
+    case UnaryFunction::negative:
+      return work(Chosen<UnaryFunction::negative>());
+    case UnaryFunction::absolute:
+      return work(Chosen<UnaryFunction::absolute>());
   }
 }
 

@@ -63,7 +63,7 @@ __device__ __forceinline__ void addPlaces(const EmbeddingGradientArguments& a, s
 template <class T, int kColumns>
 __device__ __forceinline__ void sumPlaces(const EmbeddingGradientArguments& a) {
   constexpr int kWarps = kEmbeddingThreads / kWarp, kMany = 64;
-  LOOM_SHARED(float, parts, kColumns * kEmbeddingThreads);
+  LOOM_SHARED(float, parts, kColumns* kEmbeddingThreads);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
   for (std::int64_t tile = blockIdx.y; tile * kWarp * kColumns < a.width; tile += gridDim.y) {
     const std::int64_t column = (tile * kWarp + lane) * kColumns;

@@ -49,8 +49,7 @@ __device__ __forceinline__ float slopeOf(const LossFunction& f, float x, float t
 
 __global__ void __launch_bounds__(kLossThreads) lossSums(LossArguments a) {
   float sum = 0;
-  for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid())
-    sum += lossOf(a.f, a.x[i], a.target[i]);
+  for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid()) sum += lossOf(a.f, a.x[i], a.target[i]);
   sum = blockSum<kLossThreads>(sum);
   if (threadIdx.x == 0) a.sums[blockIdx.x] = sum;
 }

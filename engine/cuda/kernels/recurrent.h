@@ -22,8 +22,8 @@ struct LstmCellGradientArguments {
   const float* state = nullptr;
   const float* cBefore = nullptr;  // null: 0
   const float* dy = nullptr;
-  const float* dh = nullptr;  // from the step behind: samples x hidden; null: 0
-  float* dc = nullptr;        // samples x hidden
+  const float* dh = nullptr;            // from the step behind: samples x hidden; null: 0
+  float* dc = nullptr;                  // samples x hidden
   void *da = nullptr, *step = nullptr;  // 4 hidden a row; the same without gaps, for the next product
   std::int64_t samples = 0, hidden = 0, stateStride = 0, cBeforeStride = 0, dyStride = 0, daStride = 0;
   bool last = false;

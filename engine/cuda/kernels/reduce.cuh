@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kReduceThreads) reduceRows(ReduceRowsArguments
 // column meet at the end.
 template <class T, int kColumns>
 __device__ __forceinline__ void reduceColumnsOf(const ReduceColumnsArguments& a) {
-  LOOM_SHARED(float, parts, kColumns * kReduceThreads);
+  LOOM_SHARED(float, parts, kColumns* kReduceThreads);
   const T* const x = static_cast<const T*>(a.from);
   const int thread = static_cast<int>(threadIdx.x), rows = kReduceThreads / a.width;
   const int lane = thread % a.width, row = thread / a.width;

@@ -1,7 +1,7 @@
 #pragma once
 // Sums and maxima over a warp and over a block, in a fixed tree: the same numbers give the same bits each time. Blocks
-// are of one dimension, a multiple of 32 threads and at most kThreads; all threads of the block must call, and each gets
-// the result. Shared memory may be written again as soon as a call has returned.
+// are of one dimension, a multiple of 32 threads and at most kThreads; all threads of the block must call, and each
+// gets the result. Shared memory may be written again as soon as a call has returned.
 #include "engine/cuda/kernels/language.h"
 
 namespace loom::cuda {

@@ -6,7 +6,7 @@ namespace loom::cuda {
 
 struct RowTeam {
   bool wholeBlock;
-  int lane, size;             // in the team
+  int lane, size;              // in the team
   std::int64_t first, stride;  // rows of this team
 };
 

@@ -12,11 +12,16 @@ struct alignas(16) SixteenBytes {
 template <class Work>
 __device__ __forceinline__ void inUnits(int unit, const Work& work) {
   switch (unit) {
-    case 16: return work(SixteenBytes{});
-    case 8: return work(std::uint64_t{});
-    case 4: return work(std::uint32_t{});
-    case 2: return work(std::uint16_t{});
-    default: return work(std::uint8_t{});
+    case 16:
+      return work(SixteenBytes{});
+    case 8:
+      return work(std::uint64_t{});
+    case 4:
+      return work(std::uint32_t{});
+    case 2:
+      return work(std::uint16_t{});
+    default:
+      return work(std::uint8_t{});
   }
 }
 

@@ -1,10 +1,12 @@
 // A stable radix sort of non-negative keys, without an atomic operation whose order shows.
-#include "engine/cuda/kernels/sort.h"
 #include "engine/cuda/kernels/reduce_block.cuh"
+#include "engine/cuda/kernels/sort.h"
 
 namespace loom::cuda {
 
-__device__ __forceinline__ int digitOf(std::int32_t key, int shift) { return (key >> shift) & (kSortDigits - 1); }
+__device__ __forceinline__ int digitOf(std::int32_t key, int shift) {
+  return (key >> shift) & (kSortDigits - 1);
+}
 
 __global__ void __launch_bounds__(kSortThreads) sortCount(SortCountArguments a) {
   LOOM_SHARED(int, counts, kSortDigits);
@@ -50,7 +52,7 @@ __global__ void __launch_bounds__(kSortThreads) sortScan(SortScanArguments a) {
 // and the rounds before), then by the warps before.
 __global__ void __launch_bounds__(kSortThreads) sortMove(SortMoveArguments a) {
   constexpr int kWarps = kSortThreads / kWarp;
-  LOOM_SHARED(int, ranked, kWarps * kSortDigits);
+  LOOM_SHARED(int, ranked, kWarps* kSortDigits);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
   int* const mine = ranked + warp * kSortDigits;
   for (int k = lane; k < kSortDigits; k += kWarp) mine[k] = 0;

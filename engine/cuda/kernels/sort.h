@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of the kernels in sort.cuh: numbers sorted by a digit of eight bits at a time, those with equal digits in the
-// order in which they stood (a radix sort from the lowest digit). Each block takes a tile of kSortTile numbers.
+// Arguments of the kernels in sort.cuh: numbers sorted by a digit of eight bits at a time, those with equal digits in
+// the order in which they stood (a radix sort from the lowest digit). Each block takes a tile of kSortTile numbers.
 #include <cstdint>
 
 namespace loom::cuda {

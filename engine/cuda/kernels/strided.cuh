@@ -27,6 +27,8 @@ __device__ __forceinline__ std::int64_t placeIn(const Strided& strided, std::int
 __device__ __forceinline__ std::int64_t runOf(const Strided& strided) {
   return strided.extents[strided.groups - 1].divisor;
 }
-__device__ __forceinline__ std::int64_t stepOf(const Strided& strided) { return strided.strides[strided.groups - 1]; }
+__device__ __forceinline__ std::int64_t stepOf(const Strided& strided) {
+  return strided.strides[strided.groups - 1];
+}
 
 }  // namespace loom::cuda

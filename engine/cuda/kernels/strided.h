@@ -21,7 +21,7 @@ inline constexpr int kMostGroups = 8;
 // other are one group, so most tensors have one or two; one at least.
 struct Strided {
   int groups = 1;
-  Divisor extents[kMostGroups];          // outermost first; the first is not asked for
+  Divisor extents[kMostGroups];            // outermost first; the first is not asked for
   std::int64_t strides[kMostGroups] = {};  // elements
 
   // Of the innermost group: how many neighbours in a row step alike, and how far.

@@ -1,10 +1,11 @@
 // attention and attention_gradient: products over all heads of as many samples as fit a bounded room for their scores,
 // with a kernel for the softmax between them. Heads are brought together before and taken apart behind, where there are
 // several.
+#include "engine/cuda/kernels/attention.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "engine/cuda/kernels/attention.h"
 #include "engine/cuda/lowerings/lowerings.h"
 #include "engine/cuda/lowerings/product.h"
 
@@ -23,12 +24,8 @@ struct Heads {
 
 Heads headsOf(const Plan& plan, const Operation& operation) {
   const Shape &q = plan.shape(operation.inputs[0]), &k = plan.shape(operation.inputs[1]);
-  Heads h{q[0],
-          q[1],
-          k[1],
-          q[2],
-          operation.attributes.integer("heads", 1),
-          operation.attributes.boolean("causal", false)};
+  Heads h{
+      q[0], q[1], k[1], q[2], operation.attributes.integer("heads", 1), operation.attributes.boolean("causal", false)};
   const auto most = static_cast<std::int64_t>(plan.device().facts().memoryBytes / kScoresShare / sizeof(float));
   h.atOnce = std::clamp<std::int64_t>(most / (h.heads * h.queries * h.keys), 1, h.batch);
   return h;
@@ -115,13 +112,10 @@ void lowerAttention(Plan& plan, const Operation& operation) {
     const Operand scores = part(allScores, 0, chunk.samples * perSample),
                   probabilities = part(allProbabilities, 0, chunk.samples * perSample);
     const Operand rows = chunk.of(statistics, h.heads * h.queries);
-    multiplyHeads(plan, "attention scores", matrices, h.queries, h.keys, h.width(),
-                  chunk.of(q, h.queries * h.channels), false, chunk.of(k, h.keys * h.channels), true, scores);
-    AttentionSoftmaxArguments arguments{.rows = matrices * h.queries,
-                                        .queries = h.queries,
-                                        .keys = h.keys,
-                                        .scale = h.scale(),
-                                        .causal = h.causal};
+    multiplyHeads(plan, "attention scores", matrices, h.queries, h.keys, h.width(), chunk.of(q, h.queries * h.channels),
+                  false, chunk.of(k, h.keys * h.channels), true, scores);
+    AttentionSoftmaxArguments arguments{
+        .rows = matrices * h.queries, .queries = h.queries, .keys = h.keys, .scale = h.scale(), .causal = h.causal};
     plan.kernel(named("attention_softmax", plan.factors()), overRows(arguments.rows), {scores}, {probabilities, rows},
                 [=]() mutable {
                   arguments.scores = scores.address<const float>();

@@ -19,10 +19,8 @@ std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
 void emitPass(Plan& plan, const Operand& from, std::int64_t rows, std::int64_t columns, std::int64_t chunks,
               const Operand& to) {
   const auto width = static_cast<std::int64_t>(16 / bytesOf(from.type));
-  ColumnSumArguments arguments{.rows = rows,
-                               .columns = columns,
-                               .rowsPerChunk = ceilDivide(rows, chunks),
-                               .packed = columns % width == 0};
+  ColumnSumArguments arguments{
+      .rows = rows, .columns = columns, .rowsPerChunk = ceilDivide(rows, chunks), .packed = columns % width == 0};
   const std::int64_t tiles = ceilDivide(columns, kColumnSumLanes * (arguments.packed ? width : 1));
   plan.kernel(named("column_sums", from.type),
               {.grid = {static_cast<unsigned>(tiles), static_cast<unsigned>(chunks)},

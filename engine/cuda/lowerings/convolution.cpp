@@ -1,5 +1,5 @@
-// The three convolutions on cuDNN: activations and weights channels-last throughout. What cuDNN joins with a convolution
-// (bias, ReLU) and which types it gives is tried in turn, as plans are made while a program is compiled.
+// The three convolutions on cuDNN: activations and weights channels-last throughout. What cuDNN joins with a
+// convolution (bias, ReLU) and which types it gives is tried in turn, as plans are made while a program is compiled.
 #include <fmt/core.h>
 
 #include <optional>
@@ -53,13 +53,13 @@ struct Convolution {
     const auto spatial = [&](const ConvolutionGeometry::Three& three) {
       return std::vector<std::int64_t>(three.end() - static_cast<std::ptrdiff_t>(axes), three.end());
     };
-    DnnGraph graph{.tensors = {dnnTensor(kImage, geometry.inputShape(), factors),
-                               dnnTensor(kWeight, geometry.weightShape(), factors),
-                               dnnTensor(kResult, geometry.outputShape(), factors)},
-                   .operations = {DnnConvolution{kind, spatial(geometry.strides), spatial(geometry.before),
-                                                 spatial(geometry.after), spatial(geometry.dilation), kImage, kWeight,
-                                                 kResult}},
-                   .deterministic = true};
+    DnnGraph graph{
+        .tensors = {dnnTensor(kImage, geometry.inputShape(), factors),
+                    dnnTensor(kWeight, geometry.weightShape(), factors),
+                    dnnTensor(kResult, geometry.outputShape(), factors)},
+        .operations = {DnnConvolution{kind, spatial(geometry.strides), spatial(geometry.before),
+                                      spatial(geometry.after), spatial(geometry.dilation), kImage, kWeight, kResult}},
+        .deterministic = true};
     std::size_t last = static_cast<std::size_t>(computedId());  // where the last operation's result stands
     graph.tensors[last].type = to;
     const Shape shape = computedShape();
@@ -80,9 +80,7 @@ struct Convolution {
     return graph;
   }
 
-  int computedId() const {
-    return kind == Kind::forward ? kResult : kind == Kind::inputGradient ? kImage : kWeight;
-  }
+  int computedId() const { return kind == Kind::forward ? kResult : kind == Kind::inputGradient ? kImage : kWeight; }
   Shape computedShape() const {
     return kind == Kind::forward         ? geometry.outputShape()
            : kind == Kind::inputGradient ? geometry.inputShape()
@@ -119,8 +117,7 @@ struct Place {
 };
 
 void emit(Plan& plan, const Convolution& convolution, const Planned& planned, std::vector<Place> reads, Place write) {
-  const Operand workspace =
-      planned.plan->workspaceBytes > 0 ? plan.scratch(planned.plan->workspaceBytes) : Operand{};
+  const Operand workspace = planned.plan->workspaceBytes > 0 ? plan.scratch(planned.plan->workspaceBytes) : Operand{};
   Stage stage{.kernel = convolution.name(),
               .implementation = "cudnn " + planned.plan->name,
               .layout = "channels-last",
@@ -162,9 +159,8 @@ void lowerToImage(Plan& plan, Convolution convolution, Place from, TensorId weig
   convolution.factors = plan.factors();
   convolution.bias = bias != kNoTensor;
   const bool more = convolution.bias || convolution.relu;
-  const Planned planned =
-      more ? planOf(plan, convolution, {{type, true}, {type, false}, {convolution.factors, false}})
-           : planOf(plan, convolution, {{type, false}, {convolution.factors, false}});
+  const Planned planned = more ? planOf(plan, convolution, {{type, true}, {type, false}, {convolution.factors, false}})
+                               : planOf(plan, convolution, {{type, false}, {convolution.factors, false}});
   const Operand w = readFactor(plan, weight);
   const Operand y = plan.write(to, layoutFor(plan, to));
   std::vector<Place> reads{from, {kWeight, w}};
@@ -200,12 +196,10 @@ void lowerInputGradient(Plan& plan, const Operation& operation) {
 // Summed and, where there is an engine for it, written in f32; else rounded once.
 void lowerWeightGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dw = operation.outputs[0];
-  const Convolution convolution{
-      .kind = Kind::weightGradient,
-      .geometry = convolutionGeometry(plan.shape(x), plan.shape(dw), operation.attributes),
-      .factors = plan.factors()};
-  const Planned planned =
-      planOf(plan, convolution, {{plan.tensor(dw).type, false}, {convolution.factors, false}});
+  const Convolution convolution{.kind = Kind::weightGradient,
+                                .geometry = convolutionGeometry(plan.shape(x), plan.shape(dw), operation.attributes),
+                                .factors = plan.factors()};
+  const Planned planned = planOf(plan, convolution, {{plan.tensor(dw).type, false}, {convolution.factors, false}});
   const Operand image = readFactor(plan, x), gradient = readFactor(plan, dy);
   emitInto(plan, convolution, planned, {{kImage, image}, {kResult, gradient}}, plan.write(dw, layoutFor(plan, dw)));
 }

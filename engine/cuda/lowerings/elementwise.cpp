@@ -31,21 +31,19 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
                                                              : dy;
   const DataType type = plan.tensor(dx).type;
   const Layout layout = plan.layoutOf(at);
-  const Operand from = plan.read(at, layout, type), gradient = plan.read(dy, layout, type),
-                to = plan.write(dx, layout);
+  const Operand from = plan.read(at, layout, type), gradient = plan.read(dy, layout, type), to = plan.write(dx, layout);
   plan.mayOverwrite(dx, dy);
   plan.mayOverwrite(dx, at);
   UnaryGradientArguments arguments{.count = plan.shape(dx).elements(),
                                    .function = unaryFunctionOf(operation.attributes),
                                    .fromOutput = derivative == DerivativeFrom::output,
                                    .alpha = static_cast<float>(unaryAlphaOf(operation.attributes))};
-  plan.kernel(named("unary_gradient", type), overPacks(arguments.count, type), {from, gradient}, {to},
-              [=]() mutable {
-                arguments.at = from.address();
-                arguments.dy = gradient.address();
-                arguments.dx = to.address();
-                return arguments;
-              });
+  plan.kernel(named("unary_gradient", type), overPacks(arguments.count, type), {from, gradient}, {to}, [=]() mutable {
+    arguments.at = from.address();
+    arguments.dy = gradient.address();
+    arguments.dx = to.address();
+    return arguments;
+  });
 }
 
 // With `by`, a rank-0 tensor's number stands for the factor.
@@ -75,8 +73,8 @@ void lowerScaleBy(Plan& plan, const Operation& operation) {
   scaled(plan, operation, operation.inputs[1], {});
 }
 
-// What spreads numbers over many powers of ten stays in f32, gradients too, as in the automatic mixed precision of other
-// frameworks: in f16 a square overflows from 256 on, an exponential from 12 on.
+// What spreads numbers over many powers of ten stays in f32, gradients too, as in the automatic mixed precision of
+// other frameworks: in f16 a square overflows from 256 on, an exponential from 12 on.
 bool spreads(const Program&, const Operation& operation) {
   switch (unaryFunctionOf(operation.attributes)) {
     case UnaryFunction::exp:

@@ -53,12 +53,16 @@ Sorted sortedOf(Plan& plan, const Operand& keys, std::int64_t count, std::int64_
     plan.kernel("sort_count", overTiles, {now.keys}, {counts}, [=] {
       return SortCountArguments{now.keys.address<const std::int32_t>(), counts.address<std::int32_t>(), count, shift};
     });
-    plan.kernel("sort_scan", {.block = {kSortThreads}}, {counts}, {counts},
-                [=] { return SortScanArguments{counts.address<std::int32_t>(), cells}; });
+    plan.kernel("sort_scan", {.block = {kSortThreads}}, {counts}, {counts}, [=] {
+      return SortScanArguments{counts.address<std::int32_t>(), cells};
+    });
     plan.kernel("sort_move", overTiles, {now.keys, now.places, counts}, {next.keys, next.places}, [=] {
-      return SortMoveArguments{now.keys.address<const std::int32_t>(), now.places.address<const std::int32_t>(),
-                               counts.address<const std::int32_t>(),   next.keys.address<std::int32_t>(),
-                               next.places.address<std::int32_t>(),    count,
+      return SortMoveArguments{now.keys.address<const std::int32_t>(),
+                               now.places.address<const std::int32_t>(),
+                               counts.address<const std::int32_t>(),
+                               next.keys.address<std::int32_t>(),
+                               next.places.address<std::int32_t>(),
+                               count,
                                shift};
     });
     now = next;
@@ -86,8 +90,12 @@ void lowerEmbeddingGradient(Plan& plan, const Operation& operation) {
                                static_cast<unsigned>(std::clamp<std::int64_t>((width + tile - 1) / tile, 1, 1 << 10))},
                       .block = {kEmbeddingThreads}};
   plan.kernel(named("embedding_gradient", type), launch, {starts, places, gradient}, {to}, [=, places = places] {
-    return EmbeddingGradientArguments{starts.address<const std::int32_t>(), places.address<const std::int32_t>(),
-                                      gradient.address(), to.address<float>(), rows, width};
+    return EmbeddingGradientArguments{starts.address<const std::int32_t>(),
+                                      places.address<const std::int32_t>(),
+                                      gradient.address(),
+                                      to.address<float>(),
+                                      rows,
+                                      width};
   });
 }
 

@@ -40,10 +40,11 @@ Origins originsOf(const Program& program, TensorId id) {
     return origins;
   }
   if (!movesOnly(*producer))
-    throwError(ErrorCode::badProject,
-               "indices and labels must come from the data, but '{}' is computed by '{}' during a step, where a GPU does "
-               "not check them: train on the CPU, or put them into the dataset",
-               tensor.name, producer->op->name);
+    throwError(
+        ErrorCode::badProject,
+        "indices and labels must come from the data, but '{}' is computed by '{}' during a step, where a GPU does "
+        "not check them: train on the CPU, or put them into the dataset",
+        tensor.name, producer->op->name);
   std::vector<Origins> before;
   std::vector<ReferenceTensor> numbered;
   double next = 0;
@@ -67,6 +68,14 @@ Origins originsOf(const Program& program, TensorId id) {
   return origins;
 }
 
+// The tensor that `id` is only another shape of.
+TensorId viewedBy(const Program& program, TensorId id) {
+  for (const Operation* producer = producerOf(program, id); producer != nullptr && producer->op->isView;
+       producer = producerOf(program, id))
+    id = producer->inputs[0];
+  return id;
+}
+
 }  // namespace
 
 void checkIndices(Plan& plan, TensorId id, std::int64_t limit, const std::string& what) {
@@ -82,6 +91,15 @@ void checkIndices(Plan& plan, TensorId id, std::int64_t limit, const std::string
     if (!layer.empty()) error.addContext(layer);
     throw error;
   };
+  if (const TensorId source = viewedBy(plan.program(), id); plan.isInput(source)) {  // in their own order, and many
+    plan.guard(source, [check, limit, count = shape.elements()](std::span<const std::byte> bytes) {
+      const auto* const values = reinterpret_cast<const std::int32_t*>(bytes.data());
+      bool right = true;
+      for (std::int64_t k = 0; k < count; ++k) right &= values[k] >= 0 && values[k] < limit;
+      for (std::int64_t k = 0; !right && k < count; ++k) check(k, values[k]);
+    });
+    return;
+  }
   const Origins origins = originsOf(plan.program(), id);
   std::map<TensorId, std::vector<std::pair<std::int64_t, std::int64_t>>> places;  // place in the input, in the tensor
   for (std::size_t k = 0; k < origins.tensors.size(); ++k) {

@@ -38,9 +38,9 @@ SmoothedLabel smoothedOf(const Operation& operation, std::int64_t classes) {
   return {static_cast<float>(q.label), static_cast<float>(q.other)};
 }
 
-// One number a row, from the forward op for its gradient.
+// A LogSum a row, from the forward op for its gradient.
 Operand logSumsOf(Plan& plan, TensorId logits, std::int64_t rows) {
-  return plan.shared("log sums " + std::to_string(logits), static_cast<std::size_t>(rows) * sizeof(float));
+  return plan.shared("log sums " + std::to_string(logits), static_cast<std::size_t>(rows) * sizeof(LogSum));
 }
 
 void lowerSoftmaxCrossEntropy(Plan& plan, const Operation& operation) {
@@ -49,15 +49,13 @@ void lowerSoftmaxCrossEntropy(Plan& plan, const Operation& operation) {
   checkIndices(plan, operation.inputs[1], classes, "label");
   const Operand logits = readFloats(plan, x), labels = plan.read(operation.inputs[1]),
                 losses = scratchFloats(plan, rows), logSums = logSumsOf(plan, x, rows);
-  CrossEntropyArguments arguments{.rows = rows,
-                                  .classes = classes,
-                                  .q = smoothedOf(operation, classes),
-                                  .wholeBlock = takesBlock(classes)};
+  CrossEntropyArguments arguments{
+      .rows = rows, .classes = classes, .q = smoothedOf(operation, classes), .wholeBlock = takesBlock(classes)};
   plan.kernel("cross_entropy", overRows(rows, classes), {logits, labels}, {losses, logSums}, [=]() mutable {
     arguments.logits = logits.address<const float>();
     arguments.labels = labels.address<const std::int32_t>();
     arguments.losses = losses.address<float>();
-    arguments.logSums = logSums.address<float>();
+    arguments.logSums = logSums.address<LogSum>();
     return arguments;
   });
   appendSum(plan, losses, rows, meanFactor(rows), plan.write(operation.outputs[0]));
@@ -73,16 +71,14 @@ void lowerSoftmaxCrossEntropyGradient(Plan& plan, const Operation& operation) {
                 scale = readFloats(plan, operation.inputs[2]), logSums = known ? logSumsOf(plan, x, rows) : Operand{},
                 to = plan.write(dx);
   plan.mayOverwrite(dx, x);
-  CrossEntropyGradientArguments arguments{.rows = rows,
-                                          .classes = classes,
-                                          .q = smoothedOf(operation, classes),
-                                          .wholeBlock = takesBlock(classes)};
+  CrossEntropyGradientArguments arguments{
+      .rows = rows, .classes = classes, .q = smoothedOf(operation, classes), .wholeBlock = takesBlock(classes)};
   plan.kernel(named("cross_entropy_gradient", type), overRows(rows, classes), {logits, labels, scale, logSums}, {to},
               [=]() mutable {
                 arguments.logits = logits.address<const float>();
                 arguments.labels = labels.address<const std::int32_t>();
                 arguments.scale = scale.address<const float>();
-                arguments.logSums = logSums.address<const float>();
+                arguments.logSums = logSums.address<const LogSum>();
                 arguments.dlogits = to.address();
                 return arguments;
               });
@@ -92,12 +88,9 @@ void lowerTopKAccuracy(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0];
   const auto [rows, classes] = rowsOf(plan, x);
   checkIndices(plan, operation.inputs[1], classes, "label");
-  const Operand logits = readFloats(plan, x), labels = plan.read(operation.inputs[1]),
-                hits = scratchFloats(plan, rows);
-  TopKArguments arguments{.rows = rows,
-                          .classes = classes,
-                          .k = operation.attributes.integer("k", 1),
-                          .wholeBlock = takesBlock(classes)};
+  const Operand logits = readFloats(plan, x), labels = plan.read(operation.inputs[1]), hits = scratchFloats(plan, rows);
+  TopKArguments arguments{
+      .rows = rows, .classes = classes, .k = operation.attributes.integer("k", 1), .wholeBlock = takesBlock(classes)};
   plan.kernel("top_k", overRows(rows, classes), {logits, labels}, {hits}, [=]() mutable {
     arguments.logits = logits.address<const float>();
     arguments.labels = labels.address<const std::int32_t>();

@@ -27,7 +27,9 @@ Around aroundAxis(const Shape& shape, const Layout& layout, std::int64_t axis) {
   const int place = placeOf(layout, axis);
   Around around;
   for (int k = 0; k < static_cast<int>(layout.size()); ++k)
-    (k < place ? around.outer : k == place ? around.extent : around.inner) *= shape[layout[static_cast<std::size_t>(k)]];
+    (k < place    ? around.outer
+     : k == place ? around.extent
+                  : around.inner) *= shape[layout[static_cast<std::size_t>(k)]];
   return around;
 }
 

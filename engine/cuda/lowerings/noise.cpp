@@ -47,14 +47,13 @@ void lowerDropout(Plan& plan, const Operation& operation) {
                              .noise = noiseOf(operation),
                              .threshold = noiseThreshold(probability),
                              .factor = static_cast<float>(1 / (1 - probability))};
-  plan.kernel(named("dropout", type), overPacks(arguments.count, type), {from, step, firstSample}, {to},
-              [=]() mutable {
-                arguments.x = from.address();
-                arguments.y = to.address();
-                arguments.noise.step = step.address<const std::int64_t>();
-                arguments.noise.firstSample = firstSample.address<const std::int64_t>();
-                return arguments;
-              });
+  plan.kernel(named("dropout", type), overPacks(arguments.count, type), {from, step, firstSample}, {to}, [=]() mutable {
+    arguments.x = from.address();
+    arguments.y = to.address();
+    arguments.noise.step = step.address<const std::int64_t>();
+    arguments.noise.firstSample = firstSample.address<const std::int64_t>();
+    return arguments;
+  });
 }
 
 void lowerRandom(Plan& plan, const Operation& operation) {

@@ -18,7 +18,8 @@ void emitConversion(Plan& plan, const Operand& from, const Operand& to, ConvertA
   how.fromType = from.type;
   how.toType = to.type;
   how.count = static_cast<std::int64_t>(to.bytes / bytesOf(to.type));
-  plan.kernel("convert", overElements(how.count), {from}, {to}, [=]() mutable {
+  how.packed = canPack(how);
+  plan.kernel("convert", overElements(how.count, how.packed ? kConvertPack : 1), {from}, {to}, [=]() mutable {
     how.from = from.address();
     how.to = to.address();
     return how;

@@ -1,6 +1,6 @@
 #pragma once
-// What lstm and gru share: the products of all steps at once before and behind the loop over time, in which each step is
-// one product of the hidden side and one kernel.
+// What lstm and gru share: the products of all steps at once before and behind the loop over time, in which each step
+// is one product of the hidden side and one kernel.
 #include "engine/cuda/lowerings/product.h"
 
 namespace loom::cuda {
@@ -28,8 +28,8 @@ inline Operand readFactor(Plan& plan, TensorId id) {
 
 // x W^T + b over all steps: rows x width, in f32, during this operation.
 Operand emitInputSide(Plan& plan, const RecurrentShape& shape, const Operation& operation, const std::string& name);
-// The rest of a gradient, from what came to the input side (`input`) and to the hidden side, rows x width in the type of
-// factors: to x, w_input and w_hidden, the first three outputs. y and h0 are in f32.
+// The rest of a gradient, from what came to the input side (`input`) and to the hidden side, rows x width in the type
+// of factors: to x, w_input and w_hidden, the first three outputs. y and h0 are in f32.
 void emitToInputs(Plan& plan, const RecurrentShape& shape, const Operation& operation, const std::string& name,
                   const Operand& input, const Operand& hiddenSide, const Operand& y, const Operand& h0);
 void emitToBias(Plan& plan, const RecurrentShape& shape, const Operand& side, TensorId bias);

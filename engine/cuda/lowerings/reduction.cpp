@@ -44,8 +44,7 @@ Reduction reductionOf(std::span<const SummedAxis> axes) {
 }
 
 Launch blocksOf(std::int64_t blocks) {
-  return {.grid = {static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, kMostBlocks))},
-          .block = {kReduceThreads}};
+  return {.grid = {static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, kMostBlocks))}, .block = {kReduceThreads}};
 }
 
 // Into how many slices of how many terms each of `sums` sums is cut, none shorter than `least`.
@@ -102,12 +101,11 @@ void sumColumns(Plan& plan, const Reduction& r, const Operand& from, float facto
                                    .width = width,
                                    .packed = packed,
                                    .factor = slices == 1 ? factor : 1};
-  plan.kernel(named("reduce_columns", from.type), blocksOf(r.results * slices * tiles), {from}, {parts},
-              [=]() mutable {
-                arguments.from = from.address();
-                arguments.sums = parts.address<float>();
-                return arguments;
-              });
+  plan.kernel(named("reduce_columns", from.type), blocksOf(r.results * slices * tiles), {from}, {parts}, [=]() mutable {
+    arguments.from = from.address();
+    arguments.sums = parts.address<float>();
+    return arguments;
+  });
   if (slices == 1) return;
   Operand sums = parts;
   sums.type = DataType::f32;

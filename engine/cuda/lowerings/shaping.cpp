@@ -44,15 +44,17 @@ void lowerConcatenate(Plan& plan, const Operation& operation) {
   }
   const Operand to = plan.write(y, layout);
   for (std::size_t first = 0; first < moves.size(); first += kMostParts) {
-    const std::vector<Move> some(moves.begin() + static_cast<std::ptrdiff_t>(first),
-                                 moves.begin() + static_cast<std::ptrdiff_t>(std::min(moves.size(), first + kMostParts)));
+    const std::vector<Move> some(
+        moves.begin() + static_cast<std::ptrdiff_t>(first),
+        moves.begin() + static_cast<std::ptrdiff_t>(std::min(moves.size(), first + kMostParts)));
     CopyArguments arguments{.unit = static_cast<int>(unit)};
     std::vector<Operand> reads;
     std::int64_t most = 0;
     for (std::size_t k = 0; k < some.size(); ++k) {
       const std::int64_t row = some[k].extent * bytes / unit;  // units of one outer index
       arguments.parts[k].count = whole.outer * row;
-      const Axis from[] = {{whole.outer, row}, {row, 1}}, there[] = {{whole.outer, whole.extent * bytes / unit}, {row, 1}};
+      const Axis from[] = {{whole.outer, row}, {row, 1}},
+                 there[] = {{whole.outer, whole.extent * bytes / unit}, {row, 1}};
       arguments.parts[k].source = stridedOf(from);
       arguments.parts[k].target = stridedOf(there);
       reads.push_back(some[k].from);
@@ -83,7 +85,8 @@ Cut cutOf(const Plan& plan, const Operation& operation, TensorId large, TensorId
           .small = aroundAxis(plan.shape(small), layout, axis),
           .start = operation.attributes.integer("start", 0),
           .step = operation.attributes.integer("step", 1)};
-  const std::int64_t bytes = cut.large.inner * static_cast<std::int64_t>(bytesOf(plan.tensor(operation.outputs[0]).type));
+  const std::int64_t bytes =
+      cut.large.inner * static_cast<std::int64_t>(bytesOf(plan.tensor(operation.outputs[0]).type));
   cut.unit = unitOf({bytes});
   cut.inner = bytes / cut.unit;
   return cut;
@@ -94,9 +97,8 @@ void lowerSlice(Plan& plan, const Operation& operation) {
   const Layout layout = plan.layoutOf(x);
   const Operand from = plan.read(x, layout, plan.tensor(y).type), to = plan.write(y, layout);
   const Cut cut = cutOf(plan, operation, x, y, layout);
-  const Axis source[] = {{cut.large.outer, cut.large.extent * cut.inner},
-                         {cut.small.extent, cut.step * cut.inner},
-                         {cut.inner, 1}};
+  const Axis source[] = {
+      {cut.large.outer, cut.large.extent * cut.inner}, {cut.small.extent, cut.step * cut.inner}, {cut.inner, 1}};
   const std::int64_t count = cut.large.outer * cut.small.extent * cut.inner;
   const Axis target[] = {{count, 1}};
   CopyArguments arguments{.unit = static_cast<int>(cut.unit)};

@@ -141,9 +141,9 @@ int launch(void* device, int stream, const char* kernel, const Launch* launch, c
       throw Failure(std::string("kernel '") + kernel + "' takes" + bytesText(row.argumentBytes) + ", not" +
                     bytesText(argumentBytes));
     row.start(*launch, arguments, gpu.stream(stream));
-    check(cudaGetLastError(), std::string("the launch of kernel '") + kernel + "' in " + std::to_string(launch->grid.x) +
-                                  " x " + std::to_string(launch->grid.y) + " x " + std::to_string(launch->grid.z) +
-                                  " blocks");
+    check(cudaGetLastError(), std::string("the launch of kernel '") + kernel + "' in " +
+                                  std::to_string(launch->grid.x) + " x " + std::to_string(launch->grid.y) + " x " +
+                                  std::to_string(launch->grid.z) + " blocks");
   });
 }
 
@@ -156,9 +156,8 @@ int multiplyOf(void* device, int stream, const MatmulCall* call) {
 
 int plan(void* device, const char* properties, const LoomDnnGraph* graph, std::size_t workspaceLimit,
          LoomDnnPlan* made) {
-  return guarded([&] {
-    planGraph(device == nullptr ? nullptr : &entered(device), properties, *graph, workspaceLimit, *made);
-  });
+  return guarded(
+      [&] { planGraph(device == nullptr ? nullptr : &entered(device), properties, *graph, workspaceLimit, *made); });
 }
 int releasePlanOf(void* plan) {
   return guarded([&] { releasePlan(plan); });
@@ -180,7 +179,8 @@ int fill(void* device, int stream, void* to, int value, std::size_t bytes) {
 int copy(void* device, int stream, void* to, const void* from, std::size_t bytes) {
   return guarded([&] {
     const Gpu& gpu = entered(device);
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu.stream(stream)), "cudaMemcpyAsync" + bytesText(bytes));
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu.stream(stream)),
+          "cudaMemcpyAsync" + bytesText(bytes));
   });
 }
 
@@ -255,11 +255,34 @@ int releaseGraph(void* device, void* graph) {
   });
 }
 
-const LoomCudaFunctions kFunctions = {
-    kLoomCudaVersion, words,        libraries,     devices,     open,          close,     facts,       allocate,
-    release,          allocatePinned, releasePinned, launch,      multiplyOf,    plan,      releasePlanOf, runPlanOf,
-    fill,             copy,         makeEvent,     releaseEvent, record,       wait,      synchroniseEvent,
-    synchroniseStream, beginCapture, endCapture,   launchGraph, releaseGraph};
+const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
+                                      words,
+                                      libraries,
+                                      devices,
+                                      open,
+                                      close,
+                                      facts,
+                                      allocate,
+                                      release,
+                                      allocatePinned,
+                                      releasePinned,
+                                      launch,
+                                      multiplyOf,
+                                      plan,
+                                      releasePlanOf,
+                                      runPlanOf,
+                                      fill,
+                                      copy,
+                                      makeEvent,
+                                      releaseEvent,
+                                      record,
+                                      wait,
+                                      synchroniseEvent,
+                                      synchroniseStream,
+                                      beginCapture,
+                                      endCapture,
+                                      launchGraph,
+                                      releaseGraph};
 
 }  // namespace
 }  // namespace loom::cuda::module

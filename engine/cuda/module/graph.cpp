@@ -16,10 +16,14 @@ constexpr std::int64_t kMostCandidates = 128;  // of one mode of the heuristics
 
 cudnnDataType_t typeOf(DataType type) {
   switch (type) {
-    case DataType::f32: return CUDNN_DATA_FLOAT;
-    case DataType::bf16: return CUDNN_DATA_BFLOAT16;
-    case DataType::f16: return CUDNN_DATA_HALF;
-    default: throw Failure("a graph with " + std::string(toString(type)) + ": it may hold f32, bf16 and f16");
+    case DataType::f32:
+      return CUDNN_DATA_FLOAT;
+    case DataType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    case DataType::f16:
+      return CUDNN_DATA_HALF;
+    default:
+      throw Failure("a graph with " + std::string(toString(type)) + ": it may hold f32, bf16 and f16");
   }
 }
 
@@ -30,7 +34,8 @@ const char* nameOf(LoomDnnKind kind) {
 
 std::string describe(const LoomDnnGraph& graph) {
   std::string text = "cuDNN's graph of";
-  for (int i = 0; i < graph.operationCount; ++i) text += std::string(i > 0 ? " + " : " ") + nameOf(graph.operations[i].kind);
+  for (int i = 0; i < graph.operationCount; ++i)
+    text += std::string(i > 0 ? " + " : " ") + nameOf(graph.operations[i].kind);
   for (int i = 0; i < graph.tensorCount; ++i) {
     const LoomDnnTensor& one = graph.tensors[i];
     text += ", ";
@@ -113,8 +118,7 @@ void addPointwise(Graph& made, const LoomDnnGraph& from, const LoomDnnOperation&
   how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode)
       .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT)
       .finalise();
-  Descriptor& operation =
-      made.operations.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, nameOf(one.kind));
+  Descriptor& operation = made.operations.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, nameOf(one.kind));
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how)
       .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, made.tensor(from, one.tensors[0]))
       .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, made.tensor(from, one.tensors[2]));
@@ -150,8 +154,8 @@ std::vector<Descriptor> candidates(const Graph& graph, const Descriptor* propert
     found.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, "an engine's configuration");
     places.push_back(found.back().get());
   }
-  const std::int64_t count = heuristics.read(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                             kMostCandidates, places.data());
+  const std::int64_t count =
+      heuristics.read(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, kMostCandidates, places.data());
   while (static_cast<std::int64_t>(found.size()) > count) found.pop_back();
   return found;
 }
@@ -207,8 +211,9 @@ void planGraph(Gpu* gpu, const char* properties, const LoomDnnGraph& from, std::
   std::optional<Descriptor> device;
   if (gpu == nullptr) {
     device.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a device's properties");
-    device->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-                static_cast<std::int64_t>(std::strlen(properties)) + 1, properties)
+    device
+        ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+              static_cast<std::int64_t>(std::strlen(properties)) + 1, properties)
         .finalise();
   }
   auto plan = std::make_unique<ExecutionPlan>(ExecutionPlan{graphOf(handle, from), {}, {}});

@@ -12,10 +12,14 @@ using Epilogue = MatmulCall::Epilogue;
 
 cudaDataType_t typeOf(DataType type) {
   switch (type) {
-    case DataType::f32: return CUDA_R_32F;
-    case DataType::bf16: return CUDA_R_16BF;
-    case DataType::f16: return CUDA_R_16F;
-    default: throw Failure("a product of " + std::string(toString(type)) + ": GPUs multiply f32, bf16 and f16");
+    case DataType::f32:
+      return CUDA_R_32F;
+    case DataType::bf16:
+      return CUDA_R_16BF;
+    case DataType::f16:
+      return CUDA_R_16F;
+    default:
+      throw Failure("a product of " + std::string(toString(type)) + ": GPUs multiply f32, bf16 and f16");
   }
 }
 
@@ -37,13 +41,27 @@ std::string describe(const MatmulCall& p) {
 // All that the choice of an algorithm depends on.
 std::string keyOf(const MatmulCall& p) {
   std::string key;
-  for (const std::int64_t part :
-       {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.strideA, p.strideB, p.strideC,
-        static_cast<std::int64_t>(p.transposeA), static_cast<std::int64_t>(p.transposeB),
-        static_cast<std::int64_t>(p.factors), static_cast<std::int64_t>(p.result), static_cast<std::int64_t>(p.tf32),
-        static_cast<std::int64_t>(p.epilogue), static_cast<std::int64_t>(p.beta != 0),
-        static_cast<std::int64_t>(alignmentOf(p.a)), static_cast<std::int64_t>(alignmentOf(p.b)),
-        static_cast<std::int64_t>(alignmentOf(p.c)), static_cast<std::int64_t>(p.workspaceBytes)})
+  for (const std::int64_t part : {p.m,
+                                  p.n,
+                                  p.k,
+                                  p.lda,
+                                  p.ldb,
+                                  p.ldc,
+                                  p.batch,
+                                  p.strideA,
+                                  p.strideB,
+                                  p.strideC,
+                                  static_cast<std::int64_t>(p.transposeA),
+                                  static_cast<std::int64_t>(p.transposeB),
+                                  static_cast<std::int64_t>(p.factors),
+                                  static_cast<std::int64_t>(p.result),
+                                  static_cast<std::int64_t>(p.tf32),
+                                  static_cast<std::int64_t>(p.epilogue),
+                                  static_cast<std::int64_t>(p.beta != 0),
+                                  static_cast<std::int64_t>(alignmentOf(p.a)),
+                                  static_cast<std::int64_t>(alignmentOf(p.b)),
+                                  static_cast<std::int64_t>(alignmentOf(p.c)),
+                                  static_cast<std::int64_t>(p.workspaceBytes)})
     key += std::to_string(part) + ' ';
   return key;
 }
@@ -74,9 +92,9 @@ cublasLtMatrixLayout_t layoutOf(DataType type, std::int64_t rows, std::int64_t c
 }
 
 void describeOperation(PlannedMatmul& made, const MatmulCall& p) {
-  check(cublasLtMatmulDescCreate(&made.operation, p.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-                                 CUDA_R_32F),
-        "cublasLtMatmulDescCreate");
+  check(
+      cublasLtMatmulDescCreate(&made.operation, p.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+      "cublasLtMatmulDescCreate");
   set(made.operation, CUBLASLT_MATMUL_DESC_TRANSA, p.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made.operation, CUBLASLT_MATMUL_DESC_TRANSB, p.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N);
   const cublasLtEpilogue_t epilogue = p.epilogue == Epilogue::bias       ? CUBLASLT_EPILOGUE_BIAS
@@ -102,7 +120,8 @@ void choose(Gpu& gpu, PlannedMatmul& made, const MatmulCall& p) {
   try {
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(p.workspaceBytes));
     // Parts of a sum are added up in f32, never in 16 bits.
-    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+           static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignmentOf(p.a));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignmentOf(p.b));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignmentOf(p.c));

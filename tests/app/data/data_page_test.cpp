@@ -190,31 +190,6 @@ class DataPageTest : public QObject {
     return nullptr;
   }
 
-  void aColumnOfWordsIsOneFindingAndBecomesClasses() {
-    QByteArray rows = "x,kind\n";
-    for (int i = 0; i < 60; ++i) rows += QByteArray::number(i) + (i % 2 ? ",ham\n" : ",spam\n");
-    m_open->drop({m_open->write("words.csv", rows)});
-    QTRY_COMPARE(findings().rowCount(), 1);
-    QCOMPARE(samples().rowCount(), 60);  // the rows are shown as they stand
-    QCOMPARE(cell(0, 2), QString("spam"));
-    QVERIFY(remedy("Encode as classes") && remedy("Leave out"));
-    remedy("Encode as classes")->click();
-    QTRY_COMPARE(m_open->project().datasets[0].csv, std::string("words.clean.csv"));
-    QTRY_VERIFY2(doctor().text().contains("no fault in 60 rows"), qPrintable(doctor().text()));
-    QCOMPARE(cell(0, 2), QString("1  spam"));
-    m_open->undo();
-    QCOMPARE(m_open->project().datasets[0].csv, std::string("words.csv"));
-  }
-
-  void aBrokenRowDoesNotHideTheGoodOnes() {
-    m_open->drop({m_open->write("broken.csv", "x,y:label\n1,0\n2,oops\n3,1\n4,0\n")});
-    QTRY_COMPARE(samples().rowCount(), 4);
-    QTRY_VERIFY(remedy("Skip row"));
-    remedy("Skip row")->click();
-    QTRY_VERIFY2(doctor().text().contains("no fault in 3 rows"), qPrintable(doctor().text()));
-    QCOMPARE(samples().rowCount(), 3);
-  }
-
   // What Normalise takes from the training set is measured, and grey stays grey.
   void normaliseIsSeenAndNothingIsBrightened() {
     for (int i = 0; i < 2; ++i) {
@@ -227,7 +202,7 @@ class DataPageTest : public QObject {
     auto* preview = m_open->window().findChild<PreparationPreview*>();
     QTRY_VERIFY(!preview->after().empty());
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
-    m_open->window().findChild<PreparationPanel*>()->addStep("Normalise");
+    m_open->window().findChild<PreparationPanel*>()->addStep({{"step", "Normalise"}});
     QVERIFY(preview->after().empty());  // measured first
     QTRY_VERIFY2(!preview->after().empty() && preview->fault().isEmpty(), qPrintable(preview->fault()));
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);

@@ -109,9 +109,9 @@ class HostsPageTest : public HostsWindow {
     QTRY_VERIFY(m_open->part<QLabel>("host-fault-text")->isVisible());
     for (const char* each : {"SHA256:aaaa", "SHA256:9kQ2"}) QVERIFY(m_open->part<QLabel>("host-fault-text")->text().contains(each));
     QTest::keyClick(&m_open->window(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
-    QTRY_VERIFY(m_open->window().messages().text("host-there").contains("SHA256:aaaa"));
+    QTRY_VERIFY(m_open->window().messages().text("hosts").contains("SHA256:aaaa"));
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
-    QVERIFY(m_open->window().messages().text("host-there").isEmpty());
+    QVERIFY(m_open->window().messages().text("hosts").isEmpty());
     // What was known stays, with its age.
     QVERIFY(report("there").before.size() == passed);
     QTRY_VERIFY(row("Disk"));
@@ -119,6 +119,43 @@ class HostsPageTest : public HostsWindow {
     m_open->click("check-host");
     QTRY_VERIFY_WITH_TIMEOUT(!report("there").checking && report("there").reached(), kPatience);
     QTRY_VERIFY(!m_open->part<QLabel>("host-fault-text")->isVisible());
+  }
+
+  // One bar for all of them; closed, it stays closed on every page until another host needs somebody.
+  void hostsThatNeedSomebodyShareABarThatStaysClosed() {
+    fail("signing in on mara@there failed: denied", SshFault::signIn);
+    addHost("there");
+    QTRY_VERIFY(row("SSH") && row("SSH")->line().status == CheckLine::Status::failed);
+    addHost("far");
+    QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().checks().sign("far").status == Status::failed, kPatience);
+    MessageBars& bars = m_open->window().messages();
+    const auto key = [&](Qt::Key page) {
+      QTest::keyClick(&m_open->window(), page,
+                      Qt::ControlModifier | (page == Qt::Key_O ? Qt::ShiftModifier : Qt::NoModifier));
+      QCoreApplication::processEvents();
+    };
+    const auto crosses = [&] {
+      QList<QAbstractButton*> found;
+      for (auto* each : bars.findChildren<QAbstractButton*>())
+        if (each->isVisible() && each->accessibleName() == "Close this message") found << each;
+      return found;
+    };
+    key(Qt::Key_O);
+    QTRY_VERIFY2(bars.text("hosts").startsWith("2 hosts need you: "), qPrintable(bars.text("hosts")));
+    QCOMPARE(crosses().size(), 1);
+    QTest::mouseClick(crosses().front(), Qt::LeftButton);
+    QVERIFY(bars.text("hosts").isEmpty());
+    key(Qt::Key_6);
+    m_open->click("check-host");
+    QTRY_VERIFY(row("SSH") && row("SSH")->line().status == CheckLine::Status::failed);
+    key(Qt::Key_O);
+    QTest::qWait(50);
+    QVERIFY2(bars.text("hosts").isEmpty(), qPrintable(bars.text("hosts")));
+    key(Qt::Key_6);
+    addHost("third");
+    QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().checks().sign("third").status == Status::failed, kPatience);
+    key(Qt::Key_O);
+    QTRY_VERIFY2(bars.text("hosts").startsWith("3 hosts need you: "), qPrintable(bars.text("hosts")));
   }
 
   void theRemedyIsTheCommandOfTheSentence() {

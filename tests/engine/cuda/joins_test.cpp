@@ -41,8 +41,7 @@ TEST(CudaJoins, AnOwnKernelAddsThemWhereNoGraphDoes) {
   const auto expected = networks::step(*makeReferenceBackend(), program);
   const auto found = networks::step(*makeCudaBackend(std::make_shared<fake::FakeDevice>(kPlainGraphs)), program);
   ASSERT_EQ(found.size(), expected.size());
-  for (const auto& [name, values] : expected)
-    EXPECT_LT(cases::relativeDistance(found.at(name), values), 3e-5) << name;
+  for (const auto& [name, values] : expected) EXPECT_LT(cases::relativeDistance(found.at(name), values), 3e-5) << name;
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ std::vector<std::string> expectAsReference(const Program& program) {
     for (const std::uint64_t seed : {1, 2}) {
       SCOPED_TRACE(std::string(toString(type)));
       const auto device = std::make_shared<fake::FakeDevice>(fake::FakeOptions{.seed = seed});
-      const cases::Outcome found = runProgram(*makeCudaBackend(device), program, type, {},
-                                              type == DataType::f32 ? &kernels : &others);
+      const cases::Outcome found =
+          runProgram(*makeCudaBackend(device), program, type, {}, type == DataType::f32 ? &kernels : &others);
       for (const auto& [name, values] : expected)
         EXPECT_LT(cases::relativeDistance(found.at(name), values), bound) << name;
     }
@@ -81,7 +81,8 @@ std::vector<std::string> expectAsReference(const Program& program) {
 TEST(CudaProgram, reluAndMaskAreJoinedToSums) {
   ProgramBuilder builder(2, 1, true);
   const TensorId y = unary(builder, "relu", image(builder, "x", 7));
-  const TensorId z = unary(builder, "relu", sum(builder, sum(builder, y, half(builder, y)), image(builder, "other", 7)));
+  const TensorId z =
+      unary(builder, "relu", sum(builder, sum(builder, y, half(builder, y)), image(builder, "other", 7)));
   const TensorId product = builder.add("binary", {z, image(builder, "weights", 7)}, {{"function", "multiply"}});
   builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
   differentiate(builder);
@@ -102,12 +103,22 @@ TEST(CudaProgram, dropoutDrawsTheSameMaskInAnyLayout) {
   }
 }
 
+TEST(CudaProgram, dropoutDrawsTheSameMaskWhereSamplesAreNotOutermost) {
+  ProgramBuilder builder(4, 1, false);
+  const TensorId x = builder.add("transpose", {weight(builder, "x", {5, 4, 3})}, {{"axes", Integers{1, 0, 2}}});
+  const TensorId y =
+      builder.add("dropout", {half(builder, x), builder.scalar(kStepScalar), builder.scalar(kFirstSampleScalar)},
+                  {{"probability", 0.4}, {"stream", std::int64_t{99}}});
+  builder.result("y", "output", half(builder, y));
+  expectAsReference(builder.take());
+}
+
 TEST(CudaProgram, everythingElementwiseKeepsTheLayout) {
   ProgramBuilder builder(2, 1, true);
   const TensorId x = image(builder, "x", 16);
   const TensorId gate = builder.add("reduce", {x}, {{"function", "mean"}, {"axes", Integers{2, 3}}, {"keep", true}});
-  TensorId y = builder.add("binary", {unary(builder, "silu", x), unary(builder, "sigmoid", gate)},
-                           {{"function", "multiply"}});
+  TensorId y =
+      builder.add("binary", {unary(builder, "silu", x), unary(builder, "sigmoid", gate)}, {{"function", "multiply"}});
   y = builder.add("concatenate", {y, builder.add("softmax", {x}, {{"axis", 1}})}, {{"axis", 1}});
   y = builder.add("slice", {y}, {{"axis", 1}, {"start", 8}, {"length", 16}, {"step", 1}});
   builder.result("y", "output", y);
@@ -124,8 +135,7 @@ Program classifier() {
   ProgramBuilder builder(3, 1, true);
   const TensorId both = builder.input("labels", {3, 2}, DataType::i32);
   builder.setOrigin("loss");
-  const TensorId labels =
-      builder.add("slice", {both}, {{"axis", 1}, {"start", 1}, {"length", 1}, {"step", 1}});
+  const TensorId labels = builder.add("slice", {both}, {{"axis", 1}, {"start", 1}, {"length", 1}, {"step", 1}});
   builder.result("loss", "loss", builder.add("softmax_cross_entropy", {weight(builder, "logits", {3, 5}), labels}));
   differentiate(builder);
   return builder.take();

@@ -15,13 +15,14 @@ namespace loom::cuda {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
-const std::vector<float> kSpecial{kNan, kInf, -kInf, 0, -0.0f, 1, -1, 90, -90, 1e-9f, -1e-9f, 0.5f, 30, -30, 3, -3, 1e-30f};
+const std::vector<float> kSpecial{kNan,  kInf,   -kInf, 0,  -0.0f, 1, -1, 90,    -90,
+                                  1e-9f, -1e-9f, 0.5f,  30, -30,   3, -3, 1e-30f};
 
 using Floats = std::vector<float>;
 
 struct Given {
   Shape shape;
-  Floats values;              // f32, or
+  Floats values;                          // f32, or
   std::vector<std::int32_t> labels = {};  // i32
 };
 
@@ -92,7 +93,8 @@ TEST(CudaSpecialValues, unaryAndItsGradient) {
     for (const double alpha : {0.3, -0.5})
       for (const bool approximate : {false, true}) {
         SCOPED_TRACE(function);
-        const Attributes attributes{{"function", std::string(function)}, {"alpha", alpha}, {"approximate", approximate}};
+        const Attributes attributes{
+            {"function", std::string(function)}, {"alpha", alpha}, {"approximate", approximate}};
         expectAsReference("unary", {vectorOf(kSpecial)}, attributes);
         const DerivativeFrom from = unaryDerivativeFrom(attributes);
         expectAsReference("unary_gradient",
@@ -124,7 +126,8 @@ TEST(CudaSpecialValues, topKOfEqualsAndOfNoNumbers) {
   for (const Floats& row : {Floats{1, 1, 1, 0}, Floats{0, 2, 2, 1}, Floats{kNan, 1, 0, 2}, Floats{0, kNan, kNan, 1},
                             Floats{kInf, kInf, 0, -kInf}})
     for (std::int32_t k = 0; k < 4; ++k)
-      for (const std::int64_t among : {1, 2, 3, 4}) expectAsReference("top_k_accuracy", {rowOf(row), label(k)}, {{"k", among}});
+      for (const std::int64_t among : {1, 2, 3, 4})
+        expectAsReference("top_k_accuracy", {rowOf(row), label(k)}, {{"k", among}});
 }
 
 TEST(CudaSpecialValues, elementwiseLosses) {

@@ -77,7 +77,7 @@ std::vector<OpCase> wideProducts() {
       {"wide_bias_gradient_odd", "bias_gradient", {values({7, 33, 5, 6})}, {{"axis", 1}}},
       {"wide_bias_gradient_tiles", "bias_gradient", {values({70, 600})}, {{"axis", -1}}},
       {"wide_matmul", "matmul", {values({40, 72}), values({56, 72}), values({56})}, {{"transpose_b", true}}},
-      {"wide_convolution", "convolution", {values({3, 16, 7, 6}), values({24, 16, 3, 3}), values({24})}, {}},
+      {"wide_convolution", "convolution", {values({2, 16, 5, 4}), values({24, 16, 3, 3}), values({24})}, {}},
       // More keys than a warp has lanes; samples that do not all stand at once on a small device.
       {"wide_attention",
        "attention",

@@ -35,7 +35,7 @@ std::vector<OpCase> wideNormalizations() {
       batchNormalization("wide_batch_normalization", {40, 8, 12, 12}, 1),
       batchNormalization("wide_batch_normalization_tiles", {9, 600}, 1),
       batchNormalization("wide_batch_normalization_odd_tiles", {7, 37, 3, 3}, 1),
-      batchNormalization("wide_batch_normalization_one_channel", {5000, 1}, 1),
+      batchNormalization("wide_batch_normalization_many_chunks", {70000, 1}, 1),
       batchNormalization("wide_batch_normalization_last_axis", {9, 5, 24}, -1),
       layerNormalization("wide_layer_normalization_packs", 21, 48),
       layerNormalization("wide_layer_normalization_many_rows", 2100, 24),

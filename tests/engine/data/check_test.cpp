@@ -169,6 +169,27 @@ TEST_F(Check, HoldsLabelsAgainstTheNetwork) {
               ElementsAre(HasSubstr("the largest class has 49 samples, the smallest 1")));
 }
 
+// A table of separate columns: one finding for all of them, without labels and what is to be predicted.
+TEST_F(Check, TellsOnceThatSeparateColumnsDifferInScale) {
+  std::string text = "age,income,height,kind:label,y\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},{},{},{},{}\n", 20 + i, 1000 * i, 0.01 * i, i % 2, 1000000 * i);
+  const auto report = check(text);
+  EXPECT_THAT(messages(report, FaultKind::unlikeScales),
+              ElementsAre(HasSubstr("3 columns differ in scale: income spans 0 to 3.9e+04, height only 0 to 0.39")));
+  EXPECT_TRUE(report.ok());
+  const auto named = [](const CheckReport& from) {
+    for (const Fault& fault : from.faults)
+      if (fault.kind == FaultKind::unlikeScales) return fault.variables;
+    return std::vector<std::string>();
+  };
+  EXPECT_THAT(named(report), ElementsAre("age", "income", "height"));
+  // Where the network says what it gives, that is what is left out.
+  EXPECT_THAT(named(check(text, {.targets = {"income"}})), ElementsAre("age", "height", "y"));
+  // A vector is told by itself; columns of similar size are not told.
+  EXPECT_EQ(check("x__0,x__1,y\n1,1000,0\n2,3000,1\n3,0,1\n").count(FaultKind::unlikeScales), 1);
+  EXPECT_EQ(check("a,b,y\n1,2,100000\n2,4,0\n3,9,200000\n").count(FaultKind::unlikeScales), 0);
+}
+
 TEST_F(Check, TellsAFileThatIsNone) {
   EXPECT_THAT(messages(checkDataset(folder.path() / "none.csv"), FaultKind::missingFile),
               ElementsAre(HasSubstr("there is no such file")));

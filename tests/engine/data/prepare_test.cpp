@@ -166,6 +166,31 @@ TEST(Prepare, LeavesLabelsAloneUnlessNamed) {
   EXPECT_EQ(out[0], 20);
 }
 
+// A list of columns is each of them by itself; one text is a list of one.
+TEST(Prepare, NormalisesSeveralColumnsEachByItsOwnNumbers) {
+  ScratchFolder folder;
+  const auto dataset = openDataset(folder.write("t.csv", "a,b,y\n1,100,7\n3,300,8\n"));
+  const std::vector<Json> steps =
+      measurePrepare(*dataset, {{{"step", "Normalise"}, {"variable", Json::array({"a", "b"})}}});
+  ASSERT_EQ(steps.size(), 2u);
+  const auto prepared = [&](std::size_t variable, std::int64_t row) {
+    std::vector<float> out(1);
+    Preparation(dataset->schema().variables[variable], steps, true, 1)
+        .apply(dataset->read(row, variable), {1}, row, 0, out);
+    return out[0];
+  };
+  for (const std::size_t variable : {0, 1}) {
+    EXPECT_FLOAT_EQ(prepared(variable, 0), -1);
+    EXPECT_FLOAT_EQ(prepared(variable, 1), 1);
+  }
+  EXPECT_FLOAT_EQ(prepared(2, 0), 7);
+  const Json one = {{"step", "Normalise"}, {"variable", "b"}}, none = {{"step", "Normalise"}};
+  EXPECT_TRUE(normalises(one, dataset->schema().variables[1]));
+  EXPECT_FALSE(normalises(one, dataset->schema().variables[0]));
+  EXPECT_FALSE(normalises(none, dataset->schema().variables[0]));
+  EXPECT_FALSE(normalises({{"step", "Scale"}}, dataset->schema().variables[0]));
+}
+
 TEST(Prepare, TellsWhatIsWrong) {
   const Pictures dataset(3, 3, 4, 4);
   const Variable& x = dataset.schema().variables[0];

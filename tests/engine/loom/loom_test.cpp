@@ -116,7 +116,9 @@ TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(loom(m_workshop, {"train", "none.loom"}).code, exitCode(ErrorCode::missingFile));
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "datasets.training.csv=none.csv"}).code,
             exitCode(ErrorCode::missingFile));
+  ::setenv("GRADLOOM_CUDA_MODULE", "/nowhere/loom_cuda.so", 1);  // whatever this machine has
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--device", "cuda"}).code, exitCode(ErrorCode::device));
+  ::unsetenv("GRADLOOM_CUDA_MODULE");
   m_workshop.write("newer.loom", "{\"loom\": 9}");
   EXPECT_EQ(loom(m_workshop, {"check", "newer.loom"}).code, exitCode(ErrorCode::newerVersion));
   m_workshop.write("broken.loom", "{\"loom\": 1,");
@@ -283,11 +285,11 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   EXPECT_EQ(catalogue["schedules"].size(), 5u);
 }
 
-// A shell with tight limits, as batch systems give. Open MPI 5 leaves 54 bytes behind when it is opened and closed.
+// A shell with tight limits, as batch systems give.
 TEST_F(Loom, DoctorNamesWhatLargeJobsDieOf) {
   const auto doctor = [this](const std::string& limits) {
     const std::string command =
-        fmt::format("cd {} && {} ASAN_OPTIONS=detect_leaks=0 {} doctor --json > d.json", m_workshop.path().string(), limits, LOOM_PROGRAM);
+        fmt::format("cd {} && {} {} doctor --json > d.json", m_workshop.path().string(), limits, LOOM_PROGRAM);
     EXPECT_EQ(std::system(command.c_str()), 0);
     return Json::parse(readFile(m_workshop.path() / "d.json"));
   };

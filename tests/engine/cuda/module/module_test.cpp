@@ -1,13 +1,12 @@
 // What a person is told where the CUDA module, its libraries, a driver or a GPU are missing. What a GPU computes is
 // tested in tests/gpu.
-#include "engine/cuda/module_device.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "engine/base/error.h"
+#include "engine/cuda/module_device.h"
 
 namespace loom::cuda {
 namespace {
