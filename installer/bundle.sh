@@ -7,8 +7,8 @@
 #   lib/         loom itself and its libraries
 #   libc/        the C library and its loader
 #   licences/    Gradloom's, and what those who made the libraries want said
-# Open MPI, CUDA and NCCL are not in it: they are opened at run time where a machine has them. The module that is linked with
-# Open MPI goes along, beside loom under either of its names.
+# Open MPI, CUDA and NCCL are not in it: they are opened at run time where a machine has them. The modules that are linked with
+# Open MPI and CUDA go along, beside loom under either of its names.
 set -euo pipefail
 loom=$(readlink -f "$1")
 output=$2
@@ -16,10 +16,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bin" "$work/lib" "$work/libc"
 install -m 755 "$loom" "$work/lib/loom"
-if [ -e "$(dirname "$loom")/loom_mpi.so" ]; then
-  install -m 644 "$(dirname "$loom")/loom_mpi.so" "$work/lib/loom_mpi.so"
-  ln -s ../lib/loom_mpi.so "$work/libc/loom_mpi.so"  # where a program below the bundle's own loader finds itself
-fi
+for module in loom_mpi.so loom_cuda.so; do
+  [ -e "$(dirname "$loom")/$module" ] || continue
+  install -m 644 "$(dirname "$loom")/$module" "$work/lib/$module"
+  ln -s "../lib/$module" "$work/libc/$module"  # where a program below the bundle's own loader finds itself
+done
 
 # Libraries as the loader finds them. Those of the C library go apart: they and the loader belong together, and on a newer system
 # that system's own are used, so that what is opened later (MPI, a driver) finds the C library it was built with.

@@ -38,12 +38,16 @@ SCRIPT
     printf '\nOn Debian systems the Apache License, Version 2.0, stands in /usr/share/common-licenses/Apache-2.0.\n'
   } >"$stage/usr/share/doc/gradloom/copyright"
 
-  # What the programs are linked with is needed; Open MPI is opened where there is one, and only for several ranks.
+  # What the programs are linked with is needed; Open MPI is opened where there is one, and only for several ranks. So are NVIDIA's
+  # libraries, of which Debian's packages know nothing.
   mkdir "$work/debian"
   printf 'Source: gradloom\n\nPackage: gradloom\nArchitecture: any\n' >"$work/debian/control"
-  local programs=("$stage/usr/bin/loom" "$stage/usr/bin/gradloom") modules=("$stage"/usr/lib/gradloom/*.so)
+  local programs=("$stage/usr/bin/loom" "$stage/usr/bin/gradloom") modules=()
   depends=fonts-inter,\ fonts-jetbrains-mono,\ shared-mime-info recommends=qt6-wayland,\ fonts-noto-core
-  [ -e "${modules[0]}" ] && recommends+=", openmpi-bin" || modules=()
+  if [ -e "$stage/usr/lib/gradloom/loom_mpi.so" ]; then
+    recommends+=", openmpi-bin"
+    modules=("$stage/usr/lib/gradloom/loom_mpi.so")
+  fi
   while IFS='=' read -r field package; do
     case $field in
       shlibs:Depends) depends="$package, $depends" ;;

@@ -32,6 +32,7 @@ GradientExchange::~GradientExchange() {
 }
 
 void GradientExchange::post(int bucket) {
+  if (const auto& fetch = m_buckets[static_cast<std::size_t>(bucket)].fetch) fetch();
   m_posted[static_cast<std::size_t>(bucket)].store(m_step, std::memory_order_release);
   m_signal.fetch_add(1, std::memory_order_release);
   m_signal.notify_one();
@@ -71,6 +72,8 @@ void GradientExchange::wait() {
   }
   if (m_failed.load(std::memory_order_acquire)) std::rethrow_exception(m_fault);
   ++m_step;
+  for (const Bucket& bucket : m_buckets)
+    if (bucket.deliver) bucket.deliver();
 }
 
 void GradientExchange::work() {

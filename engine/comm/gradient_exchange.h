@@ -5,6 +5,7 @@
 // allocates nothing.
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +23,9 @@ class GradientExchange final : public Collectives {
     std::string label;                      // "gradients of conv4/weight, bn4/gamma"
     std::vector<std::span<float>> tensors;  // summed in place
     Wire wire = Wire::f32;
+    // Where the gradients stand in another machine's memory: post() brings them into `tensors`, wait() takes the sums
+    // back, both on the thread that calls. Null: `tensors` are theirs.
+    std::function<void()> fetch = nullptr, deliver = nullptr;
   };
   // `communicator` must outlive it; others may use it between wait() and the next post().
   GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace = nullptr);

@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/host.h"
-#include "engine/comm/module.h"
+#include "engine/base/module.h"
 #include "engine/comm/nccl_functions.h"
 #include "engine/comm/waiting.h"
 

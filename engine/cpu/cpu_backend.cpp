@@ -15,17 +15,26 @@ class CpuBackend final : public Backend {
   std::unique_ptr<TensorMemory> makeMemory() override { return makeHostMemory(); }
 
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
-    if (options.precision != DataType::f32 && options.precision != DataType::bf16) {
-      throwError(ErrorCode::device, "processors compute in f32 and bf16, but precision is {}: set it to one of those",
-                 toString(options.precision));
-    }
+    expectPrecision(options);
     auto pool = m_pool;
     if (options.threads > 0 && options.threads != pool->size())
       pool = std::make_shared<cpu::ThreadPool>(options.threads);
     return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), m_arena, options);
   }
 
+  BufferPlan::Extent measure(Program program, const CompileOptions& options) override {
+    expectPrecision(options);
+    return cpu::CpuExecutable::measure(std::move(program), options.threads > 0 ? options.threads : m_pool->size(),
+                                       options);
+  }
+
  private:
+  static void expectPrecision(const CompileOptions& options) {
+    if (options.precision != DataType::f32 && options.precision != DataType::bf16)
+      throwError(ErrorCode::device, "processors compute in f32 and bf16, but precision is {}: set it to one of those",
+                 toString(options.precision));
+  }
+
   std::shared_ptr<cpu::ThreadPool> m_pool;
   std::shared_ptr<cpu::Arena> m_arena;  // the largest that was asked for; smaller ones end with their executables
 };

@@ -33,6 +33,13 @@ class OneOpenMpThread {
   int m_before;
 };
 
+void prepare(Program& program, const CompileOptions& options) {
+  simplify(program);
+  // Without AVX-512 oneDNN has no convolution in bf16 worth its rounding.
+  if (options.precision == DataType::bf16 && isa() == Isa::avx512)
+    keepInSixteenBits(program, DataType::bf16, [&program](const Operation& one) { return inBf16(program, one); });
+}
+
 }  // namespace
 
 void Worker::fail() const {
@@ -48,10 +55,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
       m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
-  simplify(m_program);
-  // Without AVX-512 oneDNN has no convolution in bf16 worth its rounding.
-  if (options.precision == DataType::bf16 && isa() == Isa::avx512)
-    keepInSixteenBits(m_program, DataType::bf16, [this](const Operation& one) { return inBf16(m_program, one); });
+  prepare(m_program, options);
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options);
   m_plan->lowerAll();
@@ -65,9 +69,9 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
     m_scalars.push_back({m_plan->read(id), tensor.name, tensor.type});
   }
   for (const NamedResult& result : m_program.results) m_results.push_back(m_plan->read(result.tensor));
-  m_compiled = m_plan->finish([&](std::size_t shared, std::size_t lasting) {
-    m_lasting = std::make_unique<Arena>(lasting);
-    if (!arena || arena->bytes() < shared) arena = std::make_shared<Arena>(shared);
+  m_compiled = m_plan->finish([&](const BufferPlan::Extent& extent) {
+    m_lasting = std::make_unique<Arena>(extent.lasting);
+    if (!arena || arena->bytes() < extent.shared) arena = std::make_shared<Arena>(extent.shared);
     m_arena = arena;
     return std::pair(m_arena->data(), m_lasting->data());
   });
@@ -75,6 +79,16 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
   m_packed.resize(m_compiled.prologue.size());
   m_due.reserve(m_packed.size());
   m_profile.resize(m_compiled.stages.size() + 1);
+}
+
+BufferPlan::Extent CpuExecutable::measure(Program program, int threads, const CompileOptions& options) {
+  const OneOpenMpThread scope;
+  prepare(program, options);
+  ParameterStore store(program.seed, makeAbsentMemory());
+  store.ensure(program.parameters);
+  Plan plan(program, store, threads, options);
+  plan.lowerAll();
+  return plan.measure();
 }
 
 std::span<std::byte> CpuExecutable::input(std::string_view name) {
@@ -216,8 +230,8 @@ Json CpuExecutable::describe() const {
                  {"isa", toString(isa())},
                  {"precision", m_plan->bf16() ? "bf16" : "f32"},
                  {"threads", m_pool->size()},
-                 {"arena_bytes", m_compiled.sharedBytes + m_compiled.lastingBytes},
-                 {"lasting_bytes", m_compiled.lastingBytes},
+                 {"arena_bytes", m_compiled.bytes.shared + m_compiled.bytes.lasting},
+                 {"lasting_bytes", m_compiled.bytes.lasting},
                  {"reorders", m_compiled.reorders},
                  {"weight_packs", m_compiled.prologue.size()},
                  {"operations", std::move(all)}};

@@ -13,6 +13,9 @@ class CpuExecutable final : public Executable {
   CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool, std::shared_ptr<Arena>& arena,
                 const CompileOptions& options = {});
 
+  // What one of these would take.
+  static BufferPlan::Extent measure(Program program, int threads, const CompileOptions& options);
+
   std::span<std::byte> input(std::string_view name) override;
   void run(const StepOptions& options) override;
   double scalarResult(std::string_view name) const override;

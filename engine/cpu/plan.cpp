@@ -7,7 +7,6 @@
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/kernels/permute.h"
-#include "engine/program/memory_plan.h"
 
 namespace loom::cpu {
 
@@ -17,13 +16,13 @@ Plan::Plan(const Program& program, ParameterStore& store, int threads, const Com
       m_threads(threads),
       m_collectives(options.collectives),
       m_bf16(options.precision == DataType::bf16),
-      m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })) {
+      m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
+      m_buffers(program) {
   prepareTensors();
 }
 
 // Everything that exists before the first stage: inputs, scalars, constants, and what the store owns.
 void Plan::prepareTensors() {
-  m_versions.resize(m_program.tensors.size());
   std::vector<bool> computed(m_program.tensors.size());
   for (const Operation& operation : m_program.operations)
     for (TensorId id : operation.outputs)
@@ -37,79 +36,44 @@ void Plan::prepareTensors() {
       case TensorRole::state:
       case TensorRole::slot:
       case TensorRole::parameterGradient:
-        if (!computed[i]) buffer = newBuffer(0, reinterpret_cast<std::byte*>(storedTensor(m_store, tensor)->address()));
+        if (!computed[i])
+          buffer = m_buffers.external(reinterpret_cast<std::byte*>(storedTensor(m_store, tensor)->address()));
         break;
       case TensorRole::input:
       case TensorRole::scalar:
-        buffer = newBuffer(elements * bytesOf(tensor.type));
-        keep(buffer);
+        buffer = m_buffers.make(elements * bytesOf(tensor.type));
+        m_buffers.keep(buffer);
         break;
       case TensorRole::constant: {
         const double value = tensor.value;
         const bool whole = tensor.type == DataType::i32;
-        filled(static_cast<std::int64_t>(elements), [elements, value, whole](float* to) {
+        buffer = m_buffers.make(elements * sizeof(float));
+        m_buffers.keep(buffer);
+        onBind([elements, value, whole, at = use(buffer)] {
           if (whole) {
-            std::fill_n(reinterpret_cast<std::int32_t*>(to), elements, static_cast<std::int32_t>(value));
+            std::fill_n(at.as<std::int32_t>().get(), elements, static_cast<std::int32_t>(value));
           } else {
-            std::fill_n(to, elements, static_cast<float>(value));
+            std::fill_n(at.get(), elements, static_cast<float>(value));
           }
         });
-        buffer = static_cast<int>(m_buffers.size()) - 1;
         break;
       }
       case TensorRole::intermediate:
         break;
     }
-    if (buffer >= 0) m_versions[i].push_back({plainLayout(tensor.shape.rank()), buffer});
+    if (buffer >= 0)
+      m_buffers.versions(static_cast<TensorId>(i)).push_back({plainLayout(tensor.shape.rank()), tensor.type, buffer});
   }
-}
-
-int Plan::newBuffer(std::size_t bytes, std::byte* external) {
-  Buffer buffer;
-  buffer.bytes = (bytes + 63) / 64 * 64;
-  buffer.external = external;
-  m_buffers.push_back(buffer);
-  return static_cast<int>(m_buffers.size()) - 1;
-}
-
-// From before the first stage until after the last.
-void Plan::keep(int index) {
-  Buffer& buffer = m_buffers[static_cast<std::size_t>(index)];
-  buffer.first = 0;
-  buffer.last = static_cast<int>(m_program.operations.size());
-  buffer.lasting = true;
-}
-
-int Plan::root(int buffer) const {
-  while (m_buffers[static_cast<std::size_t>(buffer)].mergedInto >= 0)
-    buffer = m_buffers[static_cast<std::size_t>(buffer)].mergedInto;
-  return buffer;
-}
-
-Ref<float> Plan::use(int index) {
-  Buffer& buffer = m_buffers[static_cast<std::size_t>(index)];
-  if (buffer.first < 0) buffer.first = m_now;
-  buffer.last = std::max(buffer.last, m_now);
-  return {&buffer.address, 0};
-}
-
-const Layout& Plan::layoutOf(TensorId id) const {
-  const auto& versions = m_versions[static_cast<std::size_t>(id)];
-  if (versions.empty())
-    throwError(ErrorCode::internal, "tensor {} ('{}') is read before it is written", id, tensor(id).name);
-  return versions.front().layout;
 }
 
 Ref<float> Plan::read(TensorId id, const Layout& layout) {
   const Layout from = layoutOf(id);
-  auto& versions = m_versions[static_cast<std::size_t>(id)];
-  for (const Version& version : versions) {
-    if (!version.bf16 && sameMemory(shape(id), version.layout, layout)) return use(version.buffer);
-  }
+  if (const BufferPlan::Version* found = m_buffers.find(id, layout, wideType(id))) return use(found->buffer);
+  auto& versions = m_buffers.versions(id);
   const Ref<float> source = keptInBf16(id) ? widened(id) : use(versions.front().buffer);
   if (keptInBf16(id) && sameMemory(shape(id), from, layout)) return source;
-  const int copy = newBuffer(bytesInF32(id));
-  versions.push_back({layout, copy});
+  const int copy = m_buffers.make(wideBytes(id));
+  versions.push_back({layout, wideType(id), copy});
   const Ref<float> target = use(copy);
   std::vector<int> order;
   for (int axis : layout) order.push_back(placeOf(from, axis));
@@ -123,19 +87,17 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
   return target;
 }
 
-std::size_t Plan::bytesInF32(TensorId id) const {
-  return static_cast<std::size_t>(shape(id).elements()) * (keptInBf16(id) ? sizeof(float) : bytesOf(tensor(id).type));
+std::size_t Plan::wideBytes(TensorId id) const {
+  return static_cast<std::size_t>(shape(id).elements()) * bytesOf(wideType(id));
 }
 
 // A tensor that is kept in bf16, in f32 and its own layout: for the kernels that know no other type.
 Ref<float> Plan::widened(TensorId id) {
-  auto& versions = m_versions[static_cast<std::size_t>(id)];
-  const Version kept = versions.front();
-  for (const Version& version : versions)
-    if (!version.bf16 && sameMemory(shape(id), version.layout, kept.layout)) return use(version.buffer);
-  const StoredRef source{use(kept.buffer).as<std::byte>(), true};
-  const int copy = newBuffer(bytesInF32(id));
-  versions.push_back({kept.layout, copy});
+  const BufferPlan::Version kept = m_buffers.versions(id).front();
+  if (const BufferPlan::Version* found = m_buffers.find(id, kept.layout, DataType::f32)) return use(found->buffer);
+  const StoredRef source{m_buffers.use(kept.buffer), true};
+  const int copy = m_buffers.make(wideBytes(id));
+  m_buffers.versions(id).push_back({kept.layout, DataType::f32, copy});
   const Ref<float> target = use(copy);
   const std::int64_t count = shape(id).elements();
   stage("widen", {}, layoutName(shape(id), kept.layout), [source, target, count](const Worker& worker) {
@@ -147,17 +109,16 @@ Ref<float> Plan::widened(TensorId id) {
 
 StoredRef Plan::readStored(TensorId id, const Layout& layout) {
   if (!keptInBf16(id) || !sameMemory(shape(id), layoutOf(id), layout)) return {read(id, layout).as<std::byte>(), false};
-  return {use(m_versions[static_cast<std::size_t>(id)].front().buffer).as<std::byte>(), true};
+  return {m_buffers.use(m_buffers.versions(id).front().buffer), true};
 }
 
 Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
-  auto& versions = m_versions[static_cast<std::size_t>(id)];
-  for (const Version& version : versions)
-    if (version.bf16 && sameMemory(shape(id), version.layout, layout)) return use(version.buffer).as<std::uint16_t>();
+  if (const BufferPlan::Version* found = m_buffers.find(id, layout, DataType::bf16))
+    return use(found->buffer).as<std::uint16_t>();
   const Ref<float> source = read(id, layout);
   const std::int64_t count = shape(id).elements();
-  const int copy = newBuffer(static_cast<std::size_t>(count) * bytesOf(DataType::bf16));
-  versions.push_back({layout, copy, true});
+  const int copy = m_buffers.make(static_cast<std::size_t>(count) * bytesOf(DataType::bf16));
+  m_buffers.versions(id).push_back({layout, DataType::bf16, copy});
   const Ref<std::uint16_t> target = use(copy).as<std::uint16_t>();
   stage("round to bf16", {}, layoutName(shape(id), layout), [source, target, count](const Worker& worker) {
     const auto [first, last] = worker.share(count, 64);
@@ -167,12 +128,12 @@ Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
 }
 
 Ref<float> Plan::write(TensorId id, const Layout& layout) {
-  const int buffer = newBuffer(bytesInF32(id));
+  const int buffer = m_buffers.make(wideBytes(id));
   if (keptInBf16(id)) {
     writeStored(id, layout);
-    m_unrounded.push_back({id, buffer, m_versions[static_cast<std::size_t>(id)].front().buffer});
+    m_unrounded.push_back({id, buffer, m_buffers.versions(id).front().buffer});
   } else {
-    m_versions[static_cast<std::size_t>(id)].assign(1, {layout, buffer});
+    m_buffers.versions(id).assign(1, {layout, tensor(id).type, buffer});
   }
   if (tensor(id).role == TensorRole::parameterGradient) m_undelivered.push_back(id);
   return use(buffer);
@@ -180,9 +141,9 @@ Ref<float> Plan::write(TensorId id, const Layout& layout) {
 
 StoredRef Plan::writeStored(TensorId id, const Layout& layout) {
   if (!keptInBf16(id)) return {write(id, layout).as<std::byte>(), false};
-  const int buffer = newBuffer(static_cast<std::size_t>(shape(id).elements()) * bytesOf(DataType::bf16));
-  m_versions[static_cast<std::size_t>(id)].assign(1, {layout, buffer, true});
-  return {use(buffer).as<std::byte>(), true};
+  const int buffer = m_buffers.make(static_cast<std::size_t>(shape(id).elements()) * bytesOf(DataType::bf16));
+  m_buffers.versions(id).assign(1, {layout, DataType::bf16, buffer});
+  return {m_buffers.use(buffer), true};
 }
 
 void Plan::round(const Rounding& rounding) {
@@ -201,8 +162,9 @@ Plan::Target Plan::writeGradient(TensorId id) {
   if (tensor(id).role != TensorRole::parameterGradient || !m_fusion.consumers[static_cast<std::size_t>(id)].empty()) {
     return {write(id), false};
   }
-  const int buffer = newBuffer(0, reinterpret_cast<std::byte*>(m_store.at(tensor(id).name).gradient.address()));
-  m_versions[static_cast<std::size_t>(id)].assign(1, {plainLayout(shape(id).rank()), buffer});
+  const int buffer =
+      m_buffers.external(reinterpret_cast<std::byte*>(m_store.at(tensor(id).name).gradient.address()));
+  m_buffers.versions(id).assign(1, {plainLayout(shape(id).rank()), DataType::f32, buffer});
   return {use(buffer), true};
 }
 
@@ -223,41 +185,23 @@ void Plan::deliver(TensorId id) {
 
 void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
   read(from, fromLayout);
-  for (const Version& version : m_versions[static_cast<std::size_t>(from)]) {
-    if (version.bf16 || !sameMemory(shape(from), version.layout, fromLayout)) continue;
-    m_versions[static_cast<std::size_t>(to)].assign(1, {layout, version.buffer});
-    break;
-  }
+  const int buffer = m_buffers.find(from, fromLayout, wideType(from))->buffer;
+  m_buffers.versions(to).assign(1, {layout, wideType(from), buffer});
   if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
 }
 
-void Plan::mayOverwrite(TensorId output, TensorId input) {
-  const auto& out = m_versions[static_cast<std::size_t>(output)];
-  if (out.empty() || out.front().buffer < 0) return;
-  for (const Version& version : m_versions[static_cast<std::size_t>(input)]) {
-    if (version.bf16 == out.front().bf16 && sameMemory(shape(input), version.layout, out.front().layout))
-      m_overwrites.emplace_back(out.front().buffer, version.buffer);
-  }
-}
-
 Ref<float> Plan::scratch(std::int64_t floats) {
-  return use(newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)));
+  return use(m_buffers.make(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)));
 }
 
 Ref<float> Plan::persistent(std::int64_t floats) {
-  const int index = newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float));
-  keep(index);
-  return {&m_buffers[static_cast<std::size_t>(index)].address, 0};
+  const int index = m_buffers.make(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float));
+  m_buffers.keep(index);
+  return use(index);
 }
 
 Ref<float> Plan::shared(const std::string& key, std::int64_t floats) {
-  auto found = m_shared.find(key);
-  if (found == m_shared.end()) {
-    found =
-        m_shared.emplace(key, newBuffer(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)))
-            .first;
-  }
-  return use(found->second);
+  return use(m_buffers.shared(key, static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)));
 }
 
 Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats,
@@ -284,15 +228,16 @@ void Plan::stage(std::string kernel, std::string implementation, std::string lay
                  std::function<void(const Worker&)> run) {
   if (implementation.empty()) implementation = std::string("own:") + toString(isa());
   std::string origin;
-  if (m_now < static_cast<int>(m_program.operations.size()))
-    origin = m_program.operations[static_cast<std::size_t>(m_now)].origin;
+  if (m_buffers.now() < static_cast<int>(m_program.operations.size()))
+    origin = m_program.operations[static_cast<std::size_t>(m_buffers.now())].origin;
   m_stages.push_back(
       {std::move(kernel), std::move(implementation), std::move(layout), std::move(origin), std::move(run)});
 }
 
 void Plan::lowerAll() {
-  for (m_now = 0; m_now < static_cast<int>(m_program.operations.size()); ++m_now) {
-    const Operation& operation = m_program.operations[static_cast<std::size_t>(m_now)];
+  for (std::size_t i = 0; i < m_program.operations.size(); ++i) {
+    m_buffers.setNow(static_cast<int>(i));
+    const Operation& operation = m_program.operations[i];
     if (fused().skip) continue;
     try {
       const Lowering lower = findLowering(operation.op->name);
@@ -306,52 +251,19 @@ void Plan::lowerAll() {
       throw;
     }
   }
+  m_buffers.setNow(static_cast<int>(m_program.operations.size()));
   for (const NamedResult& result : m_program.results) {
-    const Ref<float> ref = read(result.tensor);  // after the step
-    for (Buffer& buffer : m_buffers)
-      if (&buffer.address == ref.slot) buffer.lasting = true;
+    const TensorId id = result.tensor;
+    read(id);
+    m_buffers.keepBehind(m_buffers.find(id, plainLayout(shape(id).rank()), wideType(id))->buffer);
   }
 }
 
-Plan::Result Plan::finish(const Allocate& allocate) {
-  for (const auto& [output, input] : m_overwrites) {
-    const int to = root(input);
-    Buffer& out = m_buffers[static_cast<std::size_t>(output)];
-    Buffer& in = m_buffers[static_cast<std::size_t>(to)];
-    if (out.mergedInto >= 0 || output == to || in.external != nullptr || out.external != nullptr) continue;
-    if (in.last != out.first || in.bytes < out.bytes) continue;
-    out.mergedInto = to;
-    in.last = std::max(in.last, out.last);
-    in.lasting |= out.lasting;
-  }
-  std::size_t lastingBytes = 0;
-  std::vector<ArenaItem> items;
-  std::vector<std::size_t> owners;
-  for (std::size_t i = 0; i < m_buffers.size(); ++i) {
-    const Buffer& buffer = m_buffers[i];
-    if (buffer.external != nullptr || buffer.mergedInto >= 0 || buffer.bytes == 0 || buffer.first < 0) continue;
-    if (buffer.lasting) {
-      lastingBytes += buffer.bytes;
-      continue;
-    }
-    items.push_back({buffer.bytes, buffer.first, buffer.last});
-    owners.push_back(i);
-  }
-  const ArenaLayout arena = layOutArena(items);
-  auto [shared, lasting] = allocate(arena.bytes, lastingBytes);
-  for (std::size_t k = 0; k < owners.size(); ++k) m_buffers[owners[k]].address = shared + arena.offsets[k];
-  for (std::size_t i = 0; i < m_buffers.size(); ++i) {
-    Buffer& buffer = m_buffers[i];
-    if (buffer.lasting && buffer.external == nullptr && buffer.mergedInto < 0) {
-      buffer.address = lasting;
-      lasting += buffer.bytes;
-    }
-    if (buffer.external != nullptr) buffer.address = buffer.external;
-    if (buffer.mergedInto >= 0) buffer.address = m_buffers[static_cast<std::size_t>(root(static_cast<int>(i)))].address;
-  }
+Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
+  const BufferPlan::Extent bytes = m_buffers.finish(allocate);
   for (auto& call : m_onBind) call();
   m_onBind.clear();
-  return {std::move(m_stages), std::move(m_prologue), std::move(m_guards), arena.bytes, lastingBytes, m_reorders};
+  return {std::move(m_stages), std::move(m_prologue), std::move(m_guards), bytes, m_reorders};
 }
 
 }  // namespace loom::cpu

@@ -1,7 +1,6 @@
 #pragma once
 // Compilation in the making: lowerings ask it for their tensors' buffers and append stages; afterwards every buffer
 // gets its place in one arena from its lifetime. Time is the index of the program's operation being lowered.
-#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -12,7 +11,7 @@
 #include "engine/passes/fusion.h"
 #include "engine/passes/precision.h"
 #include "engine/program/backend.h"
-#include "engine/program/layout.h"
+#include "engine/program/buffer_plan.h"
 
 namespace loom::cpu {
 
@@ -28,12 +27,12 @@ class Plan {
   // type stand so in memory; everything else stays f32.
   bool bf16() const { return m_bf16; }
   Collectives* collectives() const { return m_collectives; }  // null: a group of one
-  const std::string& origin() const { return m_program.operations[static_cast<std::size_t>(m_now)].origin; }
-  const FusedOutput& fused() const { return m_fusion.outputs[static_cast<std::size_t>(m_now)]; }
+  const std::string& origin() const { return m_program.operations[static_cast<std::size_t>(m_buffers.now())].origin; }
+  const FusedOutput& fused() const { return m_fusion.outputs[static_cast<std::size_t>(m_buffers.now())]; }
   const Fusion& fusion() const { return m_fusion; }
 
   // The layout in which the tensor stands (first one made).
-  const Layout& layoutOf(TensorId id) const;
+  const Layout& layoutOf(TensorId id) const { return m_buffers.layoutOf(id); }
   // Its numbers in this layout, plain when none is named; appends a reorder (once) where it stands in another.
   Ref<float> read(TensorId id, const Layout& layout);
   Ref<float> read(TensorId id) { return read(id, plainLayout(shape(id).rank())); }
@@ -64,7 +63,7 @@ class Plan {
   // `to` is `from` seen with another shape or order of axes: no copy.
   void alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout);
   // The result may take the input's place when this operation is the last to read it.
-  void mayOverwrite(TensorId output, TensorId input);
+  void mayOverwrite(TensorId output, TensorId input) { m_buffers.mayOverwrite(output, input); }
 
   Ref<float> scratch(std::int64_t floats);     // during this operation
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
@@ -75,7 +74,7 @@ class Plan {
     return id != kNoTensor && (tensor(id).role == TensorRole::parameterGradient ||
                                !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
   }
-  bool hasShared(const std::string& key) const { return m_shared.count(key) != 0; }
+  bool hasShared(const std::string& key) const { return m_buffers.hasShared(key); }
   // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it after every
   // change of the weight.
   Ref<float> packedWeight(const std::string& key, std::int64_t floats,
@@ -108,38 +107,23 @@ class Plan {
     std::vector<Stage> stages;
     std::vector<Pack> prologue;
     std::vector<std::function<void()>> guards;
-    std::size_t sharedBytes = 0, lastingBytes = 0;
+    BufferPlan::Extent bytes;
     int reorders = 0;
   };
-  // Places what lives during a step alone and what stays (packed weights, constants, inputs, results) through
-  // `allocate(shared bytes, lasting bytes)`, which answers where both begin; binds, and hands over. The Plan must
-  // outlive the stages (it owns the slots).
-  using Allocate = std::function<std::pair<std::byte*, std::byte*>(std::size_t shared, std::size_t lasting)>;
-  Result finish(const Allocate& allocate);
+  // Places what lives during a step alone and what stays (packed weights, constants, inputs, results), binds, and hands
+  // over. The Plan must outlive the stages (it owns the addresses).
+  Result finish(const BufferPlan::Allocate& allocate);
+  // How much memory that would take, instead.
+  BufferPlan::Extent measure() { return m_buffers.layOut(); }
 
  private:
-  struct Buffer {
-    std::size_t bytes = 0;
-    int first = -1, last = -1;
-    std::byte* external = nullptr;
-    bool lasting = false;  // its content is there before the step or wanted after it
-    int mergedInto = -1;
-    std::size_t offset = 0;
-    std::byte* address = nullptr;
-  };
-  struct Version {
-    Layout layout;
-    int buffer = -1;
-    bool bf16 = false;
-  };
-  int newBuffer(std::size_t bytes, std::byte* external = nullptr);
-  int root(int buffer) const;
-  Ref<float> use(int buffer);
-  void keep(int buffer);
+  Ref<float> use(int buffer) { return m_buffers.use(buffer).as<float>(); }
   void prepareTensors();
   void deliver(TensorId id);
   bool keptInBf16(TensorId id) const { return tensor(id).type == DataType::bf16; }
-  std::size_t bytesInF32(TensorId id) const;
+  // The type of the numbers that a kernel for f32 reads: the tensor's own unless that is kept in bf16.
+  DataType wideType(TensorId id) const { return keptInBf16(id) ? DataType::f32 : tensor(id).type; }
+  std::size_t wideBytes(TensorId id) const;
   Ref<float> widened(TensorId id);
   struct Rounding {
     TensorId tensor;
@@ -153,13 +137,9 @@ class Plan {
   Collectives* m_collectives;
   bool m_bf16;
   Fusion m_fusion;
-  int m_now = 0;
-  std::deque<Buffer> m_buffers;
-  std::vector<std::vector<Version>> m_versions;   // by tensor; the first is the one that was written
-  std::vector<std::pair<int, int>> m_overwrites;  // output buffer, input buffer
+  BufferPlan m_buffers;
   std::vector<TensorId> m_undelivered;
   std::vector<Rounding> m_unrounded;
-  std::map<std::string, int> m_shared;
   std::map<std::string, Ref<float>> m_packed;
   std::vector<Stage> m_stages;
   std::vector<Pack> m_prologue;

@@ -2,7 +2,6 @@
 // What an executable does in a step: a list of stages, each run by all threads of the pool together with a barrier
 // behind it.
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,23 +10,10 @@
 #include "engine/cpu/kernels/stored.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/program/backend.h"
+#include "engine/program/buffer_plan.h"
 
 namespace loom::cpu {
 
-// Where a buffer will stand once the arena is laid out: read at run time through one indirection.
-template <class T>
-struct Ref {
-  std::byte* const* slot = nullptr;
-  std::int64_t offset = 0;  // elements
-
-  explicit operator bool() const { return slot != nullptr; }
-  T* get() const { return slot == nullptr ? nullptr : reinterpret_cast<T*>(*slot) + offset; }
-  template <class U>
-  Ref<U> as() const {
-    return {slot, offset};
-  }
-  Ref at(std::int64_t elements) const { return {slot, offset + elements}; }
-};
 // Numbers in f32 or bf16.
 struct StoredRef {
   Ref<std::byte> at;

@@ -1,10 +1,15 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/comm/open_mpi.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
 #ifdef GRADLOOM_HAS_CPU
 #include "engine/cpu/cpu_backend.h"
+#endif
+#ifdef GRADLOOM_HAS_CUDA
+#include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/module_device.h"
 #endif
 
 namespace loom {
@@ -18,6 +23,10 @@ std::unique_ptr<Backend> makeBackend(const std::string& device, int threads) {
   if (device == "cpu" || device == "auto")
     throwError(ErrorCode::device,
                "this loom was built without the CPU backend; --device reference computes everything, slowly");
+#endif
+#ifdef GRADLOOM_HAS_CUDA
+  if (device == "cuda" && cudaKnowsEveryOp())
+    return makeCudaBackend(cuda::openCudaDevice(launchOfEnvironment().localRank));
 #endif
   if (device == "cuda")
     throwError(ErrorCode::device, "this loom has no CUDA module; --device cpu trains on the processor");

@@ -13,6 +13,8 @@
 #include "engine/schedules/schedule.h"
 #ifdef GRADLOOM_HAS_PLANNER
 #include "engine/planner/plan.h"
+#include "engine/program/backend.h"
+#include "engine/training/settings.h"
 #endif
 
 namespace loom {
@@ -106,7 +108,13 @@ void addPlan(CLI::App& app, Session& session) {
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] {
     session.chosen = [given] {
-      const ProjectPlan plan = planTraining(loadForTraining(projectFile(given->project), given->settings).project);
+      const Project project = loadForTraining(projectFile(given->project), given->settings).project;
+      const TrainSettings settings = readSettings(project.training.settings);
+      const auto backend = makeBackend("auto", settings.threads);
+      const ProjectPlan plan = planTraining(project, [&](const Program& program) {
+        const auto bytes = backend->measure(program, {.precision = settings.precision, .threads = settings.threads});
+        return StepMemory{static_cast<std::int64_t>(bytes.shared), static_cast<std::int64_t>(bytes.lasting)};
+      });
       fmt::print("{}", given->json ? toJson(plan).dump(2) + "\n" : toText(plan));
       return kExitDone;
     };

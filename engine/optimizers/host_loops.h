@@ -5,6 +5,7 @@
 //     updateRange<NameRule>(c, range);
 //   }
 // and, where it measures, `UpdateSums gather(...)` in the same way by gatherRange().
+#include <type_traits>
 #include <utility>
 
 #include "engine/base/vectorised.h"
@@ -97,6 +98,9 @@ class RuleOptimizer final : public Optimizer {
     return 1;
   }
   std::span<const std::string> unscaled() const override { return m_unscaled; }
+  PlainRule plain() const override {
+    return {Rule::kName, std::as_bytes(std::span(&m_rule, 1)), sizeof(typename Rule::template Constants<float>)};
+  }
 
  private:
   static constexpr bool kMeasures = requires(const Rule& rule, UpdateSums sums, UpdateScalars scalars) {
@@ -110,7 +114,7 @@ class RuleOptimizer final : public Optimizer {
 template <class Rule>
 std::unique_ptr<Optimizer> makeOptimizer(const Rule& rule, std::vector<std::string> slots,
                                          std::vector<std::string> unscaled = {}) {
-  static_assert(Rule::kSlots <= kMostSlots);
+  static_assert(Rule::kSlots <= kMostSlots && std::is_trivially_copyable_v<Rule>);
   return std::make_unique<RuleOptimizer<Rule>>(rule, std::move(slots), std::move(unscaled));
 }
 

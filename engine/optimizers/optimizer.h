@@ -2,10 +2,12 @@
 // An update rule: prepare -> reductions (per tensor or global) -> elementwise update. Its arithmetic is written once
 // (rules/); here is what a backend on the host, the references and the form see of it. State is kept in the parameter
 // store by parameter name and slot name.
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/catalogue/entry.h"
@@ -24,6 +26,13 @@ struct UpdateRangeOf {
 using UpdateRange = UpdateRangeOf<float>;
 using ReferenceRange = UpdateRangeOf<double>;
 
+// A rule as another machine's kernels take it: kName, and the plain struct of its hyper-parameters, bit for bit.
+struct PlainRule {
+  std::string_view name;
+  std::span<const std::byte> bytes;  // the Optimizer's
+  std::size_t constantsBytes;        // of the rule's Constants<float>
+};
+
 // A rule bound to its hyper-parameters. One that `measures` is called in two passes: measure() over every range of a
 // tensor, then update() with the tensorScale() of the sums; measure() may change slots, never weights. Others only get
 // update(). Any thread.
@@ -40,6 +49,7 @@ class Optimizer {
   virtual double tensorScale(const UpdateSums&, const UpdateScalars&) const = 0;  // 1 for rules that do not measure
   // Kinds (bias, normalisation) or patterns of names whose tensorScale is 1 whatever their norms.
   virtual std::span<const std::string> unscaled() const = 0;
+  virtual PlainRule plain() const = 0;
 };
 
 struct OptimizerDefinition {

@@ -8,6 +8,7 @@
 #include "engine/optimizers/optimizer.h"
 #include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
+#include "engine/program/memory_plan.h"
 
 namespace loom {
 namespace {
@@ -37,7 +38,15 @@ std::int64_t CostPlan::totalBytes() const {
   return weightBytes + gradientBytes + optimizerBytes + stateBytes + activationBytes + inputBytes;
 }
 
-CostPlan planCosts(const Program& program, const MemoryPlan& memory,
+StepMemory rowMajorMemory(const Program& program) {
+  StepMemory memory{.activations = static_cast<std::int64_t>(planMemory(program).arenaBytes)};
+  for (const Tensor& tensor : program.tensors)
+    if (tensor.role == TensorRole::input)
+      memory.inputs += tensor.shape.elements() * static_cast<std::int64_t>(bytesOf(tensor.type));
+  return memory;
+}
+
+CostPlan planCosts(const Program& program, const StepMemory& memory,
                    const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes) {
   CostPlan plan;
   for (const Parameter& parameter : program.parameters) {
@@ -50,16 +59,14 @@ CostPlan planCosts(const Program& program, const MemoryPlan& memory,
     plan.optimizerBytes += elements * kFloat * slotsOf(parameter);
   }
   plan.weightBytes = plan.gradientBytes = plan.parameters * kFloat;
-  plan.activationBytes = static_cast<std::int64_t>(memory.arenaBytes);
-  for (const Tensor& tensor : program.tensors)
-    if (tensor.role == TensorRole::input)
-      plan.inputBytes += tensor.shape.elements() * static_cast<std::int64_t>(bytesOf(tensor.type));
+  plan.activationBytes = memory.activations;
+  plan.inputBytes = memory.inputs;
   plan.forwardMultiplyAdds = program.multiplyAdds(false) * static_cast<double>(passes);
   plan.backwardMultiplyAdds = program.multiplyAdds(true) * static_cast<double>(passes);
   return plan;
 }
 
-ProjectPlan planTraining(const Project& project) {
+ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
   ProjectPlan plan;
   std::set<std::string> counted;
   const Values settings(settingsEntry(), project.training.settings);
@@ -80,7 +87,7 @@ ProjectPlan planTraining(const Project& project) {
     differentiate(builder, [&](const Parameter& parameter) { return isWanted(update, parameter); });
     const Program program = builder.take();
     planned.cost = planCosts(
-        program, planMemory(program),
+        program, memoryOf(program),
         [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; }, planned.passes);
 
     CostPlan& total = plan.total;
@@ -91,7 +98,7 @@ ProjectPlan planTraining(const Project& project) {
     }
     total.gradientBytes = total.weightBytes;
     total.optimizerBytes += planned.cost.optimizerBytes;
-    total.activationBytes += planned.cost.activationBytes;
+    total.activationBytes = std::max(total.activationBytes, planned.cost.activationBytes);
     total.inputBytes += planned.cost.inputBytes;
     // An update that runs every k-th step counts for its share of a step.
     total.forwardMultiplyAdds += planned.cost.forwardMultiplyAdds / update.every;

@@ -7,7 +7,7 @@
 
 #include "engine/base/json_fwd.h"
 #include "engine/network/project.h"
-#include "engine/program/memory_plan.h"
+#include "engine/program/program.h"
 
 namespace loom {
 
@@ -18,15 +18,24 @@ struct CostPlan {
   std::int64_t optimizerBytes = 0; // slots of the weights that the update changes
   std::int64_t stateBytes = 0;     // running means and variances
   std::int64_t activationBytes = 0;  // the arena: one shard, forward and backward, with sharing by lifetime
-  std::int64_t inputBytes = 0;     // one shard of every Input
+  std::int64_t inputBytes = 0;     // what stays beside it: one shard of every Input; a machine's results and packed weights
   double forwardMultiplyAdds = 0;  // of one step, all its passes
   double backwardMultiplyAdds = 0;
   std::int64_t totalBytes() const;
 };
 
-// One program with its plan. `slotsOf(parameter)` = optimizer slots that it gets; `passes` = times a step runs it. The arena is
-// that of row-major f32; a backend's own layouts and scratch memory come on top.
-CostPlan planCosts(const Program& program, const MemoryPlan& memory, const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes);
+// What a step of a program takes beside weights, gradients, slots and states.
+struct StepMemory {
+  std::int64_t activations = 0;  // the arena
+  std::int64_t inputs = 0;       // what stays from step to step
+};
+// A machine's own answer (Backend::measure); or, where no machine is at hand, that of row-major f32 without scratch memory:
+// an estimate.
+using MemoryOf = std::function<StepMemory(const Program&)>;
+StepMemory rowMajorMemory(const Program& program);
+
+// One program. `slotsOf(parameter)` = optimizer slots that it gets; `passes` = times a step runs it.
+CostPlan planCosts(const Program& program, const StepMemory& memory, const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes);
 
 struct UpdatePlan {
   std::string network;
@@ -39,11 +48,11 @@ struct UpdatePlan {
 
 struct ProjectPlan {
   std::vector<UpdatePlan> updates;
-  CostPlan total;  // weights that several updates use counted once; arenas added up, each network has its own
+  CostPlan total;  // weights that several updates use counted once; the arena is shared and as large as the largest
 };
 
 // Throws Error(badProject) where the project cannot be trained.
-ProjectPlan planTraining(const Project& project);
+ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf = rowMajorMemory);
 
 Json toJson(const ProjectPlan& plan);
 std::string toText(const ProjectPlan& plan);

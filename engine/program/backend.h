@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/base/json_fwd.h"
+#include "engine/program/buffer_plan.h"
 #include "engine/program/parameter_store.h"
 #include "engine/program/program.h"
 
@@ -26,6 +27,9 @@ struct StepOptions {
   std::int64_t step = 0;         // scalar "step"
   std::int64_t firstSample = 0;  // scalar "first_sample"
   double lossScale = 1;          // scalar "loss_scale"
+  // In f16: what the loss's gradient is multiplied with besides, and every parameter's gradient is divided by where it
+  // is delivered to the store, so that small ones do not vanish on their way. A power of two.
+  double gradientScale = 1;
   bool accumulate = false;       // parameter gradients: added to instead of overwritten
   bool exchange = false;         // the last pass of a step: gradients leave for other ranks
   double learningRate = 0;       // scalar "learning_rate"
@@ -73,6 +77,8 @@ class Backend {
   // wants it: one step of one executable at a time.
   virtual std::unique_ptr<Executable> compile(Program program, ParameterStore& store,
                                               const CompileOptions& options) = 0;
+  // What compile() would take besides the store, decided in the same way; nothing is allocated on the machine.
+  virtual BufferPlan::Extent measure(Program program, const CompileOptions& options) = 0;
 };
 
 // Every op by its double-precision reference: slow, for tests and gradient checks. Stores and results stay f32 outside.

@@ -107,7 +107,9 @@ class ReferenceExecutable final : public Executable {
         break;
       default: {
         const StoredTensor* const stored = m_stored[static_cast<std::size_t>(id)];
-        if (stored != nullptr) values.assign(stored->host().begin(), stored->host().end());
+        if (stored == nullptr) break;
+        const std::vector<float> numbers = stored->values();
+        values.assign(numbers.begin(), numbers.end());
       }
     }
   }
@@ -118,9 +120,10 @@ class ReferenceExecutable final : public Executable {
     const bool adds = program().tensor(id).role == TensorRole::parameterGradient && options.accumulate;
     StoredTensor* const stored = m_stored[static_cast<std::size_t>(id)];
     if (stored == nullptr) return;
-    const std::span<float> to = stored->host();
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(adds ? to[i] + values[i] : values[i]);
-    stored->changed();
+    std::vector<float> numbers = stored->values();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<float>(adds ? numbers[i] + values[i] : values[i]);
+    stored->write(numbers);
   }
 
   Evaluator m_evaluator;
@@ -140,6 +143,13 @@ class ReferenceBackend final : public Backend {
       throwError(ErrorCode::badArgument, "the reference backend computes in f64 and stores f32; it has no precision {}",
                  toString(options.precision));
     return std::make_unique<ReferenceExecutable>(std::move(program), store);
+  }
+
+  BufferPlan::Extent measure(Program program, const CompileOptions&) override {
+    BufferPlan::Extent extent;
+    for (const Tensor& tensor : program.tensors)
+      extent.lasting += static_cast<std::size_t>(tensor.shape.elements()) * sizeof(double);
+    return extent;
   }
 };
 

@@ -23,6 +23,8 @@ class TensorMemory {
 };
 
 std::unique_ptr<TensorMemory> makeHostMemory();
+// For a store that is only asked what is in it: addresses differ and lead nowhere, writes are dropped, reads are 0.
+std::unique_ptr<TensorMemory> makeAbsentMemory();
 
 // One tensor, row-major in f32. Its memory must outlive it.
 class StoredTensor {
@@ -33,6 +35,7 @@ class StoredTensor {
 
   std::int64_t elements() const { return m_elements; }
   bool empty() const { return m_elements == 0; }
+  bool isHost() const { return m_memory == nullptr || m_memory->isHost(); }
   std::vector<float> values() const;
   // Both throw Error(internal) unless `to` or `from` is of this size.
   void read(std::span<float> to) const;

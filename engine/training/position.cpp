@@ -27,6 +27,7 @@ Json Position::toJson() const {
       one["learning_rate"] = {{"value", update.rate->value}, {"at", update.rate->at}};
       if (update.rate->base) one["learning_rate"]["base"] = *update.rate->base;
     }
+    if (update.lossScale > 0) one["loss_scale"] = {{"value", update.lossScale}, {"finite_steps", update.finiteSteps}};
     counts.push_back(std::move(one));
   }
   Json json = {{"version", kCheckpointVersion},
@@ -68,6 +69,10 @@ Position Position::fromJson(const Json& json) {
         const Json& rate = update["learning_rate"];
         place.rate = {.value = rate.at("value").get<double>(), .at = rate.at("at").get<double>()};
         if (rate.contains("base")) place.rate->base = rate["base"].get<double>();
+      }
+      if (update.contains("loss_scale")) {
+        place.lossScale = update["loss_scale"].at("value").get<double>();
+        place.finiteSteps = update["loss_scale"].at("finite_steps").get<std::int64_t>();
       }
       position.updates.push_back(place);
     }

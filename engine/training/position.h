@@ -46,6 +46,8 @@ struct Position {
   struct UpdatePlace {
     std::int64_t count = 0;  // updates done
     std::optional<RateOverride> rate;
+    double lossScale = 0;          // in f16; 0 = none
+    std::int64_t finiteSteps = 0;  // since it changed last
   };
   std::vector<UpdatePlace> updates;
   std::int64_t batch = 0;     // a batch that was changed while training; 0 = that of the settings

@@ -63,9 +63,22 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   std::vector<GradientExchange::Bucket> exchanged;
   for (const auto& names : buckets) {
     GradientExchange::Bucket bucket{.label = labelOf(names), .tensors = {}, .wire = m_wire};
+    const std::size_t first = m_stored.size();
     for (const std::string& name : names) {
-      m_tensors.push_back(store.at(name).gradient.host());
+      StoredTensor& gradient = store.at(name).gradient;
+      m_stored.push_back(&gradient);
+      m_copies.emplace_back(gradient.isHost() ? 0 : static_cast<std::size_t>(gradient.elements()));
+      m_tensors.push_back(gradient.isHost() ? gradient.host() : std::span(m_copies.back()));
       bucket.tensors.push_back(m_tensors.back());
+    }
+    if (std::any_of(m_stored.begin(), m_stored.end(), [](const StoredTensor* one) { return !one->isHost(); })) {
+      const std::size_t count = names.size();
+      bucket.fetch = [this, first, count] {
+        for (std::size_t i = first; i < first + count; ++i) m_stored[i]->read(m_tensors[i]);
+      };
+      bucket.deliver = [this, first, count] {
+        for (std::size_t i = first; i < first + count; ++i) m_stored[i]->write(m_tensors[i]);
+      };
     }
     exchanged.push_back(std::move(bucket));
   }
@@ -87,6 +100,16 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   }
   if (parallel.ranks() > 1)
     m_gradients = std::make_unique<GradientExchange>(parallel.communicator, std::move(exchanged), parallel.trace);
+}
+
+void StepExchange::fetch() {
+  for (std::size_t i = 0; i < m_stored.size(); ++i)
+    if (!m_copies[i].empty()) m_stored[i]->read(m_tensors[i]);
+}
+
+void StepExchange::deliver() {
+  for (std::size_t i = 0; i < m_stored.size(); ++i)
+    if (!m_copies[i].empty()) m_stored[i]->write(m_tensors[i]);
 }
 
 void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std::int64_t shardsOfAll,
@@ -122,8 +145,10 @@ void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& c
   for (std::size_t k = 0; k < shards.size(); ++k)
     computeShard(shards, k, compute, {.accumulate = k > 0, .exchange = m_gradients && k + 1 == shards.size()});
   if (!m_gradients) return;
-  if (shards.empty())
+  if (shards.empty()) {
     for (const std::span<float>& tensor : m_tensors) std::fill(tensor.begin(), tensor.end(), 0.0f);
+    deliver();
+  }
   m_gradients->postAll();  // the statistics, and everything where there was nothing to compute
   m_gradients->wait();
 }
@@ -134,6 +159,7 @@ void StepExchange::runRounded(const std::vector<Shard>& shards, const Compute& c
   for (std::size_t k = 0; k < shards.size(); ++k) {
     computeShard(shards, k, compute, {.accumulate = !shards[k].opens});
     if (!shards[k].closes) continue;
+    fetch();
     std::size_t at = 0;
     for (const std::span<float>& tensor : m_tensors) {
       addRounded(m_wire, tensor, std::span(m_sum).subspan(at, tensor.size()), m_words);
@@ -141,12 +167,12 @@ void StepExchange::runRounded(const std::vector<Shard>& shards, const Compute& c
     }
   }
   copyTo(m_tensors, m_sum);
-  if (m_gradients) {
-    m_gradients->postAll();
-    m_gradients->wait();
-  } else {
+  if (!m_gradients)
     for (const std::span<float>& tensor : m_tensors) roundTo(m_wire, tensor, m_words);
-  }
+  deliver();
+  if (!m_gradients) return;
+  m_gradients->postAll();
+  m_gradients->wait();
 }
 
 void StepExchange::runTree(const std::vector<Shard>& shards, const Compute& compute) {
@@ -157,6 +183,7 @@ void StepExchange::runTree(const std::vector<Shard>& shards, const Compute& comp
   };
   const auto leaf = [&](int, std::span<float> to) {
     computeShard(shards, k, compute, {});
+    fetch();
     copyFrom(m_tensors, to);
     if (m_averaging) {
       read(m_states, to.subspan(gradients));
@@ -170,6 +197,7 @@ void StepExchange::runTree(const std::vector<Shard>& shards, const Compute& comp
   m_parallel.communicator.activity().subject.store("all gradients", std::memory_order_relaxed);
   m_tree->run(has, leaf, m_sum);
   copyTo(m_tensors, m_sum);
+  deliver();
   if (m_averaging) std::copy(m_sum.begin() + static_cast<std::ptrdiff_t>(gradients), m_sum.end(), m_mean.begin());
 }
 

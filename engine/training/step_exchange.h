@@ -35,6 +35,12 @@ class StepExchange {
 
   const Parallel& m_parallel;
   Wire m_wire;
+  // Gradients in the host's memory: the store's own where the machine is the host, else copies, which fetch() and
+  // deliver() keep true.
+  void fetch();
+  void deliver();
+  std::vector<StoredTensor*> m_stored;
+  std::vector<std::vector<float>> m_copies;  // by tensor; empty on the host
   std::vector<std::span<float>> m_tensors;
   std::vector<StoredTensor*> m_states;
   std::vector<float> m_before, m_after, m_mean;  // statistics before the step and after a shard; their mean so far

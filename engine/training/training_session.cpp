@@ -71,7 +71,7 @@ bool TrainingSession::finished() const {
 void TrainingSession::trainStep() {
   const auto begin = Clock::now();
   std::vector<Feed*> fed;
-  double rate = 0, gradientNorm = 0;
+  StepFigures figures;
   std::string diverged;
   std::vector<int> apart;
   Signals signals{.stop = stopWanted(), .commands = !m_held.empty()};
@@ -97,8 +97,7 @@ void TrainingSession::trainStep() {
     if (!outcome.diverged.empty())
       diverged = fmt::format("in network '{}' {}", update.network().name, outcome.diverged);
     if (i == 0) {
-      rate = ownRate;
-      gradientNorm = outcome.gradientNorm;
+      figures = {.rate = ownRate, .gradientNorm = outcome.gradientNorm, .lossScale = outcome.lossScale};
       measured = m_firstMeasured = std::move(outcome.measured);
       m_ownMetrics = measured.metrics.size();
       continue;
@@ -122,7 +121,7 @@ void TrainingSession::trainStep() {
                                                               : static_cast<double>(batch.first + batch.size) /
                                                                     static_cast<double>(m_primary->samplesPerEpoch()));
   }
-  tellStep(measured, rate, gradientNorm, begin);
+  tellStep(measured, figures, begin);
   if (!diverged.empty()) {
     throwError(ErrorCode::diverged,
                "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, "
@@ -305,18 +304,20 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
   }
 }
 
-void TrainingSession::tellStep(const Measured& measured, double rate, double gradientNorm, Clock::time_point begin) {
+void TrainingSession::tellStep(const Measured& measured, const StepFigures& figures, Clock::time_point begin) {
   double waited = 0;
   for (const auto& [name, feed] : m_feeds) waited += feed->waited();
-  tell("step", {{"step", m_step},
-                {"epoch", m_position.epoch},
-                {"samples", m_position.samples},
-                {"loss", numberToJson(measured.loss)},
-                {"metrics", metricsJson(measured)},
-                {"learning_rate", numberToJson(rate)},
-                {"gradient_norm", numberToJson(gradientNorm)},
-                {"ms", rounded(milliseconds(Clock::now() - begin))},
-                {"data_ms", rounded(waited * 1e3)}});
+  Json step = {{"step", m_step},
+               {"epoch", m_position.epoch},
+               {"samples", m_position.samples},
+               {"loss", numberToJson(measured.loss)},
+               {"metrics", metricsJson(measured)},
+               {"learning_rate", numberToJson(figures.rate)},
+               {"gradient_norm", numberToJson(figures.gradientNorm)},
+               {"ms", rounded(milliseconds(Clock::now() - begin))},
+               {"data_ms", rounded(waited * 1e3)}};
+  if (figures.lossScale > 0) step["loss_scale"] = figures.lossScale;
+  tell("step", step);
 }
 
 void TrainingSession::tellCheckpoint(const CheckpointKeeper::Written& written) {

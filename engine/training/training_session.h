@@ -58,7 +58,11 @@ class TrainingSession {
   void checkpointIfDue(bool epochEnded);
   void writeCheckpoint(bool keep);
   void saveBestBeforeDivergence();
-  void tellStep(const Measured& measured, double rate, double gradientNorm, Clock::time_point begin);
+  struct StepFigures {
+    double rate = 0, gradientNorm = 0;
+    double lossScale = 0;  // in f16; 0 = none
+  };
+  void tellStep(const Measured& measured, const StepFigures& figures, Clock::time_point begin);
   void tell(std::string_view kind, const Json& fields);
   void tellCheckpoint(const CheckpointKeeper::Written& written);
   Position position() const;

@@ -8,7 +8,7 @@
 
 namespace loom {
 
-UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts) {
+UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(parts.settings.precision) {
   // A rank without samples would not enter the collectives inside the program, and the others would wait for it.
   if (parts.settings.statistics == BatchStatistics::synchronised && parts.feed.smallestBatch() < parts.parallel.ranks())
     throwError(
@@ -68,9 +68,18 @@ void UpdateRunner::setLearningRate(double value, double scheduleStep) {
   m_override = RateOverride{.value = value, .at = scheduleStep, .base = m_update->baseRate()};
 }
 
+Position::UpdatePlace UpdateRunner::place() const {
+  Position::UpdatePlace place{.count = m_update->count(), .rate = m_override};
+  if (!m_scale.active()) return place;
+  place.lossScale = m_scale.value();
+  place.finiteSteps = m_scale.finiteSteps();
+  return place;
+}
+
 void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_update->setCount(place.count);
   m_override = place.rate;
+  m_scale.restore(place.lossScale, place.finiteSteps);
 }
 
 Executable& UpdateRunner::fill(std::size_t k) {
@@ -87,6 +96,7 @@ void UpdateRunner::compute(std::size_t k, StepOptions options) {
   options.step = m_lastOptions.step;
   options.firstSample = shard.first;
   options.lossScale = static_cast<double>(shard.count) / static_cast<double>(m_parts.feed.current().size);
+  options.gradientScale = m_scale.value();
   try {
     executable.run(options);
   } catch (Error& error) {
@@ -140,8 +150,13 @@ UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, 
   }
   const ApplyOutcome applied = m_update->apply({.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
   outcome.gradientNorm = applied.gradientNorm;
+  if (m_scale.active()) outcome.lossScale = m_scale.value();
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
-  if (!applied.notFinite.empty())
+  if (applied.notFinite.empty())
+    m_scale.grow();
+  else if (m_scale.shrink())
+    outcome.skipped = true;
+  else
     outcome.diverged = diagnose(fmt::format("the gradient of '{}' is not finite", applied.notFinite),
                                 m_shards.empty() ? 0 : m_shards.size() - 1);
   return outcome;

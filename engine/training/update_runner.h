@@ -8,6 +8,7 @@
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
 #include "engine/training/gather.h"
+#include "engine/training/loss_scale.h"
 #include "engine/training/means.h"
 #include "engine/training/parameter_update.h"
 #include "engine/training/position.h"
@@ -40,6 +41,8 @@ class UpdateRunner {
   struct Outcome {
     Measured measured;
     double gradientNorm = 0;
+    double lossScale = 0;                 // in f16: that of this step; 0 = none
+    bool skipped = false;                 // its gradients overflowed: nothing was changed, the next step has half the scale
     std::string diverged;                 // what is not finite and where; empty = all is well; the same on every rank
     bool stop = false, commands = false;  // what some rank said (Signals)
     std::vector<int> apart;               // ranks whose weights are not those of rank 0 (Signals)
@@ -57,7 +60,7 @@ class UpdateRunner {
   const Network& network() const { return m_parts.network; }
   const ParameterUpdate& update() const { return *m_update; }
   const Executable& executable() const { return m_parts.networks.get(m_request); }
-  Position::UpdatePlace place() const { return {.count = m_update->count(), .rate = m_override}; }
+  Position::UpdatePlace place() const;
   void setPlace(const Position::UpdatePlace& place);
 
  private:
@@ -79,6 +82,7 @@ class UpdateRunner {
   std::string m_notFinite;           // a loss of this rank's
   std::size_t m_notFiniteShard = 0;  // and where
   StepOptions m_lastOptions;
+  LossScale m_scale;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;
   std::optional<RateOverride> m_override;

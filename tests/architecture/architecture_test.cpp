@@ -86,6 +86,7 @@ const std::map<std::string, std::set<std::string>> kArrows = {
       "engine/optimizers", "engine/schedules"}},
     {"engine/export", {"engine/network", "engine/program", "engine/ops"}},
     {"engine/cpu", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
+    {"engine/cuda", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
     {"engine/comm", {"engine/ops", "engine/program"}},
     {"engine/training",
      {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/passes", "engine/ops",
@@ -94,7 +95,7 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/loom",
      {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/passes", "engine/ops",
       "engine/program", "engine/optimizers", "engine/schedules", "engine/data", "engine/run", "engine/planner",
-      "engine/export", "engine/cpu", "engine/comm", "engine/training", "engine/agent"}},
+      "engine/export", "engine/cpu", "engine/cuda", "engine/comm", "engine/training", "engine/agent"}},
 };
 // What Qt's side may include of the engine: every room that knows no machine.
 const std::set<std::string> kCore = {"engine/base",       "engine/catalogue", "engine/run",     "engine/ops",

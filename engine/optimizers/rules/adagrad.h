@@ -7,6 +7,7 @@ namespace loom {
 
 // Slot: the sum of squares v, which begins with `initialSum`.
 struct AdagradRule {
+  static constexpr const char* kName = "adagrad";
   static constexpr int kSlots = 1;
   double epsilon, initialSum;
 

@@ -12,6 +12,7 @@ enum class DecayPlace { gradient, weight };
 //   w -= learning_rate / (1 - beta1^t) · m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 // The corrections are computed in double.
 struct AdamRule {
+  static constexpr const char* kName = "adam";
   static constexpr int kSlots = 2;
   double beta1, beta2, epsilon;
   DecayPlace place;

@@ -7,6 +7,7 @@ namespace loom {
 
 // Slots: Adam's means m and v, which gather() brings up to date.
 struct LambRule {
+  static constexpr const char* kName = "lamb";
   static constexpr int kSlots = 2;
   double beta1, beta2, epsilon, low, high;  // bounds of the weights' length
   bool corrected;                           // the bias of m and v

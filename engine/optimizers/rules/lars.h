@@ -9,6 +9,7 @@ enum class RatePlace { inside, outside };  // of the buffer
 
 // Slot: the buffer v = keep v + take (scale g + decay w); w -= rate v.
 struct LarsRule {
+  static constexpr const char* kName = "lars";
   static constexpr int kSlots = 1;
   double momentum, coefficient, epsilon;
   bool clips;

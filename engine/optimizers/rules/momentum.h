@@ -5,6 +5,7 @@ namespace loom {
 
 // Slot: the buffer b.
 struct MomentumRule {
+  static constexpr const char* kName = "momentum";
   static constexpr int kSlots = 1;
   double momentum, dampening;
 

@@ -5,6 +5,7 @@ namespace loom {
 
 // Slot: the buffer b.
 struct NesterovRule {
+  static constexpr const char* kName = "nesterov";
   static constexpr int kSlots = 1;
   double momentum;
 

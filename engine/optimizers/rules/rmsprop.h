@@ -7,6 +7,7 @@ namespace loom {
 
 // Slot: the mean square v.
 struct RmsPropRule {
+  static constexpr const char* kName = "rmsprop";
   static constexpr int kSlots = 1;
   double keep, epsilon;
 
@@ -36,6 +37,7 @@ struct RmsPropRule {
 
 // Slots: v, and the buffer b that gathers the divided gradients.
 struct RmsPropMomentumRule {
+  static constexpr const char* kName = "rmsprop_momentum";
   static constexpr int kSlots = 2;
   double keep, epsilon, momentum;
 

@@ -3,6 +3,7 @@
 // Nothing in this folder includes the catalogue or a vendor's header.
 //
 // A rule is a plain struct of its hyper-parameters. T is float on machines and double in references:
+//   static constexpr const char* kName;                      what its kernels are called by
 //   static constexpr int kSlots;                             numbers that it keeps for each weight, 0 at first
 //   template <class T> struct Constants;                     what all elements of a tensor share in a step
 //   template <class T> Constants<T> constants(const UpdateScalars&) const;

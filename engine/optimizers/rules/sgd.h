@@ -4,6 +4,7 @@
 namespace loom {
 
 struct SgdRule {
+  static constexpr const char* kName = "sgd";
   static constexpr int kSlots = 0;
 
   template <class T>

@@ -136,6 +136,20 @@ TEST(CpuExecutable, arenaIsSmallerThanItsTensors) {
   EXPECT_LT(cpu->compile(program, store, {})->describe()["arena_bytes"].get<double>(), 0.8 * bytes);
 }
 
+// What a step will take is told without weights, slots and arena: by the same plan, to the byte.
+TEST_P(CpuNetwork, isMeasuredAsItIsLaidOut) {
+  for (const DataType precision : {DataType::f32, DataType::bf16}) {
+    const auto cpu = makeCpuBackend(2);
+    const CompileOptions options{.precision = precision, .threads = 2};
+    const BufferPlan::Extent told = cpu->measure(GetParam().make(6), options);
+    ParameterStore store(1);
+    const Json facts = cpu->compile(GetParam().make(6), store, options)->describe();
+    EXPECT_EQ(told.shared + told.lasting, facts["arena_bytes"].get<std::size_t>());
+    EXPECT_EQ(told.lasting, facts["lasting_bytes"].get<std::size_t>());
+    EXPECT_GT(told.shared, 0u);
+  }
+}
+
 // Bringing weights into the kernels' layouts costs a pass over them: an evaluation does it once.
 TEST(CpuExecutable, weightsArePackedOnceAChange) {
   const auto cpu = makeCpuBackend(2);

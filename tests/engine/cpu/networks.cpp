@@ -191,7 +191,7 @@ Outcome collect(const Executable& executable, const ParameterStore& store) {
 }
 
 Outcome step(Backend& backend, const Program& program, const CompileOptions& options) {
-  ParameterStore store(11);
+  ParameterStore store(11, backend.makeMemory());
   store.ensure(program.parameters);
   const auto executable = backend.compile(program, store, options);
   fill(*executable, kClasses);

@@ -116,7 +116,9 @@ TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(loom(m_workshop, {"train", "none.loom"}).code, exitCode(ErrorCode::missingFile));
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "datasets.training.csv=none.csv"}).code,
             exitCode(ErrorCode::missingFile));
+  ::setenv("GRADLOOM_CUDA_MODULE", "/nowhere/loom_cuda.so", 1);  // whatever this machine has
   EXPECT_EQ(loom(m_workshop, {"train", "p.loom", "--device", "cuda"}).code, exitCode(ErrorCode::device));
+  ::unsetenv("GRADLOOM_CUDA_MODULE");
   m_workshop.write("newer.loom", "{\"loom\": 9}");
   EXPECT_EQ(loom(m_workshop, {"check", "newer.loom"}).code, exitCode(ErrorCode::newerVersion));
   m_workshop.write("broken.loom", "{\"loom\": 1,");

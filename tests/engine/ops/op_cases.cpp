@@ -69,8 +69,14 @@ Program programOf(const OpCase& opCase, bool backward) {
   ProgramBuilder builder(1, 1, true);
   builder.setOrigin(opCase.name);
   std::vector<TensorId> inputs;
-  for (std::size_t k = 0; k < opCase.inputs.size(); ++k) inputs.push_back(declare(builder, opCase.inputs[k], k));
-  const TensorId y = builder.add(opCase.op, inputs, opCase.attributes);
+  for (std::size_t k = 0; k < opCase.inputs.size(); ++k) {
+    inputs.push_back(declare(builder, opCase.inputs[k], k));
+    const InputKind kind = opCase.inputs[k].kind;
+    if (opCase.inside && (kind == InputKind::values || kind == InputKind::given))
+      inputs.back() = builder.add("scale", {inputs.back()}, {{"factor", 0.5}});
+  }
+  TensorId y = builder.add(opCase.op, inputs, opCase.attributes);
+  if (opCase.inside && builder.tensor(y).type == DataType::f32) y = builder.add("scale", {y}, {{"factor", 2.0}});
   const TensorId projection = builder.input("projection", builder.shape(y), DataType::f32);
   const TensorId product = builder.tensor(y).type != DataType::f32
                                ? projection
@@ -120,14 +126,14 @@ void prepare(const OpCase& opCase, Evaluator& evaluator) {
 
 Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options, bool backward) {
   const Program program = programOf(opCase, backward);
-  ParameterStore store(1);
+  ParameterStore store(1, backend.makeMemory());
   store.ensure(program.parameters);
   const std::unique_ptr<Executable> executable = backend.compile(program, store, options);
   for (std::size_t k = 0; k < opCase.inputs.size(); ++k) {
     const InputCase& input = opCase.inputs[k];
     const std::vector<double> values = valuesOf(opCase, k, input.shape.elements());
     if (store.has(nameOf(k)))
-      std::copy(values.begin(), values.end(), store.at(nameOf(k)).value.host().begin());
+      store.at(nameOf(k)).value.write(std::vector<float>(values.begin(), values.end()));
     else if (input.kind == InputKind::given)
       write<float>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::squares)

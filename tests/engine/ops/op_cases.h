@@ -36,6 +36,9 @@ struct OpCase {
   std::string op;
   std::vector<InputCase> inputs;
   Attributes attributes;
+  // Floating inputs come through a scale by 1/2 and y goes through one by 2, so that the op is between tensors of the
+  // program's own: those that a backend may keep in 16 bits.
+  bool inside = false;
 };
 
 // Programs of one of two ranks: no process runs them by itself (tests/engine/ranks does, with others).

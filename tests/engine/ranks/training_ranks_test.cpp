@@ -9,6 +9,7 @@
 
 #include "engine/base/files.h"
 #include "tests/engine/ranks/ranks.h"
+#include "tests/engine/training/far_machine.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -227,6 +228,27 @@ TEST_P(Networks, VirtualRanksFollowRealOnes) {
   for (std::size_t i = 0; i < one.validation.size(); ++i) EXPECT_NEAR(together.validation[i], one.validation[i], 2e-4);
   for (const auto& [name, values] : one.tensors)
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(together.tensors.at(name)[i], values[i], 2e-3) << name;
+}
+
+// Gradients and statistics of a machine whose memory the host cannot follow go and come back by copies: the same bits,
+// over every wire, added in the store, rounded one by one, or in a tree.
+TEST(Exchange, FollowsNoAddress) {
+  for (const Json& settings : {Json{{"wire", "f32"}}, Json{{"wire", "bf16"}}, Json{{"deterministic", true}},
+                               Json{{"wire", "f16"}, {"virtual_ranks", 2 * size()}}}) {
+    const Shared shared("far");
+    Json project = projectOf(kNets[1], settings);
+    project["training"]["max_steps"] = 3;
+    const auto outcome = [&](const char* name, Backend& backend) {
+      const Workshop::Run run = runOnAll(shared, project, name, false, &backend);
+      return rank() == 0 ? outcomeOf(run) : Outcome{};
+    };
+    const auto reference = makeReferenceBackend();
+    FarBackend far;
+    const Outcome here = outcome("here", *reference), there = outcome("there", far);
+    EXPECT_EQ(here.tensors, there.tensors) << settings;
+    EXPECT_EQ(here.losses, there.losses) << settings;
+    EXPECT_EQ(here.losses.size(), rank() == 0 ? 3u : 0u);
+  }
 }
 
 // Statistics of all ranks at once are those of one rank with the whole batch.

@@ -10,6 +10,7 @@
 #include "engine/training/position.h"
 #include "engine/training/same_weights.h"
 #include "tests/engine/run/folder.h"
+#include "tests/engine/training/far_machine.h"
 
 namespace loom {
 namespace {
@@ -50,28 +51,6 @@ TEST_F(Checkpoints, BringEverythingBack) {
   EXPECT_EQ(other.slot("fc/weight", "m").host()[4], 7);
   EXPECT_EQ(checkpoint.step(), 12);
 }
-
-// A machine whose addresses mean nothing to the host: whoever follows one ends the test.
-class FarMemory final : public TensorMemory {
- public:
-  float* allocate(std::int64_t elements) override {
-    m_blocks.emplace_back(static_cast<std::size_t>(elements));
-    return reinterpret_cast<float*>(m_blocks.size() << 32);
-  }
-  void read(const float* from, std::span<float> to) const override {
-    std::copy_n(block(from).begin(), to.size(), to.begin());
-  }
-  void write(std::span<const float> from, float* to) override { std::copy(from.begin(), from.end(), mine(to).begin()); }
-  void copy(const float* from, float* to, std::int64_t) override { mine(to) = block(from); }
-  bool isHost() const override { return false; }
-
- private:
-  const std::vector<float>& block(const float* at) const {
-    return m_blocks.at((reinterpret_cast<std::uintptr_t>(at) >> 32) - 1);
-  }
-  std::vector<float>& mine(const float* at) { return const_cast<std::vector<float>&>(block(at)); }
-  std::vector<std::vector<float>> m_blocks;
-};
 
 TEST_F(Checkpoints, GoBetweenMachines) {
   CheckpointKeeper keeper(m_folder.run());

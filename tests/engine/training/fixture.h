@@ -78,6 +78,9 @@ class WatchedBackend final : public Backend {
     if (ran) made = std::make_unique<Watched>(std::move(made), [this, &store] { ran(store); });
     return made;
   }
+  BufferPlan::Extent measure(Program program, const CompileOptions& options) override {
+    return cpuBackend().measure(std::move(program), options);
+  }
 
  private:
   class Watched final : public Executable {

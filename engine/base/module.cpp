@@ -1,4 +1,4 @@
-#include "engine/comm/module.h"
+#include "engine/base/module.h"
 
 #include <cstdlib>
 

@@ -1,0 +1,264 @@
+// Batch normalisation: moments of chunks of rows, of all rows, then the normalisation; backwards sums of chunks,
+// factors of channels, then dx.
+#include "engine/cuda/kernels/batch_normalization.h"
+#include "engine/cuda/kernels/channels.cuh"
+
+namespace loom::cuda {
+
+// Of a part of the rows: their number, mean, and sum of squares about the mean.
+template <class Number>
+struct PartMoments {
+  Number count = 0, mean = 0, squares = 0;
+};
+
+// Chan, Golub, LeVeque, 1983.
+template <class Number>
+__device__ __forceinline__ PartMoments<Number> merged(const PartMoments<Number>& a, const PartMoments<Number>& b) {
+  if (b.count == 0) return a;
+  const Number count = a.count + b.count, share = b.count / count, away = b.mean - a.mean;
+  return {count, a.mean + away * share, a.squares + b.squares + away * away * a.count * share};
+}
+
+// Welford, 1962: a mean far from zero costs no digits.
+template <class T, int kWidth>
+__device__ __forceinline__ void momentsOf(const BatchMomentsArguments& a) {
+  constexpr int kNumbers = kWidth * kChannelThreads;
+  LOOM_SHARED(float, counts, kChannelThreads);
+  LOOM_SHARED(float, means, kNumbers);
+  LOOM_SHARED(float, squares, kNumbers);
+  const ChannelPart part = channelPart<kWidth>(a.view);
+  const T* const x = static_cast<const T*>(a.x) + part.channel;
+  float count = 0, mean[kWidth] = {}, square[kWidth] = {};
+  for (std::int64_t row = part.first; row < part.last; row += kRowsAhead * part.step) {
+    Few<T, kWidth> ahead[kRowsAhead];
+    for (int k = 0; k < kRowsAhead; ++k)
+      if (row + k * part.step < part.last) ahead[k] = loadFew<T, kWidth>(x + (row + k * part.step) * a.view.channels);
+    for (int k = 0; k < kRowsAhead; ++k) {
+      if (row + k * part.step >= part.last) continue;
+      count += 1;
+      const float share = 1 / count;
+      for (int i = 0; i < kWidth; ++i) {
+        const float value = toFloat(ahead[k].at[i]), away = value - mean[i];
+        mean[i] += away * share;
+        square[i] += away * (value - mean[i]);
+      }
+    }
+  }
+  const int me = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  counts[me] = count;
+  for (int i = 0; i < kWidth; ++i) {
+    means[i * kChannelThreads + me] = mean[i];
+    squares[i * kChannelThreads + me] = square[i];
+  }
+  for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y >= half) continue;
+    const int other = me + static_cast<int>(half * blockDim.x);
+    const float mine = counts[me], theirs = counts[other];
+    for (int i = 0; i < kWidth; ++i) {
+      const int at = i * kChannelThreads;
+      const PartMoments<float> both =
+          merged<float>({mine, means[at + me], squares[at + me]}, {theirs, means[at + other], squares[at + other]});
+      means[at + me] = both.mean;
+      squares[at + me] = both.squares;
+    }
+    counts[me] = mine + theirs;
+  }
+  if (threadIdx.y != 0 || part.channel >= a.view.channels) return;
+  float* const to = a.moments + 2 * blockIdx.y * a.view.channels + part.channel;
+  for (int i = 0; i < kWidth; ++i) {
+    to[i] = means[i * kChannelThreads + me];
+    to[a.view.channels + i] = squares[i * kChannelThreads + me];
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kChannelThreads) batchMoments(BatchMomentsArguments a) {
+  if (a.view.channels % Pack<T>::kCount == 0)
+    momentsOf<T, Pack<T>::kCount>(a);
+  else
+    momentsOf<T, 1>(a);
+}
+
+// Blocks of 32 channels x 32 threads that share the chunks.
+__global__ void __launch_bounds__(1024) batchStatistics(BatchStatisticsArguments a) {
+  LOOM_SHARED(double, counts, 1024);
+  LOOM_SHARED(double, means, 1024);
+  LOOM_SHARED(double, squares, 1024);
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
+  const int me = static_cast<int>(threadIdx.y * 32 + threadIdx.x);
+  PartMoments<double> all;
+  if (channel < a.view.channels)
+    for (int chunk = static_cast<int>(threadIdx.y); chunk < a.view.chunks; chunk += 32) {
+      const std::int64_t first = chunk * a.view.chunkRows, left = a.view.rows - first;
+      const float* const from = a.moments + 2 * chunk * a.view.channels + channel;
+      all = merged<double>(all, {static_cast<double>(left < a.view.chunkRows ? left : a.view.chunkRows), from[0],
+                                 from[a.view.channels]});
+    }
+  counts[me] = all.count;
+  means[me] = all.mean;
+  squares[me] = all.squares;
+  for (int half = 16; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.y) >= half) continue;
+    const int other = me + half * 32;
+    all = merged<double>(all, {counts[other], means[other], squares[other]});
+    counts[me] = all.count;
+    means[me] = all.mean;
+    squares[me] = all.squares;
+  }
+  if (threadIdx.y != 0 || channel >= a.view.channels) return;
+  const double n = all.count, variance = all.squares / n;
+  a.mean[channel] = static_cast<float>(all.mean);
+  a.inverse[channel] = static_cast<float>(1 / sqrt(variance + a.epsilon));
+  const double unbiased = n > 1 ? variance * (n / (n - 1)) : variance;
+  a.runningMean[channel] = static_cast<float>(a.momentum * a.runningMean[channel] + (1 - a.momentum) * all.mean);
+  a.runningVariance[channel] =
+      static_cast<float>(a.momentum * a.runningVariance[channel] + (1 - a.momentum) * unbiased);
+}
+
+template <class T, int kWidth>
+__device__ __forceinline__ void normaliseAll(const NormaliseArguments& a) {
+  const ChannelPart part = channelPart<kWidth>(a.view);
+  if (part.first >= part.last) return;
+  const T* const x = static_cast<const T*>(a.x) + part.channel;
+  const T* const addend = a.addend == nullptr ? nullptr : static_cast<const T*>(a.addend) + part.channel;
+  T* const y = static_cast<T*>(a.y) + part.channel;
+  float mean[kWidth], scale[kWidth], beta[kWidth], inverse[kWidth];
+  loadOr(a.mean, part.channel, 0, mean);
+  loadOr(a.gamma, part.channel, 1, scale);
+  loadOr(a.beta, part.channel, 0, beta);
+  loadOr(a.inverse, part.channel, 1, inverse);
+  for (int i = 0; i < kWidth; ++i)
+    scale[i] *= a.variance == nullptr ? inverse[i] : 1 / sqrtf(a.variance[part.channel + i] + a.epsilon);
+  for (std::int64_t row = part.first; row < part.last; row += kRowsAhead * part.step) {
+    Few<T, kWidth> ahead[kRowsAhead], added[kRowsAhead];
+    for (int k = 0; k < kRowsAhead; ++k) {
+      if (row + k * part.step >= part.last) continue;
+      ahead[k] = loadFew<T, kWidth>(x + (row + k * part.step) * a.view.channels);
+      if (addend != nullptr) added[k] = loadFew<T, kWidth>(addend + (row + k * part.step) * a.view.channels);
+    }
+    for (int k = 0; k < kRowsAhead; ++k) {
+      if (row + k * part.step >= part.last) continue;
+      float out[kWidth];
+      for (int i = 0; i < kWidth; ++i) {
+        out[i] = (toFloat(ahead[k].at[i]) - mean[i]) * scale[i] + beta[i];
+        if (addend != nullptr) out[i] += toFloat(added[k].at[i]);
+        if (a.relu) out[i] = out[i] < 0 ? 0 : out[i];  // so written, a NaN stays one
+      }
+      storeFloats<T, kWidth>(out, y + (row + k * part.step) * a.view.channels);
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kChannelThreads) normalise(NormaliseArguments a) {
+  if (a.view.channels % Pack<T>::kCount == 0)
+    normaliseAll<T, Pack<T>::kCount>(a);
+  else
+    normaliseAll<T, 1>(a);
+}
+
+template <class T, int kWidth>
+__device__ __forceinline__ void gradientSumsOf(const BatchGradientSumsArguments& a) {
+  const ChannelPart part = channelPart<kWidth>(a.view);
+  const T* const x = static_cast<const T*>(a.x) + part.channel;
+  const T* const dy = static_cast<const T*>(a.dy) + part.channel;
+  const T* const mask = a.mask == nullptr ? nullptr : static_cast<const T*>(a.mask) + part.channel;
+  float mean[kWidth] = {}, sum[kWidth] = {}, product[kWidth] = {};
+  if (part.first < part.last) loadOr(a.mean, part.channel, 0, mean);
+  for (std::int64_t row = part.first; row < part.last; row += kRowsAhead * part.step) {
+    Few<T, kWidth> ahead[kRowsAhead], back[kRowsAhead], positive[kRowsAhead];
+    for (int k = 0; k < kRowsAhead; ++k) {
+      const std::int64_t at = (row + k * part.step) * a.view.channels;
+      if (row + k * part.step >= part.last) continue;
+      ahead[k] = loadFew<T, kWidth>(x + at);
+      back[k] = loadFew<T, kWidth>(dy + at);
+      if (mask != nullptr) positive[k] = loadFew<T, kWidth>(mask + at);
+    }
+    for (int k = 0; k < kRowsAhead; ++k) {
+      if (row + k * part.step >= part.last) continue;
+      for (int i = 0; i < kWidth; ++i) {
+        const bool counts = mask == nullptr || toFloat(positive[k].at[i]) > 0;
+        const float gradient = counts ? toFloat(back[k].at[i]) : 0;
+        sum[i] += gradient;
+        product[i] += gradient * (toFloat(ahead[k].at[i]) - mean[i]);
+      }
+    }
+  }
+  sumPairsOfBlock<kWidth>(sum, product);
+  storePairs<kWidth>(a.view, part, sum, product, a.sums);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kChannelThreads) batchGradientSums(BatchGradientSumsArguments a) {
+  if (a.view.channels % Pack<T>::kCount == 0)
+    gradientSumsOf<T, Pack<T>::kCount>(a);
+  else
+    gradientSumsOf<T, 1>(a);
+}
+
+__global__ void __launch_bounds__(1024) batchGradientFactors(BatchGradientFactorsArguments a) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
+  double sum = 0, product = 0;
+  if (!sumPairsOfChunks(a.view, a.sums, channel, sum, product)) return;
+  const double inverse = a.inverse[channel], n = static_cast<double>(a.view.rows);
+  const double factor = (a.gamma == nullptr ? 1.0 : a.gamma[channel]) * inverse;
+  if (a.dgamma != nullptr) a.dgamma[channel] = static_cast<float>(product * inverse);
+  if (a.dbeta != nullptr) a.dbeta[channel] = static_cast<float>(sum);
+  a.factors[channel] = static_cast<float>(factor);
+  a.factors[a.view.channels + channel] = static_cast<float>(factor * inverse * inverse * product / n);
+  a.factors[2 * a.view.channels + channel] = static_cast<float>(factor * sum / n);
+}
+
+template <class T, int kWidth>
+__device__ __forceinline__ void gradientOf(const BatchGradientArguments& a) {
+  const ChannelPart part = channelPart<kWidth>(a.view);
+  if (part.first >= part.last) return;
+  const T* const x = static_cast<const T*>(a.x) + part.channel;
+  const T* const dy = static_cast<const T*>(a.dy) + part.channel;
+  const T* const mask = a.mask == nullptr ? nullptr : static_cast<const T*>(a.mask) + part.channel;
+  T* const dx = static_cast<T*>(a.dx) + part.channel;
+  float mean[kWidth], factor[kWidth], slope[kWidth], offset[kWidth];
+  loadOr(a.mean, part.channel, 0, mean);
+  loadOr(a.factors, part.channel, 0, factor);
+  loadOr(a.factors, a.view.channels + part.channel, 0, slope);
+  loadOr(a.factors, 2 * a.view.channels + part.channel, 0, offset);
+  for (std::int64_t row = part.first; row < part.last; row += kRowsAhead * part.step) {
+    Few<T, kWidth> ahead[kRowsAhead], back[kRowsAhead], positive[kRowsAhead];
+    for (int k = 0; k < kRowsAhead; ++k) {
+      const std::int64_t at = (row + k * part.step) * a.view.channels;
+      if (row + k * part.step >= part.last) continue;
+      ahead[k] = loadFew<T, kWidth>(x + at);
+      back[k] = loadFew<T, kWidth>(dy + at);
+      if (mask != nullptr) positive[k] = loadFew<T, kWidth>(mask + at);
+    }
+    for (int k = 0; k < kRowsAhead; ++k) {
+      if (row + k * part.step >= part.last) continue;
+      float out[kWidth];
+      for (int i = 0; i < kWidth; ++i) {
+        const bool counts = mask == nullptr || toFloat(positive[k].at[i]) > 0;
+        const float gradient = counts ? toFloat(back[k].at[i]) : 0;
+        out[i] = factor[i] * gradient - slope[i] * (toFloat(ahead[k].at[i]) - mean[i]) - offset[i];
+      }
+      storeFloats<T, kWidth>(out, dx + (row + k * part.step) * a.view.channels);
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kChannelThreads) batchGradient(BatchGradientArguments a) {
+  if (a.view.channels % Pack<T>::kCount == 0)
+    gradientOf<T, Pack<T>::kCount>(a);
+  else
+    gradientOf<T, 1>(a);
+}
+
+LOOM_KERNELS(batch_normalization, LOOM_KERNEL("batch_moments", batchMoments, BatchMomentsArguments),
+             LOOM_KERNEL_ONE("batch_statistics", batchStatistics, BatchStatisticsArguments),
+             LOOM_KERNEL("normalise", normalise, NormaliseArguments),
+             LOOM_KERNEL("batch_gradient_sums", batchGradientSums, BatchGradientSumsArguments),
+             LOOM_KERNEL_ONE("batch_gradient_factors", batchGradientFactors, BatchGradientFactorsArguments),
+             LOOM_KERNEL("batch_gradient", batchGradient, BatchGradientArguments))
+
+}  // namespace loom::cuda

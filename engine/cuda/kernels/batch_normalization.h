@@ -1,0 +1,63 @@
+#pragma once
+// Arguments of the kernels in batch_normalization.cuh. x, y, dy, dx, addend and mask are in T, rows x channels; vectors
+// have one number in f32 a channel. What may be null says so.
+#include "engine/cuda/kernels/channels.h"
+
+namespace loom::cuda {
+
+// Each chunk's mean, and its sum of squares about it, of each channel.
+struct BatchMomentsArguments {
+  ChannelRows view;
+  const void* x = nullptr;
+  float* moments = nullptr;  // chunks x {mean, squares} x channels
+};
+
+// The moments of all chunks into those of all rows:
+//   mean, inverse = 1 / sqrt(variance + epsilon); running <- momentum running + (1 - momentum) batch, the variance of
+//   the batch with n - 1 in its denominator there
+struct BatchStatisticsArguments {
+  ChannelRows view;
+  const float* moments = nullptr;
+  float *mean = nullptr, *inverse = nullptr;
+  float *runningMean = nullptr, *runningVariance = nullptr;
+  double epsilon = 0, momentum = 0;
+};
+
+// y = (x - mean) gamma inverse + beta (+ addend), then max(y, 0) where `relu`. In place of x or addend, too.
+struct NormaliseArguments {
+  ChannelRows view;
+  const void *x = nullptr, *addend = nullptr;  // addend: may be null
+  void* y = nullptr;
+  const float *gamma = nullptr, *beta = nullptr;    // may be null: 1 and 0
+  const float *mean = nullptr, *inverse = nullptr;  // inverse: null where `variance` is given instead
+  const float* variance = nullptr;
+  float epsilon = 0;  // of the variance
+  bool relu = false;
+};
+
+// Each chunk's sums of dy and of dy (x - mean) for each channel; dy counts where mask > 0.
+struct BatchGradientSumsArguments {
+  ChannelRows view;
+  const void *x = nullptr, *dy = nullptr, *mask = nullptr;  // mask: may be null
+  const float* mean = nullptr;
+  float* sums = nullptr;  // chunks x {dy, dy (x - mean)} x channels
+};
+
+// dgamma = inverse sum(dy (x - mean)), dbeta = sum(dy), and what BatchGradientArguments takes: with n rows
+//   a = gamma inverse, b = a inverse^2 sum(dy (x - mean)) / n, c = a sum(dy) / n
+struct BatchGradientFactorsArguments {
+  ChannelRows view;
+  const float *sums = nullptr, *gamma = nullptr, *inverse = nullptr;  // gamma: may be null
+  float *dgamma = nullptr, *dbeta = nullptr;                          // may be null
+  float* factors = nullptr;                                           // {a, b, c} x channels
+};
+
+// dx = a dy - b (x - mean) - c, in place of x or dy, too.
+struct BatchGradientArguments {
+  ChannelRows view;
+  const void *x = nullptr, *dy = nullptr, *mask = nullptr;  // mask: may be null
+  void* dx = nullptr;
+  const float *mean = nullptr, *factors = nullptr;
+};
+
+}  // namespace loom::cuda

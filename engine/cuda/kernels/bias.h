@@ -1,0 +1,26 @@
+#pragma once
+// Arguments of the kernels in bias.cuh. T of the kernels is the type of x and y.
+#include <cstdint>
+
+namespace loom::cuda {
+
+inline constexpr unsigned kColumnSumRows = 8, kColumnSumLanes = 32;  // the block: lanes x rows of threads
+
+// sums[chunk][c] = sum of x[r][c] over the chunk's rows. Grid: columns in tiles of kColumnSumLanes packs (`packed`:
+// 16 bytes of x, else one number), by chunks. Summed in a fixed order.
+struct ColumnSumArguments {
+  const void* x = nullptr;  // rows x columns, row-major
+  float* sums = nullptr;    // chunks x columns
+  std::int64_t rows = 0, columns = 0, rowsPerChunk = 0;
+  bool packed = false;  // columns are a multiple of a pack
+};
+
+// y[r][c] = y[r][c] + bias[c], then as a ReLU if asked for.
+struct AddBiasArguments {
+  void* y = nullptr;            // rows x columns
+  const float* bias = nullptr;  // null: 0
+  std::int64_t count = 0, columns = 0;
+  bool relu = false;
+};
+
+}  // namespace loom::cuda

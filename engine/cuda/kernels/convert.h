@@ -1,0 +1,48 @@
+#pragma once
+// Arguments of the kernels in convert.cuh.
+#include <cstdint>
+
+#include "engine/base/data_type.h"
+#include "engine/base/shape.h"
+#include "engine/program/layout.h"
+
+namespace loom::cuda {
+
+inline constexpr int kMostAxes = 6;
+inline constexpr int kConvertPack = 4;  // numbers that are moved at once
+
+// to[i] = from[place of i], from one type into another; f32, bf16 and f16 into each other, any other type into itself.
+struct ConvertArguments {
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  DataType fromType = DataType::f32, toType = DataType::f32;
+  std::int64_t count = 0;
+  int axes = 0;                          // 0: the same place
+  std::int64_t extents[kMostAxes] = {};  // of `to`, outermost first
+  std::int64_t strides[kMostAxes] = {};  // in `from`, elements
+  bool packed = false;                   // canPack()
+};
+
+// Whether so many numbers at a time stand together on both sides, both of which begin at multiples of 64 bytes.
+bool canPack(const ConvertArguments& arguments);
+
+// How a step's gradients come into the store; behind the step's scalars on the device.
+struct DeliveryWords {
+  std::int32_t accumulate;  // 1: added to what stands there
+  float scale;              // 1 / StepOptions::gradientScale
+};
+
+// g = scale x, or g + scale x.
+struct DeliverArguments {
+  const float* from = nullptr;
+  float* to = nullptr;
+  const DeliveryWords* words = nullptr;
+  std::int64_t count = 0;
+};
+
+// Of a tensor that stands in one layout and type and is wanted in another; addresses are left out. Throws
+// Error(internal) for more than kMostAxes axes and for types that do not convert.
+ConvertArguments convertArguments(const Shape& shape, const Layout& from, DataType fromType, const Layout& to,
+                                  DataType toType);
+
+}  // namespace loom::cuda

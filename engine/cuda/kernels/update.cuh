@@ -1,0 +1,197 @@
+// An optimizer's step. The rules' arithmetic is that of engine/optimizers/rules; a new rule adds its rows at the end.
+#include "engine/cuda/kernels/language.h"
+#include "engine/cuda/kernels/reduce_block.cuh"
+#include "engine/cuda/kernels/update.h"
+#include "engine/optimizers/rules/adagrad.h"
+#include "engine/optimizers/rules/adam.h"
+#include "engine/optimizers/rules/lamb.h"
+#include "engine/optimizers/rules/lars.h"
+#include "engine/optimizers/rules/momentum.h"
+#include "engine/optimizers/rules/nesterov.h"
+#include "engine/optimizers/rules/rmsprop.h"
+#include "engine/optimizers/rules/sgd.h"
+
+namespace loom::cuda {
+
+// The piece's elements [first, end) of its tensor; calls visit4(i) for those that a thread takes four at once, and
+// visit(i) for what is left over. Pieces and tensors begin at multiples of 16 bytes.
+template <class Visit4, class Visit>
+__device__ __forceinline__ void overPiece(const TensorPieces& tensor, const Piece& piece, const Visit4& visit4,
+                                          const Visit& visit) {
+  const std::int64_t first = piece.part * kPieceElements, end = first + kPieceElements;
+  const std::int64_t last = end < tensor.count ? end : tensor.count, whole = last - (last - first) % 4;
+  for (std::int64_t i = first + 4 * static_cast<int>(threadIdx.x); i < whole; i += 4 * kUpdateThreads) visit4(i);
+  if (whole + threadIdx.x < last) visit(whole + threadIdx.x);
+}
+
+__global__ void __launch_bounds__(kUpdateThreads) squaresOfPieces(SquaresArguments a) {
+  const Piece piece = a.pieces[blockIdx.x];
+  const SquaresTensor tensor = a.tensors[piece.tensor];
+  double sum = 0;
+  const auto add = [&](float x) { sum += static_cast<double>(x) * x; };
+  overPiece(
+      tensor.pieces, piece,
+      [&](std::int64_t i) {
+        const Pack<float> pack = *reinterpret_cast<const Pack<float>*>(tensor.x + i);
+        for (int k = 0; k < 4; ++k) add(pack.at[k]);
+      },
+      [&](std::int64_t i) { add(tensor.x[i]); });
+  sum = blockSum<kUpdateThreads>(sum);
+  if (threadIdx.x == 0) a.parts[blockIdx.x] = sum;
+}
+
+// A warp a tensor.
+__global__ void __launch_bounds__(kUpdateThreads) squaresOfTensors(SquaresArguments a) {
+  const std::int64_t t = firstOfThread() / kWarp;
+  if (t >= a.tensorCount) return;
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const TensorPieces pieces = a.tensors[t].pieces;
+  double sum = 0;
+  for (std::int32_t k = lane; k < pieces.pieces; k += kWarp) sum += a.parts[pieces.firstPiece + k];
+  sum = warpSum(sum);
+  if (lane == 0) a.squares[t] = sum;
+}
+
+__device__ __forceinline__ double numberOf(const UpdateNumber& number) {
+  if (number.type == DataType::f64) return *reinterpret_cast<const double*>(number.at);
+  if (number.type == DataType::i64) return static_cast<double>(*reinterpret_cast<const std::int64_t*>(number.at));
+  return *reinterpret_cast<const float*>(number.at);
+}
+
+template <class Rule>
+__device__ __forceinline__ const Rule& ruleOf(const UpdateArguments& a) {
+  static_assert(sizeof(Rule) <= kRuleBytes);
+  return *reinterpret_cast<const Rule*>(a.rule);
+}
+template <class Rule>
+__device__ __forceinline__ typename Rule::template Constants<float>& constantsOf(const UpdateArguments& a,
+                                                                                 std::int64_t tensor) {
+  return reinterpret_cast<typename Rule::template Constants<float>*>(a.constants)[tensor];
+}
+__device__ __forceinline__ UpdateScalars scalarsOf(const UpdateArguments& a, const UpdateScalars& shared,
+                                                   std::int64_t tensor, double ratio) {
+  UpdateScalars scalars = shared;
+  scalars.weightDecay = static_cast<float>(a.tensors[tensor].weightDecay);
+  scalars.tensorScale = static_cast<float>(ratio);
+  return scalars;
+}
+
+// One block: whether anything is changed, the scale of the gradients, and each tensor's constants.
+template <class Rule>
+__global__ void __launch_bounds__(kUpdateThreads) prepareUpdate(UpdateArguments a) {
+  double sum = 0;
+  for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) sum += a.squares[t];
+  sum = blockSum<kUpdateThreads>(sum);
+  const bool finite = isfinite(sum);
+  UpdateScalars scalars;
+  scalars.learningRate = static_cast<float>(numberOf(a.learningRate));
+  scalars.gradientScale =
+      a.clipNorm.at == nullptr ? 1.0f : static_cast<float>(clipScale(sqrt(sum), numberOf(a.clipNorm)));
+  scalars.step = static_cast<std::int64_t>(numberOf(a.updateCount));
+  if (threadIdx.x == 0) {
+    a.state->scalars = scalars;
+    a.state->finite = finite ? 1 : 0;
+  }
+  for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) {
+    a.ratios[t] = 1;
+    constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(scalarsOf(a, scalars, t, 1));
+  }
+}
+
+// kCount elements of a tensor from i on, as `work(weight, gradient, slots)` leaves them.
+template <class Rule, int kCount, bool kWeights, class Work>
+__device__ __forceinline__ void workOn(const UpdateTensor& tensor, std::int64_t i, const Work& work) {
+  struct alignas(4 * kCount) Few {
+    float at[kCount];
+  };
+  Few weight = *reinterpret_cast<const Few*>(tensor.weight + i);
+  const Few gradient = *reinterpret_cast<const Few*>(tensor.gradient + i);
+  Few slots[kMostSlots];
+  for (int slot = 0; slot < Rule::kSlots; ++slot) slots[slot] = *reinterpret_cast<const Few*>(tensor.slots[slot] + i);
+  for (int k = 0; k < kCount; ++k) {
+    float here[kMostSlots] = {};
+    for (int slot = 0; slot < Rule::kSlots; ++slot) here[slot] = slots[slot].at[k];
+    work(weight.at[k], gradient.at[k], here);
+    for (int slot = 0; slot < Rule::kSlots; ++slot) slots[slot].at[k] = here[slot];
+  }
+  for (int slot = 0; slot < Rule::kSlots; ++slot) *reinterpret_cast<Few*>(tensor.slots[slot] + i) = slots[slot];
+  if (kWeights) *reinterpret_cast<Few*>(tensor.weight + i) = weight;
+}
+
+template <class Rule>
+__global__ void __launch_bounds__(kUpdateThreads) measurePieces(UpdateArguments a) {
+  UpdateSums sums;
+  if (a.state->finite == 0) {
+    if (threadIdx.x == 0) a.sums[blockIdx.x] = sums;
+    return;
+  }
+  const Piece piece = a.pieces[blockIdx.x];
+  const UpdateTensor tensor = a.tensors[piece.tensor];
+  const auto constants = constantsOf<Rule>(a, piece.tensor);
+  const auto gather = [&](const float& weight, float gradient, float(&slots)[kMostSlots]) {
+    const UpdateSums part = Rule::gather(constants, weight, gradient, slots);
+    sums.weight += part.weight;
+    sums.direction += part.direction;
+  };
+  overPiece(
+      tensor.pieces, piece, [&](std::int64_t i) { workOn<Rule, 4, false>(tensor, i, gather); },
+      [&](std::int64_t i) { workOn<Rule, 1, false>(tensor, i, gather); });
+  sums.weight = blockSum<kUpdateThreads>(sums.weight);
+  sums.direction = blockSum<kUpdateThreads>(sums.direction);
+  if (threadIdx.x == 0) a.sums[blockIdx.x] = sums;
+}
+
+// A warp a tensor: its trust ratio, and its constants with that.
+template <class Rule>
+__global__ void __launch_bounds__(kUpdateThreads) takeRatios(UpdateArguments a) {
+  const std::int64_t t = firstOfThread() / kWarp;
+  if (t >= a.tensorCount || a.state->finite == 0) return;
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const UpdateTensor& tensor = a.tensors[t];
+  UpdateSums sums;
+  for (std::int32_t k = lane; k < tensor.pieces.pieces; k += kWarp) {
+    sums.weight += a.sums[tensor.pieces.firstPiece + k].weight;
+    sums.direction += a.sums[tensor.pieces.firstPiece + k].direction;
+  }
+  sums.weight = warpSum(sums.weight);
+  sums.direction = warpSum(sums.direction);
+  if (lane != 0 || tensor.scaled == 0) return;
+  const UpdateScalars shared = a.state->scalars;
+  const double ratio = ruleOf<Rule>(a).tensorScale(sums, scalarsOf(a, shared, t, 1));
+  a.ratios[t] = ratio;
+  constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(scalarsOf(a, shared, t, ratio));
+}
+
+template <class Rule>
+__global__ void __launch_bounds__(kUpdateThreads) updatePieces(UpdateArguments a) {
+  if (a.state->finite == 0) return;
+  const Piece piece = a.pieces[blockIdx.x];
+  const UpdateTensor tensor = a.tensors[piece.tensor];
+  const auto constants = constantsOf<Rule>(a, piece.tensor);
+  const auto descend = [&](float& weight, float gradient, float(&slots)[kMostSlots]) {
+    Rule::update(constants, weight, gradient, slots);
+  };
+  overPiece(
+      tensor.pieces, piece, [&](std::int64_t i) { workOn<Rule, 4, true>(tensor, i, descend); },
+      [&](std::int64_t i) { workOn<Rule, 1, true>(tensor, i, descend); });
+}
+
+#define LOOM_UPDATE_ROWS(name, Rule)                                             \
+  LOOM_KERNEL_ONE("update_prepare." name, prepareUpdate<Rule>, UpdateArguments), \
+      LOOM_KERNEL_ONE("update." name, updatePieces<Rule>, UpdateArguments)
+#define LOOM_MEASURING_ROWS(name, Rule)                                                                        \
+  LOOM_UPDATE_ROWS(name, Rule), LOOM_KERNEL_ONE("update_measure." name, measurePieces<Rule>, UpdateArguments), \
+      LOOM_KERNEL_ONE("update_ratios." name, takeRatios<Rule>, UpdateArguments)
+
+// By Rule::kName.
+LOOM_KERNELS(update, LOOM_KERNEL_ONE("squares_of_pieces", squaresOfPieces, SquaresArguments),
+             LOOM_KERNEL_ONE("squares_of_tensors", squaresOfTensors, SquaresArguments),
+             LOOM_UPDATE_ROWS("sgd", SgdRule), LOOM_UPDATE_ROWS("momentum", MomentumRule),
+             LOOM_UPDATE_ROWS("nesterov", NesterovRule), LOOM_UPDATE_ROWS("adam", AdamRule),
+             LOOM_UPDATE_ROWS("rmsprop", RmsPropRule), LOOM_UPDATE_ROWS("rmsprop_momentum", RmsPropMomentumRule),
+             LOOM_UPDATE_ROWS("adagrad", AdagradRule), LOOM_MEASURING_ROWS("lars", LarsRule),
+             LOOM_MEASURING_ROWS("lamb", LambRule))
+#undef LOOM_MEASURING_ROWS
+#undef LOOM_UPDATE_ROWS
+
+}  // namespace loom::cuda

@@ -1,0 +1,74 @@
+#pragma once
+// Arguments of the kernels in update.cuh: an optimizer's step on many tensors at once, all in f32. Tensors are cut into
+// pieces, one for a block; which piece is whose stands in tables on the device.
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/base/data_type.h"
+#include "engine/optimizers/rules/rule.h"
+
+namespace loom::cuda {
+
+inline constexpr int kUpdateThreads = 256;            // of a block
+inline constexpr std::int64_t kPieceElements = 4096;  // four packs of 16 bytes for each of them
+
+// Pieces [firstPiece, firstPiece + pieces) are a tensor's, in order.
+struct TensorPieces {
+  std::int64_t count = 0;  // elements
+  std::int32_t firstPiece = 0, pieces = 0;
+};
+struct Piece {
+  std::int32_t tensor = 0, part = 0;  // elements [part kPieceElements, ...) of it
+};
+
+struct SquaresTensor {
+  const float* x = nullptr;
+  TensorPieces pieces;
+};
+// The sum of squares of each tensor in f64: of its pieces first, then of them in their order.
+struct SquaresArguments {
+  const SquaresTensor* tensors = nullptr;
+  const Piece* pieces = nullptr;
+  double* parts = nullptr;    // one a piece
+  double* squares = nullptr;  // one a tensor
+  std::int32_t tensorCount = 0;
+};
+
+struct UpdateTensor {
+  float* weight = nullptr;
+  const float* gradient = nullptr;
+  float* slots[kMostSlots] = {};
+  TensorPieces pieces;
+  double weightDecay = 0;
+  std::int32_t scaled = 0;  // by its trust ratio
+};
+
+// A number of rank 0: f32, f64 or i64.
+struct UpdateNumber {
+  const std::byte* at = nullptr;
+  DataType type = DataType::f32;
+};
+
+// What all tensors share in a step.
+struct UpdateState {
+  UpdateScalars scalars;
+  std::int64_t finite = 0;  // 0: nothing is changed
+};
+
+inline constexpr std::size_t kRuleBytes = 64;  // room for any rule
+
+// Of all four kernels of a rule: update_prepare; update_measure and update_ratios, for those that measure; update.
+struct UpdateArguments {
+  UpdateNumber learningRate, updateCount, clipNorm;  // clipNorm.at may be null: any norm
+  const double* squares = nullptr;
+  const UpdateTensor* tensors = nullptr;
+  const Piece* pieces = nullptr;
+  UpdateState* state = nullptr;
+  std::byte* constants = nullptr;  // the rule's Constants<float> for each tensor
+  UpdateSums* sums = nullptr;      // one a piece; null for rules that do not measure
+  double* ratios = nullptr;        // one a tensor
+  std::int32_t tensorCount = 0;
+  alignas(8) std::byte rule[kRuleBytes] = {};
+};
+
+}  // namespace loom::cuda

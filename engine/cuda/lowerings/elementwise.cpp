@@ -1,0 +1,103 @@
+// unary, unary_gradient, scale, scale_by: in whatever layout the input stands.
+#include "engine/cuda/kernels/elementwise.h"
+
+#include "engine/cuda/lowerings/lowerings.h"
+#include "engine/cuda/lowerings/memory_order.h"
+
+namespace loom::cuda {
+namespace {
+
+void lowerUnary(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const DataType type = plan.tensor(y).type;
+  const Layout layout = plan.layoutOf(x);
+  const Operand from = plan.read(x, layout, type), to = plan.write(y, layout);
+  plan.mayOverwrite(y, x);
+  UnaryArguments arguments{.count = plan.shape(y).elements(),
+                           .function = unaryFunctionOf(operation.attributes),
+                           .alpha = static_cast<float>(unaryAlphaOf(operation.attributes))};
+  plan.kernel(named("unary", type), overPacks(arguments.count, type), {from}, {to}, [=]() mutable {
+    arguments.x = from.address();
+    arguments.y = to.address();
+    return arguments;
+  });
+}
+
+void lowerUnaryGradient(Plan& plan, const Operation& operation) {
+  const DerivativeFrom derivative = unaryDerivativeFrom(operation.attributes);
+  const TensorId dy = operation.inputs[2], dx = operation.outputs[0];
+  const TensorId at = derivative == DerivativeFrom::input    ? operation.inputs[0]
+                      : derivative == DerivativeFrom::output ? operation.inputs[1]
+                                                             : dy;
+  const DataType type = plan.tensor(dx).type;
+  const Layout layout = plan.layoutOf(at);
+  const Operand from = plan.read(at, layout, type), gradient = plan.read(dy, layout, type), to = plan.write(dx, layout);
+  plan.mayOverwrite(dx, dy);
+  plan.mayOverwrite(dx, at);
+  UnaryGradientArguments arguments{.count = plan.shape(dx).elements(),
+                                   .function = unaryFunctionOf(operation.attributes),
+                                   .fromOutput = derivative == DerivativeFrom::output,
+                                   .alpha = static_cast<float>(unaryAlphaOf(operation.attributes))};
+  plan.kernel(named("unary_gradient", type), overPacks(arguments.count, type), {from, gradient}, {to}, [=]() mutable {
+    arguments.at = from.address();
+    arguments.dy = gradient.address();
+    arguments.dx = to.address();
+    return arguments;
+  });
+}
+
+// With `by`, a rank-0 tensor's number stands for the factor.
+void scaled(Plan& plan, const Operation& operation, TensorId by, ScaleArguments arguments) {
+  const TensorId x = operation.inputs[0], y = operation.outputs[0];
+  const DataType type = plan.tensor(y).type;
+  const Layout layout = plan.layoutOf(x);
+  const Operand from = plan.read(x, layout, type), factor = plan.read(by, {}, DataType::f32),
+                to = plan.write(y, layout);
+  plan.mayOverwrite(y, x);
+  arguments.count = plan.shape(y).elements();
+  plan.kernel(named("scale", type), overPacks(arguments.count, type), {from, factor}, {to}, [=]() mutable {
+    arguments.x = from.address();
+    arguments.by = factor.address<const float>();
+    arguments.y = to.address();
+    return arguments;
+  });
+}
+
+void lowerScale(Plan& plan, const Operation& operation) {
+  scaled(plan, operation, kNoTensor,
+         {.factor = static_cast<float>(operation.attributes.real("factor", 1)),
+          .offset = static_cast<float>(operation.attributes.real("offset", 0))});
+}
+
+void lowerScaleBy(Plan& plan, const Operation& operation) {
+  scaled(plan, operation, operation.inputs[1], {});
+}
+
+// What spreads numbers over many powers of ten stays in f32, gradients too, as in the automatic mixed precision of
+// other frameworks: in f16 a square overflows from 256 on, an exponential from 12 on.
+bool spreads(const Program&, const Operation& operation) {
+  switch (unaryFunctionOf(operation.attributes)) {
+    case UnaryFunction::exp:
+    case UnaryFunction::log:
+    case UnaryFunction::square:
+    case UnaryFunction::sqrt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const LoweringRow kRows[] = {
+    {"unary", lowerUnary, {}, {{0}, true}, spreads},
+    {"unary_gradient", lowerUnaryGradient, {}, {{0, 1, 2}, true}, spreads},
+    {"scale", lowerScale, {}, {{0}, true}},
+    {"scale_by", lowerScaleBy, {}, {{0}, true}},
+};
+
+}  // namespace
+
+LoweringRows elementwiseRows() {
+  return kRows;
+}
+
+}  // namespace loom::cuda

@@ -1,0 +1,176 @@
+// gradient_squares and update: all tensors in a few launches, whatever their number. Nothing waits for the host:
+// whether gradients are finite, the clipping and the trust ratios are found on the device before the first weight
+// changes.
+#include "engine/ops/update.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/base/error.h"
+#include "engine/cuda/kernels/update.h"
+#include "engine/cuda/lowerings/lowerings.h"
+
+namespace loom::cuda {
+namespace {
+
+template <class T>
+std::vector<std::byte> bytesOfTable(const std::vector<T>& table) {
+  const auto bytes = std::as_bytes(std::span(table));
+  return {bytes.begin(), bytes.end()};
+}
+
+// How the tensors with these numbers of elements are cut.
+struct Cut {
+  std::vector<TensorPieces> tensors;
+  std::vector<Piece> pieces;
+};
+Cut cutOf(const Plan& plan, const std::vector<TensorId>& ids) {
+  Cut cut;
+  for (const TensorId id : ids) {
+    const std::int64_t count = plan.shape(id).elements(), pieces = (count + kPieceElements - 1) / kPieceElements;
+    if (pieces + static_cast<std::int64_t>(cut.pieces.size()) > std::numeric_limits<std::int32_t>::max())
+      throwError(ErrorCode::badArgument, "a step on more than {} elements at once is not possible on a GPU",
+                 static_cast<std::int64_t>(cut.pieces.size()) * kPieceElements);
+    cut.tensors.push_back({count, static_cast<std::int32_t>(cut.pieces.size()), static_cast<std::int32_t>(pieces)});
+    for (std::int64_t part = 0; part < pieces; ++part)
+      cut.pieces.push_back({static_cast<std::int32_t>(cut.tensors.size() - 1), static_cast<std::int32_t>(part)});
+  }
+  return cut;
+}
+
+Launch overPieces(const Cut& cut) {
+  return {.grid = {static_cast<unsigned>(cut.pieces.size())}, .block = {kUpdateThreads}};
+}
+// A warp a tensor.
+Launch overTensors(const Cut& cut) {
+  const std::size_t warps = kUpdateThreads / 32;
+  return {.grid = {static_cast<unsigned>((cut.tensors.size() + warps - 1) / warps)}, .block = {kUpdateThreads}};
+}
+
+void lowerGradientSquares(Plan& plan, const Operation& operation) {
+  const Cut cut = cutOf(plan, operation.inputs);
+  std::vector<Operand> gradients;
+  for (const TensorId id : operation.inputs) gradients.push_back(plan.read(id));
+  const Operand tensors = plan.constant(cut.tensors.size() * sizeof(SquaresTensor), [gradients, cut] {
+    std::vector<SquaresTensor> table;
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      table.push_back({gradients[i].address<const float>(), cut.tensors[i]});
+    return bytesOfTable(table);
+  });
+  const Operand pieces = plan.constant(bytesOfTable(cut.pieces)),
+                parts = plan.scratch(cut.pieces.size() * sizeof(double)), squares = plan.write(operation.outputs[0]);
+  const auto arguments = [=, count = static_cast<std::int32_t>(cut.tensors.size())] {
+    return SquaresArguments{.tensors = tensors.address<const SquaresTensor>(),
+                            .pieces = pieces.address<const Piece>(),
+                            .parts = parts.address<double>(),
+                            .squares = squares.address<double>(),
+                            .tensorCount = count};
+  };
+  std::vector<Operand> reads{tensors, pieces};
+  reads.insert(reads.end(), gradients.begin(), gradients.end());
+  plan.kernel("squares_of_pieces", overPieces(cut), std::move(reads), {parts}, arguments);
+  plan.kernel("squares_of_tensors", overTensors(cut), {tensors, parts}, {squares}, arguments);
+}
+
+struct UpdatedTensor {
+  Operand weight, gradient, slots[kMostSlots];
+  UpdateOfTensor settings;
+};
+
+Operand tableOf(Plan& plan, const std::vector<UpdatedTensor>& tensors, const Cut& cut) {
+  return plan.constant(tensors.size() * sizeof(UpdateTensor), [tensors, cut] {
+    std::vector<UpdateTensor> table;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const UpdatedTensor& one = tensors[i];
+      table.push_back({.weight = one.weight.address<float>(),
+                       .gradient = one.gradient.address<const float>(),
+                       .pieces = cut.tensors[i],
+                       .weightDecay = one.settings.weightDecay,
+                       .scaled = one.settings.scaled ? 1 : 0});
+      for (std::size_t slot = 0; slot < kMostSlots; ++slot) table.back().slots[slot] = one.slots[slot].address<float>();
+    }
+    return bytesOfTable(table);
+  });
+}
+
+void lowerUpdate(Plan& plan, const Operation& operation) {
+  const UpdateSettings settings = updateSettings(operation.attributes);
+  const UpdateInputs inputs = updateInputs(operation.inputs);
+  std::vector<UpdatedTensor> tensors;
+  std::vector<TensorId> weights;
+  std::vector<Operand> gradients, slots, updated;
+  for (const UpdateOfTensor& one : settings.tensors) {
+    weights.push_back(operation.inputs[one.weight]);
+    UpdatedTensor tensor{.weight = plan.read(weights.back()),
+                         .gradient = plan.read(operation.inputs[one.gradient]),
+                         .slots = {},
+                         .settings = one};
+    for (std::size_t slot = 0; slot < settings.slots; ++slot) {
+      tensor.slots[slot] = plan.read(operation.inputs[one.firstSlot + slot]);
+      slots.push_back(tensor.slots[slot]);
+    }
+    gradients.push_back(tensor.gradient);
+    updated.push_back(tensor.weight);
+    tensors.push_back(std::move(tensor));
+  }
+  const Cut cut = cutOf(plan, weights);
+  const bool measures = settings.rule->measures();
+  const PlainRule rule = settings.rule->plain();
+  const Operand learningRate = plan.read(inputs.learningRate), updateCount = plan.read(inputs.updateCount),
+                clipNorm = plan.read(inputs.clipNorm), squares = plan.read(inputs.squares),
+                table = tableOf(plan, tensors, cut), pieces = plan.constant(bytesOfTable(cut.pieces)),
+                state = plan.scratch(sizeof(UpdateState)),
+                constants = plan.scratch(tensors.size() * rule.constantsBytes),
+                sums = measures ? plan.scratch(cut.pieces.size() * sizeof(UpdateSums)) : Operand{},
+                ratios = plan.write(operation.outputs[0]);
+  UpdateArguments shared{.tensorCount = static_cast<std::int32_t>(tensors.size())};
+  if (rule.bytes.size() > kRuleBytes)
+    throwError(ErrorCode::internal, "the rule '{}' takes {} bytes, but kernels take {}", rule.name, rule.bytes.size(),
+               kRuleBytes);
+  std::copy(rule.bytes.begin(), rule.bytes.end(), shared.rule);
+  const auto arguments = [=] {
+    UpdateArguments all = shared;
+    all.learningRate = {learningRate.address(), learningRate.type};
+    all.updateCount = {updateCount.address(), updateCount.type};
+    all.clipNorm = {clipNorm.address(), clipNorm.type};
+    all.squares = squares.address<const double>();
+    all.tensors = table.address<const UpdateTensor>();
+    all.pieces = pieces.address<const Piece>();
+    all.state = state.address<UpdateState>();
+    all.constants = constants.address();
+    all.sums = sums.address<UpdateSums>();
+    all.ratios = ratios.address<double>();
+    return all;
+  };
+  const auto stage = [&](const char* name, const Launch& launch, std::vector<Operand> reads,
+                         std::vector<Operand> writes) {
+    plan.kernel(std::string(name) + "." + std::string(rule.name), launch, std::move(reads), std::move(writes),
+                arguments);
+  };
+  const auto joined = [](std::vector<Operand> all, const std::vector<Operand>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  stage("update_prepare", {.grid = {1}, .block = {kUpdateThreads}},
+        {learningRate, updateCount, clipNorm, squares, table}, {state, constants, ratios});
+  const std::vector<Operand> read =
+      joined(joined({table, pieces, state, constants}, gradients), joined(updated, slots));
+  if (measures) {
+    stage("update_measure", overPieces(cut), read, joined(slots, {sums}));
+    stage("update_ratios", overTensors(cut), {table, state, sums}, {constants, ratios});
+  }
+  stage("update", overPieces(cut), read, joined(updated, slots));
+}
+
+const LoweringRow kRows[] = {
+    {"gradient_squares", lowerGradientSquares},
+    {"update", lowerUpdate},
+};
+
+}  // namespace
+
+LoweringRows updateRows() {
+  return kRows;
+}
+
+}  // namespace loom::cuda

@@ -1,0 +1,284 @@
+// A LoomDnnGraph in the words of cuDNN's backend interface, and the first engine that computes it as it is asked for.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "engine/cuda/module/descriptor.h"
+#include "engine/cuda/module/gpu.h"
+
+namespace loom::cuda::module {
+namespace {
+
+constexpr std::int64_t kAlignment = 16;        // bytes; of every tensor's first number
+constexpr std::int64_t kMostCandidates = 128;  // of one mode of the heuristics
+
+cudnnDataType_t typeOf(DataType type) {
+  switch (type) {
+    case DataType::f32:
+      return CUDNN_DATA_FLOAT;
+    case DataType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    case DataType::f16:
+      return CUDNN_DATA_HALF;
+    default:
+      throw Failure("a graph with " + std::string(toString(type)) + ": it may hold f32, bf16 and f16");
+  }
+}
+
+const char* nameOf(LoomDnnKind kind) {
+  constexpr const char* names[] = {"convolution", "input gradient", "weight gradient", "add", "relu", "identity"};
+  return names[kind];
+}
+
+std::string describe(const LoomDnnGraph& graph) {
+  std::string text = "cuDNN's graph of";
+  for (int i = 0; i < graph.operationCount; ++i)
+    text += std::string(i > 0 ? " + " : " ") + nameOf(graph.operations[i].kind);
+  for (int i = 0; i < graph.tensorCount; ++i) {
+    const LoomDnnTensor& one = graph.tensors[i];
+    text += ", ";
+    for (int k = 0; k < one.axes; ++k) text += (k > 0 ? "x" : "") + std::to_string(one.extents[k]);
+    text += " " + std::string(toString(one.type));
+  }
+  return text;
+}
+
+Descriptor tensorOf(const LoomDnnTensor& one) {
+  Descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR, "a tensor");
+  made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, one.id)
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, typeOf(one.type))
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, kAlignment)
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, one.axes, one.extents)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, one.axes, one.strides)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, one.isVirtual != 0)
+      .finalise();
+  return made;
+}
+
+// A graph's descriptors refer to each other: all of them live as long as it.
+struct Graph {
+  std::vector<Descriptor> tensors, parts, operations;
+  std::optional<Descriptor> graph;
+
+  const Descriptor& tensor(const LoomDnnGraph& from, std::int64_t id) const {
+    for (int i = 0; i < from.tensorCount; ++i)
+      if (from.tensors[i].id == id) return tensors[static_cast<std::size_t>(i)];
+    throw Failure(describe(from) + ": there is no tensor " + std::to_string(id));
+  }
+};
+
+void addConvolution(Graph& made, const LoomDnnGraph& from, const LoomDnnOperation& one) {
+  Descriptor& how = made.parts.emplace_back(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "a convolution");
+  const std::int64_t axes = one.spatialAxes;
+  how.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT)
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, CUDNN_CROSS_CORRELATION)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, axes)
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, axes, one.strides)
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, axes, one.before)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, axes, one.after)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, axes, one.dilation)
+      .finalise();
+  // Image, weight, result, the convolution, alpha and beta.
+  struct Names {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t image, weight, result, how, alpha, beta;
+  };
+  constexpr Names names[] = {
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}};
+  const Names& name = names[one.kind];
+  constexpr float kOne = 1, kZero = 0;
+  Descriptor& operation = made.operations.emplace_back(name.type, nameOf(one.kind));
+  operation.set(name.image, made.tensor(from, one.tensors[0]))
+      .set(name.weight, made.tensor(from, one.tensors[1]))
+      .set(name.result, made.tensor(from, one.tensors[2]))
+      .set(name.how, how)
+      .set(name.alpha, CUDNN_TYPE_FLOAT, kOne)
+      .set(name.beta, CUDNN_TYPE_FLOAT, kZero)
+      .finalise();
+}
+
+void addPointwise(Graph& made, const LoomDnnGraph& from, const LoomDnnOperation& one) {
+  const cudnnPointwiseMode_t mode = one.kind == kLoomAdd    ? CUDNN_POINTWISE_ADD
+                                    : one.kind == kLoomRelu ? CUDNN_POINTWISE_RELU_FWD
+                                                            : CUDNN_POINTWISE_IDENTITY;
+  Descriptor& how = made.parts.emplace_back(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "a pointwise function");
+  how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT)
+      .finalise();
+  Descriptor& operation = made.operations.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, nameOf(one.kind));
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, made.tensor(from, one.tensors[0]))
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, made.tensor(from, one.tensors[2]));
+  if (one.tensors[1] >= 0) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, made.tensor(from, one.tensors[1]));
+  operation.finalise();
+}
+
+Graph graphOf(cudnnHandle_t handle, const LoomDnnGraph& from) {
+  Graph made;
+  for (int i = 0; i < from.tensorCount; ++i) made.tensors.push_back(tensorOf(from.tensors[i]));
+  for (int i = 0; i < from.operationCount; ++i)
+    (from.operations[i].kind <= kLoomWeightGradient ? addConvolution : addPointwise)(made, from, from.operations[i]);
+  std::vector<cudnnBackendDescriptor_t> operations;
+  for (const Descriptor& one : made.operations) operations.push_back(one.get());
+  Descriptor& graph = made.graph.emplace(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "a graph");
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<std::int64_t>(operations.size()),
+            operations.data());
+  if (handle != nullptr) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle);
+  graph.finalise();
+  return made;
+}
+
+// What the heuristics of this mode put forward, best first. Throws where they answer nothing.
+std::vector<Descriptor> candidates(const Graph& graph, const Descriptor* properties, cudnnBackendHeurMode_t mode) {
+  Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "heuristics");
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph.graph)
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);
+  if (properties != nullptr) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *properties);
+  heuristics.finalise();
+  std::vector<Descriptor> found;
+  std::vector<cudnnBackendDescriptor_t> places;
+  for (std::int64_t i = 0; i < kMostCandidates; ++i) {
+    found.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, "an engine's configuration");
+    places.push_back(found.back().get());
+  }
+  const std::int64_t count =
+      heuristics.read(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, kMostCandidates, places.data());
+  while (static_cast<std::int64_t>(found.size()) > count) found.pop_back();
+  return found;
+}
+
+struct Engine {
+  std::int64_t number = 0;
+  std::vector<cudnnBackendNumericalNote_t> notes;
+  bool has(cudnnBackendNumericalNote_t note) const {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  }
+};
+Engine engineOf(const Descriptor& configuration) {
+  Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR, "an engine");
+  cudnnBackendDescriptor_t place = engine.get();
+  configuration.read(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &place);
+  Engine found;
+  engine.read(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &found.number);
+  found.notes.resize(CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  const std::int64_t count = engine.read(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                                         CUDNN_NUMERICAL_NOTE_TYPE_COUNT, found.notes.data());
+  found.notes.resize(static_cast<std::size_t>(count));
+  return found;
+}
+
+// Whether the engine computes otherwise than the graph asks: it sums in 16 bits, in an order that differs from run to
+// run, or rounds f32 factors.
+bool isOther(const LoomDnnGraph& graph, const Engine& engine) {
+  if (engine.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return true;
+  if (graph.deterministic != 0 && engine.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return true;
+  if (graph.tf32 != 0) return false;
+  const LoomDnnOperation& convolution = graph.operations[0];
+  const int result = convolution.kind == kLoomForward ? 2 : convolution.kind == kLoomInputGradient ? 0 : 1;
+  for (int i = 0; i < graph.tensorCount; ++i) {
+    const LoomDnnTensor& one = graph.tensors[i];
+    for (int place = 0; place < 3; ++place)
+      if (place != result && one.id == convolution.tensors[place] && one.type == DataType::f32)
+        return engine.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) || engine.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+  }
+  return false;
+}
+
+struct ExecutionPlan {
+  Graph graph;
+  std::vector<Descriptor> parts;  // what the plan refers to
+  std::optional<Descriptor> plan;
+};
+
+}  // namespace
+
+void planGraph(Gpu* gpu, const char* properties, const LoomDnnGraph& from, std::size_t workspaceLimit,
+               LoomDnnPlan& made) {
+  const cudnnHandle_t handle = gpu == nullptr ? nullptr : gpu->dnn;
+  std::optional<Descriptor> device;
+  if (gpu == nullptr) {
+    device.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a device's properties");
+    device
+        ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+              static_cast<std::int64_t>(std::strlen(properties)) + 1, properties)
+        .finalise();
+  }
+  auto plan = std::make_unique<ExecutionPlan>(ExecutionPlan{graphOf(handle, from), {}, {}});
+  std::string refusal;
+  int passedOver = 0, tooLarge = 0;
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    std::vector<Descriptor> found;
+    try {
+      found = candidates(plan->graph, device ? &*device : nullptr, mode);
+    } catch (const Failure& error) {
+      refusal = error.what();
+      continue;
+    }
+    for (Descriptor& configuration : found) {
+      try {
+        const Engine engine = engineOf(configuration);
+        if (isOther(from, engine)) {
+          ++passedOver;
+          continue;
+        }
+        Descriptor one(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
+        one.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+        if (device)
+          one.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *device);
+        else
+          one.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
+        one.finalise();
+        std::int64_t workspace = 0;
+        one.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &workspace);
+        if (static_cast<std::size_t>(workspace) > workspaceLimit) {
+          ++tooLarge;
+          continue;
+        }
+        made.workspaceBytes = static_cast<std::size_t>(workspace);
+        std::snprintf(made.name, sizeof(made.name), "engine %lld", static_cast<long long>(engine.number));
+        plan->parts.push_back(std::move(configuration));
+        if (device) plan->parts.push_back(std::move(*device));
+        plan->plan.emplace(std::move(one));
+        made.plan = plan.release();
+        return;
+      } catch (const Failure& error) {
+        refusal = error.what();
+      }
+    }
+  }
+  throw Failure(describe(from) + ": no engine computes it (" + std::to_string(passedOver) +
+                " would round or sum otherwise, " + std::to_string(tooLarge) + " want more than " +
+                std::to_string(workspaceLimit) + " bytes of workspace" +
+                (refusal.empty() ? "" : "; the last one refused: " + refusal) + ")");
+}
+
+void releasePlan(void* plan) {
+  delete static_cast<ExecutionPlan*>(plan);
+}
+
+void runPlan(Gpu& gpu, cudaStream_t stream, void* plan, const std::int64_t* ids, void* const* addresses, int count,
+             void* workspace) {
+  check(cudnnSetStream(gpu.dnn, stream), "cudnnSetStream");
+  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "a graph's addresses");
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids)
+      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, addresses)
+      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
+      .finalise();
+  check(cudnnBackendExecute(gpu.dnn, static_cast<ExecutionPlan*>(plan)->plan->get(), pack.get()),
+        "cudnnBackendExecute");
+}
+
+}  // namespace loom::cuda::module

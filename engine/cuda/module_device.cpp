@@ -1,0 +1,318 @@
+#include "engine/cuda/module_device.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/error.h"
+#include "engine/base/module.h"
+#include "engine/cuda/functions.h"
+
+namespace loom::cuda {
+namespace {
+
+constexpr int kRoom = 4096;  // bytes of a library's words
+
+const LoomCudaFunctions& module() {
+  const std::filesystem::path path = cudaModule();
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throwError(ErrorCode::device,
+               "CUDA cannot be opened: {}. Install the NVIDIA driver with cuBLAS and cuDNN 9 (libcudnn9), or name the "
+               "module in GRADLOOM_CUDA_MODULE; --device cpu trains on the processor",
+               ::dlerror());
+  const auto entry = reinterpret_cast<LoomCudaEntry>(::dlsym(handle, kLoomCudaEntryName));
+  const LoomCudaFunctions* functions = entry != nullptr ? entry() : nullptr;
+  if (functions == nullptr || functions->version != kLoomCudaVersion)
+    throwError(ErrorCode::device, "{} is not the CUDA module of this version of Gradloom", path.string());
+  return *functions;
+}
+
+std::string wordsOf(const LoomCudaFunctions& calls) {
+  std::string text(kRoom, '\0');
+  calls.words(text.data(), kRoom);
+  text.resize(text.find('\0'));
+  return text;
+}
+
+// What a graph's vectors are flattened into.
+class PlainGraph {
+ public:
+  explicit PlainGraph(const DnnGraph& graph) {
+    for (const DnnTensor& one : graph.tensors) m_tensors.push_back(plain(one));
+    for (const auto& one : graph.operations)
+      m_operations.push_back(std::visit([](const auto& kind) { return plain(kind); }, one));
+    value = {m_tensors.data(),
+             static_cast<int>(m_tensors.size()),
+             m_operations.data(),
+             static_cast<int>(m_operations.size()),
+             graph.deterministic ? 1 : 0,
+             graph.tf32 ? 1 : 0};
+  }
+  PlainGraph(const PlainGraph&) = delete;
+  PlainGraph& operator=(const PlainGraph&) = delete;
+  LoomDnnGraph value{};
+
+ private:
+  static void put(const std::vector<std::int64_t>& from, std::int64_t* to, std::size_t most) {
+    if (from.size() > most)
+      throwError(ErrorCode::internal, "a graph for cuDNN has {} axes, but may have {}", from.size(), most);
+    std::copy(from.begin(), from.end(), to);
+  }
+  static LoomDnnTensor plain(const DnnTensor& from) {
+    LoomDnnTensor to{.id = from.id,
+                     .axes = static_cast<int>(from.extents.size()),
+                     .type = from.type,
+                     .isVirtual = from.isVirtual ? 1 : 0};
+    put(from.extents, to.extents, kLoomMostAxes);
+    put(from.strides, to.strides, kLoomMostAxes);
+    return to;
+  }
+  static LoomDnnOperation plain(const DnnConvolution& from) {
+    using Kind = DnnConvolution::Kind;
+    LoomDnnOperation to{.kind = from.kind == Kind::forward         ? kLoomForward
+                                : from.kind == Kind::inputGradient ? kLoomInputGradient
+                                                                   : kLoomWeightGradient,
+                        .tensors = {from.image, from.weight, from.result},
+                        .spatialAxes = static_cast<int>(from.strides.size())};
+    put(from.strides, to.strides, kLoomMostAxes - 2);
+    put(from.before, to.before, kLoomMostAxes - 2);
+    put(from.after, to.after, kLoomMostAxes - 2);
+    put(from.dilation, to.dilation, kLoomMostAxes - 2);
+    return to;
+  }
+  static LoomDnnOperation plain(const DnnPointwise& from) {
+    using Mode = DnnPointwise::Mode;
+    return {.kind = from.mode == Mode::add    ? kLoomAdd
+                    : from.mode == Mode::relu ? kLoomRelu
+                                              : kLoomIdentity,
+            .tensors = {from.x, from.b, from.y}};
+  }
+
+  std::vector<LoomDnnTensor> m_tensors;
+  std::vector<LoomDnnOperation> m_operations;
+};
+
+struct ModulePlan final : DnnPlan {
+  ModulePlan(const LoomCudaFunctions& table, void* device, const char* properties, const DnnGraph& graph,
+             std::size_t workspaceLimit)
+      : calls(table) {
+    const PlainGraph flat(graph);
+    LoomDnnPlan made{};
+    if (calls.plan(device, properties, &flat.value, workspaceLimit, &made) != 0)
+      throw Error(ErrorCode::device, wordsOf(calls));
+    plan = made.plan;
+    workspaceBytes = made.workspaceBytes;
+    name = made.name;
+  }
+  ~ModulePlan() override { calls.releasePlan(plan); }
+  const LoomCudaFunctions& calls;
+  void* plan = nullptr;
+};
+
+// All that a graph says.
+std::string keyOf(const DnnGraph& graph, std::size_t workspaceLimit) {
+  std::string key = fmt::format("{} {} {}", workspaceLimit, graph.deterministic, graph.tf32);
+  for (const DnnTensor& one : graph.tensors)
+    key += fmt::format(" {} {} {} {} {}", one.id, toString(one.type), one.isVirtual, fmt::join(one.extents, ","),
+                       fmt::join(one.strides, ","));
+  struct {
+    std::string operator()(const DnnConvolution& one) const {
+      return fmt::format(" convolution {} {} {} {} {} {} {} {}", static_cast<int>(one.kind), one.image, one.weight,
+                         one.result, fmt::join(one.strides, ","), fmt::join(one.before, ","), fmt::join(one.after, ","),
+                         fmt::join(one.dilation, ","));
+    }
+    std::string operator()(const DnnPointwise& one) const {
+      return fmt::format(" pointwise {} {} {} {}", static_cast<int>(one.mode), one.x, one.b, one.y);
+    }
+  } const text;
+  for (const auto& one : graph.operations) key += std::visit(text, one);
+  return key;
+}
+
+struct ModuleEvent final : Event {
+  ModuleEvent(const LoomCudaFunctions& table, void* of) : calls(table), device(of) {
+    if (calls.makeEvent(device, &event) != 0) throw Error(ErrorCode::device, wordsOf(calls));
+  }
+  ~ModuleEvent() override { calls.releaseEvent(device, event); }
+  const LoomCudaFunctions& calls;
+  void* device;
+  void* event = nullptr;
+  bool recorded = false;
+};
+
+struct ModuleGraph final : Graph {
+  ModuleGraph(const LoomCudaFunctions& table, void* of, void* made) : calls(table), device(of), graph(made) {}
+  ~ModuleGraph() override { calls.releaseGraph(device, graph); }
+  const LoomCudaFunctions& calls;
+  void* device;
+  void* graph;
+};
+
+class ModuleDevice final : public Device {
+ public:
+  ModuleDevice(const LoomCudaFunctions& calls, void* device) : m_calls(calls), m_device(device) {}
+  ~ModuleDevice() override {
+    m_plans.clear();
+    m_calls.close(m_device);
+  }
+
+  DeviceFacts facts() const override {
+    LoomDeviceFacts known{};
+    check(m_calls.facts(m_device, &known));
+    return {known.name, known.computeCapability, known.multiprocessors, known.memoryBytes, known.freeBytes};
+  }
+
+  std::byte* allocate(std::size_t bytes, std::string_view what) override {
+    void* at = nullptr;
+    if (m_calls.allocate(m_device, bytes, &at) != 0) {
+      const std::string words = wordsOf(m_calls);
+      const DeviceFacts here = facts();
+      throwError(ErrorCode::device,
+                 "{} takes {} MiB on {}, of whose {} MiB {} are free: {}. A smaller batch takes less", what,
+                 bytes >> 20, here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words);
+    }
+    return static_cast<std::byte*>(at);
+  }
+  void release(std::byte* at) noexcept override { m_calls.release(m_device, at); }
+  std::byte* allocatePinned(std::size_t bytes) override {
+    void* at = nullptr;
+    check(m_calls.allocatePinned(m_device, bytes, &at));
+    return static_cast<std::byte*>(at);
+  }
+  void releasePinned(std::byte* at) noexcept override { m_calls.releasePinned(m_device, at); }
+
+  void enqueue(Stream stream, const Call& call, std::span<const Access>, std::string_view origin) override {
+    try {
+      std::visit([&](const auto& one) { begin(static_cast<int>(stream), one); }, call);
+    } catch (Error& error) {
+      if (!origin.empty()) error.addContext("in layer '" + std::string(origin) + "'");
+      throw;
+    }
+  }
+  void upload(Stream stream, const std::byte* pinned, std::byte* to, std::size_t bytes) override {
+    check(m_calls.copy(m_device, static_cast<int>(stream), to, pinned, bytes));
+  }
+  void download(Stream stream, const std::byte* from, std::byte* pinned, std::size_t bytes) override {
+    check(m_calls.copy(m_device, static_cast<int>(stream), pinned, from, bytes));
+  }
+
+  std::unique_ptr<Event> makeEvent() override { return std::make_unique<ModuleEvent>(m_calls, m_device); }
+  void record(Stream stream, Event& event) override {
+    auto& mine = static_cast<ModuleEvent&>(event);
+    check(m_calls.record(m_device, static_cast<int>(stream), mine.event));
+    mine.recorded = true;
+  }
+  void wait(Stream stream, const Event& event) override {
+    check(m_calls.wait(m_device, static_cast<int>(stream), recorded(event)));
+  }
+  void synchronise(const Event& event) override { check(m_calls.synchroniseEvent(m_device, recorded(event))); }
+  void synchronise(Stream stream) override { check(m_calls.synchroniseStream(m_device, static_cast<int>(stream))); }
+
+  void beginCapture(Stream stream) override { check(m_calls.beginCapture(m_device, static_cast<int>(stream))); }
+  std::unique_ptr<Graph> endCapture(Stream stream) override {
+    void* graph = nullptr;
+    check(m_calls.endCapture(m_device, static_cast<int>(stream), &graph));
+    return std::make_unique<ModuleGraph>(m_calls, m_device, graph);
+  }
+  void launch(const Graph& graph, Stream stream) override {
+    check(m_calls.launchGraph(m_device, static_cast<int>(stream), static_cast<const ModuleGraph&>(graph).graph));
+  }
+
+  // Layers that are alike share a plan, as do a program's compilation and its measurement: some take seconds to make.
+  std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) override {
+    const auto [place, isNew] = m_plans.try_emplace(keyOf(graph, workspaceLimit));
+    Planned& known = place->second;
+    if (isNew) {
+      try {
+        known.plan = std::make_shared<ModulePlan>(m_calls, m_device, nullptr, graph, workspaceLimit);
+      } catch (const Error& error) {
+        known.refusal = error.message();
+      }
+    }
+    if (!known.plan) throw Error(ErrorCode::device, known.refusal);
+    return known.plan;
+  }
+
+ private:
+  void check(int failed) const {
+    if (failed != 0) throw Error(ErrorCode::device, wordsOf(m_calls));
+  }
+  static void* recorded(const Event& event) {
+    const auto& mine = static_cast<const ModuleEvent&>(event);
+    if (!mine.recorded) throwError(ErrorCode::internal, "an event is waited for that was never recorded");
+    return mine.event;
+  }
+
+  void begin(int stream, const KernelCall& call) {
+    check(m_calls.launch(m_device, stream, call.kernel.c_str(), &call.launch, call.arguments.data(),
+                         call.arguments.size()));
+  }
+  void begin(int stream, const MatmulCall& call) { check(m_calls.multiply(m_device, stream, &call)); }
+  void begin(int stream, const DnnCall& call) {
+    std::vector<std::int64_t> ids;
+    std::vector<void*> addresses;
+    for (const auto& [id, address] : call.tensors) {
+      ids.push_back(id);
+      addresses.push_back(address);
+    }
+    check(m_calls.runPlan(m_device, stream, static_cast<const ModulePlan&>(*call.plan).plan, ids.data(),
+                          addresses.data(), static_cast<int>(ids.size()), call.workspace));
+  }
+  void begin(int stream, const FillCall& call) {
+    check(m_calls.fill(m_device, stream, call.to, call.value, call.bytes));
+  }
+  void begin(int stream, const CopyCall& call) {
+    check(m_calls.copy(m_device, stream, call.to, call.from, call.bytes));
+  }
+
+  struct Planned {
+    std::shared_ptr<const DnnPlan> plan;
+    std::string refusal;
+  };
+
+  const LoomCudaFunctions& m_calls;
+  void* m_device;
+  std::map<std::string, Planned> m_plans;
+};
+
+}  // namespace
+
+std::filesystem::path cudaModule() {
+  return moduleNamed("loom_cuda.so", "GRADLOOM_CUDA_MODULE");
+}
+
+std::shared_ptr<Device> openCudaDevice(int localRank) {
+  const LoomCudaFunctions& calls = module();
+  int count = 0;
+  if (calls.devices(&count) != 0)
+    throwError(
+        ErrorCode::device,
+        "no GPU can be used: {}. Install the NVIDIA driver, or a newer one; --device cpu trains on the processor",
+        wordsOf(calls));
+  if (count == 0)
+    throwError(ErrorCode::device,
+               "this machine has no GPU that CUDA can use (see nvidia-smi, and CUDA_VISIBLE_DEVICES); --device cpu "
+               "trains on the processor");
+  const int index = localRank % count;
+  void* device = nullptr;
+  if (calls.open(index, &device) != 0)
+    throwError(ErrorCode::device, "GPU {} cannot be opened: {}", index, wordsOf(calls));
+  return std::make_shared<ModuleDevice>(calls, device);
+}
+
+std::shared_ptr<const DnnPlan> planWithoutDevice(const std::string& properties, const DnnGraph& graph,
+                                                 std::size_t workspaceLimit) {
+  return std::make_shared<ModulePlan>(module(), nullptr, properties.c_str(), graph, workspaceLimit);
+}
+
+std::string cudaLibraries() {
+  std::string text(kRoom, '\0');
+  module().libraries(text.data(), kRoom);
+  text.resize(text.find('\0'));
+  return text;
+}
+
+}  // namespace loom::cuda

@@ -1,0 +1,270 @@
+#include "engine/cuda/plan.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/cuda/kernels/convert.h"
+
+namespace loom::cuda {
+namespace {
+
+std::size_t bytesIn(const Shape& shape, DataType type) {
+  return static_cast<std::size_t>(shape.elements()) * bytesOf(type);
+}
+
+}  // namespace
+
+Plan::Plan(const Program& program, ParameterStore& store, Device& device, const CompileOptions& options)
+    : m_program(program),
+      m_store(store),
+      m_device(device),
+      m_collectives(options.collectives),
+      m_factors(options.precision),
+      m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
+      m_buffers(program) {
+  prepareTensors();
+}
+
+// Everything that exists before the first stage: inputs, scalars, constants, and what the store owns.
+void Plan::prepareTensors() {
+  std::vector<bool> computed(m_program.tensors.size());
+  for (const Operation& operation : m_program.operations)
+    for (const TensorId id : operation.outputs)
+      if (id != kNoTensor) computed[static_cast<std::size_t>(id)] = true;
+  const auto scalars = std::count_if(m_program.tensors.begin(), m_program.tensors.end(),
+                                     [](const Tensor& one) { return one.role == TensorRole::scalar; });
+  m_scalarBytes = (static_cast<std::size_t>(scalars) + 1) * kScalarLine;
+  m_scalars = m_buffers.make(m_scalarBytes);
+  m_buffers.keep(m_scalars);
+  std::size_t line = 0;
+  for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
+    const auto id = static_cast<TensorId>(i);
+    const Tensor& one = m_program.tensors[i];
+    int buffer = -1;
+    switch (one.role) {
+      case TensorRole::parameter:
+      case TensorRole::state:
+      case TensorRole::slot:
+      case TensorRole::parameterGradient:
+        if (!computed[i]) buffer = m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()));
+        break;
+      case TensorRole::scalar:
+        m_buffers.versions(id).push_back({Layout{}, one.type, m_scalars, line});
+        line += kScalarLine;
+        break;
+      case TensorRole::input:
+        buffer = m_buffers.make(bytesIn(one.shape, one.type));
+        m_buffers.keep(buffer);
+        break;
+      case TensorRole::constant: {
+        std::vector<std::byte> content(bytesIn(one.shape, one.type));
+        for (std::int64_t k = 0; k < one.shape.elements(); ++k) {
+          if (one.type == DataType::i32)
+            reinterpret_cast<std::int32_t*>(content.data())[k] = static_cast<std::int32_t>(one.value);
+          else
+            reinterpret_cast<float*>(content.data())[k] = static_cast<float>(one.value);
+        }
+        buffer = m_buffers.make(content.size());
+        m_buffers.keep(buffer);
+        m_constants.push_back({operand({{}, one.type, buffer}), [content = std::move(content)] { return content; }});
+        break;
+      }
+      case TensorRole::intermediate:
+        break;
+    }
+    if (buffer >= 0) m_buffers.versions(id).push_back({plainLayout(one.shape.rank()), one.type, buffer});
+  }
+}
+
+StoredTensor& Plan::stored(TensorId id) {
+  return *storedTensor(m_store, tensor(id));
+}
+
+const std::string& Plan::origin() const {
+  static const std::string none;
+  const auto now = static_cast<std::size_t>(m_buffers.now());
+  return now < m_program.operations.size() ? m_program.operations[now].origin : none;
+}
+
+bool Plan::wanted(TensorId id) const {
+  return id != kNoTensor && (tensor(id).role == TensorRole::parameterGradient ||
+                             !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
+}
+
+Layout Plan::commonLayout(std::initializer_list<TensorId> inputs) const {
+  const std::size_t rank = shape(*inputs.begin()).rank();
+  for (const TensorId id : inputs)
+    if (id != kNoTensor && shape(id).rank() == rank && !isPlain(shape(id), layoutOf(id))) return layoutOf(id);
+  return plainLayout(rank);
+}
+
+Operand Plan::operand(const BufferPlan::Version& version) {
+  return {m_buffers.use(version.buffer).at(static_cast<std::int64_t>(version.offset)), m_buffers.bytes(version.buffer),
+          version.type};
+}
+
+Operand Plan::read(TensorId id, const Layout& asked, DataType type) {
+  if (id == kNoTensor) return {};
+  const Layout layout = asked;  // it may be one of the versions', which move
+  const BufferPlan::Version* const found = m_buffers.find(id, layout, type);
+  const std::size_t wanted = bytesIn(shape(id), type);
+  if (found != nullptr) {
+    Operand there = operand(*found);
+    there.bytes = wanted;
+    return there;
+  }
+  m_buffers.layoutOf(id);  // throws where it was not written
+  // From the form that was written: others were rounded on their way.
+  const BufferPlan::Version source = m_buffers.versions(id).front();
+  Operand from = operand(source);
+  from.bytes = bytesIn(shape(id), source.type);
+  const BufferPlan::Version made{layout, type, m_buffers.make(wanted)};
+  m_buffers.versions(id).push_back(made);
+  Operand to = operand(made);
+  to.bytes = wanted;
+  const ConvertArguments plan = convertArguments(shape(id), source.layout, source.type, layout, type);
+  kernel("convert", overElements(plan.count, plan.packed ? kConvertPack : 1), {from}, {to}, [plan, from, to] {
+    ConvertArguments arguments = plan;
+    arguments.from = from.address<>();
+    arguments.to = to.address<>();
+    return arguments;
+  });
+  ++m_conversions;
+  return to;
+}
+
+Operand Plan::write(TensorId id, const Layout& layout) {
+  const std::size_t bytes = bytesIn(shape(id), tensor(id).type);
+  const BufferPlan::Version made{layout, tensor(id).type, m_buffers.make(bytes)};
+  m_buffers.versions(id).assign(1, made);
+  if (tensor(id).role == TensorRole::parameterGradient) m_undelivered.push_back(id);
+  Operand to = operand(made);
+  to.bytes = bytes;
+  return to;
+}
+
+void Plan::alias(TensorId to, const Layout& toLayout, TensorId from, const Layout& asked) {
+  const DataType type = tensor(to).type;
+  const Layout layout = toLayout, fromLayout = asked;  // they may be the versions', which move
+  read(from, fromLayout, type);
+  const BufferPlan::Version& there = *m_buffers.find(from, fromLayout, type);
+  m_buffers.versions(to).assign(1, {layout, type, there.buffer, there.offset});
+  if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
+}
+
+Operand Plan::scratch(std::size_t bytes) {
+  const int buffer = m_buffers.make(std::max<std::size_t>(bytes, 1));
+  return {m_buffers.use(buffer), bytes, DataType::u8};
+}
+
+Operand Plan::shared(const std::string& key, std::size_t bytes) {
+  const int buffer = m_buffers.shared(key, std::max<std::size_t>(bytes, 1));
+  return {m_buffers.use(buffer), bytes, DataType::u8};
+}
+
+Operand Plan::constant(std::vector<std::byte> content) {
+  const std::size_t bytes = content.size();
+  return constant(bytes, [content = std::move(content)] { return content; });
+}
+
+Operand Plan::constant(std::size_t bytes, std::function<std::vector<std::byte>()> content) {
+  const int buffer = m_buffers.make(std::max<std::size_t>(bytes, 1));
+  m_buffers.keep(buffer);
+  const Operand made{m_buffers.use(buffer), bytes, DataType::u8};
+  m_constants.push_back({made, std::move(content)});
+  return made;
+}
+
+void Plan::stage(Stage stage) {
+  if (stage.origin.empty()) stage.origin = origin();
+  m_stages.push_back(std::move(stage));
+}
+
+void Plan::fill(const Operand& what, unsigned char value) {
+  stage({.kernel = "fill", .implementation = "device", .writes = {what}, .bind = [what, value]() -> Call {
+           return FillCall{what.address<>(), what.bytes, value};
+         }});
+}
+
+void Plan::guard(TensorId input, std::function<void(std::span<const std::byte>)> check) {
+  if (!isInput(input)) throwError(ErrorCode::internal, "'{}' is no input, and cannot be checked", tensor(input).name);
+  m_guards.push_back({input, std::move(check)});
+}
+
+// What the store holds is overwritten or, in a later pass of the same step, added to: the step's words say which, so
+// that a captured step serves both.
+void Plan::deliver(TensorId id) {
+  const Operand from = read(id, plainLayout(shape(id).rank()), DataType::f32);
+  const std::int64_t count = shape(id).elements();
+  const Operand to =
+      operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
+  Operand target = to;
+  target.bytes = static_cast<std::size_t>(count) * sizeof(float);
+  const Operand words = deliveryWords();
+  kernel("deliver", overElements(count), {from, words, target}, {target}, [=] {
+    return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
+                            count};
+  });
+}
+
+Operand Plan::deliveryWords() {
+  Operand words = operand({{}, DataType::u8, m_scalars, m_scalarBytes - kScalarLine});
+  words.bytes = sizeof(DeliveryWords);
+  return words;
+}
+
+Operand Plan::scalars() {
+  return {m_buffers.use(m_scalars), m_scalarBytes, DataType::u8};
+}
+
+void Plan::lowerAll() {
+  for (std::size_t i = 0; i < m_program.operations.size(); ++i) {
+    m_buffers.setNow(static_cast<int>(i));
+    const Operation& operation = m_program.operations[i];
+    if (fused().skip) continue;
+    try {
+      const Lowering lower = findLowering(operation.op->name);
+      if (lower == nullptr)
+        throwError(ErrorCode::internal, "the CUDA backend knows no operation '{}'", operation.op->name);
+      lower(*this, operation);
+      for (const TensorId id : std::exchange(m_undelivered, {})) deliver(id);
+    } catch (Error& error) {
+      if (!operation.origin.empty()) error.addContext("in layer '" + operation.origin + "'");
+      throw;
+    }
+  }
+  m_buffers.setNow(static_cast<int>(m_program.operations.size()));
+  for (const NamedResult& result : m_program.results) {
+    read(result.tensor);
+    m_buffers.keepBehind(
+        m_buffers.find(result.tensor, plainLayout(shape(result.tensor).rank()), tensor(result.tensor).type)->buffer);
+  }
+}
+
+Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
+  const BufferPlan::Extent bytes = m_buffers.finish(allocate);
+  for (Stage& stage : m_stages) {
+    stage.call = stage.bind();
+    for (const Operand& one : stage.writes)
+      if (one) stage.accesses.push_back({one.address<>(), one.bytes, true});
+    for (const Operand& one : stage.reads)
+      if (one) stage.accesses.push_back({one.address<>(), one.bytes, false});
+  }
+  std::vector<std::pair<Operand, std::vector<std::byte>>> constants;
+  for (const auto& [to, content] : std::exchange(m_constants, {})) constants.push_back({to, content()});
+  return {std::move(m_stages), std::move(m_guards), std::move(constants), bytes, m_conversions};
+}
+
+Launch overElements(std::int64_t elements, std::int64_t perThread) {
+  constexpr unsigned kThreads = 256;
+  constexpr std::int64_t kMostBlocks = 1 << 16;  // each strides over the rest
+  const std::int64_t perBlock = kThreads * perThread;
+  const std::int64_t blocks = std::clamp<std::int64_t>((elements + perBlock - 1) / perBlock, 1, kMostBlocks);
+  return {.grid = {static_cast<unsigned>(blocks)}, .block = {kThreads}};
+}
+
+std::string named(std::string_view kernel, DataType type) {
+  return std::string(kernel) + "." + std::string(toString(type));
+}
+
+}  // namespace loom::cuda

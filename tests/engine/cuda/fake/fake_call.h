@@ -1,0 +1,17 @@
+#pragma once
+// One call of a plan, run on the host.
+#include <cstdint>
+#include <string>
+
+#include "engine/cuda/calls.h"
+
+namespace loom::cuda::fake {
+
+// "kernel 'softmax.f32'", "product 3 x 4 x 5"; for messages.
+std::string nameOf(const Call& call);
+// Throws Error(internal) where no kernel has this name, or its arguments are of another size.
+void expectKernel(const KernelCall& call);
+// To its end, by the emulator or an interpreter; `name` for messages. Workspaces are overwritten.
+void run(const Call& call, const std::string& name, std::uint64_t seed, bool backwards);
+
+}  // namespace loom::cuda::fake
