@@ -58,7 +58,9 @@ TEST(CudaConversions, FollowTheOrderOfAxes) {
   const ConvertArguments same = convertArguments(shape, {0, 1, 2, 3}, DataType::f32, {0, 1, 2, 3}, DataType::bf16);
   EXPECT_EQ(same.axes, 0);
   EXPECT_EQ(same.count, 120);
-  EXPECT_THAT(errorOf([&] { convertArguments(shape, {0, 1, 2, 3}, DataType::i32, {0, 1, 2, 3}, DataType::f32); }),
+  EXPECT_THAT(errorOf([&] {
+                convertArguments(shape, {0, 1, 2, 3}, DataType::i32, {0, 1, 2, 3}, DataType::f32);
+              }),
               HasSubstr("there is no conversion from i32 to f32"));
   const Shape long7{2, 2, 2, 2, 2, 2, 2};
   EXPECT_THAT(errorOf([&] {
@@ -73,7 +75,8 @@ TEST(CudaPlan, ConvertsOnceForAllReaders) {
   const TensorId x = builder.input("x", {2, 8}, DataType::f32);
   const TensorId w = builder.parameter({.name = "w", .shape = {8, 8}});
   TensorId y = x;
-  for (int k = 0; k < 3; ++k) y = builder.add("matmul", {y, w, kNoTensor}, {{"transpose_a", false}, {"transpose_b", true}});
+  for (int k = 0; k < 3; ++k)
+    y = builder.add("matmul", {y, w, kNoTensor}, {{"transpose_a", false}, {"transpose_b", true}});
   builder.result("y", "output", y);
   const auto backend = makeCudaBackend(std::make_shared<fake::FakeDevice>());
   ParameterStore store(1, backend->makeMemory());
@@ -163,14 +166,19 @@ TEST(Interpreters, RefuseGraphsThatAreNone) {
   EXPECT_EQ(refusal([](DnnGraph&) {}), "none");
   EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors.pop_back(); }), HasSubstr("a graph has no tensor 6"));
   EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[5].id = 5; }), HasSubstr("two tensors 5"));
-  EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[0].type = DataType::i32; }), HasSubstr("tensor 1 of a graph is in i32"));
-  EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[0].strides[3] = 0; }), HasSubstr("elements of tensor 1 of a graph overlap"));
+  EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[0].type = DataType::i32; }),
+              HasSubstr("tensor 1 of a graph is in i32"));
+  EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[0].strides[3] = 0; }),
+              HasSubstr("elements of tensor 1 of a graph overlap"));
   EXPECT_THAT(refusal([](DnnGraph& g) { g.operations.erase(g.operations.begin()); }),
               HasSubstr("virtual tensor 3 of a graph is read before it is computed"));
-  EXPECT_THAT(refusal([](DnnGraph& g) { g.operations.push_back(g.operations.back()); }), HasSubstr("tensor 6 of a graph is computed twice"));
+  EXPECT_THAT(refusal([](DnnGraph& g) { g.operations.push_back(g.operations.back()); }),
+              HasSubstr("tensor 6 of a graph is computed twice"));
   EXPECT_THAT(refusal([](DnnGraph& g) { g.operations.clear(); }), HasSubstr("no operations"));
-  EXPECT_THAT(refusal([](DnnGraph& g) { std::get<DnnConvolution>(g.operations[0]).after[1] = 1; }), HasSubstr("spatial axis 1"));
-  EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[1].extents[0] = 3; }), HasSubstr("gives 3 channels, its result has 2"));
+  EXPECT_THAT(refusal([](DnnGraph& g) { std::get<DnnConvolution>(g.operations[0]).after[1] = 1; }),
+              HasSubstr("spatial axis 1"));
+  EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[1].extents[0] = 3; }),
+              HasSubstr("gives 3 channels, its result has 2"));
   EXPECT_THAT(refusal([](DnnGraph& g) { g.tensors[3].extents[1] = 3; }), HasSubstr("do not fit together"));
 }
 
