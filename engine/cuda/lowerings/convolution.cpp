@@ -2,7 +2,7 @@
 // convolution (bias, ReLU) and which types it gives is tried in turn, as plans are made while a program is compiled.
 #include <fmt/core.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/cuda/lowerings/column_sums.h"
@@ -103,7 +103,7 @@ Planned planOf(Plan& plan, const Convolution& convolution, std::initializer_list
     try {
       return {plan.device().plan(convolution.graph(one.to, one.joined), kWorkspaceLimit), one};
     } catch (Error& error) {
-      if (&one != attempts.end() - 1) continue;
+      if (error.code() == ErrorCode::device && &one != attempts.end() - 1) continue;
       error.addContext(convolution.toString());
       throw;
     }
