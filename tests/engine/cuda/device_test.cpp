@@ -12,38 +12,6 @@ namespace {
 using testing::HasSubstr;
 
 class Fake : public WithFake {};
-device.enqueue(stream, FillCall{to, bytes, value}, {&access, 1}, "");
-}
-void copy(Stream stream, const std::byte* from, std::byte* to, std::size_t bytes) {
-  const Access accesses[] = {{to, bytes, true}, {from, bytes, false}};
-  device.enqueue(stream, CopyCall{from, to, bytes}, accesses, "");
-}
-// to[i] = from[i], by a kernel that reaches `count` floats and declares so many bytes.
-void convert(const std::byte* from, std::byte* to, std::int64_t count, std::size_t reads, std::size_t writes) {
-  KernelCall call{"convert", {{1}, {64}}, std::vector<std::byte>(sizeof(ConvertArguments))};
-  const ConvertArguments arguments{.from = from, .to = to, .count = count};
-  std::memcpy(call.arguments.data(), &arguments, sizeof(arguments));
-  const Access accesses[] = {{to, writes, true}, {from, reads, false}};
-  device.enqueue(Stream::compute, call, accesses, "conv1");
-}
-// What the fault says, if there is one by the time that all has run.
-std::string faultOf(const std::function<void()>& work) {
-  try {
-    work();
-    for (const Stream stream : {Stream::compute, Stream::upload, Stream::exchange}) device.synchronise(stream);
-  } catch (const Error&) {
-  }
-  return device.takeFault().value_or("none");
-}
-void TearDown() override {
-  for (std::byte* one : m_blocks) device.release(one);
-  for (std::byte* one : m_pinned) device.releasePinned(one);
-}
-
-FakeDevice device{{.seed = GetParam()}};
-std::vector<std::byte*> m_blocks, m_pinned;
-FakeDevice* m_other = nullptr;
-};
 
 TEST_P(Fake, RunsInOrderWithinAStreamAndLate) {
   std::byte* const a = block(64, "a");
