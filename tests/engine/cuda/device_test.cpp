@@ -154,8 +154,8 @@ TEST_P(Fake, NamesAWriteBehindABlock) {
 TEST_P(Fake, NamesWhatIsReadInPlaceAndDeclaredAsWrittenAlone) {
   std::byte* const a = block(256, "a");
   std::byte* const words = block(sizeof(DeliveryWords), "words");
-  fill(Stream::compute, a, 256, 1);
-  fill(Stream::compute, words, sizeof(DeliveryWords), 1);
+  fill(Stream::compute, a, 256, 0x3f);  // 0.747 as floats
+  fill(Stream::compute, words, sizeof(DeliveryWords), 0x3f);
   EXPECT_EQ(faultOf([&] {
               KernelCall call{"deliver", {{1}, {64}}, std::vector<std::byte>(sizeof(DeliverArguments))};
               const DeliverArguments arguments{reinterpret_cast<float*>(a), reinterpret_cast<float*>(a) + 32,
