@@ -105,7 +105,8 @@ __device__ __forceinline__ void workOn(const UpdateTensor& tensor, std::int64_t 
   Numbers weight = *reinterpret_cast<const Numbers*>(tensor.weight + i);
   const Numbers gradient = *reinterpret_cast<const Numbers*>(tensor.gradient + i);
   Numbers slots[kMostSlots];
-  for (int slot = 0; slot < Rule::kSlots; ++slot) slots[slot] = *reinterpret_cast<const Numbers*>(tensor.slots[slot] + i);
+  for (int slot = 0; slot < Rule::kSlots; ++slot)
+    slots[slot] = *reinterpret_cast<const Numbers*>(tensor.slots[slot] + i);
   for (int k = 0; k < kCount; ++k) {
     float here[kMostSlots] = {};
     for (int slot = 0; slot < Rule::kSlots; ++slot) here[slot] = slots[slot].at[k];

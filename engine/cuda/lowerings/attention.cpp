@@ -163,8 +163,8 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
                                       .width = h.width(),
                                       .scale = h.scale(),
                                       .causal = h.causal};
-    plan.kernel(named("attention_slopes", plan.factors()), overScores(arguments.rows), {scores, dp, rows, yHere, dyHere},
-                {p, ds}, [=]() mutable {
+    plan.kernel(named("attention_slopes", plan.factors()), overScores(arguments.rows),
+                {scores, dp, rows, yHere, dyHere}, {p, ds}, [=]() mutable {
                   arguments.scores = scores.address<const float>();
                   arguments.dp = dp.address<const float>();
                   arguments.statistics = rows.address<const float>();

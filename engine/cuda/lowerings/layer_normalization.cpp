@@ -1,5 +1,5 @@
-// layer_normalization with its gradient. NormalizedRows that fit into the registers of a warp have one each, longer ones a block;
-// gradients of gamma and beta are sums down the columns, over chunks of rows first.
+// layer_normalization with its gradient. Rows that fit into the registers of a warp have one each, longer
+// ones a block; gradients of gamma and beta are sums down the columns, over chunks of rows first.
 #include "engine/cuda/kernels/layer_normalization.h"
 
 #include <algorithm>

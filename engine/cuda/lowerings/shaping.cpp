@@ -82,9 +82,9 @@ struct SliceCut {
 SliceCut cutOf(const Plan& plan, const Operation& operation, TensorId large, TensorId small, const Layout& layout) {
   const std::int64_t axis = axisOf(plan, large, operation, 1);
   SliceCut cut{.large = aroundAxis(plan.shape(large), layout, axis),
-          .small = aroundAxis(plan.shape(small), layout, axis),
-          .start = operation.attributes.integer("start", 0),
-          .step = operation.attributes.integer("step", 1)};
+               .small = aroundAxis(plan.shape(small), layout, axis),
+               .start = operation.attributes.integer("start", 0),
+               .step = operation.attributes.integer("step", 1)};
   const std::int64_t bytes =
       cut.large.inner * static_cast<std::int64_t>(bytesOf(plan.tensor(operation.outputs[0]).type));
   cut.unit = unitOf({bytes});
