@@ -8,11 +8,6 @@ namespace loom::cuda {
 // kWidth is Pack<T>::kCount where a row's length is a multiple of it (then each row begins at a multiple of 16 bytes),
 // else 1.
 template <class T, int kWidth>
-struct alignas(sizeof(T) * kWidth) Few {
-  T at[kWidth];
-};
-
-template <class T, int kWidth>
 __device__ __forceinline__ Few<T, kWidth> loadFew(const T* from) {
   return *reinterpret_cast<const Few<T, kWidth>*>(from);
 }

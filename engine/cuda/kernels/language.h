@@ -48,6 +48,11 @@ struct alignas(16) Pack {
   static constexpr int kCount = 16 / sizeof(T);
   T at[kCount];
 };
+// As many as are told, at a multiple of their bytes: a pack where rows are whole packs, else one.
+template <class T, int kCount>
+struct alignas(kCount * sizeof(T)) Few {
+  T at[kCount];
+};
 
 // The first element of this thread and the stride to its next in a loop over a grid of one dimension.
 __device__ __forceinline__ std::int64_t firstOfThread() {

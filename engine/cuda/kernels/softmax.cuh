@@ -4,12 +4,6 @@
 
 namespace loom::cuda {
 
-// Neighbours that a thread takes at once: a pack of 16 bytes where rows are whole packs, else one.
-template <class T, int kCount>
-struct alignas(kCount * sizeof(T)) Few {
-  T at[kCount];
-};
-
 template <class T, int kCount>
 __device__ __forceinline__ void softmaxRows(const SoftmaxArguments& a) {
   using Numbers = Few<T, kCount>;

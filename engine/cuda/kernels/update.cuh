@@ -101,21 +101,20 @@ __global__ void __launch_bounds__(kUpdateThreads) prepareUpdate(UpdateArguments 
 // kCount elements of a tensor from i on, as `work(weight, gradient, slots)` leaves them.
 template <class Rule, int kCount, bool kWeights, class Work>
 __device__ __forceinline__ void workOn(const UpdateTensor& tensor, std::int64_t i, const Work& work) {
-  struct alignas(4 * kCount) Few {
-    float at[kCount];
-  };
-  Few weight = *reinterpret_cast<const Few*>(tensor.weight + i);
-  const Few gradient = *reinterpret_cast<const Few*>(tensor.gradient + i);
-  Few slots[kMostSlots];
-  for (int slot = 0; slot < Rule::kSlots; ++slot) slots[slot] = *reinterpret_cast<const Few*>(tensor.slots[slot] + i);
+  using Numbers = Few<float, kCount>;
+  Numbers weight = *reinterpret_cast<const Numbers*>(tensor.weight + i);
+  const Numbers gradient = *reinterpret_cast<const Numbers*>(tensor.gradient + i);
+  Numbers slots[kMostSlots];
+  for (int slot = 0; slot < Rule::kSlots; ++slot)
+    slots[slot] = *reinterpret_cast<const Numbers*>(tensor.slots[slot] + i);
   for (int k = 0; k < kCount; ++k) {
     float here[kMostSlots] = {};
     for (int slot = 0; slot < Rule::kSlots; ++slot) here[slot] = slots[slot].at[k];
     work(weight.at[k], gradient.at[k], here);
     for (int slot = 0; slot < Rule::kSlots; ++slot) slots[slot].at[k] = here[slot];
   }
-  for (int slot = 0; slot < Rule::kSlots; ++slot) *reinterpret_cast<Few*>(tensor.slots[slot] + i) = slots[slot];
-  if (kWeights) *reinterpret_cast<Few*>(tensor.weight + i) = weight;
+  for (int slot = 0; slot < Rule::kSlots; ++slot) *reinterpret_cast<Numbers*>(tensor.slots[slot] + i) = slots[slot];
+  if (kWeights) *reinterpret_cast<Numbers*>(tensor.weight + i) = weight;
 }
 
 template <class Rule>

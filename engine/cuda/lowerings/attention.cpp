@@ -88,7 +88,7 @@ void multiplyHeads(Plan& plan, const char* name, std::int64_t matrices, std::int
 }
 
 // A warp a row.
-Launch overRows(std::int64_t rows) {
+Launch overScores(std::int64_t rows) {
   return overElements(rows * 32);
 }
 
@@ -116,7 +116,7 @@ void lowerAttention(Plan& plan, const Operation& operation) {
                   false, chunk.of(k, h.keys * h.channels), true, scores);
     AttentionSoftmaxArguments arguments{
         .rows = matrices * h.queries, .queries = h.queries, .keys = h.keys, .scale = h.scale(), .causal = h.causal};
-    plan.kernel(named("attention_softmax", plan.factors()), overRows(arguments.rows), {scores}, {probabilities, rows},
+    plan.kernel(named("attention_softmax", plan.factors()), overScores(arguments.rows), {scores}, {probabilities, rows},
                 [=]() mutable {
                   arguments.scores = scores.address<const float>();
                   arguments.probabilities = probabilities.address();
@@ -163,8 +163,8 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
                                       .width = h.width(),
                                       .scale = h.scale(),
                                       .causal = h.causal};
-    plan.kernel(named("attention_slopes", plan.factors()), overRows(arguments.rows), {scores, dp, rows, yHere, dyHere},
-                {p, ds}, [=]() mutable {
+    plan.kernel(named("attention_slopes", plan.factors()), overScores(arguments.rows),
+                {scores, dp, rows, yHere, dyHere}, {p, ds}, [=]() mutable {
                   arguments.scores = scores.address<const float>();
                   arguments.dp = dp.address<const float>();
                   arguments.statistics = rows.address<const float>();
@@ -189,15 +189,14 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
   if (dv.whole) joinHeads(plan, h, dv.byHead, h.keys, dv.whole);
 }
 
-const LoweringRow kRows[] = {
-    {"attention", lowerAttention, {}, {{0, 1, 2}, true}},
-    {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, true}},
-};
-
 }  // namespace
 
 LoweringRows attentionRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"attention", lowerAttention, {}, {{0, 1, 2}, true}},
+      {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -156,16 +156,15 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
               });
 }
 
-const LoweringRow kRows[] = {
-    {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
-    {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
-    {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
-};
-
 }  // namespace
 
 LoweringRows batchNormalizationRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
+      {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
+      {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -56,15 +56,14 @@ void lowerBroadcast(Plan& plan, const Operation& operation) {
   });
 }
 
-const LoweringRow kRows[] = {
-    {"binary", lowerBinary, {.relu = true, .maskBehind = true}, {{0, 1}, true}},  // joins: sums of one shape
-    {"broadcast", lowerBroadcast, {}, {{0}, true}},
-};
-
 }  // namespace
 
 LoweringRows broadcastRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"binary", lowerBinary, {.relu = true, .maskBehind = true}, {{0, 1}, true}},  // joins: sums of one shape
+      {"broadcast", lowerBroadcast, {}, {{0}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

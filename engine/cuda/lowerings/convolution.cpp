@@ -204,16 +204,15 @@ void lowerWeightGradient(Plan& plan, const Operation& operation) {
   emitInto(plan, convolution, planned, {{kImage, image}, {kResult, gradient}}, plan.write(dw, layoutFor(plan, dw)));
 }
 
-const LoweringRow kRows[] = {
-    {"convolution", lowerConvolution, {.relu = true}, {{0}, true}},
-    {"convolution_input_gradient", lowerInputGradient, {}, {{0}, true}},
-    {"convolution_weight_gradient", lowerWeightGradient, {}, {{0, 1}}},
-};
-
 }  // namespace
 
 LoweringRows convolutionRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"convolution", lowerConvolution, {.relu = true}, {{0}, true}},
+      {"convolution_input_gradient", lowerInputGradient, {}, {{0}, true}},
+      {"convolution_weight_gradient", lowerWeightGradient, {}, {{0, 1}}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

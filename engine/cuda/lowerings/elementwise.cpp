@@ -87,17 +87,16 @@ bool spreads(const Program&, const Operation& operation) {
   }
 }
 
-const LoweringRow kRows[] = {
-    {"unary", lowerUnary, {}, {{0}, true}, spreads},
-    {"unary_gradient", lowerUnaryGradient, {}, {{0, 1, 2}, true}, spreads},
-    {"scale", lowerScale, {}, {{0}, true}},
-    {"scale_by", lowerScaleBy, {}, {{0}, true}},
-};
-
 }  // namespace
 
 LoweringRows elementwiseRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"unary", lowerUnary, {}, {{0}, true}, spreads},
+      {"unary_gradient", lowerUnaryGradient, {}, {{0, 1, 2}, true}, spreads},
+      {"scale", lowerScale, {}, {{0}, true}},
+      {"scale_by", lowerScaleBy, {}, {{0}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

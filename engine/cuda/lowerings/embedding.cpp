@@ -99,15 +99,14 @@ void lowerEmbeddingGradient(Plan& plan, const Operation& operation) {
   });
 }
 
-const LoweringRow kRows[] = {
-    {"embedding", lowerEmbedding, {}, {{}, true}},
-    {"embedding_gradient", lowerEmbeddingGradient, {}, {{1}}},
-};
-
 }  // namespace
 
 LoweringRows embeddingRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"embedding", lowerEmbedding, {}, {{}, true}},
+      {"embedding_gradient", lowerEmbeddingGradient, {}, {{1}}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

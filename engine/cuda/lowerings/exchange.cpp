@@ -58,16 +58,15 @@ void refuse(Plan& plan, const Operation& operation) {
   throwError(ErrorCode::badArgument, "{} needs a group of at least 2 ranks", operation.op->name);
 }
 
-const LoweringRow kRows[] = {
-    {"all_gather", lowerCopy}, {"all_reduce", lowerAllReduce}, {"broadcast_from", lowerCopy},
-    {"receive", refuse},       {"reduce_scatter", lowerCopy},  {"reduce_to", lowerCopy},
-    {"send", refuse},
-};
-
 }  // namespace
 
 LoweringRows exchangeRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"all_gather", lowerCopy}, {"all_reduce", lowerAllReduce}, {"broadcast_from", lowerCopy},
+      {"receive", refuse},       {"reduce_scatter", lowerCopy},  {"reduce_to", lowerCopy},
+      {"send", refuse},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

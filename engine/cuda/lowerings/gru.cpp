@@ -9,7 +9,7 @@ namespace {
 void lowerGru(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const Operand hiddenBias = plan.read(inputOr(operation, 4));
-  const Operand wHidden = readFactor(plan, operation.inputs[2]);
+  const Operand wHidden = readPlainFactor(plan, operation.inputs[2]);
   const Operand y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
   const Operand gates = emitInputSide(plan, s, operation, "gru");
   const std::int64_t perStep = s.batch * s.hidden;
@@ -53,7 +53,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const Operand y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]),
                 dy = plan.read(operation.inputs[5]);
-  const Operand wHidden = readFactor(plan, operation.inputs[2]);
+  const Operand wHidden = readPlainFactor(plan, operation.inputs[2]);
   const std::int64_t width = s.width(), row = s.state * s.hidden;
   const Operand input = scratchOf(plan, s.rows() * width, plan.factors()),
                 side = scratchOf(plan, s.rows() * width, plan.factors()),
@@ -97,15 +97,14 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   emitToBias(plan, s, side, operation.outputs[4]);
 }
 
-const LoweringRow kRows[] = {
-    {"gru", lowerGru, {}, {{0}}},
-    {"gru_gradient", lowerGruGradient, {}, {{0}, true}},
-};
-
 }  // namespace
 
 LoweringRows gruRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"gru", lowerGru, {}, {{0}}},
+      {"gru_gradient", lowerGruGradient, {}, {{0}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -1,5 +1,5 @@
-// layer_normalization with its gradient. Rows that fit into the registers of a warp have one each, longer ones a block;
-// gradients of gamma and beta are sums down the columns, over chunks of rows first.
+// layer_normalization with its gradient. Rows that fit into the registers of a warp have one each, longer
+// ones a block; gradients of gamma and beta are sums down the columns, over chunks of rows first.
 #include "engine/cuda/kernels/layer_normalization.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace loom::cuda {
 namespace {
 
-struct Rows {
+struct NormalizedRows {
   std::int64_t rows = 0, length = 0;
 
   bool byWarp() const { return length <= 32 * kHeldByWarp; }
@@ -29,7 +29,7 @@ struct Rows {
   }
 };
 
-Rows rowsOf(const Plan& plan, const Operation& operation) {
+NormalizedRows rowsOf(const Plan& plan, const Operation& operation) {
   const Shape& x = plan.shape(operation.inputs[0]);
   std::int64_t length = 1;
   for (std::int64_t i = 1; i <= operation.attributes.integer("axes", 1); ++i) length *= x[-i];
@@ -43,7 +43,7 @@ Operand vectorOf(Plan& plan, TensorId id, std::int64_t count) {
 void lowerLayerNormalization(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const DataType type = plan.tensor(y).type;
-  const Rows rows = rowsOf(plan, operation);
+  const NormalizedRows rows = rowsOf(plan, operation);
   const Operand from = plan.read(x, plainLayout(plan.shape(x).rank()), type), gamma = plan.read(operation.inputs[1]),
                 beta = plan.read(operation.inputs[2]), to = plan.write(y),
                 mean = vectorOf(plan, operation.outputs[1], rows.rows),
@@ -63,7 +63,7 @@ void lowerLayerNormalization(Plan& plan, const Operation& operation) {
   });
 }
 
-void lowerParameterGradients(Plan& plan, const Operation& operation, const Rows& rows, DataType type,
+void lowerParameterGradients(Plan& plan, const Operation& operation, const NormalizedRows& rows, DataType type,
                              const Operand& from, const Operand& gradient, const Operand& mean,
                              const Operand& inverse) {
   const auto optional = [&](TensorId id) { return plan.wanted(id) ? plan.write(id) : Operand{}; };
@@ -91,7 +91,7 @@ void lowerParameterGradients(Plan& plan, const Operation& operation, const Rows&
 void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dx = operation.outputs[0];
   const DataType type = plan.tensor(plan.wanted(dx) ? dx : x).type;
-  const Rows rows = rowsOf(plan, operation);
+  const NormalizedRows rows = rowsOf(plan, operation);
   const Layout layout = plainLayout(plan.shape(x).rank());
   const Operand from = plan.read(x, layout, type), gradient = plan.read(dy, layout, type),
                 gamma = plan.read(operation.inputs[2]), mean = plan.read(operation.inputs[3]),
@@ -112,15 +112,14 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
   });
 }
 
-const LoweringRow kRows[] = {
-    {"layer_normalization", lowerLayerNormalization, {}, {{0}, true}},
-    {"layer_normalization_gradient", lowerLayerNormalizationGradient, {}, {{0, 1}, true}},
-};
-
 }  // namespace
 
 LoweringRows layerNormalizationRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"layer_normalization", lowerLayerNormalization, {}, {{0}, true}},
+      {"layer_normalization_gradient", lowerLayerNormalizationGradient, {}, {{0, 1}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -55,15 +55,14 @@ void lowerLocalResponseNormalizationGradient(Plan& plan, const Operation& operat
   });
 }
 
-const LoweringRow kRows[] = {
-    {"local_response_normalization", lowerLocalResponseNormalization, {}, {{0}, true}},
-    {"local_response_normalization_gradient", lowerLocalResponseNormalizationGradient, {}, {{0, 1}, true}},
-};
-
 }  // namespace
 
 LoweringRows localResponseNormalizationRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"local_response_normalization", lowerLocalResponseNormalization, {}, {{0}, true}},
+      {"local_response_normalization_gradient", lowerLocalResponseNormalizationGradient, {}, {{0, 1}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -147,23 +147,22 @@ void lowerElementwiseGradient(Plan& plan, const Operation& operation) {
   });
 }
 
-const LoweringRow kRows[] = {
-    {"binary_accuracy", lowerElementwise},
-    {"binary_cross_entropy", lowerElementwise},
-    {"binary_cross_entropy_gradient", lowerElementwiseGradient, {}, {{}, true}},
-    {"huber", lowerElementwise},
-    {"huber_gradient", lowerElementwiseGradient, {}, {{}, true}},
-    {"mean_squared_error", lowerElementwise},
-    {"mean_squared_error_gradient", lowerElementwiseGradient, {}, {{}, true}},
-    {"softmax_cross_entropy", lowerSoftmaxCrossEntropy},
-    {"softmax_cross_entropy_gradient", lowerSoftmaxCrossEntropyGradient, {}, {{}, true}},
-    {"top_k_accuracy", lowerTopKAccuracy},
-};
-
 }  // namespace
 
 LoweringRows lossesRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"binary_accuracy", lowerElementwise},
+      {"binary_cross_entropy", lowerElementwise},
+      {"binary_cross_entropy_gradient", lowerElementwiseGradient, {}, {{}, true}},
+      {"huber", lowerElementwise},
+      {"huber_gradient", lowerElementwiseGradient, {}, {{}, true}},
+      {"mean_squared_error", lowerElementwise},
+      {"mean_squared_error_gradient", lowerElementwiseGradient, {}, {{}, true}},
+      {"softmax_cross_entropy", lowerSoftmaxCrossEntropy},
+      {"softmax_cross_entropy_gradient", lowerSoftmaxCrossEntropyGradient, {}, {{}, true}},
+      {"top_k_accuracy", lowerTopKAccuracy},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

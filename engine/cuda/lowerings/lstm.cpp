@@ -8,8 +8,8 @@ namespace {
 
 void lowerLstm(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
-  const Operand h0 = readFactor(plan, inputOr(operation, 4)), c0 = plan.read(inputOr(operation, 5));
-  const Operand wHidden = readFactor(plan, operation.inputs[2]);
+  const Operand h0 = readPlainFactor(plan, inputOr(operation, 4)), c0 = plan.read(inputOr(operation, 5));
+  const Operand wHidden = readPlainFactor(plan, operation.inputs[2]);
   const Operand y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
   const Operand gates = emitInputSide(plan, s, operation, "lstm");
   const std::int64_t perStep = s.batch * s.hidden;
@@ -63,7 +63,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const Operand y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]),
                 dy = plan.read(operation.inputs[5]);
   const Operand h0 = plan.read(inputOr(operation, 6)), c0 = plan.read(inputOr(operation, 7));
-  const Operand wHidden = readFactor(plan, operation.inputs[2]);
+  const Operand wHidden = readPlainFactor(plan, operation.inputs[2]);
   const std::int64_t width = s.width(), row = s.state * s.hidden, perStep = s.batch * s.hidden;
   const Operand da = scratchOf(plan, s.rows() * width, plan.factors()),
                 daStep = scratchOf(plan, s.batch * width, plan.factors());
@@ -106,15 +106,14 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   emitToBias(plan, s, da, operation.outputs[3]);
 }
 
-const LoweringRow kRows[] = {
-    {"lstm", lowerLstm, {}, {{0}}},
-    {"lstm_gradient", lowerLstmGradient, {}, {{0}, true}},
-};
-
 }  // namespace
 
 LoweringRows lstmRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"lstm", lowerLstm, {}, {{0}}},
+      {"lstm_gradient", lowerLstmGradient, {}, {{0}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

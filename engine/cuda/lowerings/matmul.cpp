@@ -44,15 +44,14 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
   emitColumnSums(plan, from, shape.elements() / shape[axis], shape[axis], plan.write(operation.outputs[0]));
 }
 
-const LoweringRow kRows[] = {
-    {"matmul", lowerMatmul, {.relu = true}, {{0, 1}, true}},
-    {"bias_gradient", lowerBiasGradient, {}, {{0}}},
-};
-
 }  // namespace
 
 LoweringRows matmulRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"matmul", lowerMatmul, {.relu = true}, {{0, 1}, true}},
+      {"bias_gradient", lowerBiasGradient, {}, {{0}}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -73,15 +73,14 @@ void lowerRandom(Plan& plan, const Operation& operation) {
   });
 }
 
-const LoweringRow kRows[] = {
-    {"dropout", lowerDropout, {}, {{0}, true}},
-    {"random", lowerRandom},
-};
-
 }  // namespace
 
 LoweringRows noiseRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"dropout", lowerDropout, {}, {{0}, true}},
+      {"random", lowerRandom},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -113,17 +113,16 @@ void lowerAveragePoolingGradient(Plan& plan, const Operation& operation) {
   });
 }
 
-const LoweringRow kRows[] = {
-    {"average_pooling", lowerAveragePooling, {}, {{0}, true}},
-    {"average_pooling_gradient", lowerAveragePoolingGradient, {}, {{0}, true}},
-    {"max_pooling", lowerMaxPooling, {}, {{0}, true, 0}},  // rounded, others might win
-    {"max_pooling_gradient", lowerMaxPoolingGradient, {.gradientOf = 0}, {{0, 1, 2}, true}},
-};
-
 }  // namespace
 
 LoweringRows poolingRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"average_pooling", lowerAveragePooling, {}, {{0}, true}},
+      {"average_pooling_gradient", lowerAveragePoolingGradient, {}, {{0}, true}},
+      {"max_pooling", lowerMaxPooling, {}, {{0}, true, 0}},  // rounded, others might win
+      {"max_pooling_gradient", lowerMaxPoolingGradient, {.gradientOf = 0}, {{0, 1, 2}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -23,8 +23,8 @@ Operand emitInputSide(Plan& plan, const RecurrentShape& s, const Operation& oper
                      .m = s.rows(),
                      .n = s.width(),
                      .k = s.channels,
-                     .a = readFactor(plan, operation.inputs[0]),
-                     .b = readFactor(plan, operation.inputs[1]),
+                     .a = readPlainFactor(plan, operation.inputs[0]),
+                     .b = readPlainFactor(plan, operation.inputs[1]),
                      .c = gates,
                      .bias = bias == kNoTensor ? Operand{} : plan.read(bias, plainLayout(1), DataType::f32),
                      .transposeB = true});
@@ -40,7 +40,7 @@ void emitToInputs(Plan& plan, const RecurrentShape& s, const Operation& operatio
                        .n = s.channels,
                        .k = s.width(),
                        .a = input,
-                       .b = readFactor(plan, operation.inputs[1]),
+                       .b = readPlainFactor(plan, operation.inputs[1]),
                        .c = plan.write(to(0))});
   if (plan.wanted(to(1)))
     emitProduct(plan, {.name = name + " to w_input",
@@ -48,7 +48,7 @@ void emitToInputs(Plan& plan, const RecurrentShape& s, const Operation& operatio
                        .n = s.channels,
                        .k = s.rows(),
                        .a = input,
-                       .b = readFactor(plan, operation.inputs[0]),
+                       .b = readPlainFactor(plan, operation.inputs[0]),
                        .c = plan.write(to(1)),
                        .transposeA = true});
   if (!plan.wanted(to(2))) return;

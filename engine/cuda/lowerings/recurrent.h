@@ -22,7 +22,7 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
 inline TensorId inputOr(const Operation& operation, std::size_t index) {
   return index < operation.inputs.size() ? operation.inputs[index] : kNoTensor;
 }
-inline Operand readFactor(Plan& plan, TensorId id) {
+inline Operand readPlainFactor(Plan& plan, TensorId id) {
   return id == kNoTensor ? Operand{} : plan.read(id, plainLayout(plan.shape(id).rank()), plan.factors());
 }
 

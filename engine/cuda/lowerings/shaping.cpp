@@ -73,18 +73,18 @@ void lowerConcatenate(Plan& plan, const Operation& operation) {
 }
 
 // What slice and slice_gradient say of the axis, in memory order.
-struct Cut {
+struct SliceCut {
   Around large, small;
   std::int64_t start, step, unit, inner;  // inner: in units
 };
 
 // Numbers move in the type in which they are written.
-Cut cutOf(const Plan& plan, const Operation& operation, TensorId large, TensorId small, const Layout& layout) {
+SliceCut cutOf(const Plan& plan, const Operation& operation, TensorId large, TensorId small, const Layout& layout) {
   const std::int64_t axis = axisOf(plan, large, operation, 1);
-  Cut cut{.large = aroundAxis(plan.shape(large), layout, axis),
-          .small = aroundAxis(plan.shape(small), layout, axis),
-          .start = operation.attributes.integer("start", 0),
-          .step = operation.attributes.integer("step", 1)};
+  SliceCut cut{.large = aroundAxis(plan.shape(large), layout, axis),
+               .small = aroundAxis(plan.shape(small), layout, axis),
+               .start = operation.attributes.integer("start", 0),
+               .step = operation.attributes.integer("step", 1)};
   const std::int64_t bytes =
       cut.large.inner * static_cast<std::int64_t>(bytesOf(plan.tensor(operation.outputs[0]).type));
   cut.unit = unitOf({bytes});
@@ -96,7 +96,7 @@ void lowerSlice(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = plan.layoutOf(x);
   const Operand from = plan.read(x, layout, plan.tensor(y).type), to = plan.write(y, layout);
-  const Cut cut = cutOf(plan, operation, x, y, layout);
+  const SliceCut cut = cutOf(plan, operation, x, y, layout);
   const Axis source[] = {
       {cut.large.outer, cut.large.extent * cut.inner}, {cut.small.extent, cut.step * cut.inner}, {cut.inner, 1}};
   const std::int64_t count = cut.large.outer * cut.small.extent * cut.inner;
@@ -117,7 +117,7 @@ void lowerSliceGradient(Plan& plan, const Operation& operation) {
   const TensorId dy = operation.inputs[0], dx = operation.outputs[0];
   const Layout layout = plan.layoutOf(dy);
   const Operand from = plan.read(dy, layout, plan.tensor(dx).type), to = plan.write(dx, layout);
-  const Cut cut = cutOf(plan, operation, dx, dy, layout);
+  const SliceCut cut = cutOf(plan, operation, dx, dy, layout);
   ScatterArguments arguments{.count = cut.large.outer * cut.large.extent * cut.inner,
                              .inner = divisorOf(cut.inner),
                              .extent = divisorOf(cut.large.extent),
@@ -158,18 +158,17 @@ std::vector<int> many() {
   return places;
 }
 
-const LoweringRow kRows[] = {
-    {"concatenate", lowerConcatenate, {}, {many(), true}},
-    {"reshape", lowerReshape, {}, {{0}, true, 0}},
-    {"slice", lowerSlice, {}, {{0}, true, 0}},
-    {"slice_gradient", lowerSliceGradient, {}, {{0}, true}},
-    {"transpose", lowerTranspose, {}, {{0}, true, 0}},
-};
-
 }  // namespace
 
 LoweringRows shapingRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"concatenate", lowerConcatenate, {}, {many(), true}},
+      {"reshape", lowerReshape, {}, {{0}, true, 0}},
+      {"slice", lowerSlice, {}, {{0}, true, 0}},
+      {"slice_gradient", lowerSliceGradient, {}, {{0}, true}},
+      {"transpose", lowerTranspose, {}, {{0}, true, 0}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

@@ -53,15 +53,14 @@ void lowerSoftmaxGradient(Plan& plan, const Operation& operation) {
               });
 }
 
-const LoweringRow kRows[] = {
-    {"softmax", lowerSoftmax, {}, {{0}, true}},
-    {"softmax_gradient", lowerSoftmaxGradient, {}, {{0, 1}, true}},
-};
-
 }  // namespace
 
 LoweringRows softmaxRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"softmax", lowerSoftmax, {}, {{0}, true}},
+      {"softmax_gradient", lowerSoftmaxGradient, {}, {{0, 1}, true}},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

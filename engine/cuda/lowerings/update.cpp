@@ -162,15 +162,14 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   stage("update", overPieces(cut), read, joined(updated, slots));
 }
 
-const LoweringRow kRows[] = {
-    {"gradient_squares", lowerGradientSquares},
-    {"update", lowerUpdate},
-};
-
 }  // namespace
 
 LoweringRows updateRows() {
-  return kRows;
+  static const LoweringRow rows[] = {
+      {"gradient_squares", lowerGradientSquares},
+      {"update", lowerUpdate},
+  };
+  return rows;
 }
 
 }  // namespace loom::cuda

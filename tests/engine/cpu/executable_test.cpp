@@ -182,8 +182,9 @@ TEST(CpuExecutable, weightsArePackedOnceAChange) {
   }
 }
 
+// Large enough that an arena is more than all else that an executable keeps, a sanitizer's own memory included.
 TEST(CpuExecutable, executablesOfABackendShareOneArena) {
-  const Program large = networks::smallCnn(256), small = networks::smallCnn(64);
+  const Program large = networks::smallCnn(512), small = networks::smallCnn(128);
   const auto alone = makeCpuBackend(2), cpu = makeCpuBackend(2);
   ParameterStore store(1), other(1);
   const auto resident = [] {

@@ -157,16 +157,26 @@ __global__ void underAMask(Numbers) {
 }
 
 TEST(Emulator, NamesThreadsThatDoNotMeet) {
-  EXPECT_THAT(faultOf([] { start<someStayAway>({{2}, {64}}, {nullptr, nullptr, 33}); }),
+  EXPECT_THAT(faultOf([] {
+                start<someStayAway>({{2}, {64}}, {nullptr, nullptr, 33});
+              }),
               testing::MatchesRegex("kernel 'k', block \\([01], 0, 0\\): thread 0 has left, but thread 33 waits at the "
                                     "block's barrier in emulator_test.cpp:[0-9]+: all must meet at one place"));
-  EXPECT_THAT(faultOf([] { start<twoBarriers>({{1}, {64}}, {nullptr, nullptr, 32}); }),
+  EXPECT_THAT(faultOf([] {
+                start<twoBarriers>({{1}, {64}}, {nullptr, nullptr, 32});
+              }),
               testing::HasSubstr("thread 0 waits at the block's barrier in emulator_test.cpp"));
-  EXPECT_THAT(faultOf([] { start<halfAWarp>({{1}, {64}}, {nullptr, nullptr, 40}); }),
+  EXPECT_THAT(faultOf([] {
+                start<halfAWarp>({{1}, {64}}, {nullptr, nullptr, 40});
+              }),
               testing::HasSubstr("thread 32 waits at a shuffle or ballot in emulator_test.cpp"));
-  EXPECT_THAT(faultOf([] { start<underAMask>({{1}, {32}}, {nullptr, nullptr, 0}); }),
+  EXPECT_THAT(faultOf([] {
+                start<underAMask>({{1}, {32}}, {nullptr, nullptr, 0});
+              }),
               testing::HasSubstr(": a warp meets under the mask 0xffff, but only whole warps may"));
-  EXPECT_THAT(faultOf([] { start<halfAWarp>({{1}, {48}}, {nullptr, nullptr, 48}); }),
+  EXPECT_THAT(faultOf([] {
+                start<halfAWarp>({{1}, {48}}, {nullptr, nullptr, 48});
+              }),
               testing::HasSubstr("a warp of 16 lanes meets"));
   // Nothing of it stays behind.
   std::vector<float> from(64, 1.f), to(1);
@@ -176,11 +186,17 @@ TEST(Emulator, NamesThreadsThatDoNotMeet) {
 
 TEST(Emulator, RefusesLaunchesThatNoGpuTakes) {
   const Numbers none;
-  EXPECT_EQ(faultOf([&] { start<someStayAway>({{1}, {2048}}, none); }),
+  EXPECT_EQ(faultOf([&] {
+              start<someStayAway>({{1}, {2048}}, none);
+            }),
             "kernel 'k': a block of 2048 x 1 x 1 threads, but 1 to 1024 can be, z at most 64");
-  EXPECT_EQ(faultOf([&] { start<someStayAway>({{1, 70000}, {32}}, none); }),
+  EXPECT_EQ(faultOf([&] {
+              start<someStayAway>({{1, 70000}, {32}}, none);
+            }),
             "kernel 'k': a grid of 1 x 70000 x 1 blocks, but 1 to 2147483647 x 65535 x 65535 can be");
-  EXPECT_EQ(faultOf([&] { start<someStayAway>({{0}, {32}}, none); }),
+  EXPECT_EQ(faultOf([&] {
+              start<someStayAway>({{0}, {32}}, none);
+            }),
             "kernel 'k': a grid of 0 x 1 x 1 blocks, but 1 to 2147483647 x 65535 x 65535 can be");
 }
 
@@ -191,9 +207,12 @@ __global__ void farAway(Numbers a) {
 TEST(Emulator, NamesTheThreadThatReachesForAnAddressThatIsNotThere) {
   std::vector<float> to(1);
   for (int twice = 0; twice < 2; ++twice)
-    EXPECT_THAT(faultOf([&] { start<farAway>({{1}, {32}}, {nullptr, to.data(), 0}); }),
-                testing::MatchesRegex("kernel 'k', block \\(0, 0, 0\\), thread [0-9]+: it reaches for an address that is "
-                                      "not there"));
+    EXPECT_THAT(
+        faultOf([&] {
+          start<farAway>({{1}, {32}}, {nullptr, to.data(), 0});
+        }),
+        testing::MatchesRegex("kernel 'k', block \\(0, 0, 0\\), thread [0-9]+: it reaches for an address that is "
+                              "not there"));
 }
 
 __global__ void sharedOfTheBlock(Numbers a) {

@@ -61,10 +61,8 @@ struct Machine {
 // As a training does it: in f16 with gradients scaled on their way.
 networks::Outcome step(const Program& program, const fake::FakeOptions& options, DataType precision) {
   Machine machine(program, options, precision);
-  machine.executable->run({.step = 4,
-                           .firstSample = 2,
-                           .lossScale = 1.5,
-                           .gradientScale = precision == DataType::f16 ? 1024.0 : 1});
+  machine.executable->run(
+      {.step = 4, .firstSample = 2, .lossScale = 1.5, .gradientScale = precision == DataType::f16 ? 1024.0 : 1});
   return machine.outcome();
 }
 

@@ -61,7 +61,8 @@ void PrintTo(const Way& way, std::ostream* to) {
 class CudaTraining : public testing::TestWithParam<Way> {
  protected:
   Workshop::Run train(const Workshop& workshop, Json project, const std::string& run, Backend* backend) {
-    project["training"]["precision"] = backend == nullptr && std::string(GetParam().precision) == "f16" ? "f32" : GetParam().precision;
+    project["training"]["precision"] =
+        backend == nullptr && std::string(GetParam().precision) == "f16" ? "f32" : GetParam().precision;
     project["training"]["accumulate"] = GetParam().accumulate;
     return workshop.train(project, run, {.backend = backend});
   }

@@ -25,11 +25,11 @@
 #define LOOM_SHARED(T, name, count)                                        \
   static ::loom::cuda::emulator::SharedArray<T, (count)> name##OfTheBlock; \
   T(&name)[count] = name##OfTheBlock.enter()
-#define LOOM_START(kernel, launch, arguments, stream)                                                   \
-  do {                                                                                                  \
-    const auto run = [values = (arguments)] { (kernel)(values); };                                      \
-    ::loom::cuda::emulator::run(                                                                        \
-        launch, stream, [](const void* closure) { (*static_cast<decltype(run)*>(closure))(); }, &run);  \
+#define LOOM_START(kernel, launch, arguments, stream)                                                  \
+  do {                                                                                                 \
+    const auto run = [values = (arguments)] { (kernel)(values); };                                     \
+    ::loom::cuda::emulator::run(                                                                       \
+        launch, stream, [](const void* closure) { (*static_cast<decltype(run)*>(closure))(); }, &run); \
   } while (false)
 
 struct uint3 {
@@ -61,12 +61,24 @@ struct alignas(8) uint2 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-inline int2 make_int2(int x, int y) { return {x, y}; }
-inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline float2 make_float2(float x, float y) {
+  return {x, y};
+}
+inline float4 make_float4(float x, float y, float z, float w) {
+  return {x, y, z, w};
+}
+inline int2 make_int2(int x, int y) {
+  return {x, y};
+}
+inline int4 make_int4(int x, int y, int z, int w) {
+  return {x, y, z, w};
+}
+inline uint2 make_uint2(unsigned x, unsigned y) {
+  return {x, y};
+}
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
 
 namespace loom::cuda::emulator {
 
@@ -103,7 +115,9 @@ T valueOf(std::uint64_t word) {
   std::memcpy(&value, &word, sizeof(value));
   return value;
 }
-inline Place here(const char* file, int line) { return {file, line}; }
+inline Place here(const char* file, int line) {
+  return {file, line};
+}
 
 template <class T>
 T shuffle(unsigned mask, T value, unsigned (*source)(unsigned lane, unsigned by, unsigned width), unsigned by,
@@ -121,9 +135,15 @@ T shuffle(unsigned mask, T value, unsigned (*source)(unsigned lane, unsigned by,
 inline void __syncthreads(LOOM_HERE) {
   loom::cuda::emulator::meet(loom::cuda::emulator::Meeting::block, ~0u, {file, line});
 }
-inline int __syncthreads_count(int yes, LOOM_HERE) { return loom::cuda::emulator::count(yes != 0, {file, line}); }
-inline int __syncthreads_or(int yes, LOOM_HERE) { return loom::cuda::emulator::count(yes != 0, {file, line}) > 0; }
-inline int __syncthreads_and(int yes, LOOM_HERE) { return loom::cuda::emulator::count(yes == 0, {file, line}) == 0; }
+inline int __syncthreads_count(int yes, LOOM_HERE) {
+  return loom::cuda::emulator::count(yes != 0, {file, line});
+}
+inline int __syncthreads_or(int yes, LOOM_HERE) {
+  return loom::cuda::emulator::count(yes != 0, {file, line}) > 0;
+}
+inline int __syncthreads_and(int yes, LOOM_HERE) {
+  return loom::cuda::emulator::count(yes == 0, {file, line}) == 0;
+}
 inline void __syncwarp(unsigned mask = ~0u, LOOM_HERE) {
   loom::cuda::emulator::meet(loom::cuda::emulator::Meeting::warp, mask, {file, line});
 }
@@ -158,21 +178,25 @@ inline unsigned __ballot_sync(unsigned mask, int yes, LOOM_HERE) {
   for (unsigned k = 0; k < 32; ++k) ballot |= static_cast<unsigned>(words[k]) << k;
   return ballot;
 }
-inline int __any_sync(unsigned mask, int yes, LOOM_HERE) { return __ballot_sync(mask, yes, file, line) != 0; }
-inline int __all_sync(unsigned mask, int yes, LOOM_HERE) { return __ballot_sync(mask, yes, file, line) == ~0u; }
+inline int __any_sync(unsigned mask, int yes, LOOM_HERE) {
+  return __ballot_sync(mask, yes, file, line) != 0;
+}
+inline int __all_sync(unsigned mask, int yes, LOOM_HERE) {
+  return __ballot_sync(mask, yes, file, line) == ~0u;
+}
 #undef LOOM_HERE
 
 // Of integers alone: a sum of floats would depend on the order.
-#define LOOM_ATOMICS(T)                  \
-  inline T atomicAdd(T* at, T value) {   \
-    const T was = *at;                   \
-    *at = static_cast<T>(was + value);   \
-    return was;                          \
-  }                                      \
-  inline T atomicMax(T* at, T value) {   \
-    const T was = *at;                   \
-    *at = was < value ? value : was;     \
-    return was;                          \
+#define LOOM_ATOMICS(T)                \
+  inline T atomicAdd(T* at, T value) { \
+    const T was = *at;                 \
+    *at = static_cast<T>(was + value); \
+    return was;                        \
+  }                                    \
+  inline T atomicMax(T* at, T value) { \
+    const T was = *at;                 \
+    *at = was < value ? value : was;   \
+    return was;                        \
   }
 LOOM_ATOMICS(unsigned)
 LOOM_ATOMICS(unsigned long long)
@@ -196,12 +220,24 @@ using std::isinf;
 using std::isnan;
 using std::max;
 using std::min;
-inline float __expf(float x) { return expf(x); }
-inline float __logf(float x) { return logf(x); }
-inline float __powf(float x, float y) { return powf(x, y); }
-inline float __fdividef(float x, float y) { return x / y; }
-inline float __frcp_rn(float x) { return 1 / x; }
-inline float __fsqrt_rn(float x) { return sqrtf(x); }
+inline float __expf(float x) {
+  return expf(x);
+}
+inline float __logf(float x) {
+  return logf(x);
+}
+inline float __powf(float x, float y) {
+  return powf(x, y);
+}
+inline float __fdividef(float x, float y) {
+  return x / y;
+}
+inline float __frcp_rn(float x) {
+  return 1 / x;
+}
+inline float __fsqrt_rn(float x) {
+  return sqrtf(x);
+}
 inline float __fmul_rn(float x, float y) {
   volatile float product = x * y;  // never a part of an FMA
   return product;
@@ -210,20 +246,42 @@ inline float __fadd_rn(float x, float y) {
   volatile float sum = x + y;
   return sum;
 }
-inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-inline float rsqrtf(float x) { return 1 / sqrtf(x); }
-inline double rsqrt(double x) { return 1 / sqrt(x); }
-inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+inline float __fmaf_rn(float x, float y, float z) {
+  return fmaf(x, y, z);
+}
+inline float rsqrtf(float x) {
+  return 1 / sqrtf(x);
+}
+inline double rsqrt(double x) {
+  return 1 / sqrt(x);
+}
+inline float __saturatef(float x) {
+  return x > 0 ? (x < 1 ? x : 1) : 0;
+}
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
 }
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
+inline int __popc(unsigned x) {
+  return std::popcount(x);
+}
+inline int __clz(int x) {
+  return std::countl_zero(static_cast<unsigned>(x));
+}
+inline int __ffs(int x) {
+  return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1;
+}
+inline unsigned __float_as_uint(float x) {
+  return std::bit_cast<unsigned>(x);
+}
+inline float __uint_as_float(unsigned x) {
+  return std::bit_cast<float>(x);
+}
+inline int __float_as_int(float x) {
+  return std::bit_cast<int>(x);
+}
+inline float __int_as_float(int x) {
+  return std::bit_cast<float>(x);
+}
 template <class T>
 T __ldg(const T* from) {
   return *from;
@@ -238,16 +296,28 @@ struct bf16 {
 struct f16 {
   std::uint16_t bits;
 };
-inline float toFloat(float x) { return x; }
-inline float toFloat(bf16 x) { return fromBf16(x.bits); }
-inline float toFloat(f16 x) { return static_cast<float>(std::bit_cast<_Float16>(x.bits)); }
+inline float toFloat(float x) {
+  return x;
+}
+inline float toFloat(bf16 x) {
+  return fromBf16(x.bits);
+}
+inline float toFloat(f16 x) {
+  return static_cast<float>(std::bit_cast<_Float16>(x.bits));
+}
 template <class T>
 inline T fromFloat(float x);
 template <>
-inline float fromFloat<float>(float x) { return x; }
+inline float fromFloat<float>(float x) {
+  return x;
+}
 template <>
-inline bf16 fromFloat<bf16>(float x) { return {toBf16(x)}; }
+inline bf16 fromFloat<bf16>(float x) {
+  return {toBf16(x)};
+}
 template <>
-inline f16 fromFloat<f16>(float x) { return {std::bit_cast<std::uint16_t>(static_cast<_Float16>(x))}; }
+inline f16 fromFloat<f16>(float x) {
+  return {std::bit_cast<std::uint16_t>(static_cast<_Float16>(x))};
+}
 
 }  // namespace loom::cuda

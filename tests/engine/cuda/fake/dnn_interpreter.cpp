@@ -75,7 +75,8 @@ void forProducts(const DnnGraph& graph, const DnnConvolution& one, const What& w
       for (std::int64_t c = 0; c < perGroup; ++c)
         for (std::int64_t tap = 0; tap < taps; ++tap) {
           const std::int64_t from[] = {tap / (w[1] * w[2]) * dilation[0] - before[0],
-                                       tap / w[2] % w[1] * dilation[1] - before[1], tap % w[2] * dilation[2] - before[2]};
+                                       tap / w[2] % w[1] * dilation[1] - before[1],
+                                       tap % w[2] * dilation[2] - before[2]};
           // The columns of the result whose image lies within.
           const std::int64_t first = from[2] >= 0 ? 0 : (-from[2] + stride[2] - 1) / stride[2];
           const std::int64_t last = std::min(y[2], (x[2] - from[2] + stride[2] - 1) / stride[2]);
@@ -109,12 +110,13 @@ void expect(const DnnGraph& graph, const DnnConvolution& one) {
     throwError(ErrorCode::device, "a convolution's weight gives {} channels, its result has {}, of {} and {} samples",
                weight.extents[0], result.extents[1], image.extents[0], result.extents[0]);
   for (std::size_t k = 0; k < rank - 2; ++k) {
-    const std::int64_t room = image.extents[k + 2] + one.before[k] + one.after[k] -
-                              one.dilation[k] * (weight.extents[k + 2] - 1) - 1;
+    const std::int64_t room =
+        image.extents[k + 2] + one.before[k] + one.after[k] - one.dilation[k] * (weight.extents[k + 2] - 1) - 1;
     if (one.before[k] < 0 || one.after[k] < 0 || one.strides[k] < 1 || one.dilation[k] < 1 || room < 0 ||
         room / one.strides[k] + 1 != result.extents[k + 2])
-      throwError(ErrorCode::device, "a convolution's spatial axis {}: {} + {} + {} under {} taps {} apart in steps of {} is not {}",
-                 k, one.before[k], image.extents[k + 2], one.after[k], weight.extents[k + 2], one.dilation[k],
+      throwError(ErrorCode::device,
+                 "a convolution's spatial axis {}: {} + {} + {} under {} taps {} apart in steps of {} is not {}", k,
+                 one.before[k], image.extents[k + 2], one.after[k], weight.extents[k + 2], one.dilation[k],
                  one.strides[k], result.extents[k + 2]);
   }
 }
@@ -138,9 +140,12 @@ struct Reach {
 };
 Reach reachOf(const DnnConvolution& one) {
   switch (one.kind) {
-    case DnnConvolution::Kind::forward: return {{one.image, one.weight}, one.result};
-    case DnnConvolution::Kind::inputGradient: return {{one.weight, one.result}, one.image};
-    case DnnConvolution::Kind::weightGradient: return {{one.image, one.result}, one.weight};
+    case DnnConvolution::Kind::forward:
+      return {{one.image, one.weight}, one.result};
+    case DnnConvolution::Kind::inputGradient:
+      return {{one.weight, one.result}, one.image};
+    case DnnConvolution::Kind::weightGradient:
+      return {{one.image, one.result}, one.weight};
   }
   return {};
 }
@@ -177,20 +182,21 @@ class Run {
     const std::vector<double>& b = factor(reach.reads[1]);
     std::vector<double> sums(static_cast<std::size_t>(elementsOf(tensorOf(m_graph, reach.writes).extents)));
     double* const to = sums.data();
-    forProducts(m_graph, one, [&](std::int64_t image, std::int64_t step, std::int64_t weight, std::int64_t result,
-                                  std::int64_t count) {
-      switch (one.kind) {
-        case DnnConvolution::Kind::forward:
-          for (std::int64_t i = 0; i < count; ++i) to[result + i] += a.data()[image + i * step] * b.data()[weight];
-          break;
-        case DnnConvolution::Kind::inputGradient:
-          for (std::int64_t i = 0; i < count; ++i) to[image + i * step] += a.data()[weight] * b.data()[result + i];
-          break;
-        case DnnConvolution::Kind::weightGradient:
-          for (std::int64_t i = 0; i < count; ++i) to[weight] += a.data()[image + i * step] * b.data()[result + i];
-          break;
-      }
-    });
+    forProducts(
+        m_graph, one,
+        [&](std::int64_t image, std::int64_t step, std::int64_t weight, std::int64_t result, std::int64_t count) {
+          switch (one.kind) {
+            case DnnConvolution::Kind::forward:
+              for (std::int64_t i = 0; i < count; ++i) to[result + i] += a.data()[image + i * step] * b.data()[weight];
+              break;
+            case DnnConvolution::Kind::inputGradient:
+              for (std::int64_t i = 0; i < count; ++i) to[image + i * step] += a.data()[weight] * b.data()[result + i];
+              break;
+            case DnnConvolution::Kind::weightGradient:
+              for (std::int64_t i = 0; i < count; ++i) to[weight] += a.data()[image + i * step] * b.data()[result + i];
+              break;
+          }
+        });
     write(reach.writes, std::move(sums));
   }
 

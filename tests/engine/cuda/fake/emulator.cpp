@@ -39,7 +39,7 @@ struct Machine {
   const void* closure = nullptr;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
-  unsigned now = 0;  // the thread
+  unsigned now = 0;                // the thread
   unsigned waiting = 0, left = 0;  // those who wait for the block, and who have ended
   unsigned yes = 0, counted[2] = {};
   unsigned barriers = 0;
@@ -99,8 +99,8 @@ void expectOnePlace(unsigned first, unsigned count) {
         (!waits || (other.meeting == one.meeting && other.place.line == one.place.line &&
                     (other.place.file == one.place.file || std::string_view(other.place.file) == one.place.file))))
       continue;
-    throwError(ErrorCode::internal, "{}: thread {} {}, but thread {} {}: all must meet at one place", blockName(), first,
-               nameOf(one), i, nameOf(other));
+    throwError(ErrorCode::internal, "{}: thread {} {}, but thread {} {}: all must meet at one place", blockName(),
+               first, nameOf(one), i, nameOf(other));
   }
 }
 
@@ -215,7 +215,7 @@ extern "C" void onAddressFault(int number) {
 class AddressFaults {
  public:
   AddressFaults() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = onAddressFault;
     action.sa_flags = SA_NODEFER;  // it is never returned from
     sigaction(SIGSEGV, &action, &m_before);
@@ -223,7 +223,7 @@ class AddressFaults {
   ~AddressFaults() { sigaction(SIGSEGV, &m_before, nullptr); }
 
  private:
-  struct sigaction m_before{};
+  struct sigaction m_before {};
 };
 
 // What an exception left behind.

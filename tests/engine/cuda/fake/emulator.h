@@ -18,9 +18,9 @@ struct Run {
 };
 
 using Body = void (*)(const void* closure);
-// Runs the kernel to its end. Throws Error(internal) that names kernel, block and thread, for a launch that no GPU takes,
-// a barrier that not all threads reach, for what a warp does without all of its lanes, and for an address that is not
-// there.
+// Runs the kernel to its end. Throws Error(internal) that names kernel, block and thread, for a launch that no GPU
+// takes, a barrier that not all threads reach, for what a warp does without all of its lanes, and for an address that
+// is not there.
 void run(const Launch& launch, const void* run, Body body, const void* closure);
 
 // --- For device_language.h, on a fiber.

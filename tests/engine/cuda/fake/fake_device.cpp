@@ -35,7 +35,8 @@ struct FakeDevice::FakeEvent final : Event {
 };
 
 struct FakeDevice::FakeGraph final : Graph {
-  FakeGraph(std::shared_ptr<int> living, std::vector<Captured> all) : tasks(std::move(all)), m_living(std::move(living)) {
+  FakeGraph(std::shared_ptr<int> living, std::vector<Captured> all)
+      : tasks(std::move(all)), m_living(std::move(living)) {
     ++*m_living;
   }
   ~FakeGraph() override { --*m_living; }
@@ -89,7 +90,10 @@ void FakeDevice::expectNoCapture(const char* what) const {
 }
 
 DeviceFacts FakeDevice::facts() const {
-  return {.name = "a fake for tests", .computeCapability = 90, .multiprocessors = 4, .memoryBytes = m_options.memoryBytes,
+  return {.name = "a fake for tests",
+          .computeCapability = 90,
+          .multiprocessors = 4,
+          .memoryBytes = m_options.memoryBytes,
           .freeBytes = m_options.memoryBytes - m_memory.used()};
 }
 
@@ -100,8 +104,8 @@ std::byte* FakeDevice::allocate(std::size_t bytes, std::string_view what) {
   ++m_allocations;
   const std::size_t free = m_options.memoryBytes - m_memory.used();
   if ((m_failAllocation > 0 && --m_failAllocation == 0) || bytes > free)
-    throwError(ErrorCode::device, "there is no room on the GPU for {}: {} bytes are wanted and {} are free", what, bytes,
-               free);
+    throwError(ErrorCode::device, "there is no room on the GPU for {}: {} bytes are wanted and {} are free", what,
+               bytes, free);
   return m_memory.allocate(bytes, what);
 }
 
@@ -133,7 +137,8 @@ std::byte* FakeDevice::allocatePinned(std::size_t bytes) {
 void FakeDevice::releasePinned(std::byte* at) noexcept {
   try {
     if (!m_lost) expectNoCapture("pinned memory is released");
-    const auto found = std::find_if(m_pinned.begin(), m_pinned.end(), [&](const Pinned& one) { return one.data == at; });
+    const auto found =
+        std::find_if(m_pinned.begin(), m_pinned.end(), [&](const Pinned& one) { return one.data == at; });
     if (found == m_pinned.end())
       throwError(ErrorCode::internal, "pinned memory is released that was never allocated, or is released twice");
     if (const std::string* user = m_order.pending(at, found->bytes))
@@ -239,9 +244,7 @@ void FakeDevice::download(Stream stream, const std::byte* from, std::byte* pinne
     Task task{fmt::format("a download of {} bytes", bytes), {{from, bytes, false}}, {{pinned, bytes, true}}, {}};
     task.begin = [this, pinned, from, bytes, name = task.name, accesses = task.device] {
       std::memset(pinned, kSpoilt, bytes);
-      return [=, this] {
-        m_memory.runPlainly(name, accesses, [&](bool) { std::memcpy(pinned, from, bytes); });
-      };
+      return [=, this] { m_memory.runPlainly(name, accesses, [&](bool) { std::memcpy(pinned, from, bytes); }); };
     };
     submit(stream, std::move(task));
   });

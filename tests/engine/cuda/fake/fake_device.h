@@ -96,7 +96,9 @@ class FakeDevice final : public Device {
   void guarded(const Do& what);
   void lose(const Error& error);
   void expectNoCapture(const char* what) const;
-  bool isCaptured(Stream stream) const { return m_capture && m_capture->joined[static_cast<std::size_t>(laneOf(stream))]; }
+  bool isCaptured(Stream stream) const {
+    return m_capture && m_capture->joined[static_cast<std::size_t>(laneOf(stream))];
+  }
   void submit(Stream stream, Task task);
   void start(int lane, const Moment& at, const Task& task);
   void runCall(const Call& call, const std::string& name, std::span<const Access> accesses);

@@ -12,9 +12,10 @@ namespace {
 constexpr std::size_t kGuard = 256, kAlignment = 256;
 constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of released blocks
 constexpr unsigned char kGuardByte = 0xcd;
-// What stands in memory that a call does not declare, in the first run and in the second: NaNs and -1; ones as integers,
-// which as floats are small positive numbers that hardly any arithmetic leaves as they are. No byte is the same in both.
-// What a call declares as written alone holds the other, so that a copy of one is not taken for the other left alone.
+// What stands in memory that a call does not declare, in the first run and in the second: NaNs and -1; ones as
+// integers, which as floats are small positive numbers that hardly any arithmetic leaves as they are. No byte is the
+// same in both. What a call declares as written alone holds the other, so that a copy of one is not taken for the other
+// left alone.
 enum class Pattern { minusOnes, ones };
 constexpr Pattern kFirst = Pattern::minusOnes, kSecond = Pattern::ones;
 constexpr Pattern otherThan(Pattern pattern) {

@@ -1,6 +1,6 @@
 #pragma once
-// What orders the work of a device's streams, and a seeded order that it allows. Each piece of work has a moment: how much
-// of every lane lies before it. A lane is a stream, or a stream within the launch of a graph.
+// What orders the work of a device's streams, and a seeded order that it allows. Each piece of work has a moment: how
+// much of every lane lies before it. A lane is a stream, or a stream within the launch of a graph.
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -14,8 +14,12 @@
 namespace loom::cuda::fake {
 
 inline constexpr int kLanes = kStreams + kStreams * kStreams;
-constexpr int laneOf(Stream stream) { return static_cast<int>(stream); }
-constexpr int laneWithin(Stream launchedOn, int stream) { return kStreams * (1 + laneOf(launchedOn)) + stream; }
+constexpr int laneOf(Stream stream) {
+  return static_cast<int>(stream);
+}
+constexpr int laneWithin(Stream launchedOn, int stream) {
+  return kStreams * (1 + laneOf(launchedOn)) + stream;
+}
 
 using Moment = std::array<std::uint64_t, kLanes>;
 void merge(Moment& into, const Moment& other);
@@ -30,8 +34,8 @@ class FakeOrder {
  public:
   explicit FakeOrder(std::uint64_t seed) : m_random(seed) {}
 
-  // Behind all that the lane's stream waits for. Throws Error(internal) where it touches what other work touches too, one
-  // of them writing, and nothing orders them. Runs nothing.
+  // Behind all that the lane's stream waits for. Throws Error(internal) where it touches what other work touches too,
+  // one of them writing, and nothing orders them. Runs nothing.
   void enqueue(int lane, const Moment& at, Work work);
   std::uint64_t issued(int lane) const { return m_issued[static_cast<std::size_t>(lane)]; }
 

@@ -24,7 +24,7 @@ class Fiber {
   void enter();
 
   char* m_stack = nullptr;
-  void* m_context = nullptr;   // the registers, of the fiber while it is left
+  void* m_context = nullptr;  // the registers, of the fiber while it is left
   void* m_sanitizer = nullptr;
 };
 

@@ -31,23 +31,35 @@ void expectLeading(const char* name, std::int64_t leading, std::int64_t rows) {
 
 double loadNumber(const std::byte* from, DataType type, std::int64_t index) {
   switch (type) {
-    case DataType::f32: return reinterpret_cast<const float*>(from)[index];
-    case DataType::f64: return reinterpret_cast<const double*>(from)[index];
-    case DataType::bf16: return fromBf16(reinterpret_cast<const std::uint16_t*>(from)[index]);
-    case DataType::f16: return std::bit_cast<_Float16>(reinterpret_cast<const std::uint16_t*>(from)[index]);
-    default: throwError(ErrorCode::internal, "{} is no type of a product's or a graph's numbers", toString(type));
+    case DataType::f32:
+      return reinterpret_cast<const float*>(from)[index];
+    case DataType::f64:
+      return reinterpret_cast<const double*>(from)[index];
+    case DataType::bf16:
+      return fromBf16(reinterpret_cast<const std::uint16_t*>(from)[index]);
+    case DataType::f16:
+      return std::bit_cast<_Float16>(reinterpret_cast<const std::uint16_t*>(from)[index]);
+    default:
+      throwError(ErrorCode::internal, "{} is no type of a product's or a graph's numbers", toString(type));
   }
 }
 
 void storeNumber(std::byte* to, DataType type, std::int64_t index, double value) {
   switch (type) {
-    case DataType::f32: reinterpret_cast<float*>(to)[index] = static_cast<float>(value); break;
-    case DataType::f64: reinterpret_cast<double*>(to)[index] = value; break;
-    case DataType::bf16: reinterpret_cast<std::uint16_t*>(to)[index] = toBf16(static_cast<float>(value)); break;
+    case DataType::f32:
+      reinterpret_cast<float*>(to)[index] = static_cast<float>(value);
+      break;
+    case DataType::f64:
+      reinterpret_cast<double*>(to)[index] = value;
+      break;
+    case DataType::bf16:
+      reinterpret_cast<std::uint16_t*>(to)[index] = toBf16(static_cast<float>(value));
+      break;
     case DataType::f16:
       reinterpret_cast<std::uint16_t*>(to)[index] = std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
       break;
-    default: throwError(ErrorCode::internal, "{} is no type of a product's or a graph's numbers", toString(type));
+    default:
+      throwError(ErrorCode::internal, "{} is no type of a product's or a graph's numbers", toString(type));
   }
 }
 
