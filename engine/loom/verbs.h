@@ -35,8 +35,9 @@ void addAgent(CLI::App& app, Session& session);
 // Runs a whole command line; what main() does after it has set up the process.
 int runLoom(int count, const char* const* arguments, const std::atomic<bool>& stop);
 
-// "auto", "cpu", "cuda", "reference". Throws Error(device) for what this machine or build lacks.
-std::unique_ptr<Backend> makeBackend(const std::string& device, int threads);
+// "auto", "cpu", "cuda", "reference". `timesEngines`: of what a GPU's libraries offer the fastest is found out by
+// trying it once, and kept. Throws Error(device) for what this machine or build lacks.
+std::unique_ptr<Backend> makeBackend(const std::string& device, int threads, bool timesEngines = false);
 
 std::string versionText();
 
