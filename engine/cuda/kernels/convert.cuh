@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(256) convert(ConvertArguments a) {
   }
 }
 
-__global__ void deliver(DeliverArguments a) {
+__global__ void __launch_bounds__(256) deliver(DeliverArguments a) {
   const DeliveryWords words = *a.words;
   for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid())
     a.to[i] = words.accumulate != 0 ? a.to[i] + words.scale * a.from[i] : words.scale * a.from[i];
