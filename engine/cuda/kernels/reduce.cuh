@@ -73,8 +73,7 @@ __device__ __forceinline__ void reduceColumnsOf(const ReduceColumnsArguments& a)
     if (row == 0 && column < a.columns)
       for (int k = 0; k < kColumns; ++k)
         a.sums[what * a.columns + column + k] = a.factor * parts[k * kReduceThreads + thread];
-    __syncthreads();
-  }
+  }  // a thread writes where itself alone has read since the last barrier
 }
 
 template <class T>

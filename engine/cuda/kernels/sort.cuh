@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(kSortThreads) sortCount(SortCountArguments a) 
   a.counts[static_cast<std::int64_t>(threadIdx.x) * gridDim.x + blockIdx.x] = counts[threadIdx.x];
 }
 
-// The sum of `value` over the threads before this one; blocks of kSortThreads.
+// The sum of `value` over the threads before this one; blocks of kSortThreads, all of whose threads must call, once in
+// a kernel.
 __device__ __forceinline__ int sumBefore(int value) {
   LOOM_SHARED(int, sums, kSortThreads / kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -31,7 +32,6 @@ __device__ __forceinline__ int sumBefore(int value) {
   if (lane == kWarp - 1) sums[warp] = sum;
   __syncthreads();
   for (int k = 0; k < warp; ++k) sum += sums[k];
-  __syncthreads();
   return sum - value;
 }
 

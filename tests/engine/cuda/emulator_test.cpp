@@ -215,6 +215,18 @@ TEST(Emulator, NamesTheThreadThatReachesForAnAddressThatIsNotThere) {
                               "not there"));
 }
 
+__global__ void byZero(Numbers a) {
+  a.to[0] = static_cast<float>(static_cast<int>(threadIdx.x) / a.count);
+}
+
+TEST(Emulator, NamesTheThreadThatDividesByZero) {
+  std::vector<float> to(1);
+  EXPECT_THAT(faultOf([&] {
+                start<byZero>({{1}, {32}}, {nullptr, to.data(), 0});
+              }),
+              testing::HasSubstr(": it divides an integer by zero"));
+}
+
 __global__ void sharedOfTheBlock(Numbers a) {
   LOOM_SHARED(float, row, 4);
   a.to[blockIdx.x] = row[0];

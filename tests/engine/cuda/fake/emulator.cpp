@@ -203,27 +203,32 @@ void expectLaunch(const Launch& launch) {
                machine.run->kernel, grid.x, grid.y, grid.z);
 }
 
-// An address that is not there: null, or computed from what nobody has written. The thread that asked for it is left
-// where it is.
-extern "C" void onAddressFault(int number) {
+// An address that is not there (null, or computed from what nobody has written), or an integer divided by zero, which a
+// GPU does in silence. The thread that asked for it is left where it is.
+extern "C" void onFault(int number) {
   if (!Fiber::isRunning()) {
     signal(number, SIG_DFL);  // not a kernel's: happens again, and ends the process
     return;
   }
-  fail("it reaches for an address that is not there");
+  fail(number == SIGFPE ? "it divides an integer by zero" : "it reaches for an address that is not there");
 }
-class AddressFaults {
+class Faults {
  public:
-  AddressFaults() {
+  Faults() {
     struct sigaction action {};
-    action.sa_handler = onAddressFault;
+    action.sa_handler = onFault;
     action.sa_flags = SA_NODEFER;  // it is never returned from
-    sigaction(SIGSEGV, &action, &m_before);
+    sigaction(SIGSEGV, &action, &m_address);
+    sigaction(SIGFPE, &action, &m_division);
   }
-  ~AddressFaults() { sigaction(SIGSEGV, &m_before, nullptr); }
+  ~Faults() {
+    sigaction(SIGSEGV, &m_address, nullptr);
+    sigaction(SIGFPE, &m_division, nullptr);
+  }
 
  private:
-  struct sigaction m_before {};
+  struct sigaction m_address {
+  }, m_division{};
 };
 
 // What an exception left behind.
@@ -246,7 +251,7 @@ void run(const Launch& launch, const void* how, Body body, const void* closure) 
   const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
   machine.threads.resize(threads);
   machine.warps.resize((threads + kLanes - 1) / kLanes);
-  const AddressFaults faults;
+  const Faults faults;
   const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   const std::uint64_t seed = machine.run->seed * 0x9e3779b97f4a7c15u;
   for (std::uint64_t k = 0; k < blocks; ++k) {
@@ -260,6 +265,11 @@ void run(const Launch& launch, const void* how, Body body, const void* closure) 
 }
 
 void meet(Meeting meeting, unsigned mask, Place where) {
+  if (Barriers* const barriers = machine.run->barriers) {
+    const std::string name = nameOf(where);
+    if (name == barriers->leftOut) return;
+    barriers->met.insert(name);
+  }
   if (meeting != Meeting::block) expectWholeWarp(mask);
   wait(meeting, where);
 }

@@ -4,17 +4,25 @@
 // both directions hold any two threads, and any two blocks, in both orders: what depends on it differs.
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "engine/cuda/kernels/kernel_row.h"
 
 namespace loom::cuda::emulator {
 
+// __syncthreads and __syncwarp, for tests that leave one out.
+struct Barriers {
+  std::set<std::string> met;  // "reduce_block.cuh:39"
+  std::string leftOut;        // this one nobody waits at
+};
+
 // How one kernel is run: what an emulated KernelRow::start takes as its stream.
 struct Run {
   std::string kernel;  // for messages
   std::uint64_t seed = 1;
   bool backwards = false;
+  Barriers* barriers = nullptr;
 };
 
 using Body = void (*)(const void* closure);

@@ -7,7 +7,6 @@
 
 #include "engine/base/error.h"
 #include "engine/cuda/kernels/kernel_tables.h"
-#include "tests/engine/cuda/fake/emulator.h"
 #include "tests/engine/cuda/fake/interpreters.h"
 
 namespace loom::cuda::fake {
@@ -35,12 +34,9 @@ void overwriteEnds(std::byte* workspace, std::size_t bytes) {
 }
 
 struct Runner {
-  const std::string& name;
-  std::uint64_t seed;
-  bool backwards;
+  const emulator::Run& how;
 
   void operator()(const KernelCall& call) const {
-    const emulator::Run how{name, seed, backwards};
     findKernel(call.kernel)->start(call.launch, call.arguments.data(), const_cast<emulator::Run*>(&how));
   }
   void operator()(const MatmulCall& call) const {
@@ -49,7 +45,7 @@ struct Runner {
   }
   void operator()(const DnnCall& call) const {
     if (call.plan->workspaceBytes != 0) {
-      if (call.workspace == nullptr) throwError(ErrorCode::internal, "{} lacks its workspace", name);
+      if (call.workspace == nullptr) throwError(ErrorCode::internal, "{} lacks its workspace", how.kernel);
       overwriteEnds(call.workspace, call.plan->workspaceBytes);
     }
     interpret(call);
@@ -57,7 +53,7 @@ struct Runner {
   void operator()(const FillCall& call) const { std::memset(call.to, call.value, call.bytes); }
   void operator()(const CopyCall& call) const {
     if (call.from < call.to + call.bytes && call.to < call.from + call.bytes)
-      throwError(ErrorCode::internal, "{} copies {} bytes onto themselves", name, call.bytes);
+      throwError(ErrorCode::internal, "{} copies {} bytes onto themselves", how.kernel, call.bytes);
     std::memcpy(call.to, call.from, call.bytes);
   }
 };
@@ -85,8 +81,8 @@ void expectKernel(const KernelCall& call) {
                row->argumentBytes, call.arguments.size());
 }
 
-void run(const Call& call, const std::string& name, std::uint64_t seed, bool backwards) {
-  std::visit(Runner{name, seed, backwards}, call);
+void run(const Call& call, const emulator::Run& how) {
+  std::visit(Runner{how}, call);
 }
 
 }  // namespace loom::cuda::fake

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/cuda/calls.h"
+#include "tests/engine/cuda/fake/emulator.h"
 
 namespace loom::cuda::fake {
 
@@ -11,7 +12,7 @@ namespace loom::cuda::fake {
 std::string nameOf(const Call& call);
 // Throws Error(internal) where no kernel has this name, or its arguments are of another size.
 void expectKernel(const KernelCall& call);
-// To its end, by the emulator or an interpreter; `name` for messages. Workspaces are overwritten.
-void run(const Call& call, const std::string& name, std::uint64_t seed, bool backwards);
+// To its end, by the emulator, as `how` says, or by an interpreter. Workspaces are overwritten.
+void run(const Call& call, const emulator::Run& how);
 
 }  // namespace loom::cuda::fake

@@ -216,7 +216,9 @@ void FakeDevice::enqueue(Stream stream, const Call& call, std::span<const Access
 }
 
 void FakeDevice::runCall(const Call& call, const std::string& name, std::span<const Access> accesses) {
-  const FakeMemory::Work work = [&](bool backwards) { run(call, name, m_options.seed, backwards); };
+  const FakeMemory::Work work = [&](bool backwards) {
+    run(call, {name, m_options.seed, backwards, m_options.barriers});
+  };
   if (!m_options.computes)
     m_memory.runPlainly(name, accesses, [](bool) {});
   else if (m_options.checkedCalls < 0 || m_calls <= m_options.checkedCalls)

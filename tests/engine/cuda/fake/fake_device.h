@@ -17,6 +17,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cuda/device.h"
+#include "tests/engine/cuda/fake/emulator.h"
 #include "tests/engine/cuda/fake/fake_memory.h"
 #include "tests/engine/cuda/fake/fake_order.h"
 
@@ -28,6 +29,7 @@ struct FakeOptions {
   std::function<bool(const DnnGraph&)> refuses;  // graphs that this device has no engine for; null: none
   int checkedCalls = -1;  // so many of the first run twice and checked byte by byte, others once; -1: all
   bool computes = true;   // false: calls are looked at and leave memory as it is
+  emulator::Barriers* barriers = nullptr;  // that kernels meet at, or pass by
 };
 
 class FakeDevice final : public Device {
