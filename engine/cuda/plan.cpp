@@ -218,11 +218,16 @@ void Plan::deliver(TensorId id) {
       operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
   Operand target = to;
   target.bytes = static_cast<std::size_t>(count) * sizeof(float);
-  const Operand words = deliveryWords();
-  kernel("deliver", overElements(count), {from, words, target}, {target}, [=] {
+  const Operand words = deliveryWords(), guard = lossGuard();
+  kernel("deliver", overElements(count), {from, words, guard, target}, {target}, [=] {
     return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
-                            count};
+                            count, guard.address<const float>()};
   });
+}
+
+// Of the losses so far; empty where there was none.
+Operand Plan::lossGuard() {
+  return m_guard.empty() ? Operand{} : shared(m_guard, sizeof(float));
 }
 
 Operand Plan::deliveryWords() {
@@ -242,9 +247,11 @@ Plan::Fed Plan::fed() {
 void Plan::guardLosses() {
   std::erase_if(m_unguarded, [this](TensorId id) {
     if (m_buffers.versions(id).empty()) return false;
-    const Operand loss = read(id), words = deliveryWords();
-    kernel("guard_loss", {{1}, {32}}, {loss, words}, {words}, [=] {
-      return GuardLossArguments{loss.address<const float>(), words.address<DeliveryWords>()};
+    const Operand loss = read(id), before = lossGuard();
+    m_guard = fmt::format("guard of loss {}", id);
+    const Operand guard = lossGuard();
+    kernel("guard_loss", {{1}, {32}}, {loss, before}, {guard}, [=] {
+      return GuardLossArguments{loss.address<const float>(), before.address<const float>(), guard.address<float>()};
     });
     return true;
   });

@@ -146,6 +146,7 @@ class Plan {
   void prepareTensors();
   void layOutFed();
   void guardLosses();
+  Operand lossGuard();
   Operand operand(const BufferPlan::Version& version);
   void deliver(TensorId id);
 
@@ -160,6 +161,7 @@ class Plan {
   std::size_t m_fedBytes = 0, m_scalarsAt = 0;
   std::vector<TensorId> m_undelivered;
   std::vector<TensorId> m_unguarded;  // losses of a training that are not computed yet
+  std::string m_guard;                // what those that are computed leave for deliver(), as shared() has it
   std::vector<std::pair<Operand, std::function<std::vector<std::byte>()>>> m_constants;
   std::vector<Stage> m_stages;
   std::vector<Guard> m_guards;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 
 #include "engine/cuda/cuda_backend.h"
 #include "engine/run/control.h"
@@ -86,6 +87,9 @@ struct Fault {
   const char* row;  // of the third batch
   const char* place;
 };
+void PrintTo(const Fault& fault, std::ostream* to) {
+  *to << fault.name;
+}
 const Fault kFaults[] = {{"gradient", "1e30,1,1,1\n", "output of layer 'square' (Multiply)"},
                          {"loss", "1,1,1,1e25\n", "output of layer 'loss' (MeanSquaredError)"}};
 

@@ -68,6 +68,7 @@ Workshop::Run Workshop::train(const Json& json, const std::string& run, const Wa
                                                                     },
                                                                 .stop = ways.stop,
                                                                 .checkpointSeconds = ways.checkpointSeconds,
+                                                                .longEpochSeconds = ways.longEpochSeconds,
                                                                 .communicator = ways.communicator});
   trained.events = EventReader(trained.folder.eventsFile()).read();
   return trained;

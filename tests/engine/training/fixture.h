@@ -44,7 +44,7 @@ class Workshop {
     std::function<void(const Event&, const RunFolder&)> watch;  // after each event
     const std::atomic<bool>* stop = nullptr;
     Backend* backend = nullptr;  // the CPU's by default
-    double checkpointSeconds = 1e9;
+    double checkpointSeconds = 1e9, longEpochSeconds = 180;
     bool changed = false;
     Communicator* communicator = nullptr;  // of several ranks: all train into the same run
   };
