@@ -145,11 +145,10 @@ void ModelLine::refresh(const QString& run) {
   // While the weights of a better value are still to be written, these are those of an earlier step.
   const bool behind =
       m_bestStep >= 0 && record && isLive(record->state) && record->metricOfValidation && record->bestStep > m_bestStep;
-  m_title->setText(behind       ? tr("Best model, still of step %1").arg(formatCount(static_cast<double>(m_bestStep)))
-                   : place.best ? tr("Best model")
-                                : tr("Model"));
-  m_title->setObjectName("model-title");
-  QString text = comes ? tr("Comes with the first checkpoint") : models.sentence(run);
+  m_title->setText(place.best ? tr("Best model") : tr("Model"));
+  QString text = comes    ? tr("Comes with the first checkpoint")
+                 : behind ? tr("still of step %1, %2").arg(formatCount(static_cast<double>(m_bestStep)), models.sentence(run))
+                          : models.sentence(run);
   const bool fetching = models.isFetching(run);
   if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
   else if (!m_fault.isEmpty()) text = m_fault;
