@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -77,13 +78,14 @@ CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shar
   m_resultBytes = std::make_unique<PinnedBlock>(m_device, resultBytes);
   m_done = m_device->makeEvent();
   m_updated = updatedTensors(store, m_program);
+  m_queue = std::make_unique<StageQueue>(m_device, m_compiled.stages);
   writeConstants(m_compiled);
   m_compiled.constants.clear();
 }
 
 CudaExecutable::~CudaExecutable() {
   try {
-    for (const Stream stream : {Stream::upload, Stream::compute}) m_device->synchronise(stream);
+    for (const Stream stream : {Stream::upload, Stream::compute, Stream::exchange}) m_device->synchronise(stream);
   } catch (const std::exception&) {
     // A device that is lost has told it to whoever used it last.
   }
@@ -142,12 +144,30 @@ void CudaExecutable::upload() {
   m_device->wait(Stream::compute, *slot.uploaded);
 }
 
-void CudaExecutable::enqueueStages() {
-  for (const Stage& stage : m_compiled.stages)
-    m_device->enqueue(Stream::compute, stage.call, stage.accesses, stage.origin);
+void CudaExecutable::enqueueStages(bool gradients) {
+  m_queue->enqueue(gradients);
   for (const Transfer& result : m_results)
     if (result.bytes != 0)
       m_device->download(Stream::compute, result.device.address(), m_resultBytes->data() + result.at, result.bytes);
+}
+
+// The first step loads kernels and plans lazily, and ranks connect, which no capture allows; the second is captured,
+// all others replay. An exchange between ranks is captured on all of them or on none.
+void CudaExecutable::begin(const StepOptions& options) {
+  const bool gradients = options.exchange && m_queue->exchanges();
+  Repeated& alike = m_repeated[gradients ? 1 : 0];
+  if (m_queue->needsHost() || (m_queue->exchanges() && !options.everywhere)) {
+    enqueueStages(gradients);
+  } else if (!std::exchange(alike.hasRun, true)) {
+    enqueueStages(gradients);
+  } else {
+    if (!alike.graph) {
+      m_device->beginCapture(Stream::compute);
+      enqueueStages(gradients);
+      alike.graph = m_device->endCapture(Stream::compute);
+    }
+    m_device->launch(*alike.graph, Stream::compute);
+  }
 }
 
 void CudaExecutable::run(const StepOptions& options) {
@@ -158,17 +178,7 @@ void CudaExecutable::run(const StepOptions& options) {
       if (input.tensor == guard.input) guard.check({slot.pinned->data() + input.at, input.bytes});
   writeScalars(options);
   upload();
-  // The first step loads kernels and plans lazily, which no capture allows; the second is captured, all others replay.
-  if (m_runs == 0) {
-    enqueueStages();
-  } else {
-    if (!m_graph) {
-      m_device->beginCapture(Stream::compute);
-      enqueueStages();
-      m_graph = m_device->endCapture(Stream::compute);
-    }
-    m_device->launch(*m_graph, Stream::compute);
-  }
+  begin(options);
   m_device->record(Stream::compute, *m_done);
   ++m_runs;
   m_slot = 1 - m_slot;

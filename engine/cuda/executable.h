@@ -7,6 +7,7 @@
 
 #include "engine/cuda/device_memory.h"
 #include "engine/cuda/plan.h"
+#include "engine/cuda/stage_queue.h"
 
 namespace loom::cuda {
 
@@ -43,7 +44,8 @@ class CudaExecutable final : public Executable {
   void writeConstants(const Plan::Result& compiled);
   void writeScalars(const StepOptions& options);
   void upload();
-  void enqueueStages();
+  void enqueueStages(bool gradients);
+  void begin(const StepOptions& options);
   const Transfer& result(std::string_view name) const;
   void waitForResults() const;
   template <class T>
@@ -65,7 +67,13 @@ class CudaExecutable final : public Executable {
   std::unique_ptr<PinnedBlock> m_resultBytes;
   std::unique_ptr<Event> m_done;  // of the last step, results included
   std::vector<StoredTensor*> m_updated;
-  std::unique_ptr<Graph> m_graph;
+  std::unique_ptr<StageQueue> m_queue;
+  // Steps without and with sums of gradients between ranks.
+  struct Repeated {
+    bool hasRun = false;  // outside of a capture
+    std::unique_ptr<Graph> graph;
+  };
+  std::array<Repeated, 2> m_repeated;
   std::int64_t m_runs = 0;
 };
 

@@ -36,8 +36,10 @@ const Net kNets[] = {
         {"id": "conv2", "layer": "Convolution", "channels": 6, "kernel": [3, 3], "bias": false}, {"id": "bn2", "layer": "BatchNormalization"},
         {"id": "relu2", "layer": "ReLU"}, {"id": "pool2", "layer": "MaxPooling", "kernel": [2, 2]}, {"id": "flat", "layer": "Flatten"},
         {"id": "fc1", "layer": "Linear", "outputs": 12}, {"id": "relu3", "layer": "ReLU"})",
-     "x conv1, conv1 bn1, bn1 relu1, relu1 pool1, pool1 conv2, conv2 bn2, bn2 relu2, relu2 pool2, pool2 flat, flat fc1, fc1 relu3, "
-     "relu3 fc", 0.03},
+     "x conv1, conv1 bn1, bn1 relu1, relu1 pool1, pool1 conv2, conv2 bn2, bn2 relu2, relu2 pool2, pool2 flat, flat "
+     "fc1, fc1 relu3, "
+     "relu3 fc",
+     0.03},
     {"resnet", 64, false,
      R"({"id": "x", "layer": "Input", "shape": [1, 8, 8]},
         {"id": "conv", "layer": "Convolution", "channels": 4, "kernel": [3, 3], "bias": false}, {"id": "bn", "layer": "BatchNormalization"},
@@ -48,8 +50,10 @@ const Net kNets[] = {
         {"id": "short", "layer": "Convolution", "channels": 8, "kernel": [1, 1], "stride": [2, 2], "bias": false},
         {"id": "bn3", "layer": "BatchNormalization"}, {"id": "sum", "layer": "Add"}, {"id": "relu2", "layer": "ReLU"},
         {"id": "mean", "layer": "GlobalAveragePooling"})",
-     "x conv, conv bn, bn relu, relu conv1, conv1 bn1, bn1 relu1, relu1 conv2, conv2 bn2, bn2 sum, relu short, short bn3, "
-     "bn3 sum, sum relu2, relu2 mean, mean fc", 0.03},
+     "x conv, conv bn, bn relu, relu conv1, conv1 bn1, bn1 relu1, relu1 conv2, conv2 bn2, bn2 sum, relu short, short "
+     "bn3, "
+     "bn3 sum, sum relu2, relu2 mean, mean fc",
+     0.03},
     {"lstm", 20, false,
      R"({"id": "x", "layer": "Input", "shape": [5, 4]}, {"id": "lstm", "layer": "LSTM", "units": 8},
         {"id": "last", "layer": "LSTM", "units": 6, "returns": "last"})",
@@ -60,8 +64,10 @@ const Net kNets[] = {
         {"id": "look", "layer": "MultiHeadAttention", "heads": 2, "causal": true}, {"id": "sum1", "layer": "Add"},
         {"id": "norm2", "layer": "LayerNormalization"}, {"id": "wide", "layer": "Linear", "outputs": 16, "base_axis": 1}, {"id": "gelu", "layer": "GELU"},
         {"id": "narrow", "layer": "Linear", "outputs": 8, "base_axis": 1}, {"id": "sum2", "layer": "Add"}, {"id": "flat", "layer": "Flatten"})",
-     "x words, words places, places norm1, norm1 look, look sum1, places sum1, sum1 norm2, norm2 wide, wide gelu, gelu narrow, "
-     "narrow sum2, sum1 sum2, sum2 flat, flat fc", 0.03}};
+     "x words, words places, places norm1, norm1 look, look sum1, places sum1, sum1 norm2, norm2 wide, wide gelu, gelu "
+     "narrow, "
+     "narrow sum2, sum1 sum2, sum2 flat, flat fc",
+     0.03}};
 
 void PrintTo(const Net& net, std::ostream* to) {
   *to << net.name;
@@ -115,7 +121,8 @@ class CudaNetworkTraining : public testing::TestWithParam<Net> {
 
   // On a fake device of its own; its first calls byte by byte.
   static std::unique_ptr<Backend> fakeBackend(int checkedCalls = 0) {
-    return makeCudaBackend(std::make_shared<cuda::fake::FakeDevice>(cuda::fake::FakeOptions{.checkedCalls = checkedCalls}));
+    return makeCudaBackend(
+        std::make_shared<cuda::fake::FakeDevice>(cuda::fake::FakeOptions{.checkedCalls = checkedCalls}));
   }
   Workshop::Run train(const std::string& run, Backend& backend) const {
     return m_workshop.train(m_project, run, {.backend = &backend});
