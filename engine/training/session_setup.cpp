@@ -150,6 +150,8 @@ void TrainingSession::makeUpdates() {
                                                                      saveBestBeforeDivergence();
                                                                    }}));
   }
+  if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
+    m_mostUnderWay = 1;
   // An epoch is one pass over the data of the first update that runs at every step.
   const auto always =
       std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });

@@ -312,20 +312,26 @@ void FakeDevice::wait(Stream stream, const Event& event) {
   });
 }
 
+void FakeDevice::waitOnHost(const Moment& moment) {
+  const int compute = laneOf(Stream::compute);
+  m_idleWaits += moment[static_cast<std::size_t>(compute)] >= m_order.issued(compute);
+  m_order.reach(moment);
+}
+
 void FakeDevice::synchronise(const Event& event) {
   guarded([&] {
     const auto& mine = static_cast<const FakeEvent&>(event);
     expectNoCapture("the host waits");
     if (!mine.recorded || mine.capture != 0)
       throwError(ErrorCode::internal, "the host waits for an event that was never recorded, or in a capture");
-    m_order.reach(mine.at);
+    waitOnHost(mine.at);
   });
 }
 
 void FakeDevice::synchronise(Stream stream) {
   guarded([&] {
     expectNoCapture("the host waits");
-    m_order.reach(now(stream));
+    waitOnHost(now(stream));
   });
 }
 

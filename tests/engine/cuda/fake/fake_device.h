@@ -73,6 +73,8 @@ class FakeDevice final : public Device {
   int allocations() const { return m_allocations; }
   int calls() const { return m_calls; }        // that ran
   int launches() const { return m_launches; }  // of graphs
+  // Waits of the host for all that the compute stream had before it: a real one would stand idle then.
+  int idleWaits() const { return m_idleWaits; }
 
  private:
   struct Pinned {
@@ -129,7 +131,8 @@ class FakeDevice final : public Device {
   std::set<std::pair<const StreamRanks*, RankExchange::Kind>> m_connected;
   std::shared_ptr<int> m_living = std::make_shared<int>(0);  // events and graphs
   int m_failAllocation = 0, m_failCall = 0, m_captures = 0, m_exchangeGraphs = 0;
-  int m_allocations = 0, m_calls = 0, m_launches = 0;
+  void waitOnHost(const Moment& moment);
+  int m_allocations = 0, m_calls = 0, m_launches = 0, m_idleWaits = 0;
 };
 
 }  // namespace loom::cuda::fake
