@@ -101,7 +101,13 @@ __global__ void deliver(DeliverArguments a) {
     a.to[i] = words.accumulate != 0 ? a.to[i] + words.scale * a.from[i] : words.scale * a.from[i];
 }
 
+__global__ void guardLoss(GuardLossArguments a) {
+  const float loss = *a.loss;
+  if (threadIdx.x == 0 && !isfinite(loss)) a.words->scale = loss - loss;
+}
+
 LOOM_KERNELS(convert, LOOM_KERNEL_ONE("convert", convert, ConvertArguments),
-             LOOM_KERNEL_ONE("deliver", deliver, DeliverArguments))
+             LOOM_KERNEL_ONE("deliver", deliver, DeliverArguments),
+             LOOM_KERNEL_ONE("guard_loss", guardLoss, GuardLossArguments))
 
 }  // namespace loom::cuda

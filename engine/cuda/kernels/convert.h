@@ -40,6 +40,12 @@ struct DeliverArguments {
   std::int64_t count = 0;
 };
 
+// Makes the scale NaN where the loss is not finite.
+struct GuardLossArguments {
+  const float* loss = nullptr;
+  DeliveryWords* words = nullptr;
+};
+
 // Of a tensor that stands in one layout and type and is wanted in another; addresses are left out. Throws
 // Error(internal) for more than kMostAxes axes and for types that do not convert.
 ConvertArguments convertArguments(const Shape& shape, const Layout& from, DataType fromType, const Layout& to,

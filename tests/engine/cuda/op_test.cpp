@@ -9,6 +9,9 @@
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/kernels/kernel_tables.h"
 #include "engine/cuda/lowerings/lowerings.h"
+#include "engine/passes/passes.h"
+#include "tests/engine/cpu/networks.h"
+#include "tests/engine/cuda/fake/echo_ranks.h"
 #include "tests/engine/cuda/fake/fake_device.h"
 #include "tests/engine/cuda/wide_cases.h"
 #include "tests/engine/ops/op_cases.h"
@@ -151,6 +154,18 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
       if (opCase.op.starts_with("convolution"))
         runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .computes = false}, &started);
     }
+  const auto device = std::make_shared<fake::FakeDevice>(fake::FakeOptions{.computes = false});
+  {
+    Program program = networks::residualNetwork(2);  // statistics over ranks
+    setBatchStatistics(program, BatchStatistics::synchronised);
+    const auto backend = makeCudaBackend(device);
+    fake::EchoRanks ranks(2, fake::EchoRanks::Way::streams);
+    ParameterStore store(1, backend->makeMemory());
+    const auto executable = backend->compile(program, store, {.collectives = &ranks});
+    networks::fill(*executable, networks::kClasses);
+    executable->run({});
+  }
+  started.insert(device->kernelsStarted().begin(), device->kernelsStarted().end());
   for (const std::string& name : started) all.erase(name);
   EXPECT_THAT(all, testing::IsEmpty());
 }
