@@ -56,6 +56,7 @@ class CudaExecutable final : public Executable {
   std::unique_ptr<Plan> m_plan;            // owns the addresses that stages were bound to
   Plan::Result m_compiled;
   DataType m_precision;
+  Recomputation m_recomputation;
 
   std::vector<Transfer> m_inputs;
   Transfer m_scalars;

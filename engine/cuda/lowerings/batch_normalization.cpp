@@ -108,6 +108,12 @@ void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
             static_cast<float>(operation.attributes.real("epsilon", ops::kNormalisationEpsilon)));
 }
 
+void lowerBatchNormalizationAgain(Plan& plan, const Operation& operation) {
+  const Normalised all = operandsOf(plan, operation);
+  const Operand mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
+  normalise(plan, all, mean, inverse, {}, 0);
+}
+
 void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   needOwnStatistics(plan, operation);
   const FusedOutput& fused = plan.fused();
@@ -161,6 +167,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
 LoweringRows batchNormalizationRows() {
   static const LoweringRow rows[] = {
       {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
+      {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, true}},
       {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
       {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
   };
