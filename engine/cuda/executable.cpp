@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/cuda/kernels/convert.h"
 #include "engine/passes/passes.h"
+#include "engine/passes/recomputation.h"
 
 namespace loom::cuda {
 namespace {
@@ -21,17 +22,8 @@ std::size_t lines(std::size_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
-void prepare(Program& program, const CompileOptions& options) {
-  simplify(program);
-  if (options.precision != DataType::f32)
-    keepInSixteenBits(program, options.precision,
-                      [&program](const Operation& one) { return inSixteenBits(program, one); });
-}
-
-}  // namespace
-
-BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, const CompileOptions& options) {
-  prepare(program, options);
+// As it is laid out, with nothing allocated.
+BufferPlan::Extent extentOf(const Program& program, Device& device, const CompileOptions& options) {
   ParameterStore store(program.seed, makeAbsentMemory());
   store.ensure(program.parameters);
   Plan plan(program, store, device, options);
@@ -39,10 +31,31 @@ BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, cons
   return plan.measure();
 }
 
+Recomputation prepare(Program& program, Device& device, const CompileOptions& options) {
+  simplify(program);
+  if (options.precision != DataType::f32)
+    keepInSixteenBits(program, options.precision,
+                      [&program](const Operation& one) { return inSixteenBits(program, one); });
+  if (options.memoryBudget == 0) return {};
+  const Recomputation told =
+      recomputeWithin(program, {.budget = options.memoryBudget,
+                                .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
+                                .arenaOf = [&](const Program& one) { return extentOf(one, device, options).shared; }});
+  if (options.recomputation != nullptr) *options.recomputation = told;
+  return told;
+}
+
+}  // namespace
+
+BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, const CompileOptions& options) {
+  prepare(program, device, options);
+  return extentOf(program, device, options);
+}
+
 CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shared_ptr<Device> device,
                                std::shared_ptr<DeviceBlock>& arena, const CompileOptions& options)
     : m_device(std::move(device)), m_program(std::move(program)), m_precision(options.precision) {
-  prepare(m_program, options);
+  m_recomputation = prepare(m_program, *m_device, options);
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, *m_device, options);
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
@@ -241,6 +254,7 @@ Json CudaExecutable::describe() const {
           {"precision", toString(m_precision)},
           {"arena_bytes", m_compiled.bytes.shared + m_compiled.bytes.lasting},
           {"lasting_bytes", m_compiled.bytes.lasting},
+          {"recomputed", m_recomputation.operations},
           {"reorders", m_compiled.conversions},
           {"operations", std::move(all)}};
 }

@@ -70,6 +70,7 @@ class CudaExecutable final : public Executable {
   std::unique_ptr<Plan> m_plan;            // owns the addresses that stages were bound to
   Plan::Result m_compiled;
   DataType m_precision;
+  Recomputation m_recomputation;
 
   Plan::Fed m_fed;
   std::vector<Input> m_inputs;

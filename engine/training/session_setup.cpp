@@ -17,7 +17,10 @@ namespace {
 
 // A deterministic shard is computed by one thread: how a sum is shared among threads shows in its last bits.
 CompileOptions compileOptionsOf(const TrainSettings& settings, Trace* trace) {
-  return {.precision = settings.precision, .threads = settings.deterministic ? 1 : settings.threads, .trace = trace};
+  return {.precision = settings.precision,
+          .threads = settings.deterministic ? 1 : settings.threads,
+          .memoryBudget = settings.memoryBudget,
+          .trace = trace};
 }
 
 }  // namespace
@@ -328,6 +331,7 @@ void TrainingSession::tellPlan() {
                        {"without_decay", update->update().undecayed()},
                        {"operations", plan.contains("operations") ? plan["operations"].size() : 0},
                        {"reorders", plan.value("reorders", Json())},
+                       {"recomputed", plan.value("recomputed", Json())},
                        {"arena_bytes", plan.value("arena_bytes", Json())}});
   }
   tell("plan", {{"updates", std::move(updates)}});

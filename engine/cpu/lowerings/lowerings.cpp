@@ -25,6 +25,7 @@ const Row kTable[] = {
     {"average_pooling_gradient", lowerAveragePoolingGradient},
     {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
     {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
+    {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, true}},
     {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
     {"dropout", lowerDropout},
     {"random", lowerRandom},

@@ -186,6 +186,12 @@ void takeFactorsOfRanks(Plan& plan, RankGroup& ranks, const ChannelRows& rows, c
               });
 }
 
+void lowerBatchNormalizationAgain(Plan& plan, const Operation& operation) {
+  const Normalised all = operandsOf(plan, operation);
+  const Operand mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
+  normalise(plan, all, mean, inverse, {}, 0);
+}
+
 void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const FusedOutput& fused = plan.fused();
   const TensorId x = operation.inputs[0], dx = operation.outputs[0],
@@ -234,6 +240,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
 LoweringRows batchNormalizationRows() {
   static const LoweringRow rows[] = {
       {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
+      {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, true}},
       {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
       {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
   };

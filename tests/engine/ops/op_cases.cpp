@@ -125,7 +125,10 @@ void prepare(const OpCase& opCase, Evaluator& evaluator) {
 }
 
 Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options, bool backward) {
-  const Program program = programOf(opCase, backward);
+  return runProgram(opCase, programOf(opCase, backward), backend, options);
+}
+
+Outcome runProgram(const OpCase& opCase, const Program& program, Backend& backend, const CompileOptions& options) {
   ParameterStore store(1, backend.makeMemory());
   store.ensure(program.parameters);
   const std::unique_ptr<Executable> executable = backend.compile(program, store, options);
@@ -141,8 +144,8 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
     else if (input.kind == InputKind::labels)
       write<std::int32_t>(executable->input(nameOf(k)), values);
   }
-  const Shape y = program.tensor(program.results[0].tensor).shape;
-  write<float>(executable->input("projection"), projectionOf(opCase, y.elements()));
+  const Shape projection = program.tensor(program.findTensor("projection", TensorRole::input)).shape;
+  write<float>(executable->input("projection"), projectionOf(opCase, projection.elements()));
   executable->run({.step = kStep,
                    .firstSample = kFirstSample,
                    .learningRate = kLearningRate,
@@ -150,9 +153,10 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
                    .clipNorm = kClipNorm});
 
   Outcome outcome;
-  outcome["y"].resize(static_cast<std::size_t>(y.elements()));
-  executable->readResult("y", outcome["y"]);
-  outcome["loss"] = {static_cast<float>(executable->scalarResult("loss"))};
+  for (const NamedResult& result : program.results) {
+    outcome[result.name].resize(static_cast<std::size_t>(program.tensor(result.tensor).shape.elements()));
+    executable->readResult(result.name, outcome[result.name]);
+  }
   for (const auto& entry : store.entries()) {
     outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name] =
         (entry->parameter.isState ? entry->value : entry->gradient).values();

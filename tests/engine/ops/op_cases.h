@@ -12,10 +12,10 @@
 namespace loom::cases {
 
 enum class InputKind {
-  values,  // f32, a parameter of the program, so that its gradient is compared too
-  state,   // f32, a state: no gradient; updated in place where the op does so
-  given,   // f32, an input of the program
-  labels,  // i32 in [0, high)
+  values,   // f32, a parameter of the program, so that its gradient is compared too
+  state,    // f32, a state: no gradient; updated in place where the op does so
+  given,    // f32, an input of the program
+  labels,   // i32 in [0, high)
   squares,  // f64, an input of the program: sums of squares
   step,
   firstSample,
@@ -63,6 +63,8 @@ void prepare(const OpCase& opCase, Evaluator& evaluator);
 // By name: "y", "loss", "gradient of in0", "state in3".
 using Outcome = std::map<std::string, std::vector<float>>;
 Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options = {}, bool backward = true);
+// The same for a program that was made of the case's.
+Outcome runProgram(const OpCase& opCase, const Program& program, Backend& backend, const CompileOptions& options = {});
 // |a - b|_2 / max(|b|_2, 1e-6 sqrt(n)); infinite where sizes differ or only one is finite.
 double relativeDistance(const std::vector<float>& a, const std::vector<float>& b);
 
