@@ -41,7 +41,9 @@ Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
     if (Page* page = window.page(window.currentPage())) page->toggleInspector();
   });
   add(tr("View"), "problems", tr("Problems"), key("Ctrl+J"), [&window] { window.toggleProblems(); });
-  add(tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); }, "preferences");
+  add(
+      tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); },
+      "preferences");
   add(tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
   add(tr("Help"), "help", tr("Help"), key("F1"), [&window] { window.help(); });
   add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
