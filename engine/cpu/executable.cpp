@@ -12,6 +12,7 @@
 #include "engine/base/json.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/passes/passes.h"
+#include "engine/passes/recomputation.h"
 #include "engine/program/trace.h"
 
 namespace loom::cpu {
@@ -33,11 +34,27 @@ class OneOpenMpThread {
   int m_before;
 };
 
-void prepare(Program& program, const CompileOptions& options) {
+// As it is laid out, with no weight allocated.
+BufferPlan::Extent extentOf(const Program& program, int threads, const CompileOptions& options) {
+  ParameterStore store(program.seed, makeAbsentMemory());
+  store.ensure(program.parameters);
+  Plan plan(program, store, threads, options);
+  plan.lowerAll();
+  return plan.measure();
+}
+
+Recomputation prepare(Program& program, int threads, const CompileOptions& options) {
   simplify(program);
   // Without AVX-512 oneDNN has no convolution in bf16 worth its rounding.
   if (options.precision == DataType::bf16 && isa() == Isa::avx512)
     keepInSixteenBits(program, DataType::bf16, [&program](const Operation& one) { return inBf16(program, one); });
+  if (options.memoryBudget == 0) return {};
+  const Recomputation told =
+      recomputeWithin(program, {.budget = options.memoryBudget,
+                                .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
+                                .arenaOf = [&](const Program& one) { return extentOf(one, threads, options).shared; }});
+  if (options.recomputation != nullptr) *options.recomputation = told;
+  return told;
 }
 
 }  // namespace
@@ -55,7 +72,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
       m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
-  prepare(m_program, options);
+  m_recomputation = prepare(m_program, m_pool->size(), options);
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options);
   m_plan->lowerAll();
@@ -83,12 +100,8 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
 
 BufferPlan::Extent CpuExecutable::measure(Program program, int threads, const CompileOptions& options) {
   const OneOpenMpThread scope;
-  prepare(program, options);
-  ParameterStore store(program.seed, makeAbsentMemory());
-  store.ensure(program.parameters);
-  Plan plan(program, store, threads, options);
-  plan.lowerAll();
-  return plan.measure();
+  prepare(program, threads, options);
+  return extentOf(program, threads, options);
 }
 
 std::span<std::byte> CpuExecutable::input(std::string_view name) {
@@ -235,6 +248,7 @@ Json CpuExecutable::describe() const {
                  {"threads", m_pool->size()},
                  {"arena_bytes", m_compiled.bytes.shared + m_compiled.bytes.lasting},
                  {"lasting_bytes", m_compiled.bytes.lasting},
+                 {"recomputed", m_recomputation.operations},
                  {"reorders", m_compiled.reorders},
                  {"weight_packs", m_compiled.prologue.size()},
                  {"operations", std::move(all)}};

@@ -37,6 +37,7 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<Arena> m_lasting;  // what must stay from step to step
   std::unique_ptr<Plan> m_plan;  // owns the addresses that stages read
   Plan::Result m_compiled;
+  Recomputation m_recomputation;
   struct Scalar {
     Ref<float> at;
     std::string name;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cuda/kernels/convert.h"
 #include "engine/passes/passes.h"
+#include "engine/passes/recomputation.h"
 
 namespace loom::cuda {
 namespace {
@@ -20,17 +22,8 @@ std::size_t lines(std::size_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
-void prepare(Program& program, const CompileOptions& options) {
-  simplify(program);
-  if (options.precision != DataType::f32)
-    keepInSixteenBits(program, options.precision,
-                      [&program](const Operation& one) { return inSixteenBits(program, one); });
-}
-
-}  // namespace
-
-BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, const CompileOptions& options) {
-  prepare(program, options);
+// As it is laid out, with nothing allocated.
+BufferPlan::Extent extentOf(const Program& program, Device& device, const CompileOptions& options) {
   ParameterStore store(program.seed, makeAbsentMemory());
   store.ensure(program.parameters);
   Plan plan(program, store, device, options);
@@ -38,10 +31,31 @@ BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, cons
   return plan.measure();
 }
 
+Recomputation prepare(Program& program, Device& device, const CompileOptions& options) {
+  simplify(program);
+  if (options.precision != DataType::f32)
+    keepInSixteenBits(program, options.precision,
+                      [&program](const Operation& one) { return inSixteenBits(program, one); });
+  if (options.memoryBudget == 0) return {};
+  const Recomputation told =
+      recomputeWithin(program, {.budget = options.memoryBudget,
+                                .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
+                                .arenaOf = [&](const Program& one) { return extentOf(one, device, options).shared; }});
+  if (options.recomputation != nullptr) *options.recomputation = told;
+  return told;
+}
+
+}  // namespace
+
+BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, const CompileOptions& options) {
+  prepare(program, device, options);
+  return extentOf(program, device, options);
+}
+
 CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shared_ptr<Device> device,
                                std::shared_ptr<DeviceBlock>& arena, const CompileOptions& options)
     : m_device(std::move(device)), m_program(std::move(program)), m_precision(options.precision) {
-  prepare(m_program, options);
+  m_recomputation = prepare(m_program, *m_device, options);
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, *m_device, options);
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
@@ -74,13 +88,14 @@ CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shar
   }
   m_taken = m_device->makeEvent();
   m_updated = updatedTensors(store, m_program);
+  m_queue = std::make_unique<StageQueue>(m_device, m_compiled.stages);
   writeConstants(m_compiled);
   m_compiled.constants.clear();
 }
 
 CudaExecutable::~CudaExecutable() {
   try {
-    for (const Stream stream : {Stream::upload, Stream::compute}) m_device->synchronise(stream);
+    for (const Stream stream : {Stream::upload, Stream::compute, Stream::exchange}) m_device->synchronise(stream);
   } catch (const std::exception&) {
     // A device that is lost has told it to whoever used it last.
   }
@@ -141,9 +156,23 @@ void CudaExecutable::upload() {
   m_device->record(Stream::compute, *m_taken);
 }
 
-void CudaExecutable::enqueueStages() {
-  for (const Stage& stage : m_compiled.stages)
-    m_device->enqueue(Stream::compute, stage.call, stage.accesses, stage.origin);
+// The first step loads kernels and plans lazily, and ranks connect, which no capture allows; the second is captured,
+// all others replay. An exchange between ranks is captured on all of them or on none.
+void CudaExecutable::begin(const StepOptions& options) {
+  const bool gradients = options.exchange && m_queue->exchanges();
+  Repeated& alike = m_repeated[gradients ? 1 : 0];
+  if (m_queue->needsHost() || (m_queue->exchanges() && !options.everywhere)) {
+    m_queue->enqueue(gradients);
+  } else if (!std::exchange(alike.hasRun, true)) {
+    m_queue->enqueue(gradients);
+  } else {
+    if (!alike.graph) {
+      m_device->beginCapture(Stream::compute);
+      m_queue->enqueue(gradients);
+      alike.graph = m_device->endCapture(Stream::compute);
+    }
+    m_device->launch(*alike.graph, Stream::compute);
+  }
 }
 
 void CudaExecutable::download() {
@@ -162,17 +191,7 @@ StepNumber CudaExecutable::run(const StepOptions& options) {
       if (input.tensor == guard.input) guard.check({slot.fed->data() + input.at, input.bytes});
   writeScalars(options);
   upload();
-  // The first step loads kernels and plans lazily, which no capture allows; the second is captured, all others replay.
-  if (m_newest == 0) {
-    enqueueStages();
-  } else {
-    if (!m_graph) {
-      m_device->beginCapture(Stream::compute);
-      enqueueStages();
-      m_graph = m_device->endCapture(Stream::compute);
-    }
-    m_device->launch(*m_graph, Stream::compute);
-  }
+  begin(options);
   download();
   for (StoredTensor* tensor : m_updated) tensor->changed();
   return ++m_newest;
@@ -235,6 +254,7 @@ Json CudaExecutable::describe() const {
           {"precision", toString(m_precision)},
           {"arena_bytes", m_compiled.bytes.shared + m_compiled.bytes.lasting},
           {"lasting_bytes", m_compiled.bytes.lasting},
+          {"recomputed", m_recomputation.operations},
           {"reorders", m_compiled.conversions},
           {"operations", std::move(all)}};
 }

@@ -8,6 +8,7 @@
 
 #include "engine/cuda/device_memory.h"
 #include "engine/cuda/plan.h"
+#include "engine/cuda/stage_queue.h"
 
 namespace loom::cuda {
 
@@ -52,7 +53,7 @@ class CudaExecutable final : public Executable {
   void writeConstants(const Plan::Result& compiled);
   void writeScalars(const StepOptions& options);
   void upload();
-  void enqueueStages();
+  void begin(const StepOptions& options);
   void download();
   // Of the step that comes next, and of one that was begun.
   Slot& next() { return m_slots[static_cast<std::size_t>(m_newest % kSlots)]; }
@@ -69,6 +70,7 @@ class CudaExecutable final : public Executable {
   std::unique_ptr<Plan> m_plan;            // owns the addresses that stages were bound to
   Plan::Result m_compiled;
   DataType m_precision;
+  Recomputation m_recomputation;
 
   Plan::Fed m_fed;
   std::vector<Input> m_inputs;
@@ -76,7 +78,13 @@ class CudaExecutable final : public Executable {
   std::array<Slot, kSlots> m_slots;
   std::unique_ptr<Event> m_taken;  // the landing is free again
   std::vector<StoredTensor*> m_updated;
-  std::unique_ptr<Graph> m_graph;
+  std::unique_ptr<StageQueue> m_queue;
+  // Steps without and with sums of gradients between ranks.
+  struct Repeated {
+    bool hasRun = false;  // outside of a capture
+    std::unique_ptr<Graph> graph;
+  };
+  std::array<Repeated, 2> m_repeated;
   StepNumber m_newest = 0;
 };
 

@@ -92,9 +92,12 @@ struct LoomCudaFunctions {
   int (*endCapture)(void* device, int stream, void** graph);
   int (*launchGraph)(void* device, int stream, void* graph);
   int (*releaseGraph)(void* device, void* graph);
+
+  // The driver's handle of a stream, for libraries of other modules.
+  int (*streamHandle)(void* device, int stream, void** handle);
 };
 
-enum { kLoomCudaVersion = 1 };
+enum { kLoomCudaVersion = 2 };
 // The one symbol of the module.
 typedef const LoomCudaFunctions* (*LoomCudaEntry)();
 inline const char* const kLoomCudaEntryName = "loomCudaFunctions";

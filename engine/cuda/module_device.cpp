@@ -268,6 +268,12 @@ class ModuleDevice final : public Device {
     check(m_calls.copy(m_device, stream, call.to, call.from, call.bytes));
   }
 
+  void begin(int stream, const CollectiveCall& call) {
+    void* handle = nullptr;
+    check(m_calls.streamHandle(m_device, stream, &handle));
+    call.ranks->begin(call.what, handle);
+  }
+
   struct Planned {
     std::shared_ptr<const DnnPlan> plan;
     std::string refusal;

@@ -170,6 +170,12 @@ void Plan::alias(TensorId to, const Layout& toLayout, TensorId from, const Layou
   if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
 }
 
+Operand Plan::inStore(TensorId id) {
+  Operand there = operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
+  there.bytes = bytesIn(shape(id), DataType::f32);
+  return there;
+}
+
 Operand Plan::scratch(std::size_t bytes) {
   const int buffer = m_buffers.make(std::max<std::size_t>(bytes, 1));
   return {m_buffers.use(buffer), bytes, DataType::u8};
@@ -214,11 +220,7 @@ void Plan::guard(TensorId input, std::function<void(std::span<const std::byte>)>
 void Plan::deliver(TensorId id) {
   const Operand from = read(id, plainLayout(shape(id).rank()), DataType::f32);
   const std::int64_t count = shape(id).elements();
-  const Operand to =
-      operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
-  Operand target = to;
-  target.bytes = static_cast<std::size_t>(count) * sizeof(float);
-  const Operand words = deliveryWords(), guard = lossGuard();
+  const Operand target = inStore(id), words = deliveryWords(), guard = lossGuard();
   kernel("deliver", overElements(count), {from, words, guard, target}, {target}, [=] {
     return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
                             count, guard.address<const float>()};

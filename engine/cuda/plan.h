@@ -16,6 +16,10 @@
 #include "engine/program/backend.h"
 #include "engine/program/buffer_plan.h"
 
+namespace loom {
+class RankGroup;
+}
+
 namespace loom::cuda {
 
 inline constexpr std::size_t kScalarLine = 64;  // bytes from one scalar to the next
@@ -42,6 +46,11 @@ struct Stage {
   std::vector<Operand> reads, writes;
   std::function<Call()> bind;
   double multiplyAdds = 0;
+  // Between ranks, in turn with all others of the step: what follows waits for it; or gradients, of a step that
+  // exchanges them alone, for which its end waits.
+  enum class Exchange { none, awaited, gradients };
+  Exchange exchange = Exchange::none;
+  RankGroup* group = nullptr;  // of an exchange that is awaited
 
   Call call;  // once bound
   std::vector<Access> accesses;
@@ -90,6 +99,7 @@ class Plan {
   Operand lasting(std::size_t bytes) { return constant(std::vector<std::byte>(bytes)); }
   // Where the store's tensors stand: what `update` and `gradient_squares` go through.
   StoredTensor& stored(TensorId id);
+  Operand inStore(TensorId id);
 
   // One call of one of our kernels, "softmax" + its type's name. `arguments` answers the kernel's struct; called once
   // addresses are known. What a kernel reads and writes at once stands in both lists.

@@ -35,10 +35,13 @@ Json toJson(const CostPlan& cost) {
           {"optimizer_bytes", cost.optimizerBytes},
           {"state_bytes", cost.stateBytes},
           {"activation_bytes", cost.activationBytes},
+          {"kept_activation_bytes", cost.keptActivationBytes},
+          {"operations_again", cost.operationsAgain},
           {"input_bytes", cost.inputBytes},
           {"total_bytes", cost.totalBytes()},
           {"forward_multiply_adds", cost.forwardMultiplyAdds},
-          {"backward_multiply_adds", cost.backwardMultiplyAdds}};
+          {"backward_multiply_adds", cost.backwardMultiplyAdds},
+          {"again_multiply_adds", cost.againMultiplyAdds}};
 }
 
 std::string lines(const CostPlan& cost) {
@@ -52,10 +55,15 @@ std::string lines(const CostPlan& cost) {
   line("optimizer", bytes(cost.optimizerBytes));
   if (cost.stateBytes > 0) line("running averages", bytes(cost.stateBytes));
   line("activations", bytes(cost.activationBytes));
+  if (cost.operationsAgain > 0) line("  if all were kept", bytes(cost.keptActivationBytes));
   line("inputs", bytes(cost.inputBytes));
   line("memory together", bytes(cost.totalBytes()));
   line("multiply-adds, forward", scaled(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
   line("multiply-adds, backward", scaled(cost.backwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  if (cost.operationsAgain > 0) {
+    line("computed again, operations", grouped(cost.operationsAgain));
+    line("multiply-adds, again", scaled(cost.againMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  }
   return text;
 }
 

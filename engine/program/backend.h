@@ -16,9 +16,20 @@ namespace loom {
 class Collectives;
 class Trace;
 
+// What was done to keep a step within CompileOptions::memoryBudget.
+struct Recomputation {
+  std::size_t without = 0, with = 0;  // bytes of the arena
+  int operations = 0;                 // that are computed again in the backward part
+  double multiplyAdds = 0;            // of these
+};
+
 struct CompileOptions {
   DataType precision = DataType::f32;
   int threads = 0;                     // 0 = as many as the affinity mask allows
+  // Bytes of what lives during a step alone (Extent::shared) where the program has a backward part: what does not fit
+  // is computed again, with the same bits. 0 = no limit. One that cannot be kept is Error(badProject).
+  std::size_t memoryBudget = 0;
+  Recomputation* recomputation = nullptr;  // where to tell what was done for it; null: nobody asks
   Collectives* collectives = nullptr;  // for all_reduce and synchronised statistics; null: a group of one
   Trace* trace = nullptr;              // where stages are recorded
 };
@@ -32,6 +43,8 @@ struct StepOptions {
   double gradientScale = 1;
   bool accumulate = false;       // parameter gradients: added to instead of overwritten
   bool exchange = false;         // the last pass of a step: gradients leave for other ranks
+  bool everywhere = false;       // every rank runs a program of the same shapes with these two words: exchanges may be
+                                 // captured with it
   double learningRate = 0;       // scalar "learning_rate"
   std::int64_t updateCount = 1;  // scalar "update_count"
   double clipNorm = std::numeric_limits<double>::infinity();  // scalar "clip_norm"

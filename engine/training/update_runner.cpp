@@ -37,7 +37,10 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
     std::vector<std::string> states;
     for (const Parameter& parameter : whole.parameters)
       if (parameter.isState) states.push_back(parameter.name);
-    m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store, m_buckets, states);
+    m_exchange = std::make_unique<StepExchange>(
+        parts.parallel, parts.settings, parts.store,
+        StepExchange::Options{
+            .buckets = m_buckets, .states = std::move(states), .smallestBatch = parts.feed.smallestBatch()});
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }

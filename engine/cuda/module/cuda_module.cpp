@@ -255,6 +255,10 @@ int releaseGraph(void* device, void* graph) {
   });
 }
 
+int streamHandle(void* device, int stream, void** handle) {
+  return guarded([&] { *handle = entered(device).stream(stream); });
+}
+
 const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
                                       words,
                                       libraries,
@@ -282,7 +286,8 @@ const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
                                       beginCapture,
                                       endCapture,
                                       launchGraph,
-                                      releaseGraph};
+                                      releaseGraph,
+                                      streamHandle};
 
 }  // namespace
 }  // namespace loom::cuda::module

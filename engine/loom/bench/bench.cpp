@@ -102,7 +102,9 @@ class Stepper {
       for (const Parameter& parameter : program.parameters)
         if (parameter.isState) states.push_back(parameter.name);
       const auto buckets = planBuckets(program, m_settings.fusionBytes);
-      m_exchange = std::make_unique<StepExchange>(m_parallel, m_settings, m_store, buckets, states);
+      m_exchange = std::make_unique<StepExchange>(
+          m_parallel, m_settings, m_store,
+          StepExchange::Options{.buckets = buckets, .states = states, .smallestBatch = m_settings.batch});
       options.collectives = m_exchange->collectives();
       exchangeGradients(program, buckets);
       m_parallel.shards(m_settings.batch, m_settings.batch, m_shards);

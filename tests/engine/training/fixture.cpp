@@ -69,7 +69,8 @@ Workshop::Run Workshop::train(const Json& json, const std::string& run, const Wa
                                                                 .stop = ways.stop,
                                                                 .checkpointSeconds = ways.checkpointSeconds,
                                                                 .longEpochSeconds = ways.longEpochSeconds,
-                                                                .communicator = ways.communicator});
+                                                                .communicator = ways.communicator,
+                                                                .connect = ways.connect});
   trained.events = EventReader(trained.folder.eventsFile()).read();
   return trained;
 }

@@ -47,6 +47,7 @@ class Workshop {
     double checkpointSeconds = 1e9, longEpochSeconds = 180;
     bool changed = false;
     Communicator* communicator = nullptr;  // of several ranks: all train into the same run
+    ConnectStreams connect = nullptr;      // of their devices
   };
   Run train(const Json& project, const std::string& run, const Ways& ways) const;
   Run train(const Json& project, const std::string& run) const { return train(project, run, Ways()); }
