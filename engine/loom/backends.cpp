@@ -15,7 +15,7 @@
 
 namespace loom {
 
-std::unique_ptr<Backend> makeBackend(const std::string& device, int threads) {
+std::unique_ptr<Backend> makeBackend(const std::string& device, int threads, bool timesEngines) {
   if (device == "reference") return makeReferenceBackend();
 #ifdef GRADLOOM_HAS_CPU
   if (device == "cpu" || device == "auto") return makeCpuBackend(threads);
@@ -27,8 +27,13 @@ std::unique_ptr<Backend> makeBackend(const std::string& device, int threads) {
 #endif
 #ifdef GRADLOOM_HAS_CUDA
   if (device == "cuda" && cudaKnowsEveryOp())
-    return makeCudaBackend(cuda::openCudaDevice(launchOfEnvironment().localRank));
+    return makeCudaBackend(
+        cuda::openCudaDevice(launchOfEnvironment().localRank,
+                             {.times = timesEngines, .file = cuda::keptEngines(), .warn = [](const std::string& text) {
+                                std::fprintf(stderr, "loom: warning: %s\n", text.c_str());
+                              }}));
 #endif
+  (void)timesEngines;
   if (device == "cuda")
     throwError(ErrorCode::device, "this loom has no CUDA module; --device cpu trains on the processor");
   throwError(ErrorCode::badArgument, "unknown device '{}'; auto, cpu, cuda and reference are known", device);
