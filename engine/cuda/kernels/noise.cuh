@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(256) dropout(DropoutArguments a) {
 
 // Box-Muller in f64, as ops/noise.h does it.
 __device__ __forceinline__ float normalOf(std::uint32_t first, std::uint32_t second) {
-  const double radius = (static_cast<double>(first) + 1.0) * 0x1p-32, angle = static_cast<double>(second) * 0x1p-32;
-  return static_cast<float>(sqrt(-2.0 * log(radius)) * cos(6.283185307179586476925 * angle));
+  const double radius = (static_cast<double>(first) + 1.0) * 0x1p-32, turns = static_cast<double>(second) * 0x1p-32;
+  return static_cast<float>(sqrt(-2.0 * log(radius)) * cospi(2 * turns));
 }
 
 __global__ void __launch_bounds__(256) randomNumbers(RandomArguments a) {
