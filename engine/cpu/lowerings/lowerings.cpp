@@ -27,6 +27,7 @@ const Row kTable[] = {
     {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
     {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, true}},
     {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
+    {"prepare_images", lowerPrepareImages},
     {"dropout", lowerDropout},
     {"random", lowerRandom},
     {"unary", lowerUnary, {}, {{0}, true}},                                       // ReLU
