@@ -112,7 +112,7 @@ std::span<std::byte> CpuExecutable::input(std::string_view name) {
           static_cast<std::size_t>(tensor.shape.elements()) * bytesOf(tensor.type)};
 }
 
-void CpuExecutable::run(const StepOptions& options) {
+StepNumber CpuExecutable::run(const StepOptions& options) {
   m_step.options = options;
   m_step.failing.store(false, std::memory_order_relaxed);
   m_step.failed.store(false, std::memory_order_relaxed);
@@ -142,9 +142,10 @@ void CpuExecutable::run(const StepOptions& options) {
       },
       this);
   for (StoredTensor* tensor : m_updated) tensor->changed();
-  if (!m_step.failed.load(std::memory_order_acquire)) return;
+  if (!m_step.failed.load(std::memory_order_acquire)) return ++m_newest;
   std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
   m_step.report();
+  throwError(ErrorCode::internal, "a step failed and does not say how");
 }
 
 // Weights that changed since they were brought into the kernels' layouts: none in an evaluation, or in the second shard
@@ -192,7 +193,8 @@ const NamedResult& CpuExecutable::result(std::string_view name) const {
   throwError(ErrorCode::internal, "the program has no result '{}'", name);
 }
 
-double CpuExecutable::scalarResult(std::string_view name) const {
+double CpuExecutable::scalarResult(std::string_view name, StepNumber step) const {
+  keptStep(step, m_newest, 1);
   const NamedResult& found = result(name);
   if (m_program.tensor(found.tensor).shape.elements() != 1) {
     throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name,
@@ -201,16 +203,17 @@ double CpuExecutable::scalarResult(std::string_view name) const {
   return *m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
 }
 
-void CpuExecutable::readResult(std::string_view name, std::span<float> to) const {
-  copyResult(name, to);
+void CpuExecutable::readResult(std::string_view name, std::span<float> to, StepNumber step) const {
+  copyResult(name, to, step);
 }
 
-void CpuExecutable::readResult(std::string_view name, std::span<double> to) const {
-  copyResult(name, to);
+void CpuExecutable::readResult(std::string_view name, std::span<double> to, StepNumber step) const {
+  copyResult(name, to, step);
 }
 
 template <class T>
-void CpuExecutable::copyResult(std::string_view name, std::span<T> to) const {
+void CpuExecutable::copyResult(std::string_view name, std::span<T> to, StepNumber step) const {
+  keptStep(step, m_newest, 1);
   const NamedResult& found = result(name);
   const Tensor& tensor = m_program.tensor(found.tensor);
   const auto elements = static_cast<std::size_t>(tensor.shape.elements());

@@ -48,6 +48,7 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
                                      }}),
       m_store(m_settings.seed, backend.makeMemory()),
       m_networks(backend, m_store, m_compile, m_settings.seed, m_settings.statistics) {
+  m_parallel.connect = m_options.connect;
   if (m_options.project.training.updates.empty())
     throwError(ErrorCode::badProject,
                "the project has nothing to train: give it a \"training\" with a network, a dataset and an optimizer");
@@ -152,6 +153,8 @@ void TrainingSession::makeUpdates() {
                                                                      saveBestBeforeDivergence();
                                                                    }}));
   }
+  if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
+    m_mostUnderWay = 1;
   // An epoch is one pass over the data of the first update that runs at every step.
   const auto always =
       std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });

@@ -69,6 +69,18 @@ const std::vector<OpCase>& opCases() {
   return all;
 }
 
+std::vector<OpCase> insideOf(const std::vector<OpCase>& cases) {
+  std::vector<OpCase> inside;
+  for (const OpCase& one : cases) {
+    const OpDefinition& op = findOp(one.op);
+    if (op.communicates || op.updatesOf != nullptr) continue;
+    inside.push_back(one);
+    inside.back().name += "_inside";
+    inside.back().inside = true;
+  }
+  return inside;
+}
+
 Program programOf(const OpCase& opCase, bool backward) {
   ProgramBuilder builder(1, 1, true);
   builder.setOrigin(opCase.name);
@@ -170,6 +182,15 @@ Outcome runProgram(const OpCase& opCase, const Program& program, Backend& backen
         (entry->parameter.isState ? entry->value : entry->gradient).values();
   }
   return outcome;
+}
+
+double magnitudeOf(const OpCase& opCase, const std::vector<float>& y) {
+  const Program program = programOf(opCase, false);
+  const std::vector<double> projection = projectionOf(opCase, static_cast<std::int64_t>(y.size()));
+  const bool projected = program.tensor(program.results[0].tensor).type == DataType::f32;
+  double sum = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) sum += std::abs(projection[i] * (projected ? double{y[i]} : 1));
+  return sum;
 }
 
 double relativeDistance(const std::vector<float>& a, const std::vector<float>& b) {
