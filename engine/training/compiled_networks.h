@@ -12,6 +12,8 @@
 
 namespace loom {
 
+class Feed;
+
 enum class Phase { training, evaluation };
 
 struct CompileRequest {
@@ -23,6 +25,7 @@ struct CompileRequest {
   const std::vector<std::vector<std::string>>* buckets =
       nullptr;  // training: gradients that are exchanged with other ranks
   Collectives* collectives = nullptr;
+  const Feed* feed = nullptr;  // what the inputs come from: its images as bytes where the machine prepares them
 };
 
 class CompiledNetworks {

@@ -27,7 +27,8 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
       .phase = Phase::training,
       .batch = shard,
       .update = parts.index,
-      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); }};
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
+      .feed = &parts.feed};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   parts.store.ensure(whole.parameters);
