@@ -7,6 +7,7 @@
 #include "engine/base/json.h"
 #include "engine/cuda/kernels/convert.h"
 #include "engine/passes/passes.h"
+#include "engine/program/out_of_memory.h"
 
 namespace loom::cuda {
 namespace {
@@ -29,13 +30,18 @@ void prepare(Program& program, const CompileOptions& options) {
 
 }  // namespace
 
-BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, const CompileOptions& options) {
+StepCost CudaExecutable::cost(Program program, Device& device, const CompileOptions& options) {
   prepare(program, options);
   ParameterStore store(program.seed, makeAbsentMemory());
   store.ensure(program.parameters);
   Plan plan(program, store, device, options);
+  StepCost cost;
+  for (const Tensor& tensor : program.tensors)
+    if (tensor.role == TensorRole::input) cost.uploaded += static_cast<double>(bytesIn(tensor));
   plan.lowerAll();
-  return plan.measure();
+  cost.stages = plan.costs();
+  cost.memory = plan.measure();
+  return cost;
 }
 
 CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shared_ptr<Device> device,
@@ -64,9 +70,15 @@ CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shar
     resultBytes += lines(bytesIn(tensor));
   }
   m_compiled = m_plan->finish([&](const BufferPlan::Extent& extent) {
-    m_lasting = std::make_unique<DeviceBlock>(m_device, extent.lasting, "inputs and results");
-    if (!arena || arena->bytes() < extent.shared)
-      arena = std::make_shared<DeviceBlock>(m_device, extent.shared, "activations");
+    const bool grows = !arena || arena->bytes() < extent.shared;
+    try {
+      m_lasting = std::make_unique<DeviceBlock>(m_device, extent.lasting, "inputs and results");
+      if (grows) arena = std::make_shared<DeviceBlock>(m_device, extent.shared, "activations");
+    } catch (OutOfMemory& error) {
+      error.asked = extent.lasting + (grows ? extent.shared : 0);
+      error.free += m_lasting ? m_lasting->bytes() : 0;
+      throw;
+    }
     m_arena = arena;
     return std::pair(m_arena->data(), m_lasting->data());
   });

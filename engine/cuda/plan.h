@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "engine/passes/precision.h"
 #include "engine/program/backend.h"
 #include "engine/program/buffer_plan.h"
+#include "engine/program/step_cost.h"
 
 namespace loom::cuda {
 
@@ -25,8 +27,15 @@ struct Operand {
   Ref<std::byte> at;
   std::size_t bytes = 0;
   DataType type = DataType::f32;
+  // Bytes that a call moves of it, where those are not all that it spans: rows with gaps, a workspace.
+  std::optional<std::size_t> moved = {};
 
   explicit operator bool() const { return static_cast<bool>(at); }  // false: an optional input that was left out
+  Operand moving(std::size_t some) const {
+    Operand made = *this;
+    made.moved = some;
+    return made;
+  }
   // The device's address, once it is known; null for what was left out. T says how the kernel takes it.
   template <class T = std::byte>
   T* address() const {
@@ -42,6 +51,10 @@ struct Stage {
   std::vector<Operand> reads, writes;
   std::function<Call()> bind;
   double multiplyAdds = 0;
+  StageKind kind = StageKind::memory;
+  DataType factors = DataType::f32;  // of what is multiplied
+  bool tf32 = false;                 // they may be rounded
+  std::string op;                    // as StageCost has it
 
   Call call;  // once bound
   std::vector<Access> accesses;
@@ -129,6 +142,8 @@ class Plan {
   Result finish(const BufferPlan::Allocate& allocate);
   // How much memory that would take, instead.
   BufferPlan::Extent measure() { return m_buffers.layOut(); }
+  // What its stages move and compute.
+  std::vector<StageCost> costs() const;
   Operand deliveryWords();  // DeliveryWords of the step
   // All that changes from step to step without being an input: each scalar of the program in a line of 64 bytes, in the
   // order of its tensors, and the words of delivery behind them.
@@ -163,6 +178,8 @@ std::string named(std::string_view kernel, DataType type);
 using Lowering = void (*)(Plan& plan, const Operation& operation);
 // Null for an op that this backend does not know.
 Lowering findLowering(std::string_view op);
+// What its own kernels' speed goes by.
+StageKind kindOf(std::string_view op);
 // What it takes and gives in 16 bits.
 SixteenBits inSixteenBits(const Program& program, const Operation& operation);
 // What else its kernels do in the same pass.
