@@ -55,14 +55,19 @@ GpuPlan planOnGpu(const Project& project, const PlannedGpu& gpu, const GpuEffici
   ProjectPlan memory = planTraining(project, [&](const Program& trained) {
     const auto index = static_cast<int>(costs.size());
     const UpdateSpec& update = updates[costs.size()];
-    const UpdateCost& cost = costs.emplace_back(
-        UpdateCost{.pass = stepCost(trained, *gpu.device, {.precision = settings.precision}),
-                   .update = stepCost(makeUpdateProgram(update, index, trained).program, *gpu.device, {}),
-                   .passes = settings.accumulate,
-                   .every = update.every});
+    Recomputation told;
+    const UpdateCost& cost = costs.emplace_back(UpdateCost{
+        .pass = stepCost(trained, *gpu.device,
+                         {.precision = settings.precision, .memoryBudget = settings.memoryBudget, .recomputation = &told}),
+        .update = stepCost(makeUpdateProgram(update, index, trained).program, *gpu.device, {}),
+        .passes = settings.accumulate,
+        .every = update.every});
     const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;
-    return StepMemory{static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
-                      static_cast<std::int64_t>(pass.lasting + step.lasting)};
+    return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
+                      .inputs = static_cast<std::int64_t>(pass.lasting + step.lasting),
+                      .keptActivations = static_cast<std::int64_t>(told.without),
+                      .operationsAgain = told.operations,
+                      .againMultiplyAdds = told.multiplyAdds};
   });
   StepPrediction step = predictStep(costs, settings.batch, settings.precision, gpu.model, efficiency);
   return {std::move(memory), std::move(step)};

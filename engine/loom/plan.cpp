@@ -25,8 +25,16 @@ int planHere(const PlanArguments& given, const Project& project) {
   const TrainSettings settings = readSettings(project.training.settings);
   const auto backend = makeBackend(given.device, settings.threads);
   const ProjectPlan plan = planTraining(project, [&](const Program& program) {
-    const auto bytes = backend->measure(program, {.precision = settings.precision, .threads = settings.threads});
-    return StepMemory{static_cast<std::int64_t>(bytes.shared), static_cast<std::int64_t>(bytes.lasting)};
+    Recomputation told;
+    const auto bytes = backend->measure(program, {.precision = settings.precision,
+                                                  .threads = settings.threads,
+                                                  .memoryBudget = settings.memoryBudget,
+                                                  .recomputation = &told});
+    return StepMemory{.activations = static_cast<std::int64_t>(bytes.shared),
+                      .inputs = static_cast<std::int64_t>(bytes.lasting),
+                      .keptActivations = static_cast<std::int64_t>(told.without),
+                      .operationsAgain = told.operations,
+                      .againMultiplyAdds = told.multiplyAdds};
   });
   fmt::print("{}", given.json ? toJson(plan).dump(2) + "\n" : toText(plan));
   return kExitDone;

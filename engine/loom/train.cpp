@@ -166,13 +166,17 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   if (job.first()) progress.emplace(console.emplace());
   TrainerOptions options = agreedOptions(given, job, console ? &*console : nullptr);
   const Json settings = options.project.training.settings;
-  const auto backend = makeBackend(given.device, job.threads(settings.value("threads", 0)));
+  const auto backend =
+      makeBackend(given.device, job.threads(settings.value("threads", 0)), !settings.value("deterministic", false));
   const RunFolder run = options.run;
   std::optional<Trace> trace;
   if (!given.trace.empty()) options.trace = &trace.emplace();
   bool logged = false;
   options.stop = &stop;
   options.communicator = &job.communicator();
+  options.connect = makeConnection(given.device, [&console](const std::string& reason) {
+    if (console) console->line("warning: gradients go from GPU to GPU through the hosts: " + reason);
+  });
   options.failed = [&job](const Error& error) { job.fail(error); };
   options.observer = [&](const Event& event) {
     if (!logged) {  // the folder exists and is ours by now

@@ -36,10 +36,13 @@ Json toJson(const CostPlan& cost) {
           {"optimizer_bytes", cost.optimizerBytes},
           {"state_bytes", cost.stateBytes},
           {"activation_bytes", cost.activationBytes},
+          {"kept_activation_bytes", cost.keptActivationBytes},
+          {"operations_again", cost.operationsAgain},
           {"input_bytes", cost.inputBytes},
           {"total_bytes", cost.totalBytes()},
           {"forward_multiply_adds", cost.forwardMultiplyAdds},
-          {"backward_multiply_adds", cost.backwardMultiplyAdds}};
+          {"backward_multiply_adds", cost.backwardMultiplyAdds},
+          {"again_multiply_adds", cost.againMultiplyAdds}};
 }
 
 std::string lines(const CostPlan& cost) {
@@ -53,10 +56,15 @@ std::string lines(const CostPlan& cost) {
   line("optimizer", bytesText(cost.optimizerBytes));
   if (cost.stateBytes > 0) line("running averages", bytesText(cost.stateBytes));
   line("activations", bytesText(cost.activationBytes));
+  if (cost.operationsAgain > 0) line("  if all were kept", bytesText(cost.keptActivationBytes));
   line("inputs", bytesText(cost.inputBytes));
   line("memory together", bytesText(cost.totalBytes()));
   line("multiply-adds, forward", scaledText(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
   line("multiply-adds, backward", scaledText(cost.backwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  if (cost.operationsAgain > 0) {
+    line("computed again, operations", groupedText(cost.operationsAgain));
+    line("multiply-adds, again", scaledText(cost.againMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  }
   return text;
 }
 

@@ -28,7 +28,7 @@ StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t bat
     add(updates[i].update, i, share);
   }
   step.uploadSeconds = step.uploaded / (gpu.link * efficiency.link);
-  step.seconds += step.uploadSeconds;
+  step.seconds = std::max(step.seconds, step.uploadSeconds);
   for (auto& [name, op] : ops) {
     op.op = name;
     step.ops.push_back(std::move(op));

@@ -34,7 +34,7 @@ struct StepPrediction {
   GpuEfficiency efficiency;
   DataType precision = DataType::f32;
   std::int64_t batch = 0;                  // samples of a step
-  double uploaded = 0, uploadSeconds = 0;  // inputs from the host: a step waits for them
+  double uploaded = 0, uploadSeconds = 0;  // inputs from the host, meanwhile: a step is as long as the longer
   std::vector<OpTime> ops;                 // the longest first
   double seconds = 0;                      // of a mean step
   double samplesPerSecond() const { return static_cast<double>(batch) / seconds; }

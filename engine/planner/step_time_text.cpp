@@ -34,10 +34,11 @@ std::string table(const StepPrediction& step) {
     all.stages += op.stages;
     all.bytes += op.bytes;
     all.operations += op.operations;
+    all.seconds += op.seconds;
   }
-  if (step.uploaded > 0) line("inputs from the host", 0, step.uploaded, 0, step.uploadSeconds);
-  line("together", all.stages, all.bytes + step.uploaded, all.operations, step.seconds);
-  return text;
+  line("together", all.stages, all.bytes, all.operations, all.seconds);
+  return text + fmt::format("  {:<36}{:>8}{:>12}{:>12}{:>12}, meanwhile\n", "inputs from the host", "", bytes(step.uploaded),
+                            "", time(step.uploadSeconds));
 }
 
 std::string efficiencies(const StepPrediction& step) {

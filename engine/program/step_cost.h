@@ -32,7 +32,7 @@ struct StageCost {
 struct StepCost {
   std::vector<StageCost> stages;  // in order
   BufferPlan::Extent memory;      // beside the store
-  double uploaded = 0;            // bytes of inputs from the host, before the first stage
+  double uploaded = 0;            // bytes from the host: inputs and scalars, while the step before is computed
 };
 
 }  // namespace loom

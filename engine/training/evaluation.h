@@ -6,6 +6,7 @@
 
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
+#include "engine/training/figures.h"
 #include "engine/training/means.h"
 #include "engine/training/parallel.h"
 
@@ -40,9 +41,7 @@ class Evaluation {
   std::vector<Feed::Binding> m_bindings;
   const Parallel* m_parallel;
   std::vector<std::string> m_metrics;
+  Figures m_figures;
 };
-
-// Losses and metrics of the last run(), which was over `samples`.
-Measured resultsOf(const Executable& executable, double samples);
 
 }  // namespace loom

@@ -92,6 +92,12 @@ const Batch& Feed::next() {
   return *m_batch;
 }
 
+void Feed::goBack(std::int64_t epoch, std::int64_t first) {
+  if (m_batch->epoch == epoch && m_batch->first == first) return;
+  start(epoch, first);
+  next();
+}
+
 void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first,
                 std::int64_t count) const {
   for (const Binding& binding : bindings) {

@@ -45,6 +45,8 @@ class Feed {
   // The next batch; it stays current until the next call.
   const Batch& next();
   const Batch& current() const { return *m_batch; }
+  // Makes the batch that began there the current one again; it is read anew where it is not.
+  void goBack(std::int64_t epoch, std::int64_t first);
   // Rows [first, first + count) of the current batch, within this rank's part, into the inputs.
   void fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first, std::int64_t count) const;
   // Where the batch after the current one begins: what start() wants to go on from here.

@@ -396,6 +396,7 @@ Host *
     Questions questions(
         [&](int id, const SshQuestion& question) {
           ++asked;
+          if (question.kind == SshQuestion::Kind::code) QThread::msleep(30);  // somebody looks at the telephone
           self->answer(id, question.kind == SshQuestion::Kind::password ? "geheim" : "123456");
         },
         [](int) {});
@@ -409,10 +410,12 @@ Host *
     QCOMPARE(questions.ask(code).value_or(""), "123456");
     questions.accepted();
     QCOMPARE(asked, 2);
+    QVERIFY2(questions.waitedMs() >= 30, qPrintable(QString::number(questions.waitedMs())));
     questions.begin(Questions::Mode::mustNotAsk);
     QCOMPARE(questions.ask(password).value_or(""), "geheim");  // from memory
     QVERIFY(!questions.ask(password));                         // it was wrong
     QVERIFY(!questions.ask(code));                             // good once
+    QCOMPARE(questions.waitedMs(), 0.0);
     questions.refused();
     questions.begin(Questions::Mode::mustNotAsk);
     QVERIFY(!questions.ask(password));

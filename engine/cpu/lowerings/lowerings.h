@@ -21,6 +21,7 @@ LOOM_LOWERING(lowerAveragePoolingGradient);
 // batch_normalization.cpp
 LOOM_LOWERING(lowerBatchNormalization);
 LOOM_LOWERING(lowerBatchNormalizationInference);
+LOOM_LOWERING(lowerBatchNormalizationAgain);
 LOOM_LOWERING(lowerBatchNormalizationGradient);
 // layer_normalization.cpp
 LOOM_LOWERING(lowerLayerNormalization);

@@ -354,6 +354,24 @@ TEST(CpuExecutable, aNotANumberIsNeverRight) {
   EXPECT_EQ(executable->scalarResult("share"), 0.5);
 }
 
+// Not even where every class is among the k best.
+TEST(CpuExecutable, aNotANumberIsNeverAmongTheBest) {
+  const auto cpu = makeCpuBackend(2);
+  for (const std::int64_t k : {1, 2, 3}) {
+    ParameterStore store(1);
+    ProgramBuilder builder(3, 1, false);
+    const TensorId logits = builder.input("logits", {3, 3}, DataType::f32), y = builder.input("y", {3}, DataType::i32);
+    builder.result("share", "metric", builder.add("top_k_accuracy", {logits, y}, {{"k", k}}));
+    const auto executable = cpu->compile(builder.take(), store, {});
+    const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {nan, 1, 2, 3, 1, 2, nan, nan, nan};
+    const std::int32_t labels[] = {0, 0, 2};
+    std::memcpy(executable->input("logits").data(), values, sizeof values);
+    std::memcpy(executable->input("y").data(), labels, sizeof labels);
+    executable->run({});
+    EXPECT_FLOAT_EQ(static_cast<float>(executable->scalarResult("share")), 1.0f / 3) << k;
+  }
+}
+
 // What an exchange between ranks throws while all threads are inside of an operation.
 TEST(CpuExecutable, anExceptionInAStageEndsTheStepAndNotTheProcess) {
   struct Failing final : Collectives {

@@ -9,7 +9,10 @@
 #include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/in_blocks.h"
+#include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/kernels/pooling.h"
+#include "engine/cpu/kernels/recurrent.h"
 
 namespace loom::cpu {
 namespace {
@@ -147,6 +150,72 @@ TEST(StoredNumbers, MaxPooling) {
       if (windowsTile(g)) dx.expectRounded();
     }
   }
+}
+
+TEST(StoredNumbers, AveragePooling) {
+  for (const std::int64_t stride : {2, 1}) {
+    SCOPED_TRACE(stride);
+    PoolingGeometry g;
+    g.batch = 3, g.channels = 20;
+    g.input = {1, 8, 6}, g.kernel = {1, 2, 2}, g.strides = {1, stride, stride}, g.before = {0, 0, 0};
+    g.output = {1, (8 - 2) / stride + 1, (6 - 2) / stride + 1};
+    const std::int64_t inside = 3 * 48 * 20, outside = 3 * g.output[1] * g.output[2] * 20;
+    Twin x("x", inside), y("y", outside), dy("dy", outside), dx("dx", inside);
+    for (const bool bf16 : {false, true}) {
+      averagePooling(g, false, x.in(bf16), y.in(bf16), 0, 3);
+      averagePoolingGradient(g, false, dy.in(bf16), dx.in(bf16 && windowsTile(g)), 0, 3);
+    }
+    y.expectRounded();
+    if (windowsTile(g)) dx.expectRounded();
+  }
+}
+
+TEST(StoredNumbers, Dropout) {
+  for (const std::int64_t count : {5, 32, 500}) {
+    Twin x("x", count), y("y", count);
+    for (const bool bf16 : {false, true})
+      dropoutSample(noiseKey(1, 2), 3, 1 << 22, 1.5f, x.in(bf16), y.in(bf16), count);
+    y.expectRounded();
+  }
+}
+
+// A block and a half, and ends of either type.
+TEST(StoredNumbers, KernelsForF32InBlocks) {
+  for (const std::int64_t count : {1, 17, 1024, 1500}) {
+    for (int types = 0; types < 8; ++types) {
+      Twin a("a", count), b("b", count), to("to", count);
+      const auto multiply = [](const float* a, const float* b, float* to, std::int64_t n) {
+        binary(BinaryFunction::multiply, a, b, to, n);
+      };
+      inBlocks(a.in(types & 1), b.in(types & 2), to.in(types & 4), count, multiply);
+      for (std::size_t i = 0; i < a.wide.size(); ++i) {
+        const float expected = a.wide[i] * b.wide[i];
+        ASSERT_EQ(types & 4 ? fromBf16(to.half[i]) : to.wide[i], types & 4 ? fromBf16(toBf16(expected)) : expected);
+      }
+      inBlocks(a.in(true), {}, a.in(true), count, [](const float* a, const float* none, float* to, std::int64_t n) {
+        EXPECT_EQ(none, nullptr);
+        unary(UnaryFunction::negative, 0, a, to, n);
+      });
+      for (std::size_t i = 0; i < a.wide.size(); ++i) ASSERT_EQ(fromBf16(a.half[i]), -a.wide[i]) << "in place";
+    }
+  }
+}
+
+TEST(StoredNumbers, CellsOfRecurrentLayers) {
+  const std::int64_t hidden = 40;
+  Twin y("y", hidden), dy("dy", hidden), a("a", 4 * hidden), b("b", 3 * hidden), k("k", 3 * hidden);
+  for (const bool bf16 : {false, true}) {
+    const std::vector<float> cell = Twin("cell", hidden).wide;
+    std::vector<float> lstm = Twin("state", 5 * hidden).wide, gru = Twin("state", 4 * hidden).wide, dc = cell,
+                       dh = cell;
+    lstmCell(lstm.data(), cell.data(), y.in(bf16), hidden, 0, hidden);
+    lstmCellGradient(lstm.data(), cell.data(), dy.in(bf16), nullptr, dc.data(), a.in(bf16), hidden, 0, hidden);
+    std::vector<float> h = cell;
+    gruCell(gru.data(), nullptr, cell.data(), h.data(), hidden, 0, hidden);
+    gruCellGradient(gru.data(), cell.data(), dy.in(bf16), nullptr, dh.data(), b.in(bf16), k.in(bf16), hidden, 0,
+                    hidden);
+  }
+  for (const Twin* twin : {&y, &a, &b, &k}) twin->expectRounded();
 }
 
 TEST(StoredNumbers, SumsOfRows) {
