@@ -21,6 +21,7 @@ struct LoomDeviceFacts {
   int computeCapability;  // 90 for 9.0
   int multiprocessors;
   size_t memoryBytes, freeBytes;
+  char pci[32];  // "0000:3B:00.0"
 };
 
 // A DnnGraph (calls.h) without its vectors.

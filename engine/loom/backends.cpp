@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/comm/nccl.h"
 #include "engine/comm/open_mpi.h"
+#include "engine/loom/near_cores.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
 #ifdef GRADLOOM_HAS_CPU
@@ -10,6 +11,7 @@
 #endif
 #ifdef GRADLOOM_HAS_CUDA
 #include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/device.h"
 #include "engine/cuda/module_device.h"
 #endif
 
@@ -26,12 +28,15 @@ std::unique_ptr<Backend> makeBackend(const std::string& device, int threads, boo
                "this loom was built without the CPU backend; --device reference computes everything, slowly");
 #endif
 #ifdef GRADLOOM_HAS_CUDA
-  if (device == "cuda" && cudaKnowsEveryOp())
-    return makeCudaBackend(
-        cuda::openCudaDevice(launchOfEnvironment().localRank,
-                             {.times = timesEngines, .file = cuda::keptEngines(), .warn = [](const std::string& text) {
-                                std::fprintf(stderr, "loom: warning: %s\n", text.c_str());
-                              }}));
+  if (device == "cuda" && cudaKnowsEveryOp()) {
+    auto gpu = cuda::openCudaDevice(launchOfEnvironment().localRank,
+                                    {.times = timesEngines, .file = cuda::keptEngines(), .warn = [](const std::string& text) {
+                                       std::fprintf(stderr, "loom: warning: %s\n", text.c_str());
+                                     }});
+    // What feeds it stands beside it, as the memory does that this thread and those of its making touch first.
+    bindTo(coresNear(gpu->facts().pci, allowedCores()).cores);
+    return makeCudaBackend(std::move(gpu));
+  }
 #endif
   (void)timesEngines;
   if (device == "cuda")

@@ -44,6 +44,11 @@ Lowering findLowering(std::string_view op) {
   return row == nullptr ? nullptr : row->lower;
 }
 
+StageKind kindOf(std::string_view op) {
+  const LoweringRow* row = find(op);
+  return row == nullptr ? StageKind::memory : row->kind;
+}
+
 Joins joinsOf(const Program& program, const Operation& operation) {
   const LoweringRow* row = find(operation.op->name);
   return row == nullptr || isOther(program, operation) ? Joins{} : row->joins;

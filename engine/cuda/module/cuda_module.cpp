@@ -101,6 +101,7 @@ int facts(void* device, LoomDeviceFacts* facts) {
     std::snprintf(facts->name, sizeof(facts->name), "%s", properties.name);
     facts->computeCapability = properties.major * 10 + properties.minor;
     facts->multiprocessors = properties.multiProcessorCount;
+    check(cudaDeviceGetPCIBusId(facts->pci, sizeof(facts->pci), gpu.index), "cudaDeviceGetPCIBusId");
     check(cudaMemGetInfo(&facts->freeBytes, &facts->memoryBytes), "cudaMemGetInfo");
   });
 }
