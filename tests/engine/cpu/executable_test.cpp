@@ -332,6 +332,20 @@ TEST(CpuExecutable, activationsAreKeptInBf16) {
   EXPECT_LT(bytes(DataType::bf16).get<double>(), 0.65 * bytes(DataType::f32).get<double>());
 }
 
+// No pass over memory that only changes the type: every operation takes what the one before it gives.
+TEST(CpuExecutable, nothingIsConvertedBetweenOperationsInBf16) {
+  const auto cpu = makeCpuBackend(2);
+  for (const auto make :
+       {networks::perceptron, networks::stackedLstm, networks::gatedRecurrent, networks::transformerBlock}) {
+    ParameterStore store(1);
+    const Json facts = cpu->compile(make(8), store, {.precision = DataType::bf16})->describe();
+    if (facts["isa"] != "avx512") GTEST_SKIP() << "nothing is kept in bf16 on this processor";
+    for (const Json& operation : facts["operations"])
+      EXPECT_THAT(operation["kernel"].get<std::string>(), testing::Not(testing::AnyOf("widen", "round to bf16")))
+          << operation["origin"];
+  }
+}
+
 TEST(CpuExecutable, unknownNamesAreNamed) {
   const auto cpu = makeCpuBackend(1);
   ParameterStore store(1);
