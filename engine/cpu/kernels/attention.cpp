@@ -1,8 +1,8 @@
 #include "engine/cpu/kernels/attention.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/simd.h"
 #include "engine/cpu/kernels/softmax.h"
@@ -136,6 +136,65 @@ void combineTransposed(const AttentionHead& head, const float* weights, const st
   }
 }
 
+// The rows of a head in bf16: what an f32 head does in several calls, in one. Rows are read in whole vectors: what is
+// not seen, whatever stands there, counts as 0 probability.
+template <class F>
+LOOM_INLINE float across(Vec v, F join) {
+  v = join(v, __builtin_shuffle(v, VecI{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));
+  v = join(v, __builtin_shuffle(v, VecI{4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));
+  v = join(v, __builtin_shuffle(v, VecI{2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));
+  v = join(v, __builtin_shuffle(v, VecI{1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}));
+  return v[0];
+}
+LOOM_INLINE VecI lanesBelow(std::int64_t count) {
+  const VecI lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return lanes < static_cast<std::int32_t>(std::min(count, kLanes));
+}
+
+// The first `seen` of `row`, whose memory goes on to `length`, to probabilities, 0 behind them up to `length`.
+LOOM_INLINE void attendRowBody(float* row, std::int64_t seen, std::int64_t length, float* statistic,
+                               std::uint16_t* to) {
+  const Vec none = splat(-__builtin_inff());
+  Vec best = none, total{};
+  for (std::int64_t i = 0; i < seen; i += kLanes)
+    best = max(best, lanesBelow(seen - i) ? loadSome(row + i, length - i) : none);
+  const float top = across(
+      best, [](Vec a, Vec b) __attribute__((always_inline)) { return max(a, b); });
+  for (std::int64_t i = 0; i < seen; i += kLanes) {
+    const Vec e = where(lanesBelow(seen - i), exp(loadSome(row + i, length - i) - top));
+    total += e;
+    storeSome(row + i, e, length - i);
+  }
+  const float sum = across(
+      total, [](Vec a, Vec b) __attribute__((always_inline)) { return a + b; });
+  *statistic = top + std::log(sum);  // no number where a score is none, or infinite: so is the sum then
+  for (std::int64_t i = 0; i < length; i += kLanes)
+    storeHalf(to + i, i < seen ? loadSome(row + i, length - i) * (1 / sum) : Vec{}, length - i);
+}
+
+// p = e^(s - l) and ds = p (dp - d) scale, rounded; 0 for keys from `seen` to `length`.
+LOOM_INLINE void slopesRowBody(const float* s, const float* dp, float statistic, float d, float scale,
+                               std::int64_t seen, std::int64_t length, std::uint16_t* p16, std::uint16_t* ds16) {
+  for (std::int64_t i = 0; i < length; i += kLanes) {
+    const std::int64_t left = length - i;
+    Vec p{}, ds{};
+    if (i < seen) {
+      const VecI inside = lanesBelow(seen - i);
+      p = where(inside, exp(loadSome(s + i, left) - statistic));
+      ds = where(inside, p * (loadSome(dp + i, left) - d) * scale);
+    }
+    storeHalf(p16 + i, p, left);
+    storeHalf(ds16 + i, ds, left);
+  }
+}
+LOOM_CPU_KERNEL(void, attendRow,
+                (float* row, std::int64_t seen, std::int64_t length, float* statistic, std::uint16_t* to),
+                (row, seen, length, statistic, to))
+LOOM_CPU_KERNEL(void, slopesRow,
+                (const float* s, const float* dp, float statistic, float d, float scale, std::int64_t seen,
+                 std::int64_t length, std::uint16_t* p16, std::uint16_t* ds16),
+                (s, dp, statistic, d, scale, seen, length, p16, ds16))
+
 LOOM_INLINE float dotOfBody(Stored a, Stored b, std::int64_t count) {
   Vec total{};
   std::int64_t i = 0;
@@ -173,10 +232,12 @@ void attentionForward(const AttentionHead& head, Stored q, Stored k, Stored v, S
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   for (std::int64_t i = 0; i < head.queries; ++i) {
     float* row = parts.scores + i * head.keys;
-    const std::int64_t blockEnd = std::min(head.queries, (i / kRows + 1) * kRows);
+    if (head.bf16) {
+      attendRow(row, seenBy(head, i), head.keys, statistics + i, parts.halfScores + i * head.keys);
+      continue;
+    }
     statistics[i] = logSumExp(row, seenBy(head, i));
-    probabilities(head, i, blockEnd, statistics[i], row);
-    if (head.bf16) roundToBf16(row, parts.halfScores + i * head.keys, seenBy(head, blockEnd - 1));
+    probabilities(head, i, std::min(head.queries, (i / kRows + 1) * kRows), statistics[i], row);
   }
   combine(head, parts.scores, parts.halfScores, v, parts, y);
 }
@@ -188,15 +249,18 @@ void attentionBackward(const AttentionHead& head, Stored q, Stored k, Stored v, 
   scoresOf(head, dy, v, 1, parts, parts.slopes);
   for (std::int64_t i = 0; i < head.queries; ++i) {
     float *p = parts.scores + i * head.keys, *ds = parts.slopes + i * head.keys;
-    const std::int64_t seen = seenBy(head, i);
+    const std::int64_t seen = seenBy(head, i), at = i * head.keys;
+    const float d = dotOf(dy.from(i * head.stride), y.from(i * head.stride), head.width);
+    if (head.bf16) {
+      slopesRow(p, ds, statistics[i], d, head.scale, seen, head.keys, parts.halfScores + at, parts.halfSlopes + at);
+      continue;
+    }
     scaledProbabilities(p, statistics[i], 1, p, seen);
-    slopeRow(p, ds, dotOf(dy.from(i * head.stride), y.from(i * head.stride), head.width), head.scale, seen);
+    slopeRow(p, ds, d, head.scale, seen);
   }
-  clearUnseen(head, parts.scores);
-  clearUnseen(head, parts.slopes);
-  if (head.bf16) {
-    roundToBf16(parts.scores, parts.halfScores, head.queries * head.keys);
-    roundToBf16(parts.slopes, parts.halfSlopes, head.queries * head.keys);
+  if (!head.bf16) {
+    clearUnseen(head, parts.scores);
+    clearUnseen(head, parts.slopes);
   }
   combineTransposed(head, parts.scores, parts.halfScores, dy, parts, dv);
   combine(head, parts.slopes, parts.halfSlopes, k, parts, dq);

@@ -11,28 +11,39 @@ LOOM_INLINE Vec loadOr0(const float* p, std::int64_t at, std::int64_t count) {
   return p == nullptr ? Vec{} : loadSome(p + at, count);
 }
 
-LOOM_INLINE void lstmCellOfBody(float* state, const float* cBefore, Stored y, std::int64_t hidden, std::int64_t first,
-                                std::int64_t last) {
+LOOM_INLINE Vec loadOr0(const Stored& p, std::int64_t at, std::int64_t count) {
+  return p ? loadSome(p, at, count) : Vec{};
+}
+// A gate before its nonlinearity.
+LOOM_INLINE Vec loadGate(const Stored& state, const float* product, std::int64_t at, std::int64_t count) {
+  const Vec given = loadSome(state, at, count);
+  return product == nullptr ? given : given + loadSome(product + at, count);
+}
+
+LOOM_INLINE void lstmCellOfBody(Stored state, const float* product, Stored cBefore, float* c, Stored y,
+                                std::int64_t hidden, std::int64_t first, std::int64_t last) {
   for (std::int64_t u = first; u < last; u += kLanes) {
     const std::int64_t n = last - u;
-    const Vec i = sigmoid(loadSome(state + u, n)), f = sigmoid(loadSome(state + hidden + u, n));
-    const Vec g = tanh(loadSome(state + 2 * hidden + u, n)), o = sigmoid(loadSome(state + 3 * hidden + u, n));
-    const Vec c = f * loadOr0(cBefore, u, n) + i * g;
-    storeSome(state + u, i, n);
-    storeSome(state + hidden + u, f, n);
-    storeSome(state + 2 * hidden + u, g, n);
-    storeSome(state + 3 * hidden + u, o, n);
-    storeSome(state + 4 * hidden + u, c, n);
-    storeSome(y, u, o * tanh(c), n);
+    const Vec i = sigmoid(loadGate(state, product, u, n)), f = sigmoid(loadGate(state, product, hidden + u, n));
+    const Vec g = tanh(loadGate(state, product, 2 * hidden + u, n)),
+              o = sigmoid(loadGate(state, product, 3 * hidden + u, n));
+    const Vec cell = f * loadOr0(cBefore, u, n) + i * g;
+    storeSome(state, u, i, n);
+    storeSome(state, hidden + u, f, n);
+    storeSome(state, 2 * hidden + u, g, n);
+    storeSome(state, 3 * hidden + u, o, n);
+    storeSome(state, 4 * hidden + u, cell, n);
+    if (c != nullptr) storeSome(c + u, cell, n);
+    storeSome(y, u, o * tanh(cell), n);
   }
 }
 
-LOOM_INLINE void lstmCellGradientOfBody(const float* state, const float* cBefore, Stored dy, const float* dh, float* dc,
-                                        Stored da, std::int64_t hidden, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void lstmCellGradientOfBody(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
+                                        std::int64_t hidden, std::int64_t first, std::int64_t last) {
   for (std::int64_t u = first; u < last; u += kLanes) {
     const std::int64_t n = last - u;
-    const Vec i = loadSome(state + u, n), f = loadSome(state + hidden + u, n), g = loadSome(state + 2 * hidden + u, n);
-    const Vec o = loadSome(state + 3 * hidden + u, n), t = tanh(loadSome(state + 4 * hidden + u, n));
+    const Vec i = loadSome(state, u, n), f = loadSome(state, hidden + u, n), g = loadSome(state, 2 * hidden + u, n);
+    const Vec o = loadSome(state, 3 * hidden + u, n), t = tanh(loadSome(state, 4 * hidden + u, n));
     const Vec dhHere = loadOr0(dh, u, n) + loadSome(dy, u, n);
     const Vec dcHere = loadSome(dc + u, n) + dhHere * o * (1.0f - t * t);
     storeSome(da, u, dcHere * g * i * (1.0f - i), n);
@@ -86,12 +97,12 @@ LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore,
 }
 
 LOOM_CPU_KERNEL(void, lstmCellOf,
-                (float* state, const float* cBefore, Stored y, std::int64_t hidden, std::int64_t first,
-                 std::int64_t last),
-                (state, cBefore, y, hidden, first, last))
+                (Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
+                 std::int64_t first, std::int64_t last),
+                (state, product, cBefore, c, y, hidden, first, last))
 LOOM_CPU_KERNEL(void, lstmCellGradientOf,
-                (const float* state, const float* cBefore, Stored dy, const float* dh, float* dc, Stored da,
-                 std::int64_t hidden, std::int64_t first, std::int64_t last),
+                (Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da, std::int64_t hidden,
+                 std::int64_t first, std::int64_t last),
                 (state, cBefore, dy, dh, dc, da, hidden, first, last))
 LOOM_CPU_KERNEL(void, gruCellOf,
                 (float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,
@@ -104,11 +115,11 @@ LOOM_CPU_KERNEL(void, gruCellGradientOf,
 
 }  // namespace
 
-void lstmCell(float* state, const float* cBefore, Stored y, std::int64_t hidden, std::int64_t first,
-              std::int64_t last) {
-  lstmCellOf(state, cBefore, y, hidden, first, last);
+void lstmCell(Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
+              std::int64_t first, std::int64_t last) {
+  lstmCellOf(state, product, cBefore, c, y, hidden, first, last);
 }
-void lstmCellGradient(const float* state, const float* cBefore, Stored dy, const float* dh, float* dc, Stored da,
+void lstmCellGradient(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                       std::int64_t hidden, std::int64_t first, std::int64_t last) {
   lstmCellGradientOf(state, cBefore, dy, dh, dc, da, hidden, first, last);
 }

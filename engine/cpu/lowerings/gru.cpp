@@ -10,7 +10,7 @@ void lowerGru(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const auto bias = plan.readOptional(inputOr(operation, 3)), hiddenBias = plan.readOptional(inputOr(operation, 4));
   const auto y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
-  emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, state);
+  emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, {state});
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(named(s, "gru over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {

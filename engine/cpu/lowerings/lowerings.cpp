@@ -63,8 +63,8 @@ const Row kTable[] = {
     {"layer_normalization_gradient", lowerLayerNormalizationGradient, {}, {{0, 1}, 1}},
     {"local_response_normalization", lowerLocalResponseNormalization},
     {"local_response_normalization_gradient", lowerLocalResponseNormalizationGradient},
-    {"lstm", lowerLstm, {}, {{0}, 1}},
-    {"lstm_gradient", lowerLstmGradient, {}, {{0, 3, 5}, 1}},
+    {"lstm", lowerLstm, {}, {{0}, 2}},
+    {"lstm_gradient", lowerLstmGradient, {}, {{0, 3, 4, 5}, 1}},
     {"gru", lowerGru, {}, {{0}}},  // h itself goes from step to step
     {"gru_gradient", lowerGruGradient, {}, {{0, 5}, 1}},
     {"attention", lowerAttention, {}, {{0, 1, 2}, 1}},

@@ -21,7 +21,7 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
 }
 
 void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias,
-                   const Ref<float>& state) {
+                   const Plan::Target& state) {
   emitProduct(plan,
               {.name = named(s, "recurrent input side"),
                .m = s.batch * s.time,
@@ -36,7 +36,7 @@ void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wIn
                .bias = bias,
                .ldc = s.state * s.hidden,
                .bf16 = s.bf16},
-              {state, false});
+              state);
 }
 
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidden) {

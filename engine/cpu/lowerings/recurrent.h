@@ -20,7 +20,7 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
 
 // state[:, gates 0 ... gates) = x W^T + b, over all frames.
 void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias,
-                   const Ref<float>& state);
+                   const Plan::Target& state);
 
 // U^T of each gate by itself (hidden x hidden), packed: gate g at g * packedSize(hidden, hidden, bf16).
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wHidden);

@@ -332,6 +332,28 @@ TEST(CpuExecutable, activationsAreKeptInBf16) {
   EXPECT_LT(bytes(DataType::bf16).get<double>(), 0.65 * bytes(DataType::f32).get<double>());
 }
 
+// Every operation takes what the one before it gives, without a pass that only changes the type, and that is in bf16
+// but for logits and statistics.
+TEST(CpuExecutable, nothingIsConvertedBetweenOperationsInBf16) {
+  const auto cpu = makeCpuBackend(2);
+  for (const auto make : {networks::perceptron, networks::stackedLstm, networks::transformerBlock}) {
+    ParameterStore store(1);
+    const auto executable = cpu->compile(make(8), store, {.precision = DataType::bf16});
+    const Json facts = executable->describe();
+    if (facts["isa"] != "avx512") GTEST_SKIP() << "nothing is kept in bf16 on this processor";
+    for (const Json& operation : facts["operations"])
+      EXPECT_THAT(operation["kernel"].get<std::string>(), testing::Not(testing::AnyOf("widen", "round to bf16")))
+          << operation["origin"];
+    double numbers = 0, bytes = 0;
+    for (const Tensor& tensor : executable->program().tensors) {
+      if (tensor.role != TensorRole::intermediate) continue;
+      const auto elements = static_cast<double>(tensor.shape.elements());
+      numbers += elements, bytes += elements * static_cast<double>(bytesOf(tensor.type));
+    }
+    EXPECT_LT(bytes, 2.3 * numbers);
+  }
+}
+
 TEST(CpuExecutable, unknownNamesAreNamed) {
   const auto cpu = makeCpuBackend(1);
   ParameterStore store(1);
