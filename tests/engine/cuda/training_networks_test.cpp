@@ -137,7 +137,9 @@ class CudaNetworkTraining : public testing::TestWithParam<Net> {
                                              },
                                          .backend = &first});
     EXPECT_TRUE(begun.result.stopped);
-    EXPECT_EQ(begun.result.step, steps);
+    // Where figures are read late the next step has begun by then.
+    EXPECT_GE(begun.result.step, steps);
+    EXPECT_LE(begun.result.step, steps + 1);
     return m_workshop.train(m_project, run, {.resume = true, .backend = &second});
   }
   static void expectNear(const Workshop::Run& found, const Workshop::Run& expected, const std::string& what) {
