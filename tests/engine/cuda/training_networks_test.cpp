@@ -137,7 +137,7 @@ class CudaNetworkTraining : public testing::TestWithParam<Net> {
                                              },
                                          .backend = &first});
     EXPECT_TRUE(begun.result.stopped);
-    EXPECT_EQ(begun.result.step, steps);
+    EXPECT_THAT(begun.result.step, testing::AnyOf(steps, steps + 1)) << "one step may be under way";
     return m_workshop.train(m_project, run, {.resume = true, .backend = &second});
   }
   static void expectNear(const Workshop::Run& found, const Workshop::Run& expected, const std::string& what) {
