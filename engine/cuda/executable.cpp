@@ -9,6 +9,7 @@
 #include "engine/cuda/kernels/convert.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/recomputation.h"
+#include "engine/program/out_of_memory.h"
 
 namespace loom::cuda {
 namespace {
@@ -23,12 +24,15 @@ std::size_t lines(std::size_t bytes) {
 }
 
 // As it is laid out, with nothing allocated.
-BufferPlan::Extent extentOf(const Program& program, Device& device, const CompileOptions& options) {
+StepCost costOf(const Program& program, Device& device, const CompileOptions& options) {
   ParameterStore store(program.seed, makeAbsentMemory());
   store.ensure(program.parameters);
   Plan plan(program, store, device, options);
+  const auto fed = static_cast<double>(plan.fed().place.bytes);
   plan.lowerAll();
-  return plan.measure();
+  StepCost cost{.stages = plan.costs(), .memory = plan.measure(), .uploaded = fed};
+  cost.stages.insert(cost.stages.begin(), {.op = "inputs", .kernel = "copy", .read = fed, .written = fed});
+  return cost;
 }
 
 Recomputation prepare(Program& program, Device& device, const CompileOptions& options) {
@@ -37,19 +41,20 @@ Recomputation prepare(Program& program, Device& device, const CompileOptions& op
     keepInSixteenBits(program, options.precision,
                       [&program](const Operation& one) { return inSixteenBits(program, one); });
   if (options.memoryBudget == 0) return {};
+  const auto arenaOf = [&](const Program& one) { return costOf(one, device, options).memory.shared; };
   const Recomputation told =
       recomputeWithin(program, {.budget = options.memoryBudget,
                                 .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
-                                .arenaOf = [&](const Program& one) { return extentOf(one, device, options).shared; }});
+                                .arenaOf = arenaOf});
   if (options.recomputation != nullptr) *options.recomputation = told;
   return told;
 }
 
 }  // namespace
 
-BufferPlan::Extent CudaExecutable::measure(Program program, Device& device, const CompileOptions& options) {
+StepCost CudaExecutable::cost(Program program, Device& device, const CompileOptions& options) {
   prepare(program, device, options);
-  return extentOf(program, device, options);
+  return costOf(program, device, options);
 }
 
 CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shared_ptr<Device> device,
@@ -74,9 +79,15 @@ CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shar
     resultBytes += lines(bytesIn(tensor));
   }
   m_compiled = m_plan->finish([&](const BufferPlan::Extent& extent) {
-    m_lasting = std::make_unique<DeviceBlock>(m_device, extent.lasting, "inputs and results");
-    if (!arena || arena->bytes() < extent.shared)
-      arena = std::make_shared<DeviceBlock>(m_device, extent.shared, "activations");
+    const bool grows = !arena || arena->bytes() < extent.shared;
+    try {
+      m_lasting = std::make_unique<DeviceBlock>(m_device, extent.lasting, "inputs and results");
+      if (grows) arena = std::make_shared<DeviceBlock>(m_device, extent.shared, "activations");
+    } catch (OutOfMemory& error) {
+      error.asked = extent.lasting + (grows ? extent.shared : 0);
+      error.free += m_lasting ? m_lasting->bytes() : 0;
+      throw;
+    }
     m_arena = arena;
     return std::pair(m_arena->data(), m_lasting->data());
   });

@@ -18,8 +18,8 @@ class CudaExecutable final : public Executable {
   CudaExecutable(Program program, ParameterStore& store, std::shared_ptr<Device> device,
                  std::shared_ptr<DeviceBlock>& arena, const CompileOptions& options);
   ~CudaExecutable() override;
-  // What one of these would take.
-  static BufferPlan::Extent measure(Program program, Device& device, const CompileOptions& options);
+  // What one of these would take, and ask of the device in a step.
+  static StepCost cost(Program program, Device& device, const CompileOptions& options);
 
   std::span<std::byte> input(std::string_view name) override;
   StepNumber run(const StepOptions& options) override;

@@ -21,6 +21,7 @@ struct LoomDeviceFacts {
   int computeCapability;  // 90 for 9.0
   int multiprocessors;
   size_t memoryBytes, freeBytes;
+  char pci[32];  // "0000:3B:00.0"
 };
 
 // A DnnGraph (calls.h) without its vectors.
@@ -48,6 +49,11 @@ struct LoomDnnGraph {
 struct LoomDnnPlan {
   void* plan;
   size_t workspaceBytes;
+  int place;  // among all engines that the heuristics put forward
+  char name[64];
+};
+// A way to compute a product, best first.
+struct LoomProductEngine {
   char name[64];
 };
 
@@ -70,12 +76,20 @@ struct LoomCudaFunctions {
 
   int (*launch)(void* device, int stream, const char* kernel, const loom::cuda::Launch* launch, const void* arguments,
                 size_t argumentBytes);
-  int (*multiply)(void* device, int stream, const loom::cuda::MatmulCall* call);
-  // Of one of the device's; or, where `device` is null, of the device that these properties (cuDNN's JSON) tell of, to
-  // know what such a one would do: that plan cannot be run.
-  int (*plan)(void* device, const char* properties, const LoomDnnGraph* graph, size_t workspaceLimit,
-              LoomDnnPlan* made);
+  // By the engine that is at this place of what productEngines() answers.
+  int (*multiply)(void* device, int stream, const loom::cuda::MatmulCall* call, int engine);
+  int (*productEngines)(void* device, const loom::cuda::MatmulCall* call, int most, LoomProductEngine* found,
+                        int* count);
+  // Into memory of its own: only a, b, bias and the workspace must be there. Waits for the compute stream.
+  int (*timeProduct)(void* device, const loom::cuda::MatmulCall* call, int engine, double* seconds);
+  // At most so many, from the engine at place `first` on; fewer where making them takes seconds, at least one or a
+  // failure. Of the device; or, where `device` is null, of the one that these properties (cuDNN's JSON) tell of, to
+  // know what such a one would do: those plans cannot be run.
+  int (*plan)(void* device, const char* properties, const LoomDnnGraph* graph, size_t workspaceLimit, int first,
+              int most, LoomDnnPlan* made, int* count);
   int (*releasePlan)(void* plan);
+  // In memory of its own, which must be free. Waits for the compute stream.
+  int (*timePlan)(void* device, void* plan, const LoomDnnGraph* graph, double* seconds);
   int (*runPlan)(void* device, int stream, void* plan, const int64_t* ids, void* const* addresses, int count,
                  void* workspace);
   int (*fill)(void* device, int stream, void* to, int value, size_t bytes);

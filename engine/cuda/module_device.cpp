@@ -8,12 +8,14 @@
 
 #include "engine/base/error.h"
 #include "engine/base/module.h"
-#include "engine/cuda/functions.h"
+#include "engine/cuda/call_keys.h"
+#include "engine/cuda/module_engines.h"
+#include "engine/program/out_of_memory.h"
 
 namespace loom::cuda {
 namespace {
 
-constexpr int kRoom = 4096;  // bytes of a library's words
+constexpr int kEnginesVersion = 1;  // of how engines are asked for and timed
 
 const LoomCudaFunctions& module() {
   const std::filesystem::path path = cudaModule();
@@ -28,108 +30,6 @@ const LoomCudaFunctions& module() {
   if (functions == nullptr || functions->version != kLoomCudaVersion)
     throwError(ErrorCode::device, "{} is not the CUDA module of this version of Gradloom", path.string());
   return *functions;
-}
-
-std::string wordsOf(const LoomCudaFunctions& calls) {
-  std::string text(kRoom, '\0');
-  calls.words(text.data(), kRoom);
-  text.resize(text.find('\0'));
-  return text;
-}
-
-// What a graph's vectors are flattened into.
-class PlainGraph {
- public:
-  explicit PlainGraph(const DnnGraph& graph) {
-    for (const DnnTensor& one : graph.tensors) m_tensors.push_back(plain(one));
-    for (const auto& one : graph.operations)
-      m_operations.push_back(std::visit([](const auto& kind) { return plain(kind); }, one));
-    value = {m_tensors.data(),
-             static_cast<int>(m_tensors.size()),
-             m_operations.data(),
-             static_cast<int>(m_operations.size()),
-             graph.deterministic ? 1 : 0,
-             graph.tf32 ? 1 : 0};
-  }
-  PlainGraph(const PlainGraph&) = delete;
-  PlainGraph& operator=(const PlainGraph&) = delete;
-  LoomDnnGraph value{};
-
- private:
-  static void put(const std::vector<std::int64_t>& from, std::int64_t* to, std::size_t most) {
-    if (from.size() > most)
-      throwError(ErrorCode::internal, "a graph for cuDNN has {} axes, but may have {}", from.size(), most);
-    std::copy(from.begin(), from.end(), to);
-  }
-  static LoomDnnTensor plain(const DnnTensor& from) {
-    LoomDnnTensor to{.id = from.id,
-                     .axes = static_cast<int>(from.extents.size()),
-                     .type = from.type,
-                     .isVirtual = from.isVirtual ? 1 : 0};
-    put(from.extents, to.extents, kLoomMostAxes);
-    put(from.strides, to.strides, kLoomMostAxes);
-    return to;
-  }
-  static LoomDnnOperation plain(const DnnConvolution& from) {
-    using Kind = DnnConvolution::Kind;
-    LoomDnnOperation to{.kind = from.kind == Kind::forward         ? kLoomForward
-                                : from.kind == Kind::inputGradient ? kLoomInputGradient
-                                                                   : kLoomWeightGradient,
-                        .tensors = {from.image, from.weight, from.result},
-                        .spatialAxes = static_cast<int>(from.strides.size())};
-    put(from.strides, to.strides, kLoomMostAxes - 2);
-    put(from.before, to.before, kLoomMostAxes - 2);
-    put(from.after, to.after, kLoomMostAxes - 2);
-    put(from.dilation, to.dilation, kLoomMostAxes - 2);
-    return to;
-  }
-  static LoomDnnOperation plain(const DnnPointwise& from) {
-    using Mode = DnnPointwise::Mode;
-    return {.kind = from.mode == Mode::add    ? kLoomAdd
-                    : from.mode == Mode::relu ? kLoomRelu
-                                              : kLoomIdentity,
-            .tensors = {from.x, from.b, from.y}};
-  }
-
-  std::vector<LoomDnnTensor> m_tensors;
-  std::vector<LoomDnnOperation> m_operations;
-};
-
-struct ModulePlan final : DnnPlan {
-  ModulePlan(const LoomCudaFunctions& table, void* device, const char* properties, const DnnGraph& graph,
-             std::size_t workspaceLimit)
-      : calls(table) {
-    const PlainGraph flat(graph);
-    LoomDnnPlan made{};
-    if (calls.plan(device, properties, &flat.value, workspaceLimit, &made) != 0)
-      throw Error(ErrorCode::device, wordsOf(calls));
-    plan = made.plan;
-    workspaceBytes = made.workspaceBytes;
-    name = made.name;
-  }
-  ~ModulePlan() override { calls.releasePlan(plan); }
-  const LoomCudaFunctions& calls;
-  void* plan = nullptr;
-};
-
-// All that a graph says.
-std::string keyOf(const DnnGraph& graph, std::size_t workspaceLimit) {
-  std::string key = fmt::format("{} {} {}", workspaceLimit, graph.deterministic, graph.tf32);
-  for (const DnnTensor& one : graph.tensors)
-    key += fmt::format(" {} {} {} {} {}", one.id, toString(one.type), one.isVirtual, fmt::join(one.extents, ","),
-                       fmt::join(one.strides, ","));
-  struct {
-    std::string operator()(const DnnConvolution& one) const {
-      return fmt::format(" convolution {} {} {} {} {} {} {} {}", static_cast<int>(one.kind), one.image, one.weight,
-                         one.result, fmt::join(one.strides, ","), fmt::join(one.before, ","), fmt::join(one.after, ","),
-                         fmt::join(one.dilation, ","));
-    }
-    std::string operator()(const DnnPointwise& one) const {
-      return fmt::format(" pointwise {} {} {} {}", static_cast<int>(one.mode), one.x, one.b, one.y);
-    }
-  } const text;
-  for (const auto& one : graph.operations) key += std::visit(text, one);
-  return key;
 }
 
 struct ModuleEvent final : Event {
@@ -153,7 +53,8 @@ struct ModuleGraph final : Graph {
 
 class ModuleDevice final : public Device {
  public:
-  ModuleDevice(const LoomCudaFunctions& calls, void* device) : m_calls(calls), m_device(device) {}
+  ModuleDevice(const LoomCudaFunctions& calls, void* device, EngineChoiceOptions engines)
+      : m_calls(calls), m_device(device), m_choice(machineText(), std::move(engines)) {}
   ~ModuleDevice() override {
     m_plans.clear();
     m_calls.close(m_device);
@@ -162,7 +63,7 @@ class ModuleDevice final : public Device {
   DeviceFacts facts() const override {
     LoomDeviceFacts known{};
     check(m_calls.facts(m_device, &known));
-    return {known.name, known.computeCapability, known.multiprocessors, known.memoryBytes, known.freeBytes};
+    return {known.name, known.computeCapability, known.multiprocessors, known.memoryBytes, known.freeBytes, known.pci};
   }
 
   std::byte* allocate(std::size_t bytes, std::string_view what) override {
@@ -170,9 +71,9 @@ class ModuleDevice final : public Device {
     if (m_calls.allocate(m_device, bytes, &at) != 0) {
       const std::string words = wordsOf(m_calls);
       const DeviceFacts here = facts();
-      throwError(ErrorCode::device,
-                 "{} takes {} MiB on {}, of whose {} MiB {} are free: {}. A smaller batch takes less", what,
-                 bytes >> 20, here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words);
+      throw OutOfMemory(fmt::format("{} takes {} MiB on {}, of whose {} MiB {} are free: {}", what, bytes >> 20,
+                                    here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words),
+                        bytes, here.freeBytes);
     }
     return static_cast<std::byte*>(at);
   }
@@ -223,11 +124,13 @@ class ModuleDevice final : public Device {
 
   // Layers that are alike share a plan, as do a program's compilation and its measurement: some take seconds to make.
   std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) override {
-    const auto [place, isNew] = m_plans.try_emplace(keyOf(graph, workspaceLimit));
+    const std::string key = fmt::format("{}within {}", keyOf(graph), workspaceLimit);
+    const auto [place, isNew] = m_plans.try_emplace(key);
     Planned& known = place->second;
     if (isNew) {
       try {
-        known.plan = std::make_shared<ModulePlan>(m_calls, m_device, nullptr, graph, workspaceLimit);
+        GraphEngines engines(m_calls, m_device, graph, workspaceLimit);
+        known.plan = engines.plan(m_choice.choose(key, engines));
       } catch (const Error& error) {
         known.refusal = error.message();
       }
@@ -250,7 +153,17 @@ class ModuleDevice final : public Device {
     check(m_calls.launch(m_device, stream, call.kernel.c_str(), &call.launch, call.arguments.data(),
                          call.arguments.size()));
   }
-  void begin(int stream, const MatmulCall& call) { check(m_calls.multiply(m_device, stream, &call)); }
+  // Engines are chosen in a program's first step, which is not captured.
+  void begin(int stream, const MatmulCall& call) {
+    std::string key = keyOf(call);
+    auto known = m_products.find(key);
+    if (known == m_products.end()) {
+      ProductEngines engines(m_calls, m_device, call);
+      const int place = m_choice.choose(key, engines).place;
+      known = m_products.emplace(std::move(key), place).first;
+    }
+    check(m_calls.multiply(m_device, stream, &call, known->second));
+  }
   void begin(int stream, const DnnCall& call) {
     std::vector<std::int64_t> ids;
     std::vector<void*> addresses;
@@ -258,7 +171,7 @@ class ModuleDevice final : public Device {
       ids.push_back(id);
       addresses.push_back(address);
     }
-    check(m_calls.runPlan(m_device, stream, static_cast<const ModulePlan&>(*call.plan).plan, ids.data(),
+    check(m_calls.runPlan(m_device, stream, static_cast<const ModulePlan&>(*call.plan).plan(), ids.data(),
                           addresses.data(), static_cast<int>(ids.size()), call.workspace));
   }
   void begin(int stream, const FillCall& call) {
@@ -274,6 +187,13 @@ class ModuleDevice final : public Device {
     call.ranks->begin(call.what, handle);
   }
 
+  // Whose engines were timed.
+  std::string machineText() const {
+    const DeviceFacts here = facts();
+    return fmt::format("{}, {} multiprocessors, {} MiB, {}, engines {}", here.name, here.multiprocessors,
+                       here.memoryBytes >> 20, librariesOf(m_calls), kEnginesVersion);
+  }
+
   struct Planned {
     std::shared_ptr<const DnnPlan> plan;
     std::string refusal;
@@ -281,7 +201,9 @@ class ModuleDevice final : public Device {
 
   const LoomCudaFunctions& m_calls;
   void* m_device;
+  EngineChoice m_choice;
   std::map<std::string, Planned> m_plans;
+  std::map<std::string, int> m_products;  // the engine's place
 };
 
 }  // namespace
@@ -290,7 +212,7 @@ std::filesystem::path cudaModule() {
   return moduleNamed("loom_cuda.so", "GRADLOOM_CUDA_MODULE");
 }
 
-std::shared_ptr<Device> openCudaDevice(int localRank) {
+std::shared_ptr<Device> openCudaDevice(int localRank, EngineChoiceOptions engines) {
   const LoomCudaFunctions& calls = module();
   int count = 0;
   if (calls.devices(&count) != 0)
@@ -306,19 +228,16 @@ std::shared_ptr<Device> openCudaDevice(int localRank) {
   void* device = nullptr;
   if (calls.open(index, &device) != 0)
     throwError(ErrorCode::device, "GPU {} cannot be opened: {}", index, wordsOf(calls));
-  return std::make_shared<ModuleDevice>(calls, device);
+  return std::make_shared<ModuleDevice>(calls, device, std::move(engines));
 }
 
 std::shared_ptr<const DnnPlan> planWithoutDevice(const std::string& properties, const DnnGraph& graph,
                                                  std::size_t workspaceLimit) {
-  return std::make_shared<ModulePlan>(module(), nullptr, properties.c_str(), graph, workspaceLimit);
+  return planFor(module(), properties, graph, workspaceLimit);
 }
 
 std::string cudaLibraries() {
-  std::string text(kRoom, '\0');
-  module().libraries(text.data(), kRoom);
-  text.resize(text.find('\0'));
-  return text;
+  return librariesOf(module());
 }
 
 }  // namespace loom::cuda

@@ -201,6 +201,12 @@ Operand Plan::constant(std::size_t bytes, std::function<std::vector<std::byte>()
 
 void Plan::stage(Stage stage) {
   if (stage.origin.empty()) stage.origin = origin();
+  const auto now = static_cast<std::size_t>(m_buffers.now());
+  const bool inside = now < m_program.operations.size();  // behind the last one, results are converted
+  if (stage.op.empty())
+    stage.op = !inside || stage.kernel == "convert" || stage.kernel == "deliver" ? stage.kernel
+                                                                                 : m_program.operations[now].op->name;
+  if (inside && stage.kind == StageKind::memory) stage.kind = kindOf(stage.op);
   m_stages.push_back(std::move(stage));
 }
 
@@ -221,7 +227,8 @@ void Plan::deliver(TensorId id) {
   const Operand from = read(id, plainLayout(shape(id).rank()), DataType::f32);
   const std::int64_t count = shape(id).elements();
   const Operand target = inStore(id), words = deliveryWords(), guard = lossGuard();
-  kernel("deliver", overElements(count), {from, words, guard, target}, {target}, [=] {
+  // Only what is added to is read.
+  kernel("deliver", overElements(count), {from, words, guard, target.moving(0)}, {target}, [=] {
     return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
                             count, guard.address<const float>()};
   });
@@ -296,6 +303,27 @@ Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
   std::vector<std::pair<Operand, std::vector<std::byte>>> constants;
   for (const auto& [to, content] : std::exchange(m_constants, {})) constants.push_back({to, content()});
   return {std::move(m_stages), std::move(m_guards), std::move(constants), bytes, m_conversions};
+}
+
+std::vector<StageCost> Plan::costs() const {
+  const auto moved = [](const std::vector<Operand>& operands) {
+    std::size_t bytes = 0;
+    for (const Operand& one : operands)
+      if (one) bytes += one.moved.value_or(one.bytes);
+    return static_cast<double>(bytes);
+  };
+  std::vector<StageCost> costs;
+  for (const Stage& stage : m_stages)
+    costs.push_back({.op = stage.op,
+                     .kernel = stage.kernel,
+                     .origin = stage.origin,
+                     .kind = stage.kind,
+                     .factors = stage.factors,
+                     .tf32 = stage.tf32,
+                     .read = moved(stage.reads),
+                     .written = moved(stage.writes),
+                     .operations = 2 * stage.multiplyAdds});
+  return costs;
 }
 
 Launch overElements(std::int64_t elements, std::int64_t perThread) {

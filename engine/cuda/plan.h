@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "engine/passes/precision.h"
 #include "engine/program/backend.h"
 #include "engine/program/buffer_plan.h"
+#include "engine/program/step_cost.h"
 
 namespace loom {
 class RankGroup;
@@ -29,8 +31,15 @@ struct Operand {
   Ref<std::byte> at;
   std::size_t bytes = 0;
   DataType type = DataType::f32;
+  // Bytes that a call moves of it, where those are not all that it spans: rows with gaps, a workspace.
+  std::optional<std::size_t> moved = {};
 
   explicit operator bool() const { return static_cast<bool>(at); }  // false: an optional input that was left out
+  Operand moving(std::size_t some) const {
+    Operand made = *this;
+    made.moved = some;
+    return made;
+  }
   // The device's address, once it is known; null for what was left out. T says how the kernel takes it.
   template <class T = std::byte>
   T* address() const {
@@ -46,6 +55,10 @@ struct Stage {
   std::vector<Operand> reads, writes;
   std::function<Call()> bind;
   double multiplyAdds = 0;
+  StageKind kind = StageKind::memory;
+  DataType factors = DataType::f32;  // of what is multiplied
+  bool tf32 = false;                 // they may be rounded
+  std::string op;                    // as StageCost has it
   // Between ranks, in turn with all others of the step: what follows waits for it; or gradients, of a step that
   // exchanges them alone, for which its end waits.
   enum class Exchange { none, awaited, gradients };
@@ -141,6 +154,8 @@ class Plan {
   Result finish(const BufferPlan::Allocate& allocate);
   // How much memory that would take, instead.
   BufferPlan::Extent measure() { return m_buffers.layOut(); }
+  // What its stages move and compute.
+  std::vector<StageCost> costs() const;
   Operand deliveryWords();  // DeliveryWords of the step
   // All that changes from step to step, in one block: the inputs in the order of tensors, each at a multiple of 64
   // bytes, each scalar in a line of 64 bytes, and the words of delivery behind them. `landing` is where the next step's
@@ -186,6 +201,8 @@ std::string named(std::string_view kernel, DataType type);
 using Lowering = void (*)(Plan& plan, const Operation& operation);
 // Null for an op that this backend does not know.
 Lowering findLowering(std::string_view op);
+// What its own kernels' speed goes by.
+StageKind kindOf(std::string_view op);
 // What it takes and gives in 16 bits.
 SixteenBits inSixteenBits(const Program& program, const Operation& operation);
 // What else its kernels do in the same pass.

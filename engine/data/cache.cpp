@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -17,6 +16,7 @@
 #include "engine/base/files.h"
 #include "engine/base/philox.h"
 #include "engine/base/samples.h"
+#include "engine/base/user_folders.h"
 
 namespace loom {
 namespace {
@@ -63,14 +63,6 @@ bool unchanged(const struct stat& status, const FileFacts& facts) {
   return status.st_size == facts.size && status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec == facts.time;
 }
 
-std::filesystem::path userCache() {
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder)
-    return std::filesystem::path(folder) / "gradloom" / "data";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return std::filesystem::path(home) / ".cache" / "gradloom" / "data";
-  return std::filesystem::temp_directory_path() / "gradloom-data";
-}
-
 }  // namespace
 
 std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options) {
@@ -79,8 +71,8 @@ std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const Open
   const std::string whole = std::filesystem::weakly_canonical(std::filesystem::absolute(csv), ignored).string();
   const std::string apart = fmt::format("{}-{:016x}", file, hashName(whole));
   if (!options.cacheFolder.empty()) return {{options.cacheFolder, apart}};
-  if (liesAmongSamples(csv)) return {{userCache(), apart}};
-  return {{csv.parent_path() / ".gradloom-cache", file}, {userCache(), apart}};
+  if (liesAmongSamples(csv)) return {{userCacheFolder() / "data", apart}};
+  return {{csv.parent_path() / ".gradloom-cache", file}, {userCacheFolder() / "data", apart}};
 }
 
 FileFacts factsOf(const std::filesystem::path& csv) {

@@ -5,6 +5,7 @@
 #ifdef GRADLOOM_HAS_BENCH
 #include "engine/loom/bench/bench.h"
 #include "engine/loom/job.h"
+#include "engine/program/backend.h"
 #endif
 
 namespace loom {
@@ -15,7 +16,7 @@ void addBench(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("bench", "Training speed on fixed workloads; one JSON line each");
   verb->add_option("NAME", given->names, "Which; none = all");
   verb->add_option("--device", given->device, "cpu, cuda or reference");
-  verb->add_option("--precision", given->precision, "f32 or bf16");
+  verb->add_option("--precision", given->precision, "f32, bf16 or, on a GPU, f16");
   verb->add_option("--seconds", given->seconds, "How long to measure each");
   verb->add_option("--threads", given->threads, "0 = all that this process may use");
   verb->add_option("--batch", given->batch, "Samples that a rank computes at once; 0 = as the workload says")
@@ -28,7 +29,8 @@ void addBench(CLI::App& app, Session& session) {
     session.chosen = [given] {
       Job job;
       given->threads = job.threads(given->threads);
-      return runBench(*given, job.communicator());
+      const auto backend = makeBackend(given->device, given->threads, true);
+      return runBench(*given, *backend, job.communicator());
     };
   });
 #else

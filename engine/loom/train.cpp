@@ -166,7 +166,8 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   if (job.first()) progress.emplace(console.emplace());
   TrainerOptions options = agreedOptions(given, job, console ? &*console : nullptr);
   const Json settings = options.project.training.settings;
-  const auto backend = makeBackend(given.device, job.threads(settings.value("threads", 0)));
+  const auto backend =
+      makeBackend(given.device, job.threads(settings.value("threads", 0)), !settings.value("deterministic", false));
   const RunFolder run = options.run;
   std::optional<Trace> trace;
   if (!given.trace.empty()) options.trace = &trace.emplace();

@@ -37,8 +37,9 @@ void addAgent(CLI::App& app, Session& session);
 // Runs a whole command line; what main() does after it has set up the process.
 int runLoom(int count, const char* const* arguments, const std::atomic<bool>& stop);
 
-// "auto", "cpu", "cuda", "reference". Throws Error(device) for what this machine or build lacks.
-std::unique_ptr<Backend> makeBackend(const std::string& device, int threads);
+// "auto", "cpu", "cuda", "reference". `timesEngines`: of what a GPU's libraries offer the fastest is found out by
+// trying it once, and kept. Throws Error(device) for what this machine or build lacks.
+std::unique_ptr<Backend> makeBackend(const std::string& device, int threads, bool timesEngines = false);
 
 // For ranks with a GPU each: NCCL on its streams. Null for other devices. `tell`: why ranks exchange through the host.
 ConnectStreams makeConnection(const std::string& device, std::function<void(const std::string&)> tell);

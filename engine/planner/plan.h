@@ -1,6 +1,6 @@
 #pragma once
-// What a run needs before it starts, counted from the very program that will run: memory by purpose and arithmetic per step.
-// Counts only; times are measured, never invented.
+// What a run needs before it starts, counted from the very program that will run: memory by purpose and arithmetic per
+// step. Counts only; of times see step_time.h.
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,8 +37,8 @@ struct StepMemory {
   std::int64_t operationsAgain = 0;
   double againMultiplyAdds = 0;
 };
-// A machine's own answer (Backend::measure); or, where no machine is at hand, that of row-major f32 without scratch memory:
-// an estimate.
+// A machine's own answer (Backend::measure); or, where no machine is at hand, that of row-major f32 without scratch
+// memory: an estimate. planTraining() asks it once for each update, in their order.
 using MemoryOf = std::function<StepMemory(const Program&)>;
 StepMemory rowMajorMemory(const Program& program);
 

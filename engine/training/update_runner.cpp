@@ -27,7 +27,9 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
       .phase = Phase::training,
       .batch = shard,
       .update = parts.index,
-      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); }};
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
+      .feed = &parts.feed,
+      .passes = parts.settings.accumulate};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   parts.store.ensure(whole.parameters);
@@ -44,15 +46,15 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
-  const Program& program = parts.networks.get(m_request).program();
   const auto isLoss = [](const NamedResult& result) { return result.kind == "loss"; };
-  if (std::none_of(program.results.begin(), program.results.end(), isLoss))
+  if (std::none_of(whole.results.begin(), whole.results.end(), isLoss))
     throwError(ErrorCode::badProject,
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
-  m_bindings = parts.feed.bind(parts.network, program);
-  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, program, parts.store, parts.backend,
+  // Its slots stand first: what is free beside them is a batch's.
+  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, whole, parts.store, parts.backend,
                                                parts.compile.trace);
+  m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
   m_late = executable().resultsKept() > 1 && !m_scale.active();
 }
 

@@ -166,8 +166,8 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
 
 LoweringRows updateRows() {
   static const LoweringRow rows[] = {
-      {"gradient_squares", lowerGradientSquares},
-      {"update", lowerUpdate},
+      {"gradient_squares", lowerGradientSquares, {}, {}, nullptr, StageKind::update},
+      {"update", lowerUpdate, {}, {}, nullptr, StageKind::update},
   };
   return rows;
 }

@@ -101,6 +101,7 @@ int facts(void* device, LoomDeviceFacts* facts) {
     std::snprintf(facts->name, sizeof(facts->name), "%s", properties.name);
     facts->computeCapability = properties.major * 10 + properties.minor;
     facts->multiprocessors = properties.multiProcessorCount;
+    check(cudaDeviceGetPCIBusId(facts->pci, sizeof(facts->pci), gpu.index), "cudaDeviceGetPCIBusId");
     check(cudaMemGetInfo(&facts->freeBytes, &facts->memoryBytes), "cudaMemGetInfo");
   });
 }
@@ -147,17 +148,28 @@ int launch(void* device, int stream, const char* kernel, const Launch* launch, c
   });
 }
 
-int multiplyOf(void* device, int stream, const MatmulCall* call) {
+int multiplyOf(void* device, int stream, const MatmulCall* call, int engine) {
   return guarded([&] {
     Gpu& gpu = entered(device);
-    multiply(gpu, gpu.stream(stream), *call);
+    multiply(gpu, gpu.stream(stream), *call, engine);
   });
 }
+int productEnginesOf(void* device, const MatmulCall* call, int most, LoomProductEngine* found, int* count) {
+  return guarded([&] { *count = productEngines(entered(device), *call, most, found); });
+}
+int timeProductOf(void* device, const MatmulCall* call, int engine, double* seconds) {
+  return guarded([&] { *seconds = timeProduct(entered(device), *call, engine); });
+}
 
-int plan(void* device, const char* properties, const LoomDnnGraph* graph, std::size_t workspaceLimit,
-         LoomDnnPlan* made) {
-  return guarded(
-      [&] { planGraph(device == nullptr ? nullptr : &entered(device), properties, *graph, workspaceLimit, *made); });
+int plan(void* device, const char* properties, const LoomDnnGraph* graph, std::size_t workspaceLimit, int first,
+         int most, LoomDnnPlan* made, int* count) {
+  return guarded([&] {
+    *count = planGraph(device == nullptr ? nullptr : &entered(device), properties, *graph, workspaceLimit, first, most,
+                       made);
+  });
+}
+int timePlanOf(void* device, void* plan, const LoomDnnGraph* graph, double* seconds) {
+  return guarded([&] { *seconds = timePlan(entered(device), plan, *graph); });
 }
 int releasePlanOf(void* plan) {
   return guarded([&] { releasePlan(plan); });
@@ -272,8 +284,11 @@ const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
                                       releasePinned,
                                       launch,
                                       multiplyOf,
+                                      productEnginesOf,
+                                      timeProductOf,
                                       plan,
                                       releasePlanOf,
+                                      timePlanOf,
                                       runPlanOf,
                                       fill,
                                       copy,

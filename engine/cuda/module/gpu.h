@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/cuda/calls.h"
 #include "engine/cuda/device.h"
@@ -11,11 +12,11 @@
 
 namespace loom::cuda::module {
 
-// Descriptors of products of one form, and the algorithm that cuBLASLt's heuristics put first.
+// Descriptors of products of one form, and the algorithms that cuBLASLt's heuristics put forward, best first.
 struct PlannedMatmul {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-  cublasLtMatmulAlgo_t algorithm{};
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
 
   PlannedMatmul() = default;
   PlannedMatmul(const PlannedMatmul&) = delete;
@@ -41,11 +42,14 @@ struct Gpu {
   std::map<std::string, PlannedMatmul> matmuls;  // by all that decides
 };
 
-void multiply(Gpu& gpu, cudaStream_t stream, const MatmulCall& call);
-// See LoomCudaFunctions::plan.
-void planGraph(Gpu* gpu, const char* properties, const LoomDnnGraph& graph, std::size_t workspaceLimit,
-               LoomDnnPlan& made);
+// See LoomCudaFunctions for all of them.
+void multiply(Gpu& gpu, cudaStream_t stream, const MatmulCall& call, int engine);
+int productEngines(Gpu& gpu, const MatmulCall& call, int most, LoomProductEngine* found);
+double timeProduct(Gpu& gpu, const MatmulCall& call, int engine);
+int planGraph(Gpu* gpu, const char* properties, const LoomDnnGraph& graph, std::size_t workspaceLimit, int first,
+              int most, LoomDnnPlan* made);
 void releasePlan(void* plan);
+double timePlan(Gpu& gpu, void* plan, const LoomDnnGraph& graph);
 void runPlan(Gpu& gpu, cudaStream_t stream, void* plan, const std::int64_t* ids, void* const* addresses, int count,
              void* workspace);
 

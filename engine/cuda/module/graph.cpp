@@ -1,5 +1,6 @@
-// A LoomDnnGraph in the words of cuDNN's backend interface, and the first engine that computes it as it is asked for.
+// A LoomDnnGraph in the words of cuDNN's backend interface, and the first engines that compute it as it is asked for.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -7,12 +8,16 @@
 
 #include "engine/cuda/module/descriptor.h"
 #include "engine/cuda/module/gpu.h"
+#include "engine/cuda/module/timing.h"
 
 namespace loom::cuda::module {
 namespace {
 
 constexpr std::int64_t kAlignment = 16;        // bytes; of every tensor's first number
 constexpr std::int64_t kMostCandidates = 128;  // of one mode of the heuristics
+// An engine that is compiled when it is asked for takes seconds: once so long has gone by, those that there are
+// suffice.
+constexpr std::chrono::milliseconds kPatience(1500);
 
 cudnnDataType_t typeOf(DataType type) {
   switch (type) {
@@ -198,71 +203,117 @@ bool isOther(const LoomDnnGraph& graph, const Engine& engine) {
 }
 
 struct ExecutionPlan {
-  Graph graph;
-  std::vector<Descriptor> parts;  // what the plan refers to
-  std::optional<Descriptor> plan;
+  // What it refers to: shared by all plans of a graph.
+  std::shared_ptr<Graph> graph;
+  std::shared_ptr<Descriptor> device;
+  std::optional<Descriptor> configuration, plan;
 };
+
+// What became of the engines that the heuristics put forward.
+struct Search {
+  const LoomDnnGraph& from;
+  std::size_t workspaceLimit;
+  int putForward = 0, passedOver = 0, tooLarge = 0, wantDriver = 0;
+  std::string refusal;
+
+  void note(const Failure& failure) {
+    refusal = failure.what();
+    if (refusal.find("PREREQUISITE_MISSING") != refusal.npos) ++wantDriver;
+  }
+  [[noreturn]] void fail() const {
+    throw Failure(describe(from) + ": no engine computes it (of " + std::to_string(putForward) +
+                  " that cuDNN puts forward here " + std::to_string(passedOver) + " would round or sum otherwise, " +
+                  std::to_string(tooLarge) + " want more than " + std::to_string(workspaceLimit) +
+                  " bytes of workspace, " + std::to_string(wantDriver) + " cannot be made without a driver" +
+                  (refusal.empty() ? "" : "; the last one refused: " + refusal) + ")");
+  }
+};
+
+// Null for an engine that is not wanted. Throws what cuDNN refuses.
+std::unique_ptr<ExecutionPlan> planOf(Search& search, const ExecutionPlan& shared, cudnnHandle_t handle,
+                                      Descriptor configuration, LoomDnnPlan& made) {
+  const Engine engine = engineOf(configuration);
+  if (isOther(search.from, engine)) {
+    ++search.passedOver;
+    return nullptr;
+  }
+  Descriptor one(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
+  one.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  if (shared.device)
+    one.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *shared.device);
+  else
+    one.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
+  one.finalise();
+  std::int64_t workspace = 0;
+  one.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &workspace);
+  if (static_cast<std::size_t>(workspace) > search.workspaceLimit) {
+    ++search.tooLarge;
+    return nullptr;
+  }
+  made.workspaceBytes = static_cast<std::size_t>(workspace);
+  std::snprintf(made.name, sizeof(made.name), "engine %lld", static_cast<long long>(engine.number));
+  auto plan = std::make_unique<ExecutionPlan>(ExecutionPlan{shared.graph, shared.device, {}, {}});
+  plan->configuration.emplace(std::move(configuration));
+  plan->plan.emplace(std::move(one));
+  made.plan = plan.get();
+  return plan;
+}
+
+std::int64_t bytesOf(const LoomDnnTensor& tensor) {
+  std::int64_t last = 0;
+  for (int k = 0; k < tensor.axes; ++k) last += (tensor.extents[k] - 1) * tensor.strides[k];
+  return (last + 1) * static_cast<std::int64_t>(loom::bytesOf(tensor.type));
+}
 
 }  // namespace
 
-void planGraph(Gpu* gpu, const char* properties, const LoomDnnGraph& from, std::size_t workspaceLimit,
-               LoomDnnPlan& made) {
+int planGraph(Gpu* gpu, const char* properties, const LoomDnnGraph& from, std::size_t workspaceLimit, int first,
+              int most, LoomDnnPlan* made) {
   const cudnnHandle_t handle = gpu == nullptr ? nullptr : gpu->dnn;
-  std::optional<Descriptor> device;
+  ExecutionPlan shared;
   if (gpu == nullptr) {
-    device.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a device's properties");
-    device
+    shared.device = std::make_shared<Descriptor>(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a device's properties");
+    shared.device
         ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
               static_cast<std::int64_t>(std::strlen(properties)) + 1, properties)
         .finalise();
   }
-  auto plan = std::make_unique<ExecutionPlan>(ExecutionPlan{graphOf(handle, from), {}, {}});
-  std::string refusal;
-  int passedOver = 0, tooLarge = 0;
+  shared.graph = std::make_shared<Graph>(graphOf(handle, from));
+  Search search{from, workspaceLimit};
+  std::vector<std::unique_ptr<ExecutionPlan>> plans;
+  const auto began = std::chrono::steady_clock::now();
+  const auto isEnough = [&] {
+    return static_cast<int>(plans.size()) == most ||
+           (!plans.empty() && std::chrono::steady_clock::now() - began > kPatience);
+  };
+  int place = 0;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    if (!plans.empty()) break;
     std::vector<Descriptor> found;
     try {
-      found = candidates(plan->graph, device ? &*device : nullptr, mode);
+      found = candidates(*shared.graph, shared.device.get(), mode);
     } catch (const Failure& error) {
-      refusal = error.what();
+      search.note(error);
       continue;
     }
+    search.putForward += static_cast<int>(found.size());
     for (Descriptor& configuration : found) {
+      const int here = place++;
+      if (here < first || isEnough()) continue;
       try {
-        const Engine engine = engineOf(configuration);
-        if (isOther(from, engine)) {
-          ++passedOver;
-          continue;
-        }
-        Descriptor one(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
-        one.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-        if (device)
-          one.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *device);
-        else
-          one.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
-        one.finalise();
-        std::int64_t workspace = 0;
-        one.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &workspace);
-        if (static_cast<std::size_t>(workspace) > workspaceLimit) {
-          ++tooLarge;
-          continue;
-        }
-        made.workspaceBytes = static_cast<std::size_t>(workspace);
-        std::snprintf(made.name, sizeof(made.name), "engine %lld", static_cast<long long>(engine.number));
-        plan->parts.push_back(std::move(configuration));
-        if (device) plan->parts.push_back(std::move(*device));
-        plan->plan.emplace(std::move(one));
-        made.plan = plan.release();
-        return;
+        LoomDnnPlan& next = made[plans.size()];
+        next.place = here;
+        if (auto plan = planOf(search, shared, handle, std::move(configuration), next))
+          plans.push_back(std::move(plan));
       } catch (const Failure& error) {
-        refusal = error.what();
+        search.note(error);
       }
     }
   }
-  throw Failure(describe(from) + ": no engine computes it (" + std::to_string(passedOver) +
-                " would round or sum otherwise, " + std::to_string(tooLarge) + " want more than " +
-                std::to_string(workspaceLimit) + " bytes of workspace" +
-                (refusal.empty() ? "" : "; the last one refused: " + refusal) + ")");
+  if (plans.empty()) search.fail();
+  const int count = static_cast<int>(plans.size());
+  for (auto& plan : plans) plan.release();
+  return count;
 }
 
 void releasePlan(void* plan) {
@@ -279,6 +330,26 @@ void runPlan(Gpu& gpu, cudaStream_t stream, void* plan, const std::int64_t* ids,
       .finalise();
   check(cudnnBackendExecute(gpu.dnn, static_cast<ExecutionPlan*>(plan)->plan->get(), pack.get()),
         "cudnnBackendExecute");
+}
+
+double timePlan(Gpu& gpu, void* plan, const LoomDnnGraph& graph) {
+  std::vector<std::unique_ptr<TrialMemory>> blocks;
+  std::vector<std::int64_t> ids;
+  std::vector<void*> addresses;
+  for (int i = 0; i < graph.tensorCount; ++i) {
+    const LoomDnnTensor& one = graph.tensors[i];
+    if (one.isVirtual != 0) continue;
+    blocks.push_back(std::make_unique<TrialMemory>(static_cast<std::size_t>(bytesOf(one))));
+    ids.push_back(one.id);
+    addresses.push_back(blocks.back()->get());
+  }
+  std::int64_t room = 0;
+  static_cast<ExecutionPlan*>(plan)->plan->read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &room);
+  const TrialMemory workspace(static_cast<std::size_t>(room));
+  const cudaStream_t stream = gpu.stream(static_cast<int>(Stream::compute));
+  return secondsOf(stream, [&] {
+    runPlan(gpu, stream, plan, ids.data(), addresses.data(), static_cast<int>(ids.size()), workspace.get());
+  });
 }
 
 }  // namespace loom::cuda::module

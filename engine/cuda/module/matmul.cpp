@@ -1,14 +1,19 @@
 // Products through cuBLASLt: its heuristics are asked once for each form.
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
+#include "engine/cuda/call_keys.h"
 #include "engine/cuda/module/gpu.h"
+#include "engine/cuda/module/timing.h"
 
 namespace loom::cuda::module {
 namespace {
 
 using Epilogue = MatmulCall::Epilogue;
+
+constexpr int kMostAlgorithms = 8;
 
 cudaDataType_t typeOf(DataType type) {
   switch (type) {
@@ -23,47 +28,10 @@ cudaDataType_t typeOf(DataType type) {
   }
 }
 
-std::uint32_t alignmentOf(const void* at) {
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
-  return static_cast<std::uint32_t>(std::min<std::uintptr_t>(address & (~address + 1), 256));
-}
-
-bool hasBias(const MatmulCall& call) {
-  return call.epilogue == Epilogue::bias || call.epilogue == Epilogue::biasRelu;
-}
-
 std::string describe(const MatmulCall& p) {
   return "a product of " + std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k) +
          (p.batch > 1 ? ", " + std::to_string(p.batch) + " times" : "") + " in " + std::string(toString(p.factors)) +
          " to " + std::string(toString(p.result));
-}
-
-// All that the choice of an algorithm depends on.
-std::string keyOf(const MatmulCall& p) {
-  std::string key;
-  for (const std::int64_t part : {p.m,
-                                  p.n,
-                                  p.k,
-                                  p.lda,
-                                  p.ldb,
-                                  p.ldc,
-                                  p.batch,
-                                  p.strideA,
-                                  p.strideB,
-                                  p.strideC,
-                                  static_cast<std::int64_t>(p.transposeA),
-                                  static_cast<std::int64_t>(p.transposeB),
-                                  static_cast<std::int64_t>(p.factors),
-                                  static_cast<std::int64_t>(p.result),
-                                  static_cast<std::int64_t>(p.tf32),
-                                  static_cast<std::int64_t>(p.epilogue),
-                                  static_cast<std::int64_t>(p.beta != 0),
-                                  static_cast<std::int64_t>(alignmentOf(p.a)),
-                                  static_cast<std::int64_t>(alignmentOf(p.b)),
-                                  static_cast<std::int64_t>(alignmentOf(p.c)),
-                                  static_cast<std::int64_t>(p.workspaceBytes)})
-    key += std::to_string(part) + ' ';
-  return key;
 }
 
 template <class Value>
@@ -115,8 +83,8 @@ void choose(Gpu& gpu, PlannedMatmul& made, const MatmulCall& p) {
     check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof(value)),
           "cublasLtMatmulPreferenceSetAttribute");
   };
-  int found = 0;
-  cublasLtMatmulHeuristicResult_t best{};
+  int count = 0;
+  cublasLtMatmulHeuristicResult_t found[kMostAlgorithms] = {};
   try {
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(p.workspaceBytes));
     // Parts of a sum are added up in f32, never in 16 bits.
@@ -126,20 +94,22 @@ void choose(Gpu& gpu, PlannedMatmul& made, const MatmulCall& p) {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignmentOf(p.b));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignmentOf(p.c));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignmentOf(p.c));
-    check(cublasLtMatmulAlgoGetHeuristic(gpu.blas, made.operation, made.a, made.b, made.c, made.c, preference, 1, &best,
-                                         &found),
+    check(cublasLtMatmulAlgoGetHeuristic(gpu.blas, made.operation, made.a, made.b, made.c, made.c, preference,
+                                         kMostAlgorithms, found, &count),
           "cublasLtMatmulAlgoGetHeuristic for " + describe(p));
   } catch (...) {
     cublasLtMatmulPreferenceDestroy(preference);
     throw;
   }
   cublasLtMatmulPreferenceDestroy(preference);
-  if (found == 0) throw Failure("cublasLtMatmulAlgoGetHeuristic for " + describe(p) + ": it knows no algorithm");
-  check(best.state, "cublasLtMatmulAlgoGetHeuristic for " + describe(p));
-  made.algorithm = best.algo;
+  for (int k = 0; k < count; ++k)
+    if (found[k].state == CUBLAS_STATUS_SUCCESS && found[k].workspaceSize <= p.workspaceBytes)
+      made.algorithms.push_back(found[k].algo);
+  if (made.algorithms.empty())
+    throw Failure("cublasLtMatmulAlgoGetHeuristic for " + describe(p) + ": it knows no algorithm");
 }
 
-PlannedMatmul& planned(Gpu& gpu, const MatmulCall& call) {
+const PlannedMatmul& planned(Gpu& gpu, const MatmulCall& call) {
   const std::string key = keyOf(call);
   if (const auto found = gpu.matmuls.find(key); found != gpu.matmuls.end()) return found->second;
   PlannedMatmul& made = gpu.matmuls[key];
@@ -162,12 +132,53 @@ PlannedMatmul::~PlannedMatmul() {
   if (operation != nullptr) cublasLtMatmulDescDestroy(operation);
 }
 
-void multiply(Gpu& gpu, cudaStream_t stream, const MatmulCall& call) {
-  PlannedMatmul& plan = planned(gpu, call);
+namespace {
+
+// By the algorithm at this place, into memory that need not be the call's.
+void multiplyInto(Gpu& gpu, cudaStream_t stream, const PlannedMatmul& plan, const MatmulCall& call, int engine,
+                  void* c) {
+  if (engine < 0 || engine >= static_cast<int>(plan.algorithms.size()))
+    throw Failure(describe(call) + ": there is no algorithm " + std::to_string(engine));
   if (hasBias(call)) set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(call.bias));
-  check(cublasLtMatmul(gpu.blas, plan.operation, &call.alpha, call.a, plan.a, call.b, plan.b, &call.beta, call.c,
-                       plan.c, call.c, plan.c, &plan.algorithm, call.workspace, call.workspaceBytes, stream),
+  check(cublasLtMatmul(gpu.blas, plan.operation, &call.alpha, call.a, plan.a, call.b, plan.b, &call.beta, c, plan.c, c,
+                       plan.c, &plan.algorithms[static_cast<std::size_t>(engine)], call.workspace, call.workspaceBytes,
+                       stream),
         "cublasLtMatmul for " + describe(call));
+}
+
+template <class Value>
+Value read(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute) {
+  Value value{};
+  std::size_t written = 0;
+  check(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof(value), &written),
+        "cublasLtMatmulAlgoConfigGetAttribute");
+  return value;
+}
+
+}  // namespace
+
+void multiply(Gpu& gpu, cudaStream_t stream, const MatmulCall& call, int engine) {
+  multiplyInto(gpu, stream, planned(gpu, call), call, engine, call.c);
+}
+
+int productEngines(Gpu& gpu, const MatmulCall& call, int most, LoomProductEngine* found) {
+  const PlannedMatmul& plan = planned(gpu, call);
+  const int count = std::min(most, static_cast<int>(plan.algorithms.size()));
+  for (int k = 0; k < count; ++k) {
+    const cublasLtMatmulAlgo_t& one = plan.algorithms[static_cast<std::size_t>(k)];
+    std::snprintf(found[k].name, sizeof(found[k].name), "algorithm %d, tile %u, stages %u, split %d",
+                  read<int>(one, CUBLASLT_ALGO_CONFIG_ID), read<unsigned>(one, CUBLASLT_ALGO_CONFIG_TILE_ID),
+                  read<unsigned>(one, CUBLASLT_ALGO_CONFIG_STAGES_ID), read<int>(one, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+  }
+  return count;
+}
+
+double timeProduct(Gpu& gpu, const MatmulCall& call, int engine) {
+  const PlannedMatmul& plan = planned(gpu, call);
+  const std::int64_t elements = (call.batch - 1) * call.strideC + (call.n - 1) * call.ldc + call.m;
+  const TrialMemory result(static_cast<std::size_t>(elements) * bytesOf(call.result));
+  const cudaStream_t stream = gpu.stream(static_cast<int>(Stream::compute));
+  return secondsOf(stream, [&] { multiplyInto(gpu, stream, plan, call, engine, result.get()); });
 }
 
 }  // namespace loom::cuda::module

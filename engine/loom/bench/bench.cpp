@@ -19,7 +19,6 @@
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
 #include "engine/comm/communicator.h"
-#include "engine/cpu/cpu_backend.h"
 #include "engine/loom/bench/workloads.h"
 #include "engine/network/analysis.h"
 #include "engine/passes/differentiate.h"
@@ -80,12 +79,22 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
+// A GPU's steps take turns between two buffers of inputs, which keep what was written.
+constexpr std::int64_t kInputBuffers = 2;
+constexpr double kGradientScale = 1024;  // of f16
+
+DataType precisionOf(const BenchArguments& arguments) {
+  for (const DataType type : {DataType::f32, DataType::bf16, DataType::f16})
+    if (arguments.precision == toString(type)) return type;
+  throwError(ErrorCode::badArgument, "--precision is f32, bf16 or, on a GPU, f16, not '{}'", arguments.precision);
+}
+
 // A step of the workload on this rank, and what it exchanges with the others.
 class Stepper {
  public:
   Stepper(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator,
           Trace* trace)
-      : m_name(workload.name),
+      : m_workload(workload),
         m_settings(readSettings({{"batch", workload.batch * communicator.size()}})),
         m_parallel(communicator, m_settings, trace),
         m_store(1, backend.makeMemory()) {
@@ -94,9 +103,7 @@ class Stepper {
     differentiate(builder);
     program = builder.take();
     m_store.ensure(program.parameters);
-    CompileOptions options{.precision = arguments.precision == "bf16" ? DataType::bf16 : DataType::f32,
-                           .threads = arguments.threads,
-                           .trace = trace};
+    CompileOptions options{.precision = precisionOf(arguments), .threads = arguments.threads, .trace = trace};
     if (communicator.size() > 1 && !arguments.apart && !arguments.inStep) {
       std::vector<std::string> states;
       for (const Parameter& parameter : program.parameters)
@@ -110,28 +117,31 @@ class Stepper {
       m_parallel.shards(m_settings.batch, m_settings.batch, m_shards);
     }
     m_executable = backend.compile(std::move(program), m_store, options);
-    fillInputs(*m_executable, workload);
+    if (options.precision == DataType::f16) m_gradientScale = kGradientScale;
     m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_executable->program(), m_store, backend, trace);
   }
 
   void run() {
     const std::int64_t step = m_steps++;
+    if (step < kInputBuffers) fillInputs(*m_executable, m_workload);
     if (m_exchange)
       m_exchange->run(m_shards, m_settings.batch, m_parallel.ranks(), [&](std::size_t, StepOptions options) {
         options.step = step;
         options.lossScale = 1.0 / m_parallel.ranks();
+        options.gradientScale = m_gradientScale;
         m_executable->run(options);
       });
     else
-      m_executable->run({.step = step});
+      m_executable->run({.step = step, .gradientScale = m_gradientScale});
     const ApplyOutcome outcome = m_update->apply({.learningRate = m_update->baseRate()});
     if (!outcome.notFinite.empty())
-      throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_name, outcome.notFinite);
+      throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_workload.name,
+                 outcome.notFinite);
   }
   const Executable& executable() const { return *m_executable; }
 
  private:
-  std::string m_name;
+  const Workload& m_workload;
   TrainSettings m_settings;
   Parallel m_parallel;
   ParameterStore m_store;
@@ -140,6 +150,7 @@ class Stepper {
   std::unique_ptr<Executable> m_executable;
   std::unique_ptr<ParameterUpdate> m_update;
   std::int64_t m_steps = 0;
+  double m_gradientScale = 1;
 };
 
 // All ranks begin together, and go on until the slowest has measured for long enough.
@@ -191,23 +202,17 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
 
 }  // namespace
 
-int runBench(const BenchArguments& arguments, Communicator& communicator) {
-  if (arguments.device != "cpu") {
-    throwError(ErrorCode::device, "bench runs on --device cpu so far, not on '{}'", arguments.device);
-  }
-  if (arguments.precision != "f32" && arguments.precision != "bf16") {
-    throwError(ErrorCode::badArgument, "--precision is f32 or bf16 on a processor, not '{}'", arguments.precision);
-  }
+int runBench(const BenchArguments& arguments, Backend& backend, Communicator& communicator) {
+  precisionOf(arguments);
   std::vector<Workload> workloads;
   for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names) {
     workloads.push_back(makeWorkload(name));
     if (arguments.batch > 0) workloads.back().batch = arguments.batch;
   }
-  const auto backend = makeCpuBackend(arguments.threads);
   for (const Workload& workload : workloads) {
     std::optional<Trace> trace;
     if (!arguments.trace.empty()) trace.emplace();
-    const Json line = measure(workload, *backend, arguments, communicator, trace ? &*trace : nullptr);
+    const Json line = measure(workload, backend, arguments, communicator, trace ? &*trace : nullptr);
     if (communicator.rank() == 0) fmt::print("{}\n", line.dump());
     std::fflush(stdout);
     if (!trace) continue;

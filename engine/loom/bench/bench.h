@@ -5,11 +5,12 @@
 
 namespace loom {
 
+class Backend;
 class Communicator;
 
 struct BenchArguments {
   std::vector<std::string> names;  // none = all
-  std::string device = "cpu", precision = "f32";
+  std::string device = "cpu", precision = "f32";  // the backend's, for the lines
   double seconds = 5;      // of measuring, for each
   int threads = 0;         // 0 = all that this process may use
   std::int64_t batch = 0;  // of a rank; 0 = the workload's
@@ -20,6 +21,6 @@ struct BenchArguments {
 
 // Rank 0 prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what
 // cannot be.
-int runBench(const BenchArguments& arguments, Communicator& communicator);
+int runBench(const BenchArguments& arguments, Backend& backend, Communicator& communicator);
 
 }  // namespace loom

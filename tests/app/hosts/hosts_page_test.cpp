@@ -199,6 +199,18 @@ class HostsPageTest : public HostsWindow {
     QCOMPARE(hosts().find("there")->stalledAfter, 0);
   }
 
+  void aFolderOfNvidiasLibrariesIsNamedInTheForm() {
+    addHost("there");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    m_open->click("edit-host");
+    fill("host-form-libraries", "nvidia/lib");
+    QVERIFY(m_open->part<QLabel>("fault-host-form-libraries")->isVisible());
+    QVERIFY(hosts().find("there")->libraries.isEmpty());
+    fill("host-form-libraries", "/opt/nvidia/lib");
+    QVERIFY(!m_open->part<QLabel>("fault-host-form-libraries")->isVisible());
+    QCOMPARE(hosts().find("there")->libraries, QString("/opt/nvidia/lib"));
+  }
+
   void ranksAreAskedForAlsoOfOne() {
     addHost("there");
     QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);

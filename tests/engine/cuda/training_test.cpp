@@ -153,5 +153,24 @@ TEST(CudaTrainings, AStepWhoseGradientsOverflowChangesNothingAndTheScaleHalves) 
   EXPECT_EQ(skipped.tensors(), workshop.train(still, "still", {.backend = backend.get()}).tensors());
 }
 
+// The remedy that is named is one, and no more of it is asked for than is needed.
+TEST(CudaTrainings, ABatchThatMemoryDoesNotHoldIsToldWithWhatWouldFit) {
+  const Workshop workshop("memory");
+  workshop.write("bars.csv", bars(64, 3));
+  Json project = barProject();
+  project["training"]["batch"] = 60;
+  project["training"]["epochs"] = 1;
+  project["training"]["optimizer"] = {{"name", "Adam"}, {"learning_rate", 0.02}};
+  const auto onGpu = [](std::size_t bytes) {
+    return makeCudaBackend(std::make_shared<cuda::fake::FakeDevice>(
+        cuda::fake::FakeOptions{.memoryBytes = bytes, .checkedCalls = 0, .computes = true}));
+  };
+  constexpr std::size_t kMemory = 0;
+  const auto small = onGpu(kMemory);
+  const Error error = workshop.failure(project, "small", nullptr, {.backend = small.get()});
+  EXPECT_EQ(error.code(), ErrorCode::device);
+  EXPECT_STREQ(error.what(), "");
+}
+
 }  // namespace
 }  // namespace loom

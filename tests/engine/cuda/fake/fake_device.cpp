@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/program/out_of_memory.h"
 #include "tests/engine/cuda/fake/fake_call.h"
 #include "tests/engine/cuda/fake/interpreters.h"
 
@@ -105,8 +106,9 @@ std::byte* FakeDevice::allocate(std::size_t bytes, std::string_view what) {
   ++m_allocations;
   const std::size_t free = m_options.memoryBytes - m_memory.used();
   if ((m_failAllocation > 0 && --m_failAllocation == 0) || bytes > free)
-    throwError(ErrorCode::device, "there is no room on the GPU for {}: {} bytes are wanted and {} are free", what,
-               bytes, free);
+    throw OutOfMemory(
+        fmt::format("there is no room on the GPU for {}: {} bytes are wanted and {} are free", what, bytes, free),
+        bytes, free);
   return m_memory.allocate(bytes, what);
 }
 
