@@ -133,7 +133,10 @@ class Stepper {
       });
     else
       m_executable->run({.step = step, .gradientScale = m_gradientScale});
-    const ApplyOutcome outcome = m_update->apply({.learningRate = m_update->baseRate()});
+    m_update->begin({.learningRate = m_update->baseRate()});
+    // A machine of its own has the next step before it while this one's outcome is read, as in training.
+    if (step == 0 && m_executable->resultsKept() > 1) return;
+    const ApplyOutcome outcome = m_update->finish();
     if (!outcome.notFinite.empty())
       throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_workload.name,
                  outcome.notFinite);
