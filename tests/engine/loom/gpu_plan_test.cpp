@@ -101,8 +101,8 @@ TEST(GpuPlan, PassesShareTheMemoryAndAddUpTheWork) {
 TEST(GpuPlan, AMemoryBudgetIsKeptAndToldWithWhatItCosts) {
   const GpuPlan all = planOf("resnet20", "h100", {{"batch", 64}});
   const std::int64_t budget = all.memory.total.activationBytes * 3 / 4;
-  const GpuPlan less = planOf("resnet20", "h100",
-                              {{"batch", 64}, {"memory_budget", static_cast<double>(budget) / (1 << 20)}});
+  const GpuPlan less =
+      planOf("resnet20", "h100", {{"batch", 64}, {"memory_budget", static_cast<double>(budget) / (1 << 20)}});
   EXPECT_LT(less.memory.total.activationBytes, all.memory.total.activationBytes);
   EXPECT_GT(less.memory.total.operationsAgain, 0);
   EXPECT_GT(less.step.seconds, all.step.seconds);
