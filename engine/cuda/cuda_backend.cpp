@@ -19,6 +19,7 @@ class CudaBackend final : public Backend {
   explicit CudaBackend(std::shared_ptr<cuda::Device> device) : m_device(std::move(device)) {}
 
   std::string name() const override { return "cuda"; }
+  bool preparesImages() const override { return true; }
   std::unique_ptr<TensorMemory> makeMemory() override { return cuda::makeDeviceMemory(m_device); }
 
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {

@@ -167,16 +167,16 @@ struct Found {
   double cost = 0;
 };
 
-// What is typed as a setting and is surely enough.
-std::string mebibytes(std::size_t bytes) {
-  return fmt::format("{}", std::ceil(static_cast<double>(bytes) / (1 << 20) * 1000) / 1000);
+std::string mebibytes(std::size_t bytes, double (*rounded)(double) = std::round) {
+  return fmt::format("{}", rounded(static_cast<double>(bytes) / (1 << 20) * 1000) / 1000);
 }
 
 [[noreturn]] void refuse(std::size_t budget, std::size_t least, std::size_t without) {
+  const std::string enough = mebibytes(least, std::ceil);  // as a setting that is typed
   throwError(ErrorCode::badProject,
              "what lives during a step takes {} MiB, and {} MiB where all that can be is computed again, but "
              "memory_budget is {} MiB: set it to {} or more, or compute fewer samples at once (batch, accumulate)",
-             mebibytes(without), mebibytes(least), mebibytes(budget), mebibytes(least));
+             mebibytes(without), enough, mebibytes(budget), enough);
 }
 
 Found fitting(const Program& program, const RecomputationRequest& request, std::size_t without) {

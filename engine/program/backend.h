@@ -95,6 +95,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string name() const = 0;  // "cpu", "cuda", "reference"
+  // Whether images had better come to it as the bytes that a dataset holds, and be prepared by the program: where the
+  // way is long and arithmetic is cheap.
+  virtual bool preparesImages() const { return false; }
   // For a parameter store whose tensors this machine computes with.
   virtual std::unique_ptr<TensorMemory> makeMemory() = 0;
   // Keeps a reference to `store`, whose tensors must not move (ParameterStore guarantees it) and stand in memory of

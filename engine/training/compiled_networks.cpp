@@ -4,6 +4,7 @@
 #include "engine/network/analysis.h"
 #include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
+#include "engine/training/feed.h"
 #include "engine/training/fitting_batch.h"
 
 namespace loom {
@@ -12,6 +13,7 @@ Program CompiledNetworks::program(const CompileRequest& request) const {
   try {
     const bool training = request.phase == Phase::training;
     Program program = lower(*request.network, {.batch = request.batch, .seed = m_seed, .training = training});
+    if (request.feed != nullptr && m_backend.preparesImages()) request.feed->takeBytes(*request.network, program);
     if (!training) return program;
     ProgramBuilder builder(std::move(program));
     differentiate(builder, request.wanted);

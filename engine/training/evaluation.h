@@ -33,7 +33,7 @@ class Evaluation {
     return m_parallel ? (m_feed->batch() + m_parallel->logical - 1) / m_parallel->logical : m_feed->batch();
   }
   CompileRequest request(std::int64_t batch) const {
-    return {.network = &m_network, .phase = Phase::evaluation, .batch = batch};
+    return {.network = &m_network, .phase = Phase::evaluation, .batch = batch, .feed = m_feed.get()};
   }
   CompiledNetworks& m_networks;
   const Network& m_network;

@@ -22,12 +22,14 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, shards);
   std::int64_t shard = 1;
   for (const Shard& one : shards) shard = std::max(shard, one.count);
-  m_request = {.network = &parts.network,
-               .phase = Phase::training,
-               .batch = shard,
-               .update = parts.index,
-               .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
-               .passes = parts.settings.accumulate};
+  m_request = {
+      .network = &parts.network,
+      .phase = Phase::training,
+      .batch = shard,
+      .update = parts.index,
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
+      .feed = &parts.feed,
+      .passes = parts.settings.accumulate};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   parts.store.ensure(whole.parameters);

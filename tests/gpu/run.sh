@@ -124,7 +124,7 @@ gtest() {
   local log=$work/$program.$$.out code
   "$@" "$tests/$program" --gtest_brief=1 --gtest_color=no "--gtest_filter=$filter" 2>&1 | tee "$log"
   code=${PIPESTATUS[0]}
-  grep -q '\[  PASSED  \] 0 tests' "$log" && [ "$code" = 0 ] && unavailable "all of its tests were skipped"
+  grep -q '\[  PASSED  \] 0 tests' "$log" && [ "$code" = 0 ] && unavailable "all of its tests were skipped: $(grep -m 1 -A 1 ': Skipped' "$log" | tail -n 1)"
   return "$code"
 }
 # The same in several processes beside each other: what cuDNN compiles when it is asked for takes a core for seconds.

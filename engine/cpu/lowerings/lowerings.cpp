@@ -29,6 +29,7 @@ const Row kTable[] = {
     {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, 1}},
     {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, 1}},
     {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, 1}},
+    {"prepare_images", lowerPrepareImages},
     {"dropout", lowerDropout, {}, {{0}, 1}},
     {"random", lowerRandom},
     {"unary", lowerUnary, {}, {{0}, 1}},

@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(256) unary(UnaryArguments a) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(256) unaryGradient(UnaryGradientArguments a) {
+__global__ void __launch_bounds__(256, 4) unaryGradient(UnaryGradientArguments a) {
   choose(a.function, [&](auto chosen) {
     forEachOfTwo<T>(a.at, a.dy, a.dx, a.count, [&](float at, float dy) {
       return dy * unaryDerivativeOf(decltype(chosen)::function, a.alpha, a.fromOutput, at);

@@ -87,11 +87,11 @@ __device__ __forceinline__ void layerNormalization(const LayerNormalizationArgum
     layerNormalizationOf<T, Team, 1>(a);
 }
 template <class T>
-__global__ void __launch_bounds__(256) layerNormalizationWarps(LayerNormalizationArguments a) {
+__global__ void __launch_bounds__(256, 2) layerNormalizationWarps(LayerNormalizationArguments a) {
   layerNormalization<T, WarpOfRow>(a);
 }
 template <class T>
-__global__ void __launch_bounds__(kMostRowThreads) layerNormalizationBlocks(LayerNormalizationArguments a) {
+__global__ void __launch_bounds__(kMostRowThreads, 1) layerNormalizationBlocks(LayerNormalizationArguments a) {
   layerNormalization<T, BlockOfRow>(a);
 }
 
@@ -150,11 +150,11 @@ __device__ __forceinline__ void layerGradient(const LayerGradientArguments& a) {
     layerGradientOf<T, Team, 1>(a);
 }
 template <class T>
-__global__ void __launch_bounds__(256) layerGradientWarps(LayerGradientArguments a) {
+__global__ void __launch_bounds__(256, 2) layerGradientWarps(LayerGradientArguments a) {
   layerGradient<T, WarpOfRow>(a);
 }
 template <class T>
-__global__ void __launch_bounds__(kMostRowThreads) layerGradientBlocks(LayerGradientArguments a) {
+__global__ void __launch_bounds__(kMostRowThreads, 1) layerGradientBlocks(LayerGradientArguments a) {
   layerGradient<T, BlockOfRow>(a);
 }
 

@@ -9,7 +9,7 @@ namespace loom::cuda {
 
 // Numbers of a row that a thread keeps in registers, so that a row is read once: where a warp has a row of its own, and
 // where a block has. What is beyond that in longer rows is read again.
-inline constexpr int kHeldByWarp = 32, kHeldByBlock = 16;
+inline constexpr int kHeldByWarp = 16, kHeldByBlock = 16;
 inline constexpr int kMostRowThreads = 512;  // of a block that has a row
 
 // y = gamma (x - mean) inverse + beta, inverse = 1 / sqrt(variance + epsilon); in place of x, too.

@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(256) maxPoolingGradient(MaxPoolingGradientArgu
     maxPoolingGradientOf<T, 1>(a);
 }
 template <class T>
-__global__ void __launch_bounds__(256) averagePooling(AveragePoolingArguments a) {
+__global__ void __launch_bounds__(256, 4) averagePooling(AveragePoolingArguments a) {
   if (a.windows.channels % Pack<T>::kCount == 0)
     averagePoolingOf<T, Pack<T>::kCount>(a);
   else

@@ -4,11 +4,26 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows :
-       {attentionRows(), batchNormalizationRows(), broadcastRows(), convolutionRows(), elementwiseRows(),
-        embeddingRows(), exchangeRows(), gruRows(), layerNormalizationRows(), localResponseNormalizationRows(),
-        lossesRows(), lstmRows(), matmulRows(), noiseRows(), poolingRows(), reductionRows(), shapingRows(),
-        softmaxRows(), updateRows()})
+  for (const LoweringRows rows : {attentionRows(),
+                                  batchNormalizationRows(),
+                                  broadcastRows(),
+                                  convolutionRows(),
+                                  elementwiseRows(),
+                                  embeddingRows(),
+                                  exchangeRows(),
+                                  gruRows(),
+                                  imagesRows(),
+                                  layerNormalizationRows(),
+                                  localResponseNormalizationRows(),
+                                  lossesRows(),
+                                  lstmRows(),
+                                  matmulRows(),
+                                  noiseRows(),
+                                  poolingRows(),
+                                  reductionRows(),
+                                  shapingRows(),
+                                  softmaxRows(),
+                                  updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;

@@ -27,6 +27,7 @@ LoweringRows elementwiseRows();
 LoweringRows embeddingRows();
 LoweringRows exchangeRows();
 LoweringRows gruRows();
+LoweringRows imagesRows();
 LoweringRows layerNormalizationRows();
 LoweringRows localResponseNormalizationRows();
 LoweringRows lossesRows();

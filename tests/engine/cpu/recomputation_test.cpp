@@ -24,7 +24,7 @@ void PrintTo(const Network& network, std::ostream* to) {
 }
 const Network kNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.5},
                              {"deepTransformer", networks::deepTransformer, 0.4},
-                             {"smallCnn", networks::smallCnn, 0.95}};
+                             {"smallCnn", networks::smallCnn, 0.97}};
 
 class CpuRecomputation : public testing::TestWithParam<Network> {};
 

@@ -28,6 +28,10 @@ TensorId declare(ProgramBuilder& builder, const InputCase& input, std::size_t k)
       return builder.input(nameOf(k), input.shape, DataType::f32);
     case InputKind::labels:
       return builder.input(nameOf(k), input.shape, DataType::i32);
+    case InputKind::bytes:
+      return builder.input(nameOf(k), input.shape, DataType::u8);
+    case InputKind::samples:
+      return builder.input(nameOf(k), input.shape, DataType::i64);
     case InputKind::squares:
       return builder.input(nameOf(k), input.shape, DataType::f64);
     case InputKind::learningRate:
@@ -58,7 +62,7 @@ const std::vector<OpCase>& opCases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (const auto& family : {convolutionCases(), productCases(), normalizationCases(), elementwiseCases(),
-                               shapeCases(), sequenceCases(), lossCases(), updateCases()})
+                               shapeCases(), sequenceCases(), lossCases(), updateCases(), imageCases()})
       cases.insert(cases.end(), family.begin(), family.end());
     return cases;
   }();
@@ -104,7 +108,7 @@ std::vector<double> valuesOf(const OpCase& opCase, std::size_t input, std::int64
   const Philox random(17, opCase.name + "/" + nameOf(input));
   std::vector<double> values(static_cast<std::size_t>(elements));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (spec.kind == InputKind::labels)
+    if (spec.kind == InputKind::labels || spec.kind == InputKind::bytes || spec.kind == InputKind::samples)
       values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(spec.high), i));
     else
       values[i] = static_cast<float>(spec.low + (spec.high - spec.low) * random.uniform(i));
@@ -153,6 +157,10 @@ Outcome runProgram(const OpCase& opCase, const Program& program, Backend& backen
       write<float>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::squares)
       write<double>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::bytes)
+      write<std::uint8_t>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::samples)
+      write<std::int64_t>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::labels)
       write<std::int32_t>(executable->input(nameOf(k)), values);
   }

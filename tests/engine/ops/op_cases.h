@@ -16,6 +16,8 @@ enum class InputKind {
   state,    // f32, a state: no gradient; updated in place where the op does so
   given,    // f32, an input of the program
   labels,   // i32 in [0, high)
+  bytes,    // u8 in [0, 256), an input of the program
+  samples,  // i64 in [0, high), an input of the program: rows and epochs
   squares,  // f64, an input of the program: sums of squares
   step,
   firstSample,

@@ -252,6 +252,9 @@ inline float __fmaf_rn(float x, float y, float z) {
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
 }
+inline double cospi(double x) {
+  return cos(3.14159265358979323846 * x);
+}
 inline double rsqrt(double x) {
   return 1 / sqrt(x);
 }
