@@ -29,10 +29,11 @@ std::unique_ptr<Backend> makeBackend(const std::string& device, int threads, boo
 #endif
 #ifdef GRADLOOM_HAS_CUDA
   if (device == "cuda" && cudaKnowsEveryOp()) {
-    auto gpu = cuda::openCudaDevice(launchOfEnvironment().localRank,
-                                    {.times = timesEngines, .file = cuda::keptEngines(), .warn = [](const std::string& text) {
-                                       std::fprintf(stderr, "loom: warning: %s\n", text.c_str());
-                                     }});
+    auto gpu =
+        cuda::openCudaDevice(launchOfEnvironment().localRank,
+                             {.times = timesEngines, .file = cuda::keptEngines(), .warn = [](const std::string& text) {
+                                std::fprintf(stderr, "loom: warning: %s\n", text.c_str());
+                              }});
     // What feeds it stands beside it, as the memory does that this thread and those of its making touch first.
     bindTo(coresNear(gpu->facts().pci, allowedCores()).cores);
     return makeCudaBackend(std::move(gpu));

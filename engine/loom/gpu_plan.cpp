@@ -57,8 +57,9 @@ GpuPlan planOnGpu(const Project& project, const PlannedGpu& gpu, const GpuEffici
     const UpdateSpec& update = updates[costs.size()];
     Recomputation told;
     const UpdateCost& cost = costs.emplace_back(UpdateCost{
-        .pass = stepCost(trained, *gpu.device,
-                         {.precision = settings.precision, .memoryBudget = settings.memoryBudget, .recomputation = &told}),
+        .pass =
+            stepCost(trained, *gpu.device,
+                     {.precision = settings.precision, .memoryBudget = settings.memoryBudget, .recomputation = &told}),
         .update = stepCost(makeUpdateProgram(update, index, trained).program, *gpu.device, {}),
         .passes = settings.accumulate,
         .every = update.every});

@@ -37,8 +37,8 @@ std::string table(const StepPrediction& step) {
     all.seconds += op.seconds;
   }
   line("together", all.stages, all.bytes, all.operations, all.seconds);
-  return text + fmt::format("  {:<36}{:>8}{:>12}{:>12}{:>12}, meanwhile\n", "inputs from the host", "", bytes(step.uploaded),
-                            "", time(step.uploadSeconds));
+  return text + fmt::format("  {:<36}{:>8}{:>12}{:>12}{:>12}, meanwhile\n", "inputs from the host", "",
+                            bytes(step.uploaded), "", time(step.uploadSeconds));
 }
 
 std::string efficiencies(const StepPrediction& step) {

@@ -24,7 +24,8 @@ StepCost costOf(const Program& program, DataType precision = DataType::f32) {
 std::vector<std::string> stagesOf(const StepCost& cost) {
   std::vector<std::string> lines;
   for (const StageCost& stage : cost.stages)
-    if (stage.op != "inputs") lines.push_back(fmt::format("{}: {} + {}, {}", stage.op, stage.read, stage.written, stage.operations));
+    if (stage.op != "inputs")
+      lines.push_back(fmt::format("{}: {} + {}, {}", stage.op, stage.read, stage.written, stage.operations));
   return lines;
 }
 

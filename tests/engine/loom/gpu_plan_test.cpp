@@ -50,11 +50,11 @@ TEST(GpuPlan, OfEachWorkloadIsLongerOnASlowerGpu) {
       operations += op.operations;
     }
     EXPECT_NEAR(std::max(seconds, h100.step.uploadSeconds), h100.step.seconds, 1e-9);
-    // All multiply-adds of the program are some stage's; attention computes more than is counted, and the first step of
-    // a recurrence, which has nothing before it, a product less.
+    // All multiply-adds of the program are some stage's. Attention computes more than is counted; a recurrence less, by
+    // its first step, which has nothing before it, and by its gradient to the data (2.1 % of the lstm's together).
     const CostPlan& cost = h100.memory.total;
     const double counted = 2 * (cost.forwardMultiplyAdds + cost.backwardMultiplyAdds);
-    EXPECT_GT(operations, 0.98 * counted);
+    EXPECT_GT(operations, 0.975 * counted);
     EXPECT_LT(operations, 1.5 * counted);
     EXPECT_GT(bytesOf(h100, "update"), 3 * cost.weightBytes);
     EXPECT_THAT(toText(h100.step, cost), HasSubstr("predicted, not measured"));
@@ -101,8 +101,8 @@ TEST(GpuPlan, PassesShareTheMemoryAndAddUpTheWork) {
 TEST(GpuPlan, AMemoryBudgetIsKeptAndToldWithWhatItCosts) {
   const GpuPlan all = planOf("resnet20", "h100", {{"batch", 64}});
   const std::int64_t budget = all.memory.total.activationBytes * 3 / 4;
-  const GpuPlan less = planOf("resnet20", "h100",
-                              {{"batch", 64}, {"memory_budget", static_cast<double>(budget) / (1 << 20)}});
+  const GpuPlan less =
+      planOf("resnet20", "h100", {{"batch", 64}, {"memory_budget", static_cast<double>(budget) / (1 << 20)}});
   EXPECT_LT(less.memory.total.activationBytes, all.memory.total.activationBytes);
   EXPECT_GT(less.memory.total.operationsAgain, 0);
   EXPECT_GT(less.step.seconds, all.step.seconds);

@@ -81,7 +81,8 @@ TEST(StepTime, IsToldAsPredictedWithAllThatItRestsOn) {
   const std::string text = toText(step, {.weightBytes = 2000});
   EXPECT_THAT(text, AllOf(HasSubstr("a step of 30 samples in bf16 on Slow GPU: predicted, not measured\n"),
                           HasSubstr("samples a second"), HasSubstr("does not fit"), HasSubstr("assumed"),
-                          HasSubstr("2.50 us from one kernel to the next"), HasSubstr("meanwhile"), HasSubstr("what the host adds")));
+                          HasSubstr("2.50 us from one kernel to the next"), HasSubstr("meanwhile"),
+                          HasSubstr("what the host adds")));
   const Json json = toJson(step, {.weightBytes = 2000});
   EXPECT_EQ(json["word"], "predicted, not measured");
   EXPECT_EQ(json["stages"][0]["kernel"], "unary.f32");
