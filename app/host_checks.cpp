@@ -109,6 +109,7 @@ void HostChecks::check(const QString& host, const std::function<qint64()>& bytes
   }
   report.lines.clear();
   report.checking = true;
+  report.connected = line->state() == LineState::online;
   m_clocks[host].start();
   if (!bytesNeeded) line->check(0);
   else m_counts[host].ask([this, host, bytesNeeded](const std::atomic<bool>&) -> NewestTask::Answer {
@@ -138,6 +139,7 @@ void HostChecks::finish(const QString& host) {
   report.at = now();
   report.took = static_cast<double>(m_clocks[host].elapsed()) / 1000;
   if (HostLine* const line = touched(host); line && report.reached()) {
+    if (!report.connected) report.took -= line->facts().answerMs / 1000;  // a person looked for a password
     report.engine = line->facts().engine;
     report.base = line->facts().base;
   }

@@ -22,8 +22,9 @@ struct HostReport {
   QVector<CheckLine> lines;   // of the newest check, as they became known
   QVector<CheckLine> before;  // of the check before: what is still to come, or what was known while it is not reached
   bool checking = false;
+  bool connected = false;       // before the newest check began
   double at = 0, beforeAt = 0;  // when it ended, seconds since 1970; 0 = never
-  double took = 0;              // seconds
+  double took = 0;              // seconds, without those in which a person looked for an answer
   QString engine, base;         // "loom 0.1.0", its folder there
 
   int count(CheckLine::Status status) const;

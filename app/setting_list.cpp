@@ -34,7 +34,7 @@ const std::vector<SettingSection>& settingSections() {
         {"Data and shuffle", {"shuffle", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
-        {"Precision", {"precision"}},
+        {"Precision and memory", {"precision", "memory_budget"}},
         {"Communication", {"wire", "fusion", "virtual_ranks"}},
         {"Reproducibility", {"seed", "deterministic", "threads"}},
         {"Further", {}},  // what stands in none of these

@@ -5,6 +5,8 @@
 
 #include "app/main_window.h"
 #include "app/pages/page_table.h"
+#include "app/preferences.h"
+#include "app/workspace.h"
 #include "widgets/theme/icon.h"
 
 namespace loom {
@@ -42,6 +44,9 @@ Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
   });
   add(tr("View"), "problems", tr("Problems"), key("Ctrl+J"), [&window] { window.toggleProblems(); });
   add(tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); }, "preferences");
+  const std::pair<ThemeMode, QString> modes[] = {{ThemeMode::light, tr("Light colours")}, {ThemeMode::dark, tr("Dark colours")}, {ThemeMode::system, tr("Colours of the system")}};
+  for (const auto& [mode, name] : modes)
+    add(tr("View"), QStringLiteral("colours-%1").arg(static_cast<int>(mode)), name, {}, [&window, mode = mode] { window.workspace().preferences().setThemeMode(mode); });
   add(tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
   add(tr("Help"), "help", tr("Help"), key("F1"), [&window] { window.help(); });
   add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");

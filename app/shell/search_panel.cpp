@@ -14,6 +14,17 @@ namespace {
 
 constexpr int kRows = 10, kRowHeight = 32, kHeadHeight = 24, kPadding = 6, kLeast = 320;
 
+// Beginnings of words in their order: "trsec" finds "Train on second", and "dark" does not find "residual_network".
+bool beginsWords(const QString& where, qsizetype from, const QString& what, qsizetype done) {
+  if (done == what.size()) return true;
+  for (qsizetype i = from; i < where.size(); ++i) {
+    const bool follows = i == from && done > 0;
+    const bool begins = i == 0 || !where[i - 1].isLetterOrNumber();
+    if ((follows || begins) && where[i] == what[done] && beginsWords(where, i + 1, what, done + 1)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int matchScore(const QString& text, const QString& query) {
@@ -22,11 +33,7 @@ int matchScore(const QString& text, const QString& query) {
   const qsizetype at = where.indexOf(what);
   if (at == 0) return 100 - static_cast<int>(std::min<qsizetype>(text.size() - query.size(), 20));
   if (at > 0) return where[at - 1].isLetterOrNumber() ? 40 : 70;
-  // The letters in their order: "trsec" finds "Train on second".
-  qsizetype next = 0;
-  for (const QChar& letter : where)
-    if (next < what.size() && letter == what[next]) ++next;
-  return next == what.size() && what.size() > 1 ? 10 : 0;
+  return what.size() > 1 && beginsWords(where, 0, what, 0) ? 10 : 0;
 }
 
 SearchPanel::SearchPanel(QLineEdit& field, std::function<QList<SearchHit>(const QString&)> find, QWidget* window)

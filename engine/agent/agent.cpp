@@ -182,7 +182,7 @@ class Agent {
     const std::string verb = textOf(request, "verb"), job = textOf(request, "job");
     if (verb == "hello") return hello(request);
     if (verb == "ping") return {{"time", wallClock()}};
-    if (verb == "facts") return machineFacts(m_base, integerOf(request, "need"));
+    if (verb == "facts") return machineFacts(m_base, integerOf(request, "need"), textOf(request, "libraries"));
     if (verb == "stat") return stat(textOf(request, "path"));
     if (verb == "put") return m_store->put(textOf(request, "sha256"), integerOf(request, "size"));
     if (verb == "chunk") return m_store->chunk(textOf(request, "sha256"), integerOf(request, "offset"), bytes);

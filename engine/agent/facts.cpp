@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "engine/agent/command.h"
+#include "engine/agent/launch_words.h"
 #include "engine/agent/wall_clock.h"
 #include "engine/base/json.h"
 #include "engine/run/process.h"
@@ -74,6 +75,16 @@ Json accelerators() {
   return gpus;
 }
 
+// Asked of a process of its own, which a driver that hangs or crashes takes with it alone.
+Json librariesOf(const std::string& folder) {
+  std::vector<std::string> words = librariesWords(folder);
+  words.insert(words.end(), {ownProgram(), "doctor", "--libraries", "--json"});
+  const CommandResult result = runCommand(words, {.limit = std::chrono::seconds(30)});
+  const Json found = Json::parse(result.ok() ? result.output : std::string(), nullptr, false);
+  const auto findings = found.is_object() ? found.find("findings") : found.end();
+  return findings != found.end() && findings->is_array() ? *findings : Json::array();
+}
+
 }  // namespace
 
 int allocate(int file, std::int64_t bytes) {
@@ -106,7 +117,7 @@ std::string whyNoRoom(const std::filesystem::path& folder, std::int64_t need, co
                      : fmt::format("{} MiB do not fit into {}: {}", need >> 20, folder.string(), std::strerror(number));
 }
 
-Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
+Json machineFacts(const std::filesystem::path& folder, std::int64_t need, const std::string& libraries) {
   utsname system{};
   ::uname(&system);
   cpu_set_t set;
@@ -130,7 +141,8 @@ Json machineFacts(const std::filesystem::path& folder, std::int64_t need) {
                 {"locked_memory", limits(RLIMIT_MEMLOCK)},
                 {"shared_memory", room("/dev/shm")},
                 {"disk", disk},
-                {"gpus", accelerators()}};
+                {"gpus", accelerators()},
+                {"libraries", librariesOf(libraries)}};
   const std::string mpirun = findProgram("mpirun");
   if (!mpirun.empty())
     facts["mpi"] = {{"program", mpirun}, {"version", firstLine(runCommand({mpirun, "--version"}).output)}};

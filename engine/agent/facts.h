@@ -15,7 +15,9 @@ namespace loom {
 //  "mpi": {"program", "version"}, "slurm": {"version"}, "gpus": [{"name", "memory", "driver"}]}
 // `need`: bytes that a run will want on the disk; they are really taken and given back where the file system can do so
 // by itself, so that a quota speaks too.
-Json machineFacts(const std::filesystem::path& folder, std::int64_t need);
+// "libraries": as `loom doctor --libraries` has them, [{"key", "value", "advice", "remedy"}]; `libraries`: a folder
+// that is searched for them first, or empty.
+Json machineFacts(const std::filesystem::path& folder, std::int64_t need, const std::string& libraries = {});
 
 // The same in short, for each rank of a check (`loom agent --probe`): {"probe": 1, "machine", "architecture", "rank",
 // "version", "time", "open_files", "shared_memory"}.

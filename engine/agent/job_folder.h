@@ -2,6 +2,7 @@
 // A job is a run folder with three files more, so that it outlives every connection and whoever started it:
 //   launch.json   how it is started: {"id", "start", "resume", "overrides", "ranks", "hosts": [{"name", "ranks"}],
 //                 "mpirun": [words], "prefix": [words], "modules": [lines], "stalled_after": s,
+//                 "libraries": folder that is searched for libraries before the loader's own,
 //                 "data": ["training=/there/1f.pack"] where a run that ran elsewhere finds its data here,
 //                 "slurm": {"continue": n}}; "start" counts the starts of this run, chosen by the client: the same
 //                 start asked for twice is started once

@@ -47,6 +47,12 @@ std::string hostLines(const Json& launch) {
   return lines;
 }
 
+std::vector<std::string> librariesWords(const std::string& folder) {
+  if (folder.empty()) return {};
+  return {"sh", "-c", R"(LD_LIBRARY_PATH=$0${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}; export LD_LIBRARY_PATH; exec "$@")",
+          folder};
+}
+
 bool needsMpi(const Json& launch) {
   const auto hosts = launch.find("hosts");
   return launch.value("ranks", 1) > 1 || (hosts != launch.end() && hosts->is_array() && !hosts->empty());
@@ -77,6 +83,7 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
     add(words, rankWords(launcher, mpirunOf(launch), places));
   }
   add(words, wordsOf(launch, "prefix"));
+  add(words, librariesWords(launch.value("libraries", std::string())));
   if (launch.value("probe", false)) {
     add(words, {program, "agent", "--probe"});
     return words;

@@ -18,6 +18,10 @@ std::vector<std::string> modulesWords(const JobFolder& job, const Json& launch);
 // The hosts of launch.json as Open MPI's mpirun reads them from a file, "name slots=2" a line; empty where it names none.
 std::string hostLines(const Json& launch);
 
+// Words before a program that has it find libraries in `folder` first; empty for an empty folder. Every rank has them,
+// since launchers carry no such variable to other hosts. No shell looks into the folder's name.
+std::vector<std::string> librariesWords(const std::string& folder);
+
 bool needsMpi(const Json& launch);
 // A check's ranks only say who they are; those of a run are watched over.
 bool isWatched(const Json& launch);

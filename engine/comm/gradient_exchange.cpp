@@ -5,12 +5,14 @@
 
 namespace loom {
 
-GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace)
+GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace,
+                                   Streams streams)
     : m_communicator(communicator),
+      m_sumsOnStreams(streams.sums),
       m_buckets(std::move(buckets)),
       m_trace(trace),
       m_posted(std::make_unique<std::atomic<std::uint32_t>[]>(m_buckets.size())) {
-  addGroup("data", communicator.split(0, communicator.rank()));
+  addGroup("data", communicator.split(0, communicator.rank()), std::move(streams.ranks));
   std::size_t joined = 0;
   for (std::size_t i = 0; i < m_buckets.size(); ++i) {
     std::size_t floats = 0;
@@ -57,10 +59,11 @@ RankGroup* GradientExchange::group(std::string_view name) {
   return nullptr;
 }
 
-void GradientExchange::addGroup(std::string name, std::unique_ptr<Communicator> communicator) {
+void GradientExchange::addGroup(std::string name, std::unique_ptr<Communicator> communicator,
+                                std::shared_ptr<StreamRanks> streams) {
   Communicator& ranks = *communicator;
-  m_groups.push_back(
-      std::make_unique<Group>(Group{std::move(communicator), CommunicatorGroup(ranks, std::move(name), m_trace)}));
+  m_groups.push_back(std::make_unique<Group>(
+      Group{std::move(communicator), CommunicatorGroup(ranks, std::move(name), m_trace, std::move(streams))}));
 }
 
 void GradientExchange::wait() {

@@ -27,17 +27,25 @@ class GradientExchange final : public Collectives {
     // back, both on the thread that calls. Null: `tensors` are theirs.
     std::function<void()> fetch = nullptr, deliver = nullptr;
   };
+  // The same ranks for their devices' streams, and whether gradients are summed there: `buckets` then has none of them.
+  struct Streams {
+    std::shared_ptr<StreamRanks> ranks;
+    bool sums;
+  };
   // `communicator` must outlive it; others may use it between wait() and the next post().
-  GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace = nullptr);
+  GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace = nullptr,
+                   Streams streams = {nullptr, false});
   ~GradientExchange() override;
 
   int ranks() const override { return m_communicator.size(); }
   void post(int bucket) override;
+  bool sumsOnStreams() const override { return m_sumsOnStreams; }
   void gather(std::span<const double> mine, std::span<double> all) override;
   RankGroup* group(std::string_view name) override;
 
   // Another group that programs may name, of some of the ranks; before they are compiled.
-  void addGroup(std::string name, std::unique_ptr<Communicator> communicator);
+  void addGroup(std::string name, std::unique_ptr<Communicator> communicator,
+                std::shared_ptr<StreamRanks> streams = nullptr);
   void postAll();  // what was not posted yet in this step: by a rank that has nothing to compute
   // All buckets of the step have been exchanged; the next step may post. Throws what the thread met.
   void wait();
@@ -53,6 +61,7 @@ class GradientExchange final : public Collectives {
     CommunicatorGroup ranks;
   };
   std::vector<std::unique_ptr<Group>> m_groups;  // for gather() and the program's own operations; the first is "data"
+  bool m_sumsOnStreams;
   std::vector<Bucket> m_buckets;
   std::vector<const char*> m_subjects;  // their labels, lasting
   std::vector<float> m_joined;

@@ -126,21 +126,18 @@ class NcclCommunicator final : public Communicator {
 
   void allReduce(std::span<float> data) override {
     Side side{data.data(), data.data(), data.size_bytes()};
-    run("all-reduce", "ncclAllReduce", side, {}, [&](void* at, void*) {
-      return m_calls.allReduce(m_group, static_cast<float*>(at), static_cast<float*>(at), data.size());
-    });
+    run("all-reduce", "ncclAllReduce", side, {},
+        [&](void* at, void*) { return begin(Kind::allReduce, 0, at, at, data.size_bytes()); });
   }
   void reduceScatter(std::span<const float> data, std::span<float> part) override {
     parts("reduce-scatter", data.size(), part.size());
     run("reduce-scatter", "ncclReduceScatter", reading(std::as_bytes(data)), writing(std::as_writable_bytes(part)),
-        [&](void* from, void* to) {
-          return m_calls.reduceScatter(m_group, static_cast<float*>(from), static_cast<float*>(to), part.size());
-        });
+        [&](void* from, void* to) { return begin(Kind::reduceScatter, 0, from, to, part.size_bytes()); });
   }
   void allGather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     parts("all-gather", all.size(), mine.size());
     run("all-gather", "ncclAllGather", reading(mine), writing(all),
-        [&](void* from, void* to) { return m_calls.allGather(m_group, from, to, mine.size()); });
+        [&](void* from, void* to) { return begin(Kind::allGather, 0, from, to, mine.size()); });
   }
   void allToAll(std::span<const std::byte> sent, std::span<std::byte> received) override {
     const std::size_t part = sent.size() / static_cast<std::size_t>(m_size);
@@ -152,15 +149,15 @@ class NcclCommunicator final : public Communicator {
   void broadcast(std::span<std::byte> data, int root) override {
     Side side{data.data(), data.data(), data.size()};
     run("broadcast", "ncclBroadcast", side, {},
-        [&](void* at, void*) { return m_calls.broadcast(m_group, at, data.size(), root); });
+        [&](void* at, void*) { return begin(Kind::broadcast, root, at, at, data.size()); });
   }
   void send(std::span<const std::byte> data, int to, int) override {
     run("send", "ncclSend", reading(data), {},
-        [&](void* at, void*) { return m_calls.send(m_group, at, data.size(), to); });
+        [&](void* at, void*) { return begin(Kind::send, to, at, nullptr, data.size()); });
   }
   void receive(std::span<std::byte> data, int from, int) override {
     run("receive", "ncclRecv", {}, writing(data),
-        [&](void*, void* at) { return m_calls.receive(m_group, at, data.size(), from); });
+        [&](void*, void* at) { return begin(Kind::receive, from, nullptr, at, data.size()); });
   }
   void abort(int exitCode) override {
     m_staging.reset();
@@ -169,6 +166,12 @@ class NcclCommunicator final : public Communicator {
   }
 
  private:
+  using Kind = RankExchange::Kind;
+  int begin(Kind kind, int partner, const void* from, void* to, std::size_t bytes) {
+    const RankExchange::Part part{static_cast<const std::byte*>(from), static_cast<std::byte*>(to), bytes};
+    return m_calls.begin(m_group, kind, partner, &part, 1, nullptr);
+  }
+
   // One argument of a call: where its bytes come from before it and go to behind it, null for neither.
   struct Side {
     const void* from = nullptr;
@@ -241,27 +244,37 @@ class NcclCommunicator final : public Communicator {
   bool m_broken = false;  // nothing more may be expected of the other ranks
 };
 
-}  // namespace
+class NcclStreams final : public StreamRanks {
+ public:
+  NcclStreams(const LoomNcclFunctions& calls, void* group) : m_calls(calls), m_group(group) {
+    m_calls.rank(m_group, &m_rank);
+    m_calls.size(m_group, &m_size);
+  }
+  ~NcclStreams() override { m_broken ? m_calls.abort(m_group) : m_calls.release(m_group); }
+  int rank() const override { return m_rank; }
+  int ranks() const override { return m_size; }
+  void begin(const RankExchange& what, void* stream) override {
+    const int code = m_calls.begin(m_group, what.kind, what.partner, what.parts.data(), what.parts.size(), stream);
+    if (code == 0) return;
+    m_broken = true;
+    throwError(ErrorCode::communication, "{} by NCCL on rank {} of {}: {}", toString(what.kind), m_rank, m_size,
+               explained(m_calls, code, m_group));
+  }
 
-std::filesystem::path ncclModule() {
-  return moduleNamed("loom_nccl.so", "GRADLOOM_NCCL_MODULE");
-}
+ private:
+  const LoomNcclFunctions& m_calls;
+  void* m_group;
+  int m_rank = 0, m_size = 1;
+  bool m_broken = false;
+};
 
-std::string faultOf(const std::vector<NcclPlace>& byRank) {
-  for (std::size_t r = 0; r < byRank.size(); ++r)
-    if (!byRank[r].fault.empty())
-      return fmt::format("rank {} on {} cannot use NCCL: {}", r, byRank[r].host, byRank[r].fault);
-  for (std::size_t r = 0; r < byRank.size(); ++r)
-    for (std::size_t other = 0; other < r; ++other)
-      if (byRank[r].host == byRank[other].host && byRank[r].gpu == byRank[other].gpu)
-        return fmt::format(
-            "ranks {} and {} on {} would both use GPU {}, but NCCL needs a GPU for each rank: start as "
-            "many ranks on a host as it has GPUs",
-            other, r, byRank[r].host, byRank[r].gpu);
-  return {};
-}
+struct Joined {
+  const LoomNcclFunctions& calls;
+  void* group;
+};
 
-std::unique_ptr<Communicator> openNccl(Communicator& ranks, int localRank) {
+// By all ranks together.
+Joined join(Communicator& ranks, int localRank) {
   const Module module = openModule();
   int device = 0;
   const NcclPlace mine = placeOf(module, localRank, device);
@@ -286,7 +299,37 @@ std::unique_ptr<Communicator> openNccl(Communicator& ranks, int localRank) {
     throwError(ErrorCode::communication, "ncclCommInitRank on rank {} of {} on {}: {}", r, ranks.size(), hosts[r],
                outcomes[r]);
   }
-  return std::make_unique<NcclCommunicator>(calls, group, ranks, ranks.sharedActivity());
+  return {calls, group};
+}
+
+}  // namespace
+
+std::filesystem::path ncclModule() {
+  return moduleNamed("loom_nccl.so", "GRADLOOM_NCCL_MODULE");
+}
+
+std::string faultOf(const std::vector<NcclPlace>& byRank) {
+  for (std::size_t r = 0; r < byRank.size(); ++r)
+    if (!byRank[r].fault.empty())
+      return fmt::format("rank {} on {} cannot use NCCL: {}", r, byRank[r].host, byRank[r].fault);
+  for (std::size_t r = 0; r < byRank.size(); ++r)
+    for (std::size_t other = 0; other < r; ++other)
+      if (byRank[r].host == byRank[other].host && byRank[r].gpu == byRank[other].gpu)
+        return fmt::format(
+            "ranks {} and {} on {} would both use GPU {}, but NCCL needs a GPU for each rank: start as "
+            "many ranks on a host as it has GPUs",
+            other, r, byRank[r].host, byRank[r].gpu);
+  return {};
+}
+
+std::unique_ptr<Communicator> openNccl(Communicator& ranks, int localRank) {
+  const Joined made = join(ranks, localRank);
+  return std::make_unique<NcclCommunicator>(made.calls, made.group, ranks, ranks.sharedActivity());
+}
+
+std::shared_ptr<StreamRanks> openNcclStreams(Communicator& ranks, int localRank) {
+  const Joined made = join(ranks, localRank);
+  return std::make_shared<NcclStreams>(made.calls, made.group);
 }
 
 }  // namespace loom

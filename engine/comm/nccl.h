@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/comm/communicator.h"
+#include "engine/program/stream_ranks.h"
 
 namespace loom {
 
@@ -16,6 +17,9 @@ namespace loom {
 // Error(communication), the same on every rank, where the module or the library cannot be opened, a rank has no GPU, or
 // two ranks would share one, which NCCL cannot.
 std::unique_ptr<Communicator> openNccl(Communicator& ranks, int localRank);
+
+// The same ranks for the streams of their GPUs, each of its place on its host. Throws as openNccl().
+std::shared_ptr<StreamRanks> openNcclStreams(Communicator& ranks, int localRank);
 
 // Where the module is looked for: GRADLOOM_NCCL_MODULE, beside the program, in ../lib/gradloom.
 std::filesystem::path ncclModule();

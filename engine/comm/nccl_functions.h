@@ -3,6 +3,8 @@
 // mpi_functions.h. Every function answers 0, NCCL's code (> 0) or CUDA's (< 0, the code times -1).
 #include <stddef.h>
 
+#include "engine/program/stream_ranks.h"
+
 extern "C" {
 
 struct LoomNcclId {
@@ -31,19 +33,15 @@ struct LoomNcclFunctions {
   int (*isOnDevice)(const void* data, int* yes);
   int (*copy)(void* group, void* to, const void* from, size_t bytes);
 
-  // Begin; all pointers are the device's. `allReduce` may be in place. Counts are those of one part.
-  int (*allReduce)(void* group, const float* from, float* to, size_t count);
-  int (*reduceScatter)(void* group, const float* data, float* part, size_t count);
-  int (*allGather)(void* group, const void* mine, void* all, size_t bytes);
+  // Begin; all pointers are the device's. `stream`: the driver's handle of one of the device's; null: the group's own.
+  int (*begin)(void* group, loom::RankExchange::Kind kind, int partner, const loom::RankExchange::Part* parts,
+               size_t count, void* stream);
   int (*allToAll)(void* group, const void* parts, void* received, size_t bytes);
-  int (*broadcast)(void* group, void* data, size_t bytes, int root);
-  int (*send)(void* group, const void* data, size_t bytes, int to);
-  int (*receive)(void* group, void* data, size_t bytes, int from);
-  // Whether all that began is done, and done well.
+  // Whether all that began on the group's own stream is done, and done well.
   int (*test)(void* group, int* done);
 };
 
-enum { kLoomNcclVersion = 1 };
+enum { kLoomNcclVersion = 2 };
 // The one symbol of the module.
 typedef const LoomNcclFunctions* (*LoomNcclEntry)();
 inline const char* const kLoomNcclEntryName = "loomNcclFunctions";

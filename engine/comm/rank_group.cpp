@@ -4,11 +4,13 @@
 
 namespace loom {
 
-CommunicatorGroup::CommunicatorGroup(Communicator& communicator, std::string name, Trace* trace)
+CommunicatorGroup::CommunicatorGroup(Communicator& communicator, std::string name, Trace* trace,
+                                     std::shared_ptr<StreamRanks> streams)
     : m_communicator(communicator),
       m_name(std::move(name)),
       m_subject(communicator.activity().lasting("group '" + m_name + "'")),
-      m_trace(trace) {}
+      m_trace(trace),
+      m_streams(std::move(streams)) {}
 
 template <class Call>
 void CommunicatorGroup::traced(const char* what, std::size_t floats, const Call& call) {

@@ -12,6 +12,7 @@
 #include "engine/base/json.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/passes/passes.h"
+#include "engine/passes/recomputation.h"
 #include "engine/program/trace.h"
 
 namespace loom::cpu {
@@ -33,11 +34,27 @@ class OneOpenMpThread {
   int m_before;
 };
 
-void prepare(Program& program, const CompileOptions& options) {
+// As it is laid out, with no weight allocated.
+BufferPlan::Extent extentOf(const Program& program, int threads, const CompileOptions& options) {
+  ParameterStore store(program.seed, makeAbsentMemory());
+  store.ensure(program.parameters);
+  Plan plan(program, store, threads, options);
+  plan.lowerAll();
+  return plan.measure();
+}
+
+Recomputation prepare(Program& program, int threads, const CompileOptions& options) {
   simplify(program);
   // Without AVX-512 oneDNN has no convolution in bf16 worth its rounding.
   if (options.precision == DataType::bf16 && isa() == Isa::avx512)
     keepInSixteenBits(program, DataType::bf16, [&program](const Operation& one) { return inBf16(program, one); });
+  if (options.memoryBudget == 0) return {};
+  const Recomputation told =
+      recomputeWithin(program, {.budget = options.memoryBudget,
+                                .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
+                                .arenaOf = [&](const Program& one) { return extentOf(one, threads, options).shared; }});
+  if (options.recomputation != nullptr) *options.recomputation = told;
+  return told;
 }
 
 }  // namespace
@@ -55,7 +72,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
       m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
-  prepare(m_program, options);
+  m_recomputation = prepare(m_program, m_pool->size(), options);
   store.ensure(m_program.parameters);
   m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options);
   m_plan->lowerAll();
@@ -83,12 +100,8 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
 
 BufferPlan::Extent CpuExecutable::measure(Program program, int threads, const CompileOptions& options) {
   const OneOpenMpThread scope;
-  prepare(program, options);
-  ParameterStore store(program.seed, makeAbsentMemory());
-  store.ensure(program.parameters);
-  Plan plan(program, store, threads, options);
-  plan.lowerAll();
-  return plan.measure();
+  prepare(program, threads, options);
+  return extentOf(program, threads, options);
 }
 
 std::span<std::byte> CpuExecutable::input(std::string_view name) {
@@ -99,7 +112,7 @@ std::span<std::byte> CpuExecutable::input(std::string_view name) {
           static_cast<std::size_t>(tensor.shape.elements()) * bytesOf(tensor.type)};
 }
 
-void CpuExecutable::run(const StepOptions& options) {
+StepNumber CpuExecutable::run(const StepOptions& options) {
   m_step.options = options;
   m_step.failing.store(false, std::memory_order_relaxed);
   m_step.failed.store(false, std::memory_order_relaxed);
@@ -129,9 +142,10 @@ void CpuExecutable::run(const StepOptions& options) {
       },
       this);
   for (StoredTensor* tensor : m_updated) tensor->changed();
-  if (!m_step.failed.load(std::memory_order_acquire)) return;
+  if (!m_step.failed.load(std::memory_order_acquire)) return ++m_newest;
   std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
   m_step.report();
+  throwError(ErrorCode::internal, "a step failed and does not say how");
 }
 
 // Weights that changed since they were brought into the kernels' layouts: none in an evaluation, or in the second shard
@@ -179,7 +193,8 @@ const NamedResult& CpuExecutable::result(std::string_view name) const {
   throwError(ErrorCode::internal, "the program has no result '{}'", name);
 }
 
-double CpuExecutable::scalarResult(std::string_view name) const {
+double CpuExecutable::scalarResult(std::string_view name, StepNumber step) const {
+  keptStep(step, m_newest, 1);
   const NamedResult& found = result(name);
   if (m_program.tensor(found.tensor).shape.elements() != 1) {
     throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name,
@@ -188,16 +203,17 @@ double CpuExecutable::scalarResult(std::string_view name) const {
   return *m_results[static_cast<std::size_t>(&found - m_program.results.data())].get();
 }
 
-void CpuExecutable::readResult(std::string_view name, std::span<float> to) const {
-  copyResult(name, to);
+void CpuExecutable::readResult(std::string_view name, std::span<float> to, StepNumber step) const {
+  copyResult(name, to, step);
 }
 
-void CpuExecutable::readResult(std::string_view name, std::span<double> to) const {
-  copyResult(name, to);
+void CpuExecutable::readResult(std::string_view name, std::span<double> to, StepNumber step) const {
+  copyResult(name, to, step);
 }
 
 template <class T>
-void CpuExecutable::copyResult(std::string_view name, std::span<T> to) const {
+void CpuExecutable::copyResult(std::string_view name, std::span<T> to, StepNumber step) const {
+  keptStep(step, m_newest, 1);
   const NamedResult& found = result(name);
   const Tensor& tensor = m_program.tensor(found.tensor);
   const auto elements = static_cast<std::size_t>(tensor.shape.elements());
@@ -232,6 +248,7 @@ Json CpuExecutable::describe() const {
                  {"threads", m_pool->size()},
                  {"arena_bytes", m_compiled.bytes.shared + m_compiled.bytes.lasting},
                  {"lasting_bytes", m_compiled.bytes.lasting},
+                 {"recomputed", m_recomputation.operations},
                  {"reorders", m_compiled.reorders},
                  {"weight_packs", m_compiled.prologue.size()},
                  {"operations", std::move(all)}};

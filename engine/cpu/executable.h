@@ -17,10 +17,10 @@ class CpuExecutable final : public Executable {
   static BufferPlan::Extent measure(Program program, int threads, const CompileOptions& options);
 
   std::span<std::byte> input(std::string_view name) override;
-  void run(const StepOptions& options) override;
-  double scalarResult(std::string_view name) const override;
-  void readResult(std::string_view name, std::span<float> to) const override;
-  void readResult(std::string_view name, std::span<double> to) const override;
+  StepNumber run(const StepOptions& options) override;
+  double scalarResult(std::string_view name, StepNumber step) const override;
+  void readResult(std::string_view name, std::span<float> to, StepNumber step) const override;
+  void readResult(std::string_view name, std::span<double> to, StepNumber step) const override;
   const Program& program() const override { return m_program; }
   Json describe() const override;
 
@@ -29,7 +29,7 @@ class CpuExecutable final : public Executable {
   void choosePacks();
   const NamedResult& result(std::string_view name) const;
   template <class T>
-  void copyResult(std::string_view name, std::span<T> to) const;
+  void copyResult(std::string_view name, std::span<T> to, StepNumber step) const;
 
   Program m_program;
   std::shared_ptr<ThreadPool> m_pool;
@@ -37,6 +37,7 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<Arena> m_lasting;  // what must stay from step to step
   std::unique_ptr<Plan> m_plan;  // owns the addresses that stages read
   Plan::Result m_compiled;
+  Recomputation m_recomputation;
   struct Scalar {
     Ref<float> at;
     std::string name;
@@ -47,6 +48,7 @@ class CpuExecutable final : public Executable {
   std::vector<Ref<float>> m_results;  // by result
   std::vector<StoredTensor*> m_updated;  // changed in place by a step
   StepState m_step;
+  StepNumber m_newest = 0;
   std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
   std::vector<std::size_t> m_due;       // tasks of this step's prologue
   std::atomic<std::size_t> m_nextTask{0};

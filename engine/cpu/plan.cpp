@@ -75,6 +75,13 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
   const int copy = m_buffers.make(wideBytes(id));
   versions.push_back({layout, wideType(id), copy});
   const Ref<float> target = use(copy);
+  reorder(id, layout, source, target);
+  return target;
+}
+
+template <class Number>
+void Plan::reorder(TensorId id, const Layout& layout, const Ref<Number>& source, const Ref<Number>& target) {
+  const Layout& from = layoutOf(id);
   std::vector<int> order;
   for (int axis : layout) order.push_back(placeOf(from, axis));
   const Permutation permutation(physicalShape(shape(id), from), order);
@@ -84,11 +91,14 @@ Ref<float> Plan::read(TensorId id, const Layout& layout) {
           permutation.run(source.get(), target.get(), first, last);
         });
   ++m_reorders;
-  return target;
 }
 
 std::size_t Plan::wideBytes(TensorId id) const {
   return static_cast<std::size_t>(shape(id).elements()) * bytesOf(wideType(id));
+}
+
+std::size_t Plan::halfBytes(TensorId id) const {
+  return static_cast<std::size_t>(shape(id).elements()) * bytesOf(DataType::bf16);
 }
 
 // A tensor that is kept in bf16, in f32 and its own layout: for the kernels that know no other type.
@@ -108,16 +118,24 @@ Ref<float> Plan::widened(TensorId id) {
 }
 
 StoredRef Plan::readStored(TensorId id, const Layout& layout) {
-  if (!keptInBf16(id) || !sameMemory(shape(id), layoutOf(id), layout)) return {read(id, layout).as<std::byte>(), false};
-  return {m_buffers.use(m_buffers.versions(id).front().buffer), true};
+  if (!keptInBf16(id)) return inF32(read(id, layout));
+  if (const BufferPlan::Version* found = m_buffers.find(id, layout, DataType::bf16))
+    return {m_buffers.use(found->buffer), true};
+  const auto source = use(m_buffers.versions(id).front().buffer).as<std::uint16_t>();
+  const int copy = m_buffers.make(halfBytes(id));
+  m_buffers.versions(id).push_back({layout, DataType::bf16, copy});
+  const StoredRef target{m_buffers.use(copy), true};
+  reorder(id, layout, source, target.at.as<std::uint16_t>());
+  return target;
 }
 
 Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
+  if (keptInBf16(id)) return readStored(id, layout).at.as<std::uint16_t>();
   if (const BufferPlan::Version* found = m_buffers.find(id, layout, DataType::bf16))
     return use(found->buffer).as<std::uint16_t>();
   const Ref<float> source = read(id, layout);
   const std::int64_t count = shape(id).elements();
-  const int copy = m_buffers.make(static_cast<std::size_t>(count) * bytesOf(DataType::bf16));
+  const int copy = m_buffers.make(halfBytes(id));
   m_buffers.versions(id).push_back({layout, DataType::bf16, copy});
   const Ref<std::uint16_t> target = use(copy).as<std::uint16_t>();
   stage("round to bf16", {}, layoutName(shape(id), layout), [source, target, count](const Worker& worker) {
@@ -140,8 +158,8 @@ Ref<float> Plan::write(TensorId id, const Layout& layout) {
 }
 
 StoredRef Plan::writeStored(TensorId id, const Layout& layout) {
-  if (!keptInBf16(id)) return {write(id, layout).as<std::byte>(), false};
-  const int buffer = m_buffers.make(static_cast<std::size_t>(shape(id).elements()) * bytesOf(DataType::bf16));
+  if (!keptInBf16(id)) return inF32(write(id, layout));
+  const int buffer = m_buffers.make(halfBytes(id));
   m_buffers.versions(id).assign(1, {layout, DataType::bf16, buffer});
   return {m_buffers.use(buffer), true};
 }
@@ -155,6 +173,11 @@ void Plan::round(const Rounding& rounding) {
           const auto [first, last] = worker.share(count, 64);
           roundToBf16(from.get() + first, to.get() + first, last - first);
         });
+}
+
+Plan::Target Plan::writeProduct(TensorId id) {
+  if (keptInBf16(id)) return {.half = writeStored(id, plainLayout(shape(id).rank())).at.as<std::uint16_t>()};
+  return writeGradient(id);
 }
 
 Plan::Target Plan::writeGradient(TensorId id) {
@@ -184,9 +207,12 @@ void Plan::deliver(TensorId id) {
 }
 
 void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
-  read(from, fromLayout);
-  const int buffer = m_buffers.find(from, fromLayout, wideType(from))->buffer;
-  m_buffers.versions(to).assign(1, {layout, wideType(from), buffer});
+  const DataType type = keptInBf16(to) ? DataType::bf16 : wideType(from);
+  if (type == DataType::bf16)
+    readBf16(from, fromLayout);
+  else
+    read(from, fromLayout);
+  m_buffers.versions(to).assign(1, {layout, type, m_buffers.find(from, fromLayout, type)->buffer});
   if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
 }
 

@@ -38,7 +38,7 @@ class Plan {
   Ref<float> read(TensorId id) { return read(id, plainLayout(shape(id).rank())); }
   // The same rounded to bf16; appends the rounding once, whoever reads it.
   Ref<std::uint16_t> readBf16(TensorId id, const Layout& layout);
-  // As it stands, in f32 or bf16, for kernels that take either.
+  // In bf16 where it is kept so, else in f32: for kernels that take either.
   StoredRef readStored(TensorId id, const Layout& layout);
   StoredRef readStoredOptional(TensorId id, const Layout& layout) {
     return id == kNoTensor ? StoredRef{} : readStored(id, layout);
@@ -55,12 +55,15 @@ class Plan {
   // For kernels that themselves add to or overwrite (StepOptions::accumulate) a parameter's gradient: the store's
   // memory when `direct`, else an ordinary buffer that is always overwritten.
   struct Target {
-    Ref<float> to;
+    Ref<float> to = {};
     bool direct = false;
+    Ref<std::uint16_t> half = {};  // instead of `to`: what is kept in bf16
     bool adds(const Worker& worker) const { return direct && worker.step->options.accumulate; }
   };
   Target writeGradient(TensorId id);
-  // `to` is `from` seen with another shape or order of axes: no copy.
+  // The same for kernels that can write bf16: room as it is kept.
+  Target writeProduct(TensorId id);
+  // `to` is `from` seen with another shape or order of axes: no copy (but one that rounds, where only `to` is in bf16).
   void alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout);
   // The result may take the input's place when this operation is the last to read it.
   void mayOverwrite(TensorId output, TensorId input) { m_buffers.mayOverwrite(output, input); }
@@ -124,6 +127,9 @@ class Plan {
   // The type of the numbers that a kernel for f32 reads: the tensor's own unless that is kept in bf16.
   DataType wideType(TensorId id) const { return keptInBf16(id) ? DataType::f32 : tensor(id).type; }
   std::size_t wideBytes(TensorId id) const;
+  std::size_t halfBytes(TensorId id) const;
+  template <class Number>
+  void reorder(TensorId id, const Layout& layout, const Ref<Number>& source, const Ref<Number>& target);
   Ref<float> widened(TensorId id);
   struct Rounding {
     TensorId tensor;

@@ -22,6 +22,9 @@ struct StoredRef {
   explicit operator bool() const { return static_cast<bool>(at); }
   Stored get() const { return {at.get(), bf16}; }
 };
+inline StoredRef inF32(const Ref<float>& ref) {
+  return {{ref.slot, ref.offset * static_cast<std::int64_t>(sizeof(float))}, false};
+}
 using FloatRef = Ref<float>;
 using IntRef = Ref<std::int32_t>;
 

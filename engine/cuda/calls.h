@@ -10,6 +10,7 @@
 
 #include "engine/base/data_type.h"
 #include "engine/cuda/kernels/kernel_row.h"
+#include "engine/program/stream_ranks.h"
 
 namespace loom::cuda {
 
@@ -93,6 +94,12 @@ struct CopyCall {  // within the device
   std::size_t bytes = 0;
 };
 
-using Call = std::variant<KernelCall, MatmulCall, DnnCall, FillCall, CopyCall>;
+// What this rank does together with others. A graph that holds it keeps `ranks`.
+struct CollectiveCall {
+  std::shared_ptr<StreamRanks> ranks;  // null: through the host, which no device is asked for
+  RankExchange what;
+};
+
+using Call = std::variant<KernelCall, MatmulCall, DnnCall, FillCall, CopyCall, CollectiveCall>;
 
 }  // namespace loom::cuda

@@ -18,6 +18,7 @@ struct DeviceFacts {
   int multiprocessors = 0;
   std::size_t memoryBytes = 0;   // of the device, all of it
   std::size_t freeBytes = 0;     // when it was asked
+  std::string pci;               // where it is plugged in, "0000:3B:00.0"; empty where that is not known
 };
 
 // Work in one stream happens in order; between streams an event orders it.
@@ -38,7 +39,7 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceFacts facts() const = 0;
 
-  // Aligned to 256 bytes, of any content. Throws Error(device) with `what` it was for, its size, and what is free.
+  // Aligned to 256 bytes, of any content. Throws OutOfMemory with `what` it was for, its size, and what is free.
   virtual std::byte* allocate(std::size_t bytes, std::string_view what) = 0;
   virtual void release(std::byte* at) noexcept = 0;  // nothing that uses it may be under way
   // Memory of the host that copies go to and from without waiting.

@@ -21,6 +21,7 @@ struct LoomDeviceFacts {
   int computeCapability;  // 90 for 9.0
   int multiprocessors;
   size_t memoryBytes, freeBytes;
+  char pci[32];  // "0000:3B:00.0"
 };
 
 // A DnnGraph (calls.h) without its vectors.
@@ -105,6 +106,9 @@ struct LoomCudaFunctions {
   int (*endCapture)(void* device, int stream, void** graph);
   int (*launchGraph)(void* device, int stream, void* graph);
   int (*releaseGraph)(void* device, void* graph);
+
+  // The driver's handle of a stream, for libraries of other modules.
+  int (*streamHandle)(void* device, int stream, void** handle);
 };
 
 enum { kLoomCudaVersion = 2 };

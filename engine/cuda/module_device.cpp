@@ -10,6 +10,7 @@
 #include "engine/base/module.h"
 #include "engine/cuda/call_keys.h"
 #include "engine/cuda/module_engines.h"
+#include "engine/program/out_of_memory.h"
 
 namespace loom::cuda {
 namespace {
@@ -62,7 +63,7 @@ class ModuleDevice final : public Device {
   DeviceFacts facts() const override {
     LoomDeviceFacts known{};
     check(m_calls.facts(m_device, &known));
-    return {known.name, known.computeCapability, known.multiprocessors, known.memoryBytes, known.freeBytes};
+    return {known.name, known.computeCapability, known.multiprocessors, known.memoryBytes, known.freeBytes, known.pci};
   }
 
   std::byte* allocate(std::size_t bytes, std::string_view what) override {
@@ -70,9 +71,9 @@ class ModuleDevice final : public Device {
     if (m_calls.allocate(m_device, bytes, &at) != 0) {
       const std::string words = wordsOf(m_calls);
       const DeviceFacts here = facts();
-      throwError(ErrorCode::device,
-                 "{} takes {} MiB on {}, of whose {} MiB {} are free: {}. A smaller batch takes less", what,
-                 bytes >> 20, here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words);
+      throw OutOfMemory(fmt::format("{} takes {} MiB on {}, of whose {} MiB {} are free: {}", what, bytes >> 20,
+                                    here.name, here.memoryBytes >> 20, here.freeBytes >> 20, words),
+                        bytes, here.freeBytes);
     }
     return static_cast<std::byte*>(at);
   }
@@ -178,6 +179,12 @@ class ModuleDevice final : public Device {
   }
   void begin(int stream, const CopyCall& call) {
     check(m_calls.copy(m_device, stream, call.to, call.from, call.bytes));
+  }
+
+  void begin(int stream, const CollectiveCall& call) {
+    void* handle = nullptr;
+    check(m_calls.streamHandle(m_device, stream, &handle));
+    call.ranks->begin(call.what, handle);
   }
 
   // Whose engines were timed.

@@ -12,9 +12,10 @@ namespace loom::cuda {
 // Where the module is looked for: GRADLOOM_CUDA_MODULE, beside the program, in ../lib/gradloom.
 std::filesystem::path cudaModule();
 
-// The GPU for a host's process `localRank`, counted from 0: of those that this process sees, in turn. Throws
-// Error(device) that says what is missing and what to do where the module, its libraries, the driver or the GPU cannot
-// be had. `engines`: how those of its libraries are chosen.
+// The GPU for a host's process `localRank`, counted from 0: of those that this process sees, in turn and in the order
+// of their places on the PCI bus (main() asks CUDA for that order). Throws Error(device) that says what is missing and
+// what to do where the module, its libraries, the driver or the GPU cannot be had. `engines`: how those of its
+// libraries are chosen.
 std::shared_ptr<Device> openCudaDevice(int localRank = 0, EngineChoiceOptions engines = {});
 
 // What a device with these properties (cuDNN's JSON; none need be there) would do with a graph; such a plan cannot be

@@ -12,6 +12,10 @@ std::size_t bytesIn(const Shape& shape, DataType type) {
   return static_cast<std::size_t>(shape.elements()) * bytesOf(type);
 }
 
+std::size_t lines(std::size_t bytes) {
+  return (bytes + kScalarLine - 1) / kScalarLine * kScalarLine;
+}
+
 }  // namespace
 
 Plan::Plan(const Program& program, ParameterStore& store, Device& device, const CompileOptions& options)
@@ -23,6 +27,31 @@ Plan::Plan(const Program& program, ParameterStore& store, Device& device, const 
       m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
       m_buffers(program) {
   prepareTensors();
+  if (m_program.training)
+    for (const NamedResult& result : m_program.results)
+      if (result.kind == "loss") m_unguarded.push_back(result.tensor);
+}
+
+void Plan::layOutFed() {
+  std::vector<TensorId> inputs, scalars;
+  for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
+    if (m_program.tensors[i].role == TensorRole::input) inputs.push_back(static_cast<TensorId>(i));
+    if (m_program.tensors[i].role == TensorRole::scalar) scalars.push_back(static_cast<TensorId>(i));
+  }
+  std::vector<std::pair<TensorId, std::size_t>> places;
+  const auto place = [&](TensorId id, std::size_t bytes) {
+    places.emplace_back(id, m_fedBytes);
+    m_fedBytes += lines(bytes);
+  };
+  for (const TensorId id : inputs) place(id, bytesIn(shape(id), tensor(id).type));
+  m_scalarsAt = m_fedBytes;
+  for (const TensorId id : scalars) place(id, kScalarLine);
+  m_fedBytes += kScalarLine;
+  m_fed = m_buffers.make(m_fedBytes);
+  m_landing = m_buffers.make(m_fedBytes);
+  for (const int buffer : {m_fed, m_landing}) m_buffers.keep(buffer);
+  for (const auto& [id, offset] : places)
+    m_buffers.versions(id).push_back({plainLayout(shape(id).rank()), tensor(id).type, m_fed, offset});
 }
 
 // Everything that exists before the first stage: inputs, scalars, constants, and what the store owns.
@@ -31,12 +60,7 @@ void Plan::prepareTensors() {
   for (const Operation& operation : m_program.operations)
     for (const TensorId id : operation.outputs)
       if (id != kNoTensor) computed[static_cast<std::size_t>(id)] = true;
-  const auto scalars = std::count_if(m_program.tensors.begin(), m_program.tensors.end(),
-                                     [](const Tensor& one) { return one.role == TensorRole::scalar; });
-  m_scalarBytes = (static_cast<std::size_t>(scalars) + 1) * kScalarLine;
-  m_scalars = m_buffers.make(m_scalarBytes);
-  m_buffers.keep(m_scalars);
-  std::size_t line = 0;
+  layOutFed();
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
     const auto id = static_cast<TensorId>(i);
     const Tensor& one = m_program.tensors[i];
@@ -47,14 +71,6 @@ void Plan::prepareTensors() {
       case TensorRole::slot:
       case TensorRole::parameterGradient:
         if (!computed[i]) buffer = m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()));
-        break;
-      case TensorRole::scalar:
-        m_buffers.versions(id).push_back({Layout{}, one.type, m_scalars, line});
-        line += kScalarLine;
-        break;
-      case TensorRole::input:
-        buffer = m_buffers.make(bytesIn(one.shape, one.type));
-        m_buffers.keep(buffer);
         break;
       case TensorRole::constant: {
         std::vector<std::byte> content(bytesIn(one.shape, one.type));
@@ -69,6 +85,8 @@ void Plan::prepareTensors() {
         m_constants.push_back({operand({{}, one.type, buffer}), [content = std::move(content)] { return content; }});
         break;
       }
+      case TensorRole::input:
+      case TensorRole::scalar:
       case TensorRole::intermediate:
         break;
     }
@@ -152,6 +170,12 @@ void Plan::alias(TensorId to, const Layout& toLayout, TensorId from, const Layou
   if (tensor(to).role == TensorRole::parameterGradient) m_undelivered.push_back(to);
 }
 
+Operand Plan::inStore(TensorId id) {
+  Operand there = operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
+  there.bytes = bytesIn(shape(id), DataType::f32);
+  return there;
+}
+
 Operand Plan::scratch(std::size_t bytes) {
   const int buffer = m_buffers.make(std::max<std::size_t>(bytes, 1));
   return {m_buffers.use(buffer), bytes, DataType::u8};
@@ -177,6 +201,12 @@ Operand Plan::constant(std::size_t bytes, std::function<std::vector<std::byte>()
 
 void Plan::stage(Stage stage) {
   if (stage.origin.empty()) stage.origin = origin();
+  const auto now = static_cast<std::size_t>(m_buffers.now());
+  const bool inside = now < m_program.operations.size();  // behind the last one, results are converted
+  if (stage.op.empty())
+    stage.op = !inside || stage.kernel == "convert" || stage.kernel == "deliver" ? stage.kernel
+                                                                                 : m_program.operations[now].op->name;
+  if (inside && stage.kind == StageKind::memory) stage.kind = kindOf(stage.op);
   m_stages.push_back(std::move(stage));
 }
 
@@ -196,25 +226,44 @@ void Plan::guard(TensorId input, std::function<void(std::span<const std::byte>)>
 void Plan::deliver(TensorId id) {
   const Operand from = read(id, plainLayout(shape(id).rank()), DataType::f32);
   const std::int64_t count = shape(id).elements();
-  const Operand to =
-      operand({{}, DataType::f32, m_buffers.external(reinterpret_cast<std::byte*>(stored(id).address()))});
-  Operand target = to;
-  target.bytes = static_cast<std::size_t>(count) * sizeof(float);
-  const Operand words = deliveryWords();
-  kernel("deliver", overElements(count), {from, words, target}, {target}, [=] {
+  const Operand target = inStore(id), words = deliveryWords(), guard = lossGuard();
+  // Only what is added to is read.
+  kernel("deliver", overElements(count), {from, words, guard, target.moving(0)}, {target}, [=] {
     return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
-                            count};
+                            count, guard.address<const float>()};
   });
 }
 
+// Of the losses so far; empty where there was none.
+Operand Plan::lossGuard() {
+  return m_guard.empty() ? Operand{} : shared(m_guard, sizeof(float));
+}
+
 Operand Plan::deliveryWords() {
-  Operand words = operand({{}, DataType::u8, m_scalars, m_scalarBytes - kScalarLine});
+  Operand words = operand({{}, DataType::u8, m_fed, m_fedBytes - kScalarLine});
   words.bytes = sizeof(DeliveryWords);
   return words;
 }
 
-Operand Plan::scalars() {
-  return {m_buffers.use(m_scalars), m_scalarBytes, DataType::u8};
+Plan::Fed Plan::fed() {
+  return {{m_buffers.use(m_fed), m_fedBytes, DataType::u8},
+          {m_buffers.use(m_landing), m_fedBytes, DataType::u8},
+          m_scalarsAt};
+}
+
+// A loss that is not finite spoils the gradients that follow, so that no step is taken with them, whether or not the
+// host waits to see it.
+void Plan::guardLosses() {
+  std::erase_if(m_unguarded, [this](TensorId id) {
+    if (m_buffers.versions(id).empty()) return false;
+    const Operand loss = read(id), before = lossGuard();
+    m_guard = fmt::format("guard of loss {}", id);
+    const Operand guard = lossGuard();
+    kernel("guard_loss", {{1}, {32}}, {loss, before}, {guard}, [=] {
+      return GuardLossArguments{loss.address<const float>(), before.address<const float>(), guard.address<float>()};
+    });
+    return true;
+  });
 }
 
 void Plan::lowerAll() {
@@ -227,6 +276,7 @@ void Plan::lowerAll() {
       if (lower == nullptr)
         throwError(ErrorCode::internal, "the CUDA backend knows no operation '{}'", operation.op->name);
       lower(*this, operation);
+      guardLosses();
       for (const TensorId id : std::exchange(m_undelivered, {})) deliver(id);
     } catch (Error& error) {
       if (!operation.origin.empty()) error.addContext("in layer '" + operation.origin + "'");
@@ -253,6 +303,27 @@ Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
   std::vector<std::pair<Operand, std::vector<std::byte>>> constants;
   for (const auto& [to, content] : std::exchange(m_constants, {})) constants.push_back({to, content()});
   return {std::move(m_stages), std::move(m_guards), std::move(constants), bytes, m_conversions};
+}
+
+std::vector<StageCost> Plan::costs() const {
+  const auto moved = [](const std::vector<Operand>& operands) {
+    std::size_t bytes = 0;
+    for (const Operand& one : operands)
+      if (one) bytes += one.moved.value_or(one.bytes);
+    return static_cast<double>(bytes);
+  };
+  std::vector<StageCost> costs;
+  for (const Stage& stage : m_stages)
+    costs.push_back({.op = stage.op,
+                     .kernel = stage.kernel,
+                     .origin = stage.origin,
+                     .kind = stage.kind,
+                     .factors = stage.factors,
+                     .tf32 = stage.tf32,
+                     .read = moved(stage.reads),
+                     .written = moved(stage.writes),
+                     .operations = 2 * stage.multiplyAdds});
+  return costs;
 }
 
 Launch overElements(std::int64_t elements, std::int64_t perThread) {

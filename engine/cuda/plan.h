@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,11 @@
 #include "engine/passes/precision.h"
 #include "engine/program/backend.h"
 #include "engine/program/buffer_plan.h"
+#include "engine/program/step_cost.h"
+
+namespace loom {
+class RankGroup;
+}
 
 namespace loom::cuda {
 
@@ -25,8 +31,15 @@ struct Operand {
   Ref<std::byte> at;
   std::size_t bytes = 0;
   DataType type = DataType::f32;
+  // Bytes that a call moves of it, where those are not all that it spans: rows with gaps, a workspace.
+  std::optional<std::size_t> moved = {};
 
   explicit operator bool() const { return static_cast<bool>(at); }  // false: an optional input that was left out
+  Operand moving(std::size_t some) const {
+    Operand made = *this;
+    made.moved = some;
+    return made;
+  }
   // The device's address, once it is known; null for what was left out. T says how the kernel takes it.
   template <class T = std::byte>
   T* address() const {
@@ -42,6 +55,15 @@ struct Stage {
   std::vector<Operand> reads, writes;
   std::function<Call()> bind;
   double multiplyAdds = 0;
+  StageKind kind = StageKind::memory;
+  DataType factors = DataType::f32;  // of what is multiplied
+  bool tf32 = false;                 // they may be rounded
+  std::string op;                    // as StageCost has it
+  // Between ranks, in turn with all others of the step: what follows waits for it; or gradients, of a step that
+  // exchanges them alone, for which its end waits.
+  enum class Exchange { none, awaited, gradients };
+  Exchange exchange = Exchange::none;
+  RankGroup* group = nullptr;  // of an exchange that is awaited
 
   Call call;  // once bound
   std::vector<Access> accesses;
@@ -86,8 +108,11 @@ class Plan {
   Operand constant(std::vector<std::byte> content);
   // The same, asked for once addresses are known: tables of them.
   Operand constant(std::size_t bytes, std::function<std::vector<std::byte>()> content);
+  // What stays from step to step, zeros before the first.
+  Operand lasting(std::size_t bytes) { return constant(std::vector<std::byte>(bytes)); }
   // Where the store's tensors stand: what `update` and `gradient_squares` go through.
   StoredTensor& stored(TensorId id);
+  Operand inStore(TensorId id);
 
   // One call of one of our kernels, "softmax" + its type's name. `arguments` answers the kernel's struct; called once
   // addresses are known. What a kernel reads and writes at once stands in both lists.
@@ -129,13 +154,24 @@ class Plan {
   Result finish(const BufferPlan::Allocate& allocate);
   // How much memory that would take, instead.
   BufferPlan::Extent measure() { return m_buffers.layOut(); }
+  // What its stages move and compute.
+  std::vector<StageCost> costs() const;
   Operand deliveryWords();  // DeliveryWords of the step
-  // All that changes from step to step without being an input: each scalar of the program in a line of 64 bytes, in the
-  // order of its tensors, and the words of delivery behind them.
-  Operand scalars();
+  // All that changes from step to step, in one block: the inputs in the order of tensors, each at a multiple of 64
+  // bytes, each scalar in a line of 64 bytes, and the words of delivery behind them. `landing` is where the next step's
+  // arrive while the device works with this one's.
+  struct Fed {
+    Operand place, landing;
+    std::size_t scalarsAt = 0;
+  };
+  Fed fed();
+  std::size_t placeInFed(TensorId input) const { return m_buffers.versions(input).front().offset; }
 
  private:
   void prepareTensors();
+  void layOutFed();
+  void guardLosses();
+  Operand lossGuard();
   Operand operand(const BufferPlan::Version& version);
   void deliver(TensorId id);
 
@@ -146,9 +182,11 @@ class Plan {
   DataType m_factors;
   Fusion m_fusion;
   BufferPlan m_buffers;
-  int m_scalars = -1;  // their buffer
-  std::size_t m_scalarBytes = 0;
+  int m_fed = -1, m_landing = -1;  // buffers
+  std::size_t m_fedBytes = 0, m_scalarsAt = 0;
   std::vector<TensorId> m_undelivered;
+  std::vector<TensorId> m_unguarded;  // losses of a training that are not computed yet
+  std::string m_guard;                // what those that are computed leave for deliver(), as shared() has it
   std::vector<std::pair<Operand, std::function<std::vector<std::byte>()>>> m_constants;
   std::vector<Stage> m_stages;
   std::vector<Guard> m_guards;
@@ -163,6 +201,8 @@ std::string named(std::string_view kernel, DataType type);
 using Lowering = void (*)(Plan& plan, const Operation& operation);
 // Null for an op that this backend does not know.
 Lowering findLowering(std::string_view op);
+// What its own kernels' speed goes by.
+StageKind kindOf(std::string_view op);
 // What it takes and gives in 16 bits.
 SixteenBits inSixteenBits(const Program& program, const Operation& operation);
 // What else its kernels do in the same pass.

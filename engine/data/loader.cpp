@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -154,19 +155,22 @@ class BackgroundLoader : public Loader {
       throwError(ErrorCode::badProject, "the network wants the variable '{}', but the dataset has {}", wanted.variable,
                  all);
     }
-    if (wanted.type != DataType::f32 && wanted.type != DataType::i32)
-      throwError(ErrorCode::internal, "batches hold f32 or i32, not {}", toString(wanted.type));
+    const bool raw = wanted.type == DataType::u8;
+    if (!raw && wanted.type != DataType::f32 && wanted.type != DataType::i32)
+      throwError(ErrorCode::internal, "batches hold f32, i32 or u8, not {}", toString(wanted.type));
     const auto place = static_cast<std::size_t>(index);
     Column column{wanted, place,
                   Preparation(schema.variables[place], m_options.prepare, m_options.random, m_options.seed), 0, 0};
-    column.elements = column.preparation.shape().elements();
+    if (raw && (schema.variables[place].type != DataType::u8 || schema.variables[place].varying))
+      throwError(ErrorCode::internal, "'{}' is not stored as bytes of one shape", wanted.variable);
+    column.elements = raw ? schema.variables[place].shape.elements() : column.preparation.shape().elements();
     if (column.elements != wanted.shape.elements())
       throwError(ErrorCode::badProject,
                  "the network's input for '{}' has the shape {} ({} numbers), but the dataset gives {} ({} numbers) "
                  "after preparation",
                  wanted.variable, wanted.shape.toString(), wanted.shape.elements(),
                  column.preparation.shape().toString(), column.elements);
-    column.bytes = static_cast<std::size_t>(column.elements) * sizeof(float);
+    column.bytes = static_cast<std::size_t>(column.elements) * bytesOf(wanted.type);
     return column;
   }
 
@@ -260,6 +264,10 @@ class BackgroundLoader : public Loader {
       Shape& shape = scratch.shapes[c];
       const auto raw = m_dataset->read(row, column.variable, &shape);
       std::byte* const to = slot.memory[c].get() + column.bytes * static_cast<std::size_t>(at);
+      if (column.wanted.type == DataType::u8) {
+        std::memcpy(to, raw.data(), column.bytes);
+        continue;
+      }
       if (column.wanted.type == DataType::f32) {
         column.preparation.apply(raw, shape, row, slot.batch.epoch,
                                  {reinterpret_cast<float*>(to), static_cast<std::size_t>(column.elements)});

@@ -24,7 +24,7 @@ bool normalises(const Json& step, const Variable& variable);
 struct LoaderColumn {
   std::string variable;           // of the dataset
   Shape shape;                    // of one sample, as the network's Input wants it; the same number of elements
-  DataType type = DataType::f32;  // f32, or i32 for labels and indices
+  DataType type = DataType::f32;  // f32, or i32 for labels and indices; u8: bytes as they are stored, not prepared
 };
 
 struct LoaderOptions {

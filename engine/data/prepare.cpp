@@ -36,7 +36,7 @@ bool appliesTo(const Json& step, const Entry& entry, const Variable& variable) {
   if (variable.kind == VariableKind::scalar) return false;
   if (entry.category == "values") return true;
   const bool image = layoutOf(variable, variable.shape).image;
-  return entry.id == "Flip" ? image : variable.kind != VariableKind::vector;
+  return entry.id == "Flip" || entry.id == "Cutout" ? image : variable.kind != VariableKind::vector;
 }
 
 SampleLayout layoutOf(const Variable& variable, const Shape& shape) {
@@ -109,8 +109,8 @@ void Preparation::addValues(const Json& step, const Entry& entry) {
     m_scale[c] = static_cast<float>(m_scale[c] * by);
     m_shift[c] = static_cast<float>(m_shift[c] * by + add);
     // Borders that were put on before go through this step as the sample itself does.
-    for (Window& window : m_windows) {
-      if (!window.border.empty()) window.border[c] = static_cast<float>(window.border[c] * by + add);
+    for (std::vector<float>& border : m_borders) {
+      if (!border.empty()) border[c] = static_cast<float>(border[c] * by + add);
     }
   }
 }
@@ -122,17 +122,19 @@ void Preparation::addWindow(const Json& step, const Entry& entry, std::uint64_t 
   if (m_variable.kind == VariableKind::vector || m_variable.kind == VariableKind::scalar)
     throwError(ErrorCode::badProject, "it needs an image or a clip, but {} is a {}; name another variable",
                m_variable.name, toString(m_variable.kind));
-  if (m_windows.size() == kMostWindows)
+  if (m_steps.size() == kMostWindows)
     throwError(ErrorCode::badProject, "more than {} steps move pixels; remove some", kMostWindows);
-  Window window{.kind = Kind::crop, .number = number};
-  if (entry.id == "Flip") {
-    if (!m_layout.image)
-      throwError(ErrorCode::badProject, "it mirrors images, but {} is a {}", m_variable.name,
-                 toString(m_variable.kind));
-    if (!random) return;
-    window.kind = Kind::flip;
+  WindowStep window{.number = number};
+  std::vector<float> border;
+  const bool flips = entry.id == "Flip", cuts = entry.id == "Cutout";
+  if ((flips || cuts) && !m_layout.image)
+    throwError(ErrorCode::badProject, "it {} images, but {} is a {}", flips ? "mirrors" : "blots out parts of",
+               m_variable.name, toString(m_variable.kind));
+  if ((flips || cuts) && !random) return;
+  if (flips) {
+    window.kind = WindowKind::flip;
     window.probability = values.real("probability");
-    m_windows.push_back(std::move(window));
+    add(window, {});
     return;
   }
   const auto extentsOf = [&](std::string_view key) {
@@ -140,10 +142,16 @@ void Preparation::addWindow(const Json& step, const Entry& entry, std::uint64_t 
     window.rows = axes == 2 ? given[0] : 0;
     window.columns = given.back();
   };
+  if (cuts) {
+    window.kind = WindowKind::cut;
+    extentsOf("size");
+    add(window, std::vector<float>(m_scale.size(), static_cast<float>(values.real("value"))));
+    return;
+  }
   const std::string position = values.text("position");
-  window.position = position == "start"              ? Position::start
-                    : position == "random" && random ? Position::random
-                                                     : Position::centre;
+  window.position = position == "start"              ? WindowPosition::start
+                    : position == "random" && random ? WindowPosition::random
+                                                     : WindowPosition::centre;
   const auto each = [&](auto&& change) {
     if (axes == 2) change(rows, window.rows);
     change(columns, window.columns);
@@ -159,17 +167,22 @@ void Preparation::addWindow(const Json& step, const Entry& entry, std::uint64_t 
     });
   } else {
     if (values.has("by") == values.has("to")) throwError(ErrorCode::badProject, "it needs either 'by' or 'to'");
-    window.border.assign(m_scale.size(), static_cast<float>(values.real("value")));
-    window.kind = values.has("by") ? Kind::padBy : Kind::padTo;
+    border.assign(m_scale.size(), static_cast<float>(values.real("value")));
+    window.kind = values.has("by") ? WindowKind::padBy : WindowKind::padTo;
     extentsOf(values.has("by") ? "by" : "to");
     each([&](Extents& extents, std::int64_t size) {
-      if (window.kind == Kind::padBy)
+      if (window.kind == WindowKind::padBy)
         extents = {extents.low + 2 * size, extents.high + 2 * size};
       else
         extents = {std::max(extents.low, size), std::max(extents.high, size)};
     });
   }
-  m_windows.push_back(std::move(window));
+  add(window, std::move(border));
+}
+
+void Preparation::add(const WindowStep& window, std::vector<float> border) {
+  m_steps.push_back(window);
+  m_borders.push_back(std::move(border));
 }
 
 void Preparation::finish(const Variable& variable, const Extents& rows, const Extents& columns) {

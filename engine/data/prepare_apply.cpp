@@ -1,6 +1,5 @@
 // One sample through its window and its multiply-add.
 #include <algorithm>
-#include <array>
 
 #include "engine/base/error.h"
 #include "engine/base/philox.h"
@@ -10,12 +9,7 @@
 namespace loom {
 namespace {
 
-// A piece of the output, in its coordinates; may reach beyond it.
-struct Rectangle {
-  std::int64_t top = 0, left = 0, rows = 0, columns = 0;
-};
-
-Rectangle intersection(const Rectangle& a, const Rectangle& b) {
+SampleRectangle intersection(const SampleRectangle& a, const SampleRectangle& b) {
   const std::int64_t top = std::max(a.top, b.top), left = std::max(a.left, b.left);
   return {top, left, std::max<std::int64_t>(std::min(a.top + a.rows, b.top + b.rows) - top, 0),
           std::max<std::int64_t>(std::min(a.left + a.columns, b.left + b.columns) - left, 0)};
@@ -26,75 +20,27 @@ Rectangle intersection(const Rectangle& a, const Rectangle& b) {
 void Preparation::apply(std::span<const std::byte> raw, const Shape& shape, std::int64_t row, std::int64_t epoch,
                         std::span<float> out) const {
   const SampleLayout in = layoutOf(m_variable, shape);
-  // Where the stored sample and what stood before each padding lie in the output: every step moves them all.
-  Rectangle size{0, 0, in.rows, in.columns};
-  Rectangle content = size;
-  bool mirrored = false;
-  std::array<Rectangle, kMostWindows> inside{};
-  std::array<const Window*, kMostWindows> pads{};
-  std::size_t padCount = 0;
-  const Philox random(m_seed, "prepare");
-  for (const Window& window : m_windows) {
-    std::int64_t down = 0, right = 0;
-    const auto words =
-        window.kind == Kind::flip || window.position == Position::random
-            ? random(static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(epoch) << 8 | window.number)
-            : Philox::Block{};
-    switch (window.kind) {
-      case Kind::crop: {
-        const std::int64_t rows = m_layout.image ? window.rows : size.rows;
-        const std::int64_t freeRows = size.rows - rows, freeColumns = size.columns - window.columns;
-        if (freeRows < 0 || freeColumns < 0)
-          throwError(ErrorCode::badData, "row {}: {} has {} steps, but {} are to be cut out", row, m_variable.name,
-                     size.columns, window.columns);
-        const auto place = [&](std::int64_t room, std::uint32_t word) {
-          if (window.position == Position::random)
-            return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) * static_cast<std::uint64_t>(room + 1) >>
-                                             32);
-          return window.position == Position::centre ? room / 2 : 0;
-        };
-        down = -place(freeRows, words[0]);
-        right = -place(freeColumns, words[1]);
-        size.rows = rows;
-        size.columns = window.columns;
-        break;
-      }
-      case Kind::padBy:
-      case Kind::padTo: {
-        inside[padCount] = size;
-        pads[padCount++] = &window;
-        const auto grow = [&](std::int64_t& extent, std::int64_t by) {
-          const std::int64_t more = window.kind == Kind::padBy ? 2 * by : std::max<std::int64_t>(by - extent, 0);
-          extent += more;
-          return window.position == Position::start && window.kind == Kind::padTo ? 0 : more / 2;
-        };
-        if (m_layout.image) down = grow(size.rows, window.rows);
-        right = grow(size.columns, window.columns);
-        break;
-      }
-      case Kind::flip:
-        if (Philox::toUniform(words[0]) < window.probability) {
-          content.left = size.columns - content.left - content.columns;
-          for (std::size_t p = 0; p < padCount; ++p) inside[p].left = size.columns - inside[p].left - inside[p].columns;
-          mirrored = !mirrored;
-        }
-        break;
-    }
-    content.top += down;
-    content.left += right;
-    for (std::size_t p = 0; p < padCount; ++p) {
-      inside[p].top += down;
-      inside[p].left += right;
-    }
-  }
+  const Philox random(m_seed, kPrepareStream);
+  const SampleWindow window = windowOf(
+      m_steps.data(), static_cast<int>(m_steps.size()), in.rows, in.columns, m_layout.image,
+      [&](std::uint64_t number) { return random(static_cast<std::uint64_t>(row), windowCounter(epoch, number)); });
+  const SampleRectangle &size = window.size, &content = window.content;
+  if (window.lacking >= 0)
+    throwError(ErrorCode::badData, "row {}: {} has {} steps, but {} are to be cut out", row, m_variable.name,
+               size.columns, m_steps[static_cast<std::size_t>(window.lacking)].columns);
+  const bool mirrored = window.mirrored;
 
   const std::int64_t inner = in.inner, area = size.rows * size.columns * inner;
   const auto channelOf = [&](std::int64_t plane) { return m_layout.image ? static_cast<std::size_t>(plane) : 0; };
-  Rectangle region = size;
-  for (std::size_t p = padCount; p-- > 0;) {
-    const Rectangle within = intersection(region, inside[p]);
+  const auto borderOf = [&](int place) -> const std::vector<float>& {
+    return m_borders[static_cast<std::size_t>(window.borders[place].step)];
+  };
+  SampleRectangle region = size;
+  for (int p = window.count; p-- > 0;) {
+    if (window.borders[p].within) continue;
+    const SampleRectangle within = intersection(region, window.borders[p].area);
     if (within.rows != region.rows || within.columns != region.columns) {
-      const auto& border = pads[p]->border;
+      const auto& border = borderOf(p);
       for (std::int64_t plane = 0; plane < in.planes; ++plane) {
         for (std::int64_t y = region.top; y < region.top + region.rows; ++y) {
           float* const to = out.data() + plane * area + (y * size.columns + region.left) * inner;
@@ -109,13 +55,12 @@ void Preparation::apply(std::span<const std::byte> raw, const Shape& shape, std:
     }
     region = within;
   }
-  const Rectangle seen = intersection(region, content);
-  if (seen.rows == 0 || seen.columns == 0) return;
+  const SampleRectangle seen = intersection(region, content);
 
   const std::size_t element = bytesOf(m_variable.type);
   const bool whole = seen.columns == size.columns && seen.columns == in.columns &&
                      !mirrored;  // rows lie one behind the other on both sides
-  for (std::int64_t plane = 0; plane < in.planes; ++plane) {
+  for (std::int64_t plane = 0; plane < in.planes && seen.rows > 0 && seen.columns > 0; ++plane) {
     const float scale = m_scale[channelOf(plane)], shift = m_shift[channelOf(plane)];
     const std::int64_t rows = whole ? 1 : seen.rows, count = (whole ? seen.rows : 1) * seen.columns * inner;
     for (std::int64_t y = 0; y < rows; ++y) {
@@ -141,6 +86,17 @@ void Preparation::apply(std::span<const std::byte> raw, const Shape& shape, std:
         }
       }
     }
+  }
+  // What is blotted out, over all that was there when it was, and over no border that came behind it.
+  for (int p = 0; p < window.count; ++p) {
+    if (!window.borders[p].within) continue;
+    SampleRectangle cut = intersection(size, window.borders[p].area);
+    for (int later = p + 1; later < window.count; ++later)
+      if (!window.borders[later].within) cut = intersection(cut, window.borders[later].area);
+    for (std::int64_t plane = 0; plane < in.planes; ++plane)
+      for (std::int64_t y = cut.top; y < cut.top + cut.rows; ++y)
+        std::fill_n(out.data() + plane * area + y * size.columns + cut.left, cut.columns,
+                    borderOf(p)[channelOf(plane)]);
   }
 }
 

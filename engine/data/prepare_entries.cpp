@@ -159,10 +159,36 @@ Entry flipEntry() {
                      variableField()}};
 }
 
+Entry cutoutEntry() {
+  return {
+      .id = "Cutout",
+      .label = "Cut-out",
+      .category = "random",
+      .icon = "crop",
+      .aliases = {"RandomErasing", "CutOut"},
+      .summary = "Blots out a rectangle at a random place of each image",
+      .help =
+          "The network must then look at more than one part of a picture (DeVries and Taylor, 2017). The rectangle's "
+          "middle is any pixel, so that a part of it may fall outside. Left out in validation.",
+      .fields = {{.key = "size",
+                  .label = "Size",
+                  .help = "Height and width of the rectangle (one number for both).",
+                  .type = FieldType::integers,
+                  .hard = Range{1, 65535},
+                  .important = true},
+                 {.key = "value",
+                  .label = "Value",
+                  .help = "What stands there then, in the scale that values have at this step.",
+                  .type = FieldType::real,
+                  .defaultValue = 0.0,
+                  .hard = Range{-1e30, 1e30}},
+                 variableField()}};
+}
+
 }  // namespace
 
 std::vector<const Entry*> prepareEntries() {
-  static const Entry entries[] = {scaleEntry(), normaliseEntry(), cropEntry(), padEntry(), flipEntry()};
+  static const Entry entries[] = {scaleEntry(), normaliseEntry(), cropEntry(), padEntry(), flipEntry(), cutoutEntry()};
   std::vector<const Entry*> pointers;
   for (const Entry& entry : entries) pointers.push_back(&entry);
   return pointers;

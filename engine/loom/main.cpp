@@ -31,6 +31,7 @@ void waitGently(char** arguments) {
 
 int main(int count, char** arguments) {
   waitGently(arguments);
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);  // GPUs are counted as `nvidia-smi` does, on all ranks alike
   struct sigaction action {};
   action.sa_handler = askToStop;
   ::sigaction(SIGINT, &action, nullptr);

@@ -1,21 +1,16 @@
-// check, plan, catalogue: what can be said of a project without training it.
+// check, catalogue: what can be said of a project without training it.
 #include <CLI/CLI.hpp>
 
 #include "engine/base/error.h"
 #include "engine/base/words.h"
 #include "engine/data/dataset.h"
 #include "engine/data/loader.h"
-#include "engine/network/project_arguments.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/analysis.h"
+#include "engine/network/project_arguments.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/run/exit_code.h"
 #include "engine/schedules/schedule.h"
-#ifdef GRADLOOM_HAS_PLANNER
-#include "engine/planner/plan.h"
-#include "engine/program/backend.h"
-#include "engine/training/settings.h"
-#endif
 
 namespace loom {
 namespace {
@@ -23,7 +18,6 @@ namespace {
 struct ProjectArguments {
   std::string project, category;
   std::vector<std::string> settings;
-  std::string device = "auto";
   bool json = false;
 };
 
@@ -99,30 +93,6 @@ void addCheck(CLI::App& app, Session& session) {
   addProjectVerb(app, "check", "Every fault of a project, without training it", given)->callback([&session, given] {
     session.chosen = [given] { return check(*given); };
   });
-}
-
-void addPlan(CLI::App& app, Session& session) {
-#ifdef GRADLOOM_HAS_PLANNER
-  auto given = std::make_shared<ProjectArguments>();
-  CLI::App* verb = addProjectVerb(app, "plan", "What a run will cost before it starts", given);
-  verb->add_flag("--json", given->json, "One JSON object");
-  verb->callback([&session, given] {
-    session.chosen = [given] {
-      const Project project = loadForTraining(projectFile(given->project), given->settings).project;
-      const TrainSettings settings = readSettings(project.training.settings);
-      const auto backend = makeBackend("auto", settings.threads);
-      const ProjectPlan plan = planTraining(project, [&](const Program& program) {
-        const auto bytes = backend->measure(program, {.precision = settings.precision, .threads = settings.threads});
-        return StepMemory{static_cast<std::int64_t>(bytes.shared), static_cast<std::int64_t>(bytes.lasting)};
-      });
-      fmt::print("{}", given->json ? toJson(plan).dump(2) + "\n" : toText(plan));
-      return kExitDone;
-    };
-  });
-#else
-  (void)app;
-  (void)session;
-#endif
 }
 
 void addCatalogue(CLI::App& app, Session& session) {

@@ -174,6 +174,9 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   bool logged = false;
   options.stop = &stop;
   options.communicator = &job.communicator();
+  options.connect = makeConnection(given.device, [&console](const std::string& reason) {
+    if (console) console->line("warning: gradients go from GPU to GPU through the hosts: " + reason);
+  });
   options.failed = [&job](const Error& error) { job.fail(error); };
   options.observer = [&](const Event& event) {
     if (!logged) {  // the folder exists and is ours by now

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "engine/training/parallel.h"
+
 namespace CLI {
 class App;
 }
@@ -38,6 +40,9 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
 // "auto", "cpu", "cuda", "reference". `timesEngines`: of what a GPU's libraries offer the fastest is found out by
 // trying it once, and kept. Throws Error(device) for what this machine or build lacks.
 std::unique_ptr<Backend> makeBackend(const std::string& device, int threads, bool timesEngines = false);
+
+// For ranks with a GPU each: NCCL on its streams. Null for other devices. `tell`: why ranks exchange through the host.
+ConnectStreams makeConnection(const std::string& device, std::function<void(const std::string&)> tell);
 
 std::string versionText();
 

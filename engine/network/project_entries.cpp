@@ -103,6 +103,18 @@ Entry settings() {
        .hard = Range{1e-12, 1e12},
        .comfortable = Range{0.01, 100},
        .optional = true},
+      {.key = "memory_budget",
+       .label = "Memory of activations",
+       .help =
+           "What a step computes may take so much beside weights, gradients and inputs, on each rank. Where it would "
+           "take more, a part of the activations is not kept for the backward part but computed again there: the "
+           "same numbers to the bit, in more time. loom plan shows what it takes and what the budget costs. Absent: no "
+           "limit.",
+       .type = FieldType::real,
+       .defaultValue = nullptr,
+       .hard = Range{0.001, 1e9},
+       .unit = "MiB",
+       .optional = true},
       {.key = "threads",
        .label = "Threads",
        .help = "Of the processor; 0 takes as many as the machine gives.",

@@ -4,6 +4,7 @@
 //   running variance <- momentum old + (1 - momentum) v n / (n - 1)      (v itself where n is 1)
 // Gradient: with h = (x - m) r, dgamma = sum(dy h), dbeta = sum(dy), dx = gamma r (dy - dbeta / n - h dgamma / n).
 // Inference: y = gamma (x - mean) / sqrt(variance + epsilon) + beta with the running values.
+// Again: y = gamma (x - m) r + beta with the m and r that were taken before, for a y that was not kept.
 #include <cmath>
 
 #include "engine/ops/normalisation.h"
@@ -145,6 +146,37 @@ void referenceInference(ops::References inputs, ops::Outputs outputs, const Attr
   }
 }
 
+// An affine map of each channel again, of which the statistics are inputs like any other.
+ops::Gradients gradientOfAgain(ProgramBuilder& builder, const GradientArguments& arguments) {
+  const TensorId x = arguments.inputs[0], gamma = arguments.inputs[1], dy = arguments.outputGradients[0];
+  const Shape shape = builder.shape(x);
+  const std::int64_t axis = ops::axisOf(shape, arguments.attributes, 1);
+  const auto spread = [&](TensorId vector) { return ops::alongAxis(builder, vector, shape, axis); };
+  const auto sumOf = [&](TensorId values) { return builder.add("bias_gradient", {values}, {{"axis", axis}}); };
+  const auto product = [&](TensorId a, TensorId b) { return ops::binary(builder, "multiply", a, b); };
+  const TensorId inverse = spread(arguments.inputs[4]);
+  const TensorId centred = ops::binary(builder, "subtract", x, spread(arguments.inputs[3]));
+  const TensorId scaled = gamma == kNoTensor ? dy : product(dy, spread(gamma));
+  ops::Gradients gradients(5, kNoTensor);
+  gradients[0] = product(scaled, inverse);
+  if (arguments.wanted[1]) gradients[1] = sumOf(product(product(dy, inverse), centred));
+  if (arguments.wanted[2]) gradients[2] = sumOf(dy);
+  if (arguments.wanted[3]) gradients[3] = builder.add("unary", {sumOf(gradients[0])}, {{"function", "negative"}});
+  if (arguments.wanted[4]) gradients[4] = sumOf(product(scaled, centred));
+  return gradients;
+}
+
+void referenceAgain(ops::References inputs, ops::Outputs outputs, const Attributes& attributes) {
+  const ops::AxisView view = ops::viewAlong(inputs[0]->shape, ops::axisOf(inputs[0]->shape, attributes, 1));
+  for (std::int64_t c = 0; c < view.length; ++c) {
+    const double mean = inputs[3]->values[static_cast<std::size_t>(c)],
+                 inverse = inputs[4]->values[static_cast<std::size_t>(c)];
+    const double gamma = valueOr(inputs[1], c, 1), beta = valueOr(inputs[2], c, 0);
+    forEachOf(view, c,
+              [&](std::size_t i) { outputs[0].values[i] = gamma * (inputs[0]->values[i] - mean) * inverse + beta; });
+  }
+}
+
 }  // namespace batch_normalization_op
 
 const OpDefinition& defineBatchNormalizationOp() {
@@ -156,6 +188,7 @@ const OpDefinition& defineBatchNormalizationOp() {
       .reference = reference,
       .signature = "x, gamma?, beta?, mean, variance -> y, batch_mean, batch_inverse_deviation",
       .updates = {3, 4},
+      .again = "batch_normalization_again",
       .batchStatistics = true};
   return op;
 }
@@ -177,6 +210,17 @@ const OpDefinition& defineBatchNormalizationInferenceOp() {
                                .gradient = gradientOfInference,
                                .reference = referenceInference,
                                .signature = "x, gamma?, beta?, mean, variance -> y",
+                               .reusable = {0}};
+  return op;
+}
+
+const OpDefinition& defineBatchNormalizationAgainOp() {
+  using namespace batch_normalization_op;
+  static const OpDefinition op{.name = "batch_normalization_again",
+                               .infer = inferInference,
+                               .gradient = gradientOfAgain,
+                               .reference = referenceAgain,
+                               .signature = "x, gamma?, beta?, batch_mean, batch_inverse_deviation -> y",
                                .reusable = {0}};
   return op;
 }

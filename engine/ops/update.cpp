@@ -1,6 +1,7 @@
 // update: an optimizer's step on all of its tensors. The rule (engine/optimizers) with its hyper-parameters is an
 // attribute; what changes from step to step comes as scalars. In this order:
-//   1. Where one of the squares is not finite, nothing is changed and all ratios are 1.
+//   1. Where one of the squares is not finite, nothing is changed and all ratios are 1; nor by later updates, where a
+//      machine was given some before it came so far (program/README.md).
 //   2. gradients are scaled by min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of squares)
 //   3. a rule that measures answers each tensor's trust ratio; others, and tensors that are not `scaled`, have 1
 //   4. the rule on every element

@@ -1,5 +1,9 @@
 #include "engine/passes/fusion.h"
 
+#include <numeric>
+
+#include "engine/passes/recomputation.h"
+
 namespace loom {
 namespace {
 
@@ -12,6 +16,8 @@ class Planner {
   Planner(const Program& program, const std::function<Joins(const Operation&)>& joinsOf)
       : m_program(program), m_joinsOf(joinsOf) {
     m_fusion.outputs.resize(program.operations.size());
+    m_fusion.computedBy.resize(program.operations.size());
+    std::iota(m_fusion.computedBy.begin(), m_fusion.computedBy.end(), 0);
     m_fusion.consumers.resize(program.tensors.size());
     m_producer.assign(program.tensors.size(), -1);
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
@@ -51,11 +57,19 @@ class Planner {
            m_program.tensor(operation.inputs[input]).role != TensorRole::parameterGradient;
   }
   std::vector<int>& consumers(TensorId id) { return m_fusion.consumers[static_cast<std::size_t>(id)]; }
+  // `other` is computed in the pass of operation i.
+  void join(int other, std::size_t i) {
+    m_fusion.outputs[static_cast<std::size_t>(other)].skip = true;
+    m_fusion.computedBy[static_cast<std::size_t>(other)] = static_cast<int>(i);
+  }
   const Operation& operation(int index) const { return m_program.operations[static_cast<std::size_t>(index)]; }
-  // The one operation that reads the tensor, -1 when there are others or none.
+  // The one operation that reads the tensor, -1 when there are others or none. What is computed again is joined as it
+  // was the first time, or it would be rounded elsewhere.
   int only(TensorId id) {
     const auto& all = consumers(id);
-    return all.size() == 1 && m_program.tensor(id).role == TensorRole::intermediate ? all[0] : -1;
+    if (all.size() != 1 || all[0] < 0 || m_program.tensor(id).role != TensorRole::intermediate) return -1;
+    const int maker = m_producer[static_cast<std::size_t>(id)];
+    return maker < 0 || repetitionOf(operation(maker)) == repetitionOf(operation(all[0])) ? all[0] : -1;
   }
 
   void takeRelu(std::size_t i) {
@@ -64,7 +78,7 @@ class Planner {
     if (next < 0 || !is(operation(next), Pointwise::relu)) return;
     mine.relu = true;
     mine.output = operation(next).outputs[0];
-    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+    join(next, i);
   }
 
   // y = normalise(x), sum = y + other: `other` must stand before the normalisation runs.
@@ -80,7 +94,7 @@ class Planner {
     // A tensor whose producer was itself fused into a later operation would not be there yet.
     mine.addend = other;
     mine.output = operation(next).outputs[0];
-    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+    join(next, i);
     consumers(other).push_back(static_cast<int>(i));
   }
 
@@ -94,7 +108,7 @@ class Planner {
     FusedOutput& mine = m_fusion.outputs[i];
     mine.mask = operation(maker).inputs[1];
     mine.maskedFrom = operation(maker).inputs[2];
-    m_fusion.outputs[static_cast<std::size_t>(maker)].skip = true;
+    join(maker, i);
     consumers(mine.mask).push_back(static_cast<int>(i));
     consumers(mine.maskedFrom).push_back(static_cast<int>(i));
   }
@@ -107,7 +121,7 @@ class Planner {
     if (m_producer[static_cast<std::size_t>(operation(next).inputs[1])] >= static_cast<int>(i)) return;
     mine.mask = operation(next).inputs[1];
     mine.output = operation(next).outputs[0];
-    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+    join(next, i);
     consumers(mine.mask).push_back(static_cast<int>(i));
   }
 
@@ -120,7 +134,7 @@ class Planner {
       return;
     mine.relu = true;
     mine.output = operation(next).outputs[0];
-    m_fusion.outputs[static_cast<std::size_t>(next)].skip = true;
+    join(next, i);
   }
 
   const Program& m_program;

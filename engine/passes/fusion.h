@@ -31,6 +31,7 @@ struct FusedOutput {
 
 struct Fusion {
   std::vector<FusedOutput> outputs;         // by operation
+  std::vector<int> computedBy;              // by operation: itself, or the one in whose pass it is computed
   std::vector<std::vector<int>> consumers;  // by tensor: operations that really read it; -1 for the program's end
 };
 

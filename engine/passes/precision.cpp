@@ -17,7 +17,7 @@ void keepInSixteenBits(Program& program, DataType type, const std::function<Sixt
       keep(operation.inputs[k],
            std::find(places.inputs.begin(), places.inputs.end(), static_cast<int>(k)) != places.inputs.end());
     for (std::size_t k = 0; k < operation.outputs.size(); ++k) {
-      keep(operation.outputs[k], places.output && k == 0);
+      keep(operation.outputs[k], static_cast<int>(k) < places.outputs);
       if (operation.outputs[k] != kNoTensor) written[static_cast<std::size_t>(operation.outputs[k])] = true;
     }
   }

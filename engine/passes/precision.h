@@ -11,8 +11,8 @@ namespace loom {
 // What a backend's kernels take and give in 16 bits; places beyond these stay f32.
 struct SixteenBits {
   std::vector<int> inputs;
-  bool output = false;  // the first
-  int like = -1;        // and only where this input is kept in 16 bits: the output is found in it again, bit for bit
+  int outputs = 0;  // the first so many
+  int like = -1;    // the first only where this input is kept in 16 bits: it is found in it again, bit for bit
 };
 
 // Changes the type of intermediate f32 tensors to `type` (bf16, f16). Run last: shape rules are not asked again.

@@ -61,6 +61,9 @@ CostPlan planCosts(const Program& program, const StepMemory& memory,
   plan.weightBytes = plan.gradientBytes = plan.parameters * kFloat;
   plan.activationBytes = memory.activations;
   plan.inputBytes = memory.inputs;
+  plan.keptActivationBytes = std::max(memory.keptActivations, memory.activations);
+  plan.operationsAgain = memory.operationsAgain;
+  plan.againMultiplyAdds = memory.againMultiplyAdds * static_cast<double>(passes);
   plan.forwardMultiplyAdds = program.multiplyAdds(false) * static_cast<double>(passes);
   plan.backwardMultiplyAdds = program.multiplyAdds(true) * static_cast<double>(passes);
   return plan;
@@ -100,6 +103,9 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
     total.optimizerBytes += planned.cost.optimizerBytes;
     total.activationBytes = std::max(total.activationBytes, planned.cost.activationBytes);
     total.inputBytes += planned.cost.inputBytes;
+    total.keptActivationBytes = std::max(total.keptActivationBytes, planned.cost.keptActivationBytes);
+    total.operationsAgain += planned.cost.operationsAgain;
+    total.againMultiplyAdds += planned.cost.againMultiplyAdds / update.every;
     // An update that runs every k-th step counts for its share of a step.
     total.forwardMultiplyAdds += planned.cost.forwardMultiplyAdds / update.every;
     total.backwardMultiplyAdds += planned.cost.backwardMultiplyAdds / update.every;

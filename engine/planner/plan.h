@@ -1,6 +1,6 @@
 #pragma once
-// What a run needs before it starts, counted from the very program that will run: memory by purpose and arithmetic per step.
-// Counts only; times are measured, never invented.
+// What a run needs before it starts, counted from the very program that will run: memory by purpose and arithmetic per
+// step. Counts only; of times see step_time.h.
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,6 +21,10 @@ struct CostPlan {
   std::int64_t inputBytes = 0;     // what stays beside it: one shard of every Input; a machine's results and packed weights
   double forwardMultiplyAdds = 0;  // of one step, all its passes
   double backwardMultiplyAdds = 0;
+  // Where a memory budget asks that activations be computed again instead of kept:
+  std::int64_t keptActivationBytes = 0;  // what activationBytes were if all were kept
+  std::int64_t operationsAgain = 0;      // of one pass
+  double againMultiplyAdds = 0;          // of one step, beside those of its two parts
   std::int64_t totalBytes() const;
 };
 
@@ -28,9 +32,13 @@ struct CostPlan {
 struct StepMemory {
   std::int64_t activations = 0;  // the arena
   std::int64_t inputs = 0;       // what stays from step to step
+  // What a memory budget changes: the arena if nothing were computed again, and what is.
+  std::int64_t keptActivations = 0;
+  std::int64_t operationsAgain = 0;
+  double againMultiplyAdds = 0;
 };
-// A machine's own answer (Backend::measure); or, where no machine is at hand, that of row-major f32 without scratch memory:
-// an estimate.
+// A machine's own answer (Backend::measure); or, where no machine is at hand, that of row-major f32 without scratch
+// memory: an estimate. planTraining() asks it once for each update, in their order.
 using MemoryOf = std::function<StepMemory(const Program&)>;
 StepMemory rowMajorMemory(const Program& program);
 

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
 #include "engine/base/json.h"
+#include "engine/planner/numbers_text.h"
 #include "engine/planner/plan.h"
 
 namespace loom {
-namespace {
 
-// Three significant digits: "4.00 MiB".
-std::string scaled(double value, double step, std::initializer_list<const char*> units) {
+std::string scaledText(double value, double step, std::initializer_list<const char*> units) {
   auto unit = units.begin();
   while (value >= step && unit + 1 != units.end()) {
     value /= step;
@@ -17,16 +16,18 @@ std::string scaled(double value, double step, std::initializer_list<const char*>
   return fmt::format("{:.{}f} {}", value, decimals, *unit);
 }
 
-std::string bytes(std::int64_t count) {
-  return scaled(static_cast<double>(count), 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+std::string bytesText(std::int64_t count) {
+  return scaledText(static_cast<double>(count), 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
 }
 
-std::string grouped(std::int64_t count) {
+std::string groupedText(std::int64_t count) {
   std::string text = std::to_string(count);
   for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3)
     text.insert(static_cast<std::size_t>(place), ",");
   return text;
 }
+
+namespace {
 
 Json toJson(const CostPlan& cost) {
   return {{"parameters", cost.parameters},
@@ -35,10 +36,13 @@ Json toJson(const CostPlan& cost) {
           {"optimizer_bytes", cost.optimizerBytes},
           {"state_bytes", cost.stateBytes},
           {"activation_bytes", cost.activationBytes},
+          {"kept_activation_bytes", cost.keptActivationBytes},
+          {"operations_again", cost.operationsAgain},
           {"input_bytes", cost.inputBytes},
           {"total_bytes", cost.totalBytes()},
           {"forward_multiply_adds", cost.forwardMultiplyAdds},
-          {"backward_multiply_adds", cost.backwardMultiplyAdds}};
+          {"backward_multiply_adds", cost.backwardMultiplyAdds},
+          {"again_multiply_adds", cost.againMultiplyAdds}};
 }
 
 std::string lines(const CostPlan& cost) {
@@ -46,16 +50,21 @@ std::string lines(const CostPlan& cost) {
   const auto line = [&](const char* what, const std::string& value) {
     text += fmt::format("  {:<26}{:>14}\n", what, value);
   };
-  line("parameters", grouped(cost.parameters));
-  line("weights", bytes(cost.weightBytes));
-  line("gradients", bytes(cost.gradientBytes));
-  line("optimizer", bytes(cost.optimizerBytes));
-  if (cost.stateBytes > 0) line("running averages", bytes(cost.stateBytes));
-  line("activations", bytes(cost.activationBytes));
-  line("inputs", bytes(cost.inputBytes));
-  line("memory together", bytes(cost.totalBytes()));
-  line("multiply-adds, forward", scaled(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
-  line("multiply-adds, backward", scaled(cost.backwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  line("parameters", groupedText(cost.parameters));
+  line("weights", bytesText(cost.weightBytes));
+  line("gradients", bytesText(cost.gradientBytes));
+  line("optimizer", bytesText(cost.optimizerBytes));
+  if (cost.stateBytes > 0) line("running averages", bytesText(cost.stateBytes));
+  line("activations", bytesText(cost.activationBytes));
+  if (cost.operationsAgain > 0) line("  if all were kept", bytesText(cost.keptActivationBytes));
+  line("inputs", bytesText(cost.inputBytes));
+  line("memory together", bytesText(cost.totalBytes()));
+  line("multiply-adds, forward", scaledText(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  line("multiply-adds, backward", scaledText(cost.backwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  if (cost.operationsAgain > 0) {
+    line("computed again, operations", groupedText(cost.operationsAgain));
+    line("multiply-adds, again", scaledText(cost.againMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
+  }
   return text;
 }
 
@@ -76,8 +85,9 @@ Json toJson(const ProjectPlan& plan) {
 std::string toText(const ProjectPlan& plan) {
   std::string text;
   for (const UpdatePlan& update : plan.updates) {
-    text += fmt::format("network {}, {}: steps of {} samples", update.network, update.optimizer, grouped(update.batch));
-    if (update.passes > 1) text += fmt::format(" in {} passes of {}", update.passes, grouped(update.shard));
+    text +=
+        fmt::format("network {}, {}: steps of {} samples", update.network, update.optimizer, groupedText(update.batch));
+    if (update.passes > 1) text += fmt::format(" in {} passes of {}", update.passes, groupedText(update.shard));
     text += "\n" + lines(update.cost);
   }
   if (plan.updates.size() > 1)

@@ -14,6 +14,15 @@ double scalarOf(const StepOptions& options, std::string_view name) {
   throwError(ErrorCode::internal, "the program reads a scalar '{}', which no step option gives", name);
 }
 
+StepNumber keptStep(StepNumber step, StepNumber newest, int kept) {
+  if (newest == 0) throwError(ErrorCode::internal, "a result is read before the first step");
+  if (step == kNewestStep) return newest;
+  if (step > newest || step <= newest - kept)
+    throwError(ErrorCode::internal, "a result of step {} is asked for, but those of the last {} of {} are kept", step,
+               kept, newest);
+  return step;
+}
+
 StoredTensor* storedTensor(ParameterStore& store, const Tensor& tensor) {
   switch (tensor.role) {
     case TensorRole::parameter:

@@ -73,6 +73,10 @@ struct OpDefinition {
   // Whether this operation, reading the output of one of the same op, answers what that one read, as long as the shapes
   // agree (a transpose that undoes a transpose). Null: never.
   bool (*undoes)(const Attributes& attributes, const Attributes& earlier);
+  // Of an op that changes states: the op that gives its first output again, to the bit, and changes nothing. It takes
+  // the inputs that are not updated, and behind them the other outputs, which are kept for it. Null: there is none; a
+  // pure operation is simply repeated.
+  const char* again = nullptr;
   // Null: none.
   Pointwise (*pointwise)(const Attributes& attributes) = nullptr;
   // Takes statistics of the samples that are computed at once, unless its attribute `synchronised` says of all ranks';

@@ -54,16 +54,23 @@ class ReferenceExecutable final : public Executable {
     return found->second;
   }
 
-  void run(const StepOptions& options) override {
+  StepNumber run(const StepOptions& options) override {
     for (std::size_t id = 0; id < program().tensors.size(); ++id) load(static_cast<TensorId>(id), options);
     m_evaluator.run();
     for (std::size_t id = 0; id < program().tensors.size(); ++id) storeBack(static_cast<TensorId>(id), options);
+    return ++m_newest;
   }
 
-  double scalarResult(std::string_view name) const override { return m_evaluator.result(name); }
-
-  void readResult(std::string_view name, std::span<float> to) const override { copyResult(name, to); }
-  void readResult(std::string_view name, std::span<double> to) const override { copyResult(name, to); }
+  double scalarResult(std::string_view name, StepNumber step) const override {
+    keptStep(step, m_newest, 1);
+    return m_evaluator.result(name);
+  }
+  void readResult(std::string_view name, std::span<float> to, StepNumber step) const override {
+    copyResult(name, to, step);
+  }
+  void readResult(std::string_view name, std::span<double> to, StepNumber step) const override {
+    copyResult(name, to, step);
+  }
 
   const Program& program() const override { return m_evaluator.program(); }
 
@@ -79,7 +86,8 @@ class ReferenceExecutable final : public Executable {
 
  private:
   template <class T>
-  void copyResult(std::string_view name, std::span<T> to) const {
+  void copyResult(std::string_view name, std::span<T> to, StepNumber step) const {
+    keptStep(step, m_newest, 1);
     for (const NamedResult& result : program().results) {
       if (result.name != name) continue;
       const std::vector<double>& values = m_evaluator.value(result.tensor).values;
@@ -131,6 +139,7 @@ class ReferenceExecutable final : public Executable {
   std::map<std::string, std::vector<std::byte>, std::less<>> m_inputs;
   std::vector<StoredTensor*> m_stored;  // by tensor, null where the store owns none
   std::vector<bool> m_written;          // by tensor
+  StepNumber m_newest = 0;
 };
 
 class ReferenceBackend final : public Backend {

@@ -9,8 +9,11 @@
 #include "engine/network/network.h"
 #include "engine/passes/passes.h"
 #include "engine/program/backend.h"
+#include "engine/program/out_of_memory.h"
 
 namespace loom {
+
+class Feed;
 
 enum class Phase { training, evaluation };
 
@@ -23,6 +26,8 @@ struct CompileRequest {
   const std::vector<std::vector<std::string>>* buckets =
       nullptr;  // training: gradients that are exchanged with other ranks
   Collectives* collectives = nullptr;
+  const Feed* feed = nullptr;  // what the inputs come from: its images as bytes where the machine prepares them
+  std::int64_t passes = 1;  // of a step, as the settings have it: more of them make a batch that does not fit smaller
 };
 
 class CompiledNetworks {
@@ -33,11 +38,15 @@ class CompiledNetworks {
 
   // The program of a request as it is compiled. Throws Error(badProject).
   Program program(const CompileRequest& request) const;
-  // Throws what lowering and the backend throw, with the network's name.
+  // Throws what lowering and the backend throw, with the network's name; where memory does not hold the batch,
+  // Error(device) with what was asked, what is free, and the most samples that would fit.
   Executable& get(const CompileRequest& request);
   std::size_t size() const { return m_made.size(); }
 
  private:
+  CompileOptions optionsOf(const CompileRequest& request) const;
+  [[noreturn]] void refuse(const CompileRequest& request, const OutOfMemory& error) const;
+
   using Key = std::tuple<const Network*, Phase, std::int64_t, int>;
   Backend& m_backend;
   ParameterStore& m_store;

@@ -96,6 +96,7 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
     }
   }
   question.step.accumulate = false;
+  if (question.compile.memoryBudget > 0) question.compile.memoryBudget += static_cast<std::size_t>(question.mostKept);
   for (std::size_t first = 0; first < probes.size();) {
     std::size_t last = first;
     for (std::int64_t bytes = 0; last < probes.size() && (last == first || bytes < question.mostKept); ++last)

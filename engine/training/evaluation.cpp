@@ -7,20 +7,6 @@
 
 namespace loom {
 
-Measured resultsOf(const Executable& executable, double samples) {
-  Measured measured{.samples = samples};
-  std::size_t losses = 0;
-  for (const NamedResult& result : executable.program().results) losses += result.kind == "loss";
-  for (const NamedResult& result : executable.program().results) {
-    if (result.kind != "loss" && result.kind != "metric") continue;
-    const double value = executable.scalarResult(result.name);
-    if (result.kind == "loss") measured.loss += value;
-    // A single loss is told once; several also by name.
-    if (result.kind == "metric" || losses > 1) measured.metrics.emplace_back(result.name, value);
-  }
-  return measured;
-}
-
 Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::unique_ptr<Feed> feed,
                        const Parallel* parallel)
     : m_networks(networks), m_network(network), m_feed(std::move(feed)), m_parallel(parallel) {
@@ -40,7 +26,8 @@ std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
   if (!m_feed->started() || m_feed->nextSample() != 0) m_feed->start(0, 0);  // an interrupted pass begins anew
   const int ranks = m_parallel ? m_parallel->ranks() : 1, logical = m_parallel ? m_parallel->logical : 1;
   const int rank = ranks > 1 ? m_parallel->communicator.rank() : 0;
-  std::vector<Measured> parts;  // of this rank, batch by batch
+  m_figures.clear();
+  std::vector<std::int64_t> counts;  // samples of this rank's parts, batch by batch
   std::int64_t batches = 0;
   for (bool last = false; !last; ++batches) {
     if (ranks == 1 && stop && stop->load(std::memory_order_relaxed)) return {};
@@ -50,17 +37,22 @@ std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
               to = m_parallel ? m_parallel->firstLogical(rank + 1) : 1;
     for (int l = from; l < to; ++l) {
       const std::int64_t first = batch.size * l / logical, count = batch.size * (l + 1) / logical - first;
-      Measured part{.metrics = {}, .samples = 0};
-      for (const std::string& name : m_metrics) part.metrics.emplace_back(name, 0.0);
-      if (count > 0) {
-        Executable& executable = m_networks.get(request(count));
-        m_feed->fill(executable, m_bindings, first, count);
-        executable.run({});
-        part = resultsOf(executable, static_cast<double>(count));
-      }
-      parts.push_back(std::move(part));
+      counts.push_back(count);
+      if (count == 0) continue;
+      Executable& executable = m_networks.get(request(count));
+      m_feed->fill(executable, m_bindings, first, count);
+      m_figures.run(executable, {}, static_cast<double>(count));
     }
     if (m_parallel) m_parallel->communicator.activity().progress.fetch_add(1, std::memory_order_relaxed);
+  }
+  std::vector<Measured> parts;
+  for (const std::int64_t count : counts) {
+    if (count > 0) {
+      parts.push_back(m_figures.take());
+      continue;
+    }
+    parts.push_back({.metrics = {}, .samples = 0});
+    for (const std::string& name : m_metrics) parts.back().metrics.emplace_back(name, 0.0);
   }
   Means means;
   if (ranks == 1) {

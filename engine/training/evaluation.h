@@ -6,6 +6,7 @@
 
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
+#include "engine/training/figures.h"
 #include "engine/training/means.h"
 #include "engine/training/parallel.h"
 
@@ -32,7 +33,7 @@ class Evaluation {
     return m_parallel ? (m_feed->batch() + m_parallel->logical - 1) / m_parallel->logical : m_feed->batch();
   }
   CompileRequest request(std::int64_t batch) const {
-    return {.network = &m_network, .phase = Phase::evaluation, .batch = batch};
+    return {.network = &m_network, .phase = Phase::evaluation, .batch = batch, .feed = m_feed.get()};
   }
   CompiledNetworks& m_networks;
   const Network& m_network;
@@ -40,9 +41,7 @@ class Evaluation {
   std::vector<Feed::Binding> m_bindings;
   const Parallel* m_parallel;
   std::vector<std::string> m_metrics;
+  Figures m_figures;
 };
-
-// Losses and metrics of the last run(), which was over `samples`.
-Measured resultsOf(const Executable& executable, double samples);
 
 }  // namespace loom

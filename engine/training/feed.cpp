@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/training/image_input.h"
 
 namespace loom {
 namespace {
@@ -29,11 +30,28 @@ std::string Feed::variableOf(const Network& network, const std::string& input) {
   return input;
 }
 
+void Feed::takeBytes(const Network& network, Program& program) const {
+  const auto tensors = static_cast<TensorId>(program.tensors.size());
+  for (TensorId id = 0; id < tensors; ++id) {
+    const Tensor tensor = program.tensor(id);
+    if (tensor.role != TensorRole::input || tensor.type != DataType::f32) continue;
+    const Variable* variable = m_dataset->schema().find(variableOf(network, tensor.name));
+    if (variable == nullptr || !comesAsBytes(*variable)) continue;
+    const Preparation preparation(*variable, m_options.prepare, m_options.random, m_options.seed);
+    if (preparation.shape().elements() == tensor.shape.withoutFirst().elements())  // else bind() tells it
+      loom::takeBytes(program, id, *variable, preparation, m_options.seed);
+  }
+}
+
 std::vector<Feed::Binding> Feed::bind(const Network& network, const Program& program) {
   std::vector<Binding> bindings;
   const Schema& schema = m_dataset->schema();
   for (const Tensor& tensor : program.tensors) {
     if (tensor.role != TensorRole::input) continue;
+    if (tensor.name == kSamplesInput) {
+      bindings.push_back({.input = tensor.name, .column = 0, .bytesPerSample = 0});
+      continue;
+    }
     LoaderColumn column{
         .variable = variableOf(network, tensor.name), .shape = tensor.shape.withoutFirst(), .type = tensor.type};
     const Variable* variable = schema.find(column.variable);
@@ -43,7 +61,7 @@ std::vector<Feed::Binding> Feed::bind(const Network& network, const Program& pro
                  "\"variable\" to one "
                  "of these",
                  network.name, tensor.name, column.variable, m_options.name, namesOf(schema));
-    const Shape prepared = preparedShape(*variable, m_options.prepare);
+    const Shape prepared = column.type == DataType::u8 ? variable->shape : preparedShape(*variable, m_options.prepare);
     if (prepared.elements() != column.shape.elements())
       throwError(ErrorCode::badData,
                  "network '{}': the input '{}' is {} ({} values), but the variable '{}' of dataset '{}' is {} ({} "
@@ -92,10 +110,24 @@ const Batch& Feed::next() {
   return *m_batch;
 }
 
+void Feed::goBack(std::int64_t epoch, std::int64_t first) {
+  if (m_batch->epoch == epoch && m_batch->first == first) return;
+  start(epoch, first);
+  next();
+}
+
 void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first,
                 std::int64_t count) const {
   for (const Binding& binding : bindings) {
     const std::span<std::byte> to = executable.input(binding.input);
+    if (binding.input == kSamplesInput) {
+      auto* const numbers = reinterpret_cast<std::int64_t*>(to.data());
+      for (std::int64_t i = 0; i < count; ++i) {
+        numbers[2 * i] = m_batch->rows[static_cast<std::size_t>(first - m_batch->partFirst + i)];
+        numbers[2 * i + 1] = m_batch->epoch;
+      }
+      continue;
+    }
     const std::span<const std::byte> from = m_batch->columns[binding.column];
     const std::size_t bytes = static_cast<std::size_t>(count) * binding.bytesPerSample;
     const std::size_t offset = static_cast<std::size_t>(first - m_batch->partFirst) * binding.bytesPerSample;

@@ -25,7 +25,7 @@ struct FeedOptions {
 
 class Feed {
  public:
-  // An input of a network and the place of its values in a batch.
+  // An input of a network and the place of its values in a batch; kSamplesInput has none.
   struct Binding {
     std::string input;
     std::size_t column;
@@ -36,6 +36,8 @@ class Feed {
 
   // The CSV variable that an Input takes: its field `variable`, or its own id.
   static std::string variableOf(const Network& network, const std::string& input);
+  // Makes the images among the program's inputs come as bytes (image_input.h), where the dataset holds bytes.
+  void takeBytes(const Network& network, Program& program) const;
   // Before start(). Throws Error(badData) naming network, input and dataset when a variable is missing or of another
   // size.
   std::vector<Binding> bind(const Network& network, const Program& program);
@@ -45,6 +47,8 @@ class Feed {
   // The next batch; it stays current until the next call.
   const Batch& next();
   const Batch& current() const { return *m_batch; }
+  // Makes the batch that began there the current one again; it is read anew where it is not.
+  void goBack(std::int64_t epoch, std::int64_t first);
   // Rows [first, first + count) of the current batch, within this rank's part, into the inputs.
   void fill(Executable& executable, const std::vector<Binding>& bindings, std::int64_t first, std::int64_t count) const;
   // Where the batch after the current one begins: what start() wants to go on from here.

@@ -9,13 +9,14 @@
 
 namespace loom {
 
-// The names that resultsOf() gives for this program, without running it.
+// The names of the figures that Figures reads of this program, without running it.
 std::vector<std::string> metricNames(const Program& program);
 
 // What each rank says with a step's measures.
 struct Signals {
   bool stop = false;      // a signal asked this process to stop
   bool commands = false;  // this rank holds commands that all must obey
+  bool write = false;     // this rank wants to write a checkpoint, for which all steps that are under way must end
   std::uint64_t weights = 0;  // checksum of this rank's; 0 = not compared in this step
 };
 
@@ -23,6 +24,7 @@ struct Gathered {
   std::vector<Measured> parts;  // of all ranks, in their order: the same on every rank
   bool stop = false;            // some rank's signal
   bool commands = false;
+  bool write = false;
   std::vector<int> apart;  // ranks whose weights are not those of rank 0
 };
 

@@ -4,6 +4,8 @@
 // with virtual ranks, or the number of shards in deterministic mode. A logical rank computes its samples in passes
 // (accumulation). A shard is what is computed at once.
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/comm/communicator.h"
@@ -13,7 +15,12 @@
 
 namespace loom {
 
+class StreamRanks;
 class Trace;
+
+// By all ranks together: the same ranks for the streams of their devices (StreamRanks). Null, or answering null on all
+// of them: what ranks exchange goes through the host.
+using ConnectStreams = std::function<std::shared_ptr<StreamRanks>(Communicator&)>;
 
 struct Shard {
   int logical = 0;                     // rank that it belongs to
@@ -27,6 +34,7 @@ struct Parallel {
   bool deterministic = false;
   std::int64_t passes = 1;
   Trace* trace = nullptr;
+  ConnectStreams connect = nullptr;
 
   // Throws Error(badProject) for settings that cannot be with so many ranks.
   Parallel(Communicator& communicator, const TrainSettings& settings, Trace* trace);
@@ -42,6 +50,8 @@ struct Parallel {
   void shards(std::int64_t size, std::int64_t batch, std::vector<Shard>& to) const;
   // All ranks' shards in such a batch.
   std::int64_t shardsOfAll(std::int64_t size, std::int64_t batch) const;
+  // Whether every rank's shards of a batch of `size` samples are of the same sizes.
+  bool alike(std::int64_t size) const { return size % logical == 0 && logical % ranks() == 0; }
 
  private:
   template <class Visit>

@@ -1,7 +1,10 @@
 #include "engine/training/parameter_update.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "engine/base/error.h"
 
 namespace loom {
 
@@ -12,22 +15,45 @@ ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Progra
       m_squares(m_made.parameters.size()),
       m_ratios(m_made.parameters.size(), 1.0) {}
 
-ApplyOutcome ParameterUpdate::apply(const ApplyOptions& options) {
-  m_executable->run({.learningRate = options.learningRate,
-                     .updateCount = m_count + 1,
-                     .clipNorm = options.clipNorm.value_or(std::numeric_limits<double>::infinity())});
-  m_executable->readResult(kSquaresResult, m_squares);
+void ParameterUpdate::begin(const ApplyOptions& options) {
+  const std::int64_t number = m_count + static_cast<std::int64_t>(m_begun.size()) + 1;
+  const StepNumber step =
+      m_executable->run({.learningRate = options.learningRate,
+                         .updateCount = number,
+                         .clipNorm = options.clipNorm.value_or(std::numeric_limits<double>::infinity())});
+  m_begun.push_back({step, number});
+}
+
+ApplyOutcome ParameterUpdate::finish() {
+  if (m_begun.empty()) throwError(ErrorCode::internal, "an update is to be finished, but none was begun");
+  const Begun begun = m_begun.front();
+  m_begun.pop_front();
+  m_executable->readResult(kSquaresResult, m_squares, begun.step);
   double sum = 0;
   for (const double squares : m_squares) sum += squares;
-  ApplyOutcome outcome{.gradientNorm = std::sqrt(sum), .notFinite = {}};
+  ApplyOutcome outcome{.gradientNorm = std::sqrt(sum), .notFinite = {}, .ratios = {}};
+  const bool behindRefused = m_refused != 0 && begun.number > m_refused;
   for (std::size_t i = 0; i < m_squares.size(); ++i) {
     if (std::isfinite(m_squares[i])) continue;
     outcome.notFinite = m_made.parameters[i];
+    if (!behindRefused) m_refused = begun.number;
     return outcome;
   }
-  m_executable->readResult(kRatiosResult, m_ratios);
+  if (behindRefused) return outcome;
+  m_refused = 0;
+  m_executable->readResult(kRatiosResult, m_ratios, begun.step);
+  if (m_made.measures) outcome.ratios = summary();
   ++m_count;
   return outcome;
+}
+
+TrustRatios ParameterUpdate::summary() const {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < m_ratios.size(); ++i)
+    if (m_made.scaled[i]) ratios.push_back(m_ratios[i]);
+  if (ratios.empty()) return {};
+  std::sort(ratios.begin(), ratios.end());
+  return {.least = ratios.front(), .median = ratios[(ratios.size() - 1) / 2]};
 }
 
 }  // namespace loom

@@ -1,6 +1,7 @@
 #pragma once
 // One update of `training` on the parameter store: its program (update_program.h), compiled by the backend whose memory
 // the store is in, and how often it has run.
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,10 +18,16 @@ struct ApplyOptions {
       clipNorm;  // gradients are scaled by min(1, clipNorm / (norm + 1e-6)), as PyTorch's clip_grad_norm_
 };
 
+// What a rule's reductions made of the learning rate (LARS, LAMB), over the parameters that it scales.
+struct TrustRatios {
+  double least = 1, median = 1;  // the lower one of two in the middle
+};
+
 struct ApplyOutcome {
   double gradientNorm = 0;  // over all tensors of this update, before clipping; accumulated in double
   std::string notFinite;    // first parameter (in order of the program) whose gradient is not finite; then nothing was
                             // changed, and the update does not count
+  std::optional<TrustRatios> ratios;  // of an update that was made, by a rule that measures
 };
 
 class ParameterUpdate {
@@ -29,8 +36,15 @@ class ParameterUpdate {
   ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store, Backend& backend,
                   Trace* trace = nullptr);
 
-  // The next update from the gradients in the store.
-  ApplyOutcome apply(const ApplyOptions& options);
+  // Begins the next update, from the gradients in the store. The machine decides by itself whether they are finite;
+  // where they were not, those that were begun behind it change nothing either, and do not count.
+  void begin(const ApplyOptions& options);
+  // How the oldest went that was begun; waits for it. One at a time may be under way behind it.
+  ApplyOutcome finish();
+  ApplyOutcome apply(const ApplyOptions& options) {
+    begin(options);
+    return finish();
+  }
 
   double baseRate() const { return m_made.baseRate; }
   double baseDecay() const { return m_made.baseDecay; }
@@ -39,15 +53,21 @@ class ParameterUpdate {
   const std::vector<std::string>& parameters() const { return m_made.parameters; }
   const std::vector<std::string>& slots() const { return m_made.slots; }  // names in the store
   const std::vector<std::string>& undecayed() const { return m_made.undecayed; }
-  // Of the last update, by parameter: what the rule's reductions made of the learning rate (LARS, LAMB); 1 for rules
-  // without.
+  // Of the update that was finished last, by parameter; 1 for rules without.
   const std::vector<double>& trustRatios() const { return m_ratios; }
   bool measures() const { return m_made.measures; }
 
  private:
+  TrustRatios summary() const;
   UpdateProgram m_made;  // its program went into the executable
   std::unique_ptr<Executable> m_executable;
   std::int64_t m_count = 0;
+  struct Begun {
+    StepNumber step = 0;
+    std::int64_t number = 0;  // of the update, from 1
+  };
+  std::deque<Begun> m_begun;                // and not finished
+  std::int64_t m_refused = 0;               // the number of the update whose gradients were not finite; 0 = none
   std::vector<double> m_squares, m_ratios;  // by parameter
 };
 

@@ -17,7 +17,10 @@ namespace {
 
 // A deterministic shard is computed by one thread: how a sum is shared among threads shows in its last bits.
 CompileOptions compileOptionsOf(const TrainSettings& settings, Trace* trace) {
-  return {.precision = settings.precision, .threads = settings.deterministic ? 1 : settings.threads, .trace = trace};
+  return {.precision = settings.precision,
+          .threads = settings.deterministic ? 1 : settings.threads,
+          .memoryBudget = settings.memoryBudget,
+          .trace = trace};
 }
 
 }  // namespace
@@ -45,6 +48,7 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
                                      }}),
       m_store(m_settings.seed, backend.makeMemory()),
       m_networks(backend, m_store, m_compile, m_settings.seed, m_settings.statistics) {
+  m_parallel.connect = m_options.connect;
   if (m_options.project.training.updates.empty())
     throwError(ErrorCode::badProject,
                "the project has nothing to train: give it a \"training\" with a network, a dataset and an optimizer");
@@ -149,6 +153,8 @@ void TrainingSession::makeUpdates() {
                                                                      saveBestBeforeDivergence();
                                                                    }}));
   }
+  if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
+    m_mostUnderWay = 1;
   // An epoch is one pass over the data of the first update that runs at every step.
   const auto always =
       std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });
@@ -325,6 +331,7 @@ void TrainingSession::tellPlan() {
                        {"without_decay", update->update().undecayed()},
                        {"operations", plan.contains("operations") ? plan["operations"].size() : 0},
                        {"reorders", plan.value("reorders", Json())},
+                       {"recomputed", plan.value("recomputed", Json())},
                        {"arena_bytes", plan.value("arena_bytes", Json())}});
   }
   tell("plan", {{"updates", std::move(updates)}});

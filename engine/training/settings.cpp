@@ -1,5 +1,7 @@
 #include "engine/training/settings.h"
 
+#include <cmath>
+
 #include "engine/base/error.h"
 #include "engine/network/project.h"
 #include "engine/schedules/schedule.h"
@@ -26,6 +28,8 @@ TrainSettings readSettings(const Json& settings) {
                      .monitor = values.text("monitor"),
                      .checkpointEvery = optionalReal("checkpoint_every"),
                      .threads = static_cast<int>(values.integer("threads"))};
+  if (values.has("memory_budget"))
+    read.memoryBudget = static_cast<std::size_t>(std::ceil(values.real("memory_budget") * (1 << 20)));
   if (values.has("max_steps")) read.maxSteps = values.integer("max_steps");
   read.rateScale = rateScale(values.text("rate_scaling"), read.batch, values.integer("base_batch"));
   read.virtualRanks = values.integer("virtual_ranks");

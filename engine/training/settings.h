@@ -17,6 +17,7 @@ struct TrainSettings {
   std::int64_t batch = 0;       // samples of a step over all accumulation passes
   std::int64_t accumulate = 0;  // passes of a step
   DataType precision = DataType::f32;
+  std::size_t memoryBudget = 0;  // bytes; 0 = none
   std::uint64_t seed = 0;
   std::optional<double> clipNorm;
   bool shuffle = true;

@@ -58,10 +58,15 @@ void copyTo(const std::vector<std::span<float>>& tensors, std::span<const float>
 }  // namespace
 
 StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store,
-                           const std::vector<std::vector<std::string>>& buckets, const std::vector<std::string>& states)
+                           const Options& options)
     : m_parallel(parallel), m_wire(settings.wire) {
+  GradientExchange::Streams streams{nullptr, false};
+  if (parallel.ranks() > 1 && parallel.connect) streams.ranks = parallel.connect(parallel.communicator);
+  streams.sums =
+      streams.ranks && m_wire == Wire::f32 && !parallel.deterministic && options.smallestBatch >= parallel.logical;
   std::vector<GradientExchange::Bucket> exchanged;
-  for (const auto& names : buckets) {
+  for (const auto& names : options.buckets) {
+    if (streams.sums) break;
     GradientExchange::Bucket bucket{.label = labelOf(names), .tensors = {}, .wire = m_wire};
     const std::size_t first = m_stored.size();
     for (const std::string& name : names) {
@@ -82,7 +87,7 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
     }
     exchanged.push_back(std::move(bucket));
   }
-  for (const std::string& name : states) m_states.push_back(&store.at(name).value);
+  for (const std::string& name : options.states) m_states.push_back(&store.at(name).value);
   m_before.resize(sizeOf(m_states));
   m_after.resize(m_before.size());
   m_mean.resize(m_before.size());
@@ -99,7 +104,8 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
     exchanged.push_back({.label = "running statistics", .tensors = {m_mean}, .wire = Wire::f32});
   }
   if (parallel.ranks() > 1)
-    m_gradients = std::make_unique<GradientExchange>(parallel.communicator, std::move(exchanged), parallel.trace);
+    m_gradients = std::make_unique<GradientExchange>(parallel.communicator, std::move(exchanged), parallel.trace,
+                                                     std::move(streams));
 }
 
 void StepExchange::fetch() {
@@ -115,6 +121,7 @@ void StepExchange::deliver() {
 void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std::int64_t shardsOfAll,
                        const Compute& compute) {
   m_batch = batch;
+  m_alike = m_parallel.alike(batch);
   m_averaging = !m_states.empty() && (shardsOfAll > 1 || m_parallel.ranks() > 1);
   if (m_averaging) {
     read(m_states, m_before);
@@ -133,6 +140,7 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, std
 void StepExchange::computeShard(const std::vector<Shard>& shards, std::size_t k, const Compute& compute,
                                 StepOptions options) {
   if (m_averaging && k > 0) write(m_states, m_before);
+  options.everywhere = m_alike;
   compute(k, options);
   if (!m_averaging) return;
   const float share = static_cast<float>(static_cast<double>(shards[k].count) / static_cast<double>(m_batch));
@@ -146,6 +154,11 @@ void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& c
     computeShard(shards, k, compute, {.accumulate = k > 0, .exchange = m_gradients && k + 1 == shards.size()});
   if (!m_gradients) return;
   if (shards.empty()) {
+    if (m_gradients->sumsOnStreams())
+      throwError(ErrorCode::badProject,
+                 "training: gradients are summed by the GPUs themselves, which needs a sample on each of the {} ranks, "
+                 "but a step has {}: choose another batch, or start fewer ranks",
+                 m_parallel.ranks(), m_batch);
     for (const std::span<float>& tensor : m_tensors) std::fill(tensor.begin(), tensor.end(), 0.0f);
     deliver();
   }

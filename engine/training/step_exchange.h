@@ -3,7 +3,7 @@
 // store over a rank's shards and leave bucket by bucket during the last backward pass; virtual ranks over a 16-bit wire
 // are rounded one by one; deterministic steps are added in a fixed tree. Running statistics of a step are the mean over
 // its shards of what each makes of those before the step, weighted by samples: so they do not depend on which rank
-// computed what.
+// computed what. Devices that exchange by themselves sum gradients in f32 where every rank has samples in every step.
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +17,13 @@ namespace loom {
 
 class StepExchange {
  public:
-  // `buckets`: names of the parameters with gradients, as planBuckets() gives them; `states`: those of the program.
-  StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store,
-               const std::vector<std::vector<std::string>>& buckets, const std::vector<std::string>& states);
+  struct Options {
+    // Names of the parameters with gradients, as planBuckets() gives them; names of the program's states.
+    std::vector<std::vector<std::string>> buckets;
+    std::vector<std::string> states;
+    std::int64_t smallestBatch = 1;  // samples of the smallest step
+  };
+  StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store, const Options& options);
 
   Collectives* collectives() { return m_gradients.get(); }  // null on one rank
 
@@ -50,6 +54,7 @@ class StepExchange {
   std::unique_ptr<TreeSum> m_tree;
   std::int64_t m_batch = 0;
   bool m_averaging = false;  // the step has several shards and the program statistics
+  bool m_alike = false;      // all ranks compute the same shapes
 };
 
 }  // namespace loom

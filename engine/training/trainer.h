@@ -11,12 +11,10 @@
 #include "engine/network/project.h"
 #include "engine/program/backend.h"
 #include "engine/run/run_folder.h"
+#include "engine/training/parallel.h"
 #include "engine/training/position.h"
 
 namespace loom {
-
-class Communicator;
-class Trace;
 
 struct TrainerOptions {
   Project project;
@@ -37,6 +35,7 @@ struct TrainerOptions {
   // The ranks of this run; all call train() alike. Null: this process by itself. Rank 0 alone reads and writes the
   // run's folder.
   Communicator* communicator = nullptr;
+  ConnectStreams connect = nullptr;  // where the backend's devices exchange by themselves
   // Told of the error that ends this rank, after the run's folder was, and before anything is given back: several ranks
   // must end the job here, for others wait in collectives that this one will not enter.
   std::function<void(const Error&)> failed;

@@ -10,24 +10,17 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over several ranks
 constexpr double kWholeEpoch = 1e-9;  // tolerance for fractions of epochs that were added up
-
-double milliseconds(std::chrono::steady_clock::duration duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
-}
-
-// A tenth of a microsecond is below what a clock can tell here, and half the bytes of the event.
-double rounded(double value) {
-  return std::round(value * 1e4) / 1e4;
-}
 
 }  // namespace
 
 TrainResult TrainingSession::run() {
   while (m_pause != Pause::now) {
-    obey(commands());
-    if (stopAgreed() && m_pause != Pause::now) {
+    const std::vector<Json> told = commands();
+    const bool stop = stopAgreed();
+    if (!told.empty() || stop) settle(0);
+    obey(told);
+    if (stop && m_pause != Pause::now) {
       m_pause = Pause::now;
       tell("control", {{"command", "stop"}, {"step", m_step}, {"signal", true}});
     }
@@ -65,93 +58,36 @@ std::vector<Json> TrainingSession::commands() {
 }
 
 bool TrainingSession::finished() const {
-  return m_position.epoch >= m_settings.epochs - kWholeEpoch || (m_settings.maxSteps && m_step >= *m_settings.maxSteps);
+  return m_position.epoch >= m_settings.epochs - kWholeEpoch ||
+         (m_settings.maxSteps && m_position.step >= *m_settings.maxSteps);
 }
 
-void TrainingSession::trainStep() {
-  const auto begin = Clock::now();
-  std::vector<Feed*> fed;
-  StepFigures figures;
-  std::string diverged;
-  std::vector<int> apart;
-  Signals signals{.stop = stopWanted(), .commands = !m_held.empty()};
-  if (m_parallel.ranks() > 1 && m_step % kStepsBetweenChecksums == 0) signals.weights = checksumOf(m_store);
-  Measured measured = m_firstMeasured;
-  measured.metrics.resize(m_ownMetrics);
-  for (std::size_t i = 0; i < m_updates.size() && diverged.empty(); ++i) {
-    UpdateRunner& update = *m_updates[i];
-    if (!update.due(m_step)) continue;
-    if (std::find(fed.begin(), fed.end(), &update.feed()) == fed.end()) {
-      const auto waiting = Trace::Clock::now();
-      update.feed().next();
-      if (m_options.trace) m_options.trace->add(Trace::Lane::data, "wait for data", "", waiting, Trace::Clock::now());
-      fed.push_back(&update.feed());
-    }
-    m_sound = false;
-    const double ownRate = update.learningRate(m_position.scheduleStep);
-    UpdateRunner::Outcome outcome = update.run(m_step, ownRate, signals);
-    if (signals.weights != 0) apart = std::move(outcome.apart);
-    signals.weights = 0;  // once a step
-    m_stopAgreed |= outcome.stop;
-    m_commandsAgreed |= outcome.commands;
-    if (!outcome.diverged.empty())
-      diverged = fmt::format("in network '{}' {}", update.network().name, outcome.diverged);
-    if (i == 0) {
-      figures = {.rate = ownRate, .gradientNorm = outcome.gradientNorm, .lossScale = outcome.lossScale};
-      measured = m_firstMeasured = std::move(outcome.measured);
-      m_ownMetrics = measured.metrics.size();
-      continue;
-    }
-    // Those of further updates stand under their network's name, and only at the steps at which they ran.
-    const std::string prefix = update.network().name + "/";
-    measured.metrics.emplace_back(prefix + "loss", outcome.measured.loss);
-    for (const auto& [name, value] : outcome.measured.metrics) measured.metrics.emplace_back(prefix + name, value);
-  }
-  m_position.step = ++m_step;
-  m_parallel.communicator.activity().step.store(m_step, std::memory_order_relaxed);
-  const bool primaryFed = std::find(fed.begin(), fed.end(), m_primary) != fed.end();
-  if (primaryFed) {
-    const Batch& batch = m_primary->current();
-    measured.samples = static_cast<double>(batch.size);
-    m_position.samples += batch.size;
-    m_position.scheduleStep +=
-        m_endsBySteps ? 1 : static_cast<double>(m_primary->batch()) / static_cast<double>(m_settings.batch);
-    m_position.epoch =
-        static_cast<double>(batch.epoch) + (batch.lastOfEpoch ? 1
-                                                              : static_cast<double>(batch.first + batch.size) /
-                                                                    static_cast<double>(m_primary->samplesPerEpoch()));
-  }
-  tellStep(measured, figures, begin);
-  if (!diverged.empty()) {
-    throwError(ErrorCode::diverged,
-               "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, "
-               "a warm-up or "
-               "clip_norm may help, and the checkpoints of earlier steps are whole",
-               m_step, m_position.epoch, diverged);
-  }
-  m_position.means.add(measured);
-  if (!apart.empty()) makeAlike(apart);
-  m_sound = true;
-  afterStep(primaryFed && m_primary->current().lastOfEpoch);
+bool TrainingSession::validationPlanned() const {
+  return m_evaluation && m_position.epoch >= m_position.nextValidation - kWholeEpoch;
 }
 
-// Known to all ranks alike. Hosts of different kinds come apart in the last bits now and then: rank 0's weights go on.
-void TrainingSession::makeAlike(const std::vector<int>& apart) {
-  shareStore(m_parallel.communicator, m_store, StorePart::valuesAndSlots);
-  std::vector<std::string> names;
-  for (const int rank : apart) names.push_back(fmt::format("rank {} on {}", rank, m_hosts[static_cast<std::size_t>(rank)]));
-  tell("warning", {{"message", fmt::format("at step {} other weights than those of rank 0 on {} were found on {}: hosts "
-                                           "that round differently, or a fault of one of them. All go on with those of "
-                                           "rank 0",
-                                           m_step, m_hosts.front(), fmt::join(names, ", "))},
-                   {"code", "weights"}});
+bool TrainingSession::keepPlanned() const {
+  return m_settings.checkpointEvery && *m_settings.checkpointEvery > 0 &&
+         m_position.epoch >= m_position.nextKept - kWholeEpoch;
 }
 
+bool TrainingSession::longSinceWrite() const {
+  return std::chrono::duration<double>(Clock::now() - m_lastWrite).count() >= m_options.longEpochSeconds;
+}
+
+// Whether there is more to do behind the step that was begun last than to begin the next one. The same on all ranks,
+// whose clocks differ: rank 0 told the others with an earlier step that it wants to write.
+bool TrainingSession::pausesAfterStep(bool epochEnded) const {
+  return epochEnded || finished() || validationPlanned() || keepPlanned() ||
+         (m_parallel.ranks() > 1 ? m_writeAgreed : longSinceWrite());
+}
+
+// No step is under way.
 void TrainingSession::afterStep(bool epochEnded) {
+  m_writeAgreed = false;
   if (epochEnded || finished()) endEpoch();
   const double every = m_settings.validateEvery;
-  const bool planned = m_position.epoch >= m_position.nextValidation - kWholeEpoch;
-  if (m_evaluation && (planned || finished())) {
+  if (validationPlanned() || (m_evaluation && finished())) {
     while (m_position.nextValidation <= m_position.epoch + kWholeEpoch) m_position.nextValidation += every;
     m_position.validationDue = true;
     if (!validate()) return;
@@ -180,7 +116,7 @@ bool TrainingSession::validate() {
                       {"loss", numberToJson(measured->loss)},
                       {"metrics", metricsJson(*measured)},
                       {"samples", measured->samples},
-                      {"ms", rounded(milliseconds(Clock::now() - begin))}});
+                      {"ms", milliseconds(Clock::now() - begin)}});
   considerBest(*measured);
   return true;
 }
@@ -198,14 +134,9 @@ void TrainingSession::considerBest(const Measured& measured) {
 
 void TrainingSession::checkpointIfDue(bool epochEnded) {
   const double since = std::chrono::duration<double>(Clock::now() - m_lastWrite).count();
-  bool keep = false;
-  if (m_settings.checkpointEvery && *m_settings.checkpointEvery > 0 &&
-      m_position.epoch >= m_position.nextKept - kWholeEpoch) {
-    keep = true;
-    while (m_position.nextKept <= m_position.epoch + kWholeEpoch) m_position.nextKept += *m_settings.checkpointEvery;
-  }
-  if (keep || (epochEnded && since >= m_options.checkpointSeconds) || since >= m_options.longEpochSeconds)
-    writeCheckpoint(keep);
+  const bool keep = keepPlanned();
+  while (keepPlanned()) m_position.nextKept += *m_settings.checkpointEvery;
+  if (keep || (epochEnded && since >= m_options.checkpointSeconds) || longSinceWrite()) writeCheckpoint(keep);
 }
 
 void TrainingSession::writeCheckpoint(bool keep) {
@@ -232,7 +163,9 @@ void TrainingSession::saveBestBeforeDivergence() {
 }
 
 void TrainingSession::salvage() {
-  if (m_sound && m_step > std::max<std::int64_t>(m_writtenStep, 0)) writeCheckpoint(false);
+  const bool sound = m_sound;
+  if (m_parallel.ranks() == 1) settle(0);  // other ranks may be gone
+  if (sound && m_underWay.empty() && m_step > std::max<std::int64_t>(m_writtenStep, 0)) writeCheckpoint(false);
 }
 
 Position TrainingSession::position() const {
@@ -304,26 +237,14 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
   }
 }
 
-void TrainingSession::tellStep(const Measured& measured, const StepFigures& figures, Clock::time_point begin) {
-  double waited = 0;
-  for (const auto& [name, feed] : m_feeds) waited += feed->waited();
-  Json step = {{"step", m_step},
-               {"epoch", m_position.epoch},
-               {"samples", m_position.samples},
-               {"loss", numberToJson(measured.loss)},
-               {"metrics", metricsJson(measured)},
-               {"learning_rate", numberToJson(figures.rate)},
-               {"gradient_norm", numberToJson(figures.gradientNorm)},
-               {"ms", rounded(milliseconds(Clock::now() - begin))},
-               {"data_ms", rounded(waited * 1e3)}};
-  if (figures.lossScale > 0) step["loss_scale"] = figures.lossScale;
-  tell("step", step);
-}
-
 void TrainingSession::tellCheckpoint(const CheckpointKeeper::Written& written) {
   if (written.best) m_bestCheckpoint = m_options.run.path / written.file;
   if (!written.best || written.step == m_step) m_lastCheckpoint = m_options.run.path / written.file;
   tell("checkpoint", {{"step", written.step}, {"file", written.file}, {"best", written.best}});
+}
+
+double TrainingSession::milliseconds(std::chrono::duration<double> duration) {
+  return std::round(duration.count() * 1e7) / 1e4;
 }
 
 void TrainingSession::tell(std::string_view kind, const Json& fields) {

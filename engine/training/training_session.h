@@ -2,6 +2,7 @@
 // One attempt of a run, from opening the data to the event `finished`: the inside of train(). One thread; loaders and
 // the backend have their own.
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -16,12 +17,12 @@ namespace loom {
 
 class TrainingSession {
  public:
-  // `step` follows the number of steps done: the caller tells it when an error ends the session.
+  // `step` follows the number of steps whose figures are known: the caller tells it when an error ends the session.
   // `events`: rank 0's; null on others.
   TrainingSession(Backend& backend, TrainerOptions options, EventWriter* events, std::int64_t& step);
   TrainResult run();
-  // After an error that came between two steps (a file that vanished): keeps what was trained since the last
-  // checkpoint.
+  // After an error: tells of the step that was under way, and where the error came between two steps (a file that
+  // vanished), keeps what was trained since the last checkpoint.
   void salvage();
 
  private:
@@ -42,15 +43,28 @@ class TrainingSession {
   void describe();
   void tellPlan();
 
-  // training: training_session.cpp
+  // steps: session_steps.cpp
+  struct PartBegun;
+  struct StepBegun;
   void trainStep();
+  void beginStep();
+  void settle(std::size_t underWay);
+  void finishStep();
+  void readFigures(StepBegun& step, PartBegun& part);
+  void makeAlike(const std::vector<int>& apart);
+  void tellStep(const StepBegun& step, const Measured& measured);
+
+  // training: training_session.cpp
   bool first() const { return m_events != nullptr; }  // rank 0: it reads and writes the run's folder
   std::vector<Json> commands();
   bool stopAgreed() const { return m_parallel.ranks() > 1 ? m_stopAgreed : stopWanted(); }
+  bool pausesAfterStep(bool epochEnded) const;
   void afterStep(bool epochEnded);
-  void makeAlike(const std::vector<int>& apart);
   void obey(const std::vector<Json>& commands);
   bool finished() const;
+  bool validationPlanned() const;
+  bool keepPlanned() const;
+  bool longSinceWrite() const;
   bool stopWanted() const { return m_options.stop && m_options.stop->load(std::memory_order_relaxed); }
   void endEpoch();
   bool validate();
@@ -58,11 +72,8 @@ class TrainingSession {
   void checkpointIfDue(bool epochEnded);
   void writeCheckpoint(bool keep);
   void saveBestBeforeDivergence();
-  struct StepFigures {
-    double rate = 0, gradientNorm = 0;
-    double lossScale = 0;  // in f16; 0 = none
-  };
-  void tellStep(const Measured& measured, const StepFigures& figures, Clock::time_point begin);
+  // As events tell it: a tenth of a microsecond is below what a clock can tell here, and half the bytes.
+  static double milliseconds(std::chrono::duration<double> duration);
   void tell(std::string_view kind, const Json& fields);
   void tellCheckpoint(const CheckpointKeeper::Written& written);
   Position position() const;
@@ -89,16 +100,39 @@ class TrainingSession {
   std::int64_t m_stepsTotal = 0;
   bool m_endsBySteps = false;  // max_steps come before the last epoch: the schedule counts steps, whatever their batch
 
-  Position m_position;  // datasets and updates are filled in by position()
+  // A step that was begun and whose event was not told yet, and one of its updates.
+  struct PartBegun {
+    UpdateRunner* update = nullptr;
+    double rate = 0;
+    std::optional<UpdateRunner::Outcome> outcome;  // once it was read
+  };
+  struct StepBegun {
+    std::vector<PartBegun> parts;        // in the order of updates
+    std::int64_t step = 0, samples = 0;  // the position behind it
+    double epoch = 0;
+    std::optional<std::int64_t> batch;  // samples of the batch that defines what an epoch is, where one was read
+    bool epochEnded = false;
+    std::uint64_t weights = 0;  // checksum from before it; 0 = not taken
+    double waited = 0;          // for data, in seconds
+    Clock::time_point began;
+    std::string diverged;    // empty = all is well
+    std::vector<int> apart;  // ranks with other weights than rank 0
+  };
+  std::deque<StepBegun> m_underWay;
+  std::size_t m_mostUnderWay = 0;  // 1 where a machine of its own computes while figures are read
+  Clock::time_point m_lastTold;
+
+  Position m_position;  // behind all steps that were begun; datasets and updates are filled in by position()
   Pause m_pause = Pause::none;
   std::vector<Json> m_held;                             // several ranks: rank 0's commands, not yet known to the others
-  bool m_stopAgreed = false, m_commandsAgreed = false;  // what all ranks learned with the last step
+  bool m_stopAgreed = false, m_commandsAgreed = false,  // what all ranks learned with the last step
+      m_writeAgreed = false;
   std::optional<Snapshot> m_pendingBest;                // the best one so far, not yet on disk
   std::int64_t m_writtenStep = -1;                      // step of the newest checkpoint on disk
   Clock::time_point m_lastWrite = Clock::now();
   Measured m_firstMeasured;      // the first update's newest, shown again at steps at which it does not run
   std::size_t m_ownMetrics = 0;  // how many metrics of it are its own
-  bool m_sound = true;           // between two steps: weights, slots and position belong together
+  bool m_sound = true;           // between two calls: weights, slots, position and steps under way belong together
   std::filesystem::path m_lastCheckpoint, m_bestCheckpoint;
 };
 

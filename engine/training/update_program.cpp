@@ -84,7 +84,8 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
     const bool decayed = !matched(spec.decayExclude);
     if (!decayed) made.undecayed.push_back(parameter.name);
     decays.push_back(decayed ? made.baseDecay : 0);
-    scaled.push_back(!matched(unscaled));
+    made.scaled.push_back(!matched(unscaled));
+    scaled.push_back(made.scaled.back());
     made.parameters.push_back(parameter.name);
     gradients.push_back(builder.gradient(parameter));
     tensors.insert(tensors.end(), {builder.parameter(parameter), gradients.back()});

@@ -18,6 +18,7 @@ struct UpdateProgram {
   std::vector<std::string> parameters;  // in their order
   std::vector<std::string> slots;       // names in the store: "momentum", or "momentum@1" for the second update
   std::vector<std::string> undecayed;   // parameters without weight decay
+  std::vector<bool> scaled;             // by parameter: whether trust ratios reach it
   double baseRate = 0, baseDecay = 0;   // as the project has them
   bool measures = false;                // has trust ratios
 };

@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "engine/training/divergence.h"
-#include "engine/training/evaluation.h"
 
 namespace loom {
 
@@ -19,15 +18,18 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
         parts.parallel.ranks(), parts.feed.options().name, parts.feed.smallestBatch(), parts.feed.size(),
         parts.feed.batch());
   // The largest shard of this rank; one that has none in a full batch only learns the program.
-  parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, m_shards);
+  std::vector<Shard> shards;
+  parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, shards);
   std::int64_t shard = 1;
-  for (const Shard& one : m_shards) shard = std::max(shard, one.count);
+  for (const Shard& one : shards) shard = std::max(shard, one.count);
   m_request = {
       .network = &parts.network,
       .phase = Phase::training,
       .batch = shard,
       .update = parts.index,
-      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); }};
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
+      .feed = &parts.feed,
+      .passes = parts.settings.accumulate};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   parts.store.ensure(whole.parameters);
@@ -37,19 +39,23 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
     std::vector<std::string> states;
     for (const Parameter& parameter : whole.parameters)
       if (parameter.isState) states.push_back(parameter.name);
-    m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store, m_buckets, states);
+    m_exchange = std::make_unique<StepExchange>(
+        parts.parallel, parts.settings, parts.store,
+        StepExchange::Options{
+            .buckets = m_buckets, .states = std::move(states), .smallestBatch = parts.feed.smallestBatch()});
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
-  const Program& program = parts.networks.get(m_request).program();
   const auto isLoss = [](const NamedResult& result) { return result.kind == "loss"; };
-  if (std::none_of(program.results.begin(), program.results.end(), isLoss))
+  if (std::none_of(whole.results.begin(), whole.results.end(), isLoss))
     throwError(ErrorCode::badProject,
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
-  m_bindings = parts.feed.bind(parts.network, program);
-  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, program, parts.store, parts.backend,
+  // Its slots stand first: what is free beside them is a batch's.
+  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, whole, parts.store, parts.backend,
                                                parts.compile.trace);
+  m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
+  m_late = executable().resultsKept() > 1 && !m_scale.active();
 }
 
 void UpdateRunner::setSpan(ScheduleSpan span) {
@@ -82,74 +88,92 @@ void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_scale.restore(place.lossScale, place.finiteSteps);
 }
 
-Executable& UpdateRunner::fill(std::size_t k) {
-  const Shard& shard = m_shards[k];
+Executable& UpdateRunner::fill(const Shard& shard) {
   m_request.batch = shard.count;
   Executable& executable = m_parts.networks.get(m_request);
   m_parts.feed.fill(executable, m_bindings, shard.first, shard.count);
   return executable;
 }
 
-void UpdateRunner::compute(std::size_t k, StepOptions options) {
-  const Shard& shard = m_shards[k];
-  Executable& executable = fill(k);
-  options.step = m_lastOptions.step;
+void UpdateRunner::compute(Begun& begun, std::size_t k, StepOptions options) {
+  const Shard& shard = begun.shards[k];
+  Executable& executable = fill(shard);
+  options.step = begun.step;
   options.firstSample = shard.first;
-  options.lossScale = static_cast<double>(shard.count) / static_cast<double>(m_parts.feed.current().size);
+  options.lossScale = static_cast<double>(shard.count) / static_cast<double>(begun.size);
   options.gradientScale = m_scale.value();
   try {
-    executable.run(options);
+    m_figures.run(executable, options, static_cast<double>(shard.count));
   } catch (Error& error) {
     if (error.code() == ErrorCode::badData)
       error.addContext(fmt::format("in dataset '{}' at step {}", m_parts.feed.options().name, options.step + 1));
     throw;
   }
-  m_lastOptions = options;
-  m_measured.push_back(resultsOf(executable, static_cast<double>(shard.count)));
-  if (m_notFinite.empty() && !std::isfinite(m_measured.back().loss)) {
-    m_notFinite = fmt::format("the loss is {}", m_measured.back().loss);
-    m_notFiniteShard = k;
-  }
+  begun.options = options;
 }
 
-UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, const Signals& signals) {
+void UpdateRunner::begin(std::int64_t step, double learningRate) {
   const Parallel& parallel = m_parts.parallel;
-  const std::int64_t size = m_parts.feed.current().size, batch = m_parts.feed.batch();
+  const Batch& batch = m_parts.feed.current();
+  const std::int64_t size = batch.size, whole = m_parts.feed.batch(), most = parallel.shardsOfAll(size, whole);
+  Begun& begun = m_begun.emplace_back();
+  begun.step = step;
+  begun.apply = {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm};
+  begun.options.step = step;
+  begun.most = static_cast<std::size_t>(most);
+  begun.epoch = batch.epoch;
+  begun.first = batch.first;
+  begun.size = size;
   // The shard of a batch that was changed while training follows it; a smaller last batch of one rank keeps the shard
   // and so its executable.
-  parallel.shards(size, batch, m_shards);
-  m_measured.clear();
-  m_notFinite.clear();
-  m_lastOptions = {.step = step};
+  parallel.shards(size, whole, begun.shards);
   if (m_exchange)
-    m_exchange->run(m_shards, size, parallel.shardsOfAll(size, batch),
-                    [this](std::size_t k, StepOptions options) { compute(k, options); });
+    m_exchange->run(begun.shards, size, most, [&](std::size_t k, StepOptions options) { compute(begun, k, options); });
   else
-    for (std::size_t k = 0; k < m_shards.size(); ++k) compute(k, {.accumulate = k > 0});
+    for (std::size_t k = 0; k < begun.shards.size(); ++k) compute(begun, k, {.accumulate = k > 0});
+  // A machine of its own sees by itself whether loss and gradients are finite.
+  if (late()) m_update->begin(begun.apply);
+}
+
+UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
+  if (m_begun.empty()) throwError(ErrorCode::internal, "a step is to be finished, but none was begun");
+  const Parallel& parallel = m_parts.parallel;
+  const Begun begun = std::move(m_begun.front());
+  m_begun.pop_front();
+  std::vector<Measured> measured;  // by shard
+  std::string symptom;             // of this rank's
+  std::size_t shard = begun.shards.empty() ? 0 : begun.shards.size() - 1;
+  for (std::size_t k = 0; k < begun.shards.size(); ++k) {
+    measured.push_back(m_figures.take());
+    if (!symptom.empty() || std::isfinite(measured.back().loss)) continue;
+    symptom = fmt::format("the loss is {}", measured.back().loss);
+    shard = k;
+  }
 
   Outcome outcome;
   if (parallel.ranks() > 1) {
-    const auto most = static_cast<std::size_t>(parallel.shardsOfAll(size, batch));
-    Gathered gathered = gatherMeasured(parallel.communicator, m_metrics, m_measured, most, signals);
-    m_measured = std::move(gathered.parts);
+    Gathered gathered = gatherMeasured(parallel.communicator, m_metrics, measured, begun.most, signals);
+    measured = std::move(gathered.parts);
     outcome.stop = gathered.stop;
     outcome.commands = gathered.commands;
+    outcome.write = gathered.write;
     outcome.apart = std::move(gathered.apart);
   }
   Means means;
   bool finite = true;
-  for (const Measured& part : m_measured) {
+  for (const Measured& part : measured) {
     means.add(part);
     finite &= std::isfinite(part.loss);
   }
   outcome.measured = means.value();
   if (!finite) {
     outcome.gradientNorm = std::nan("");
-    outcome.diverged = diagnose(m_notFinite, m_notFiniteShard);
+    outcome.diverged = diagnose(begun, symptom, shard);
     return outcome;
   }
-  const ApplyOutcome applied = m_update->apply({.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm});
+  const ApplyOutcome applied = late() ? m_update->finish() : m_update->apply(begun.apply);
   outcome.gradientNorm = applied.gradientNorm;
+  outcome.ratios = applied.ratios;
   if (m_scale.active()) outcome.lossScale = m_scale.value();
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
   if (applied.notFinite.empty())
@@ -157,16 +181,15 @@ UpdateRunner::Outcome UpdateRunner::run(std::int64_t step, double learningRate, 
   else if (m_scale.shrink())
     outcome.skipped = true;
   else
-    outcome.diverged = diagnose(fmt::format("the gradient of '{}' is not finite", applied.notFinite),
-                                m_shards.empty() ? 0 : m_shards.size() - 1);
+    outcome.diverged = diagnose(begun, fmt::format("the gradient of '{}' is not finite", applied.notFinite), shard);
   return outcome;
 }
 
-std::string UpdateRunner::diagnose(const std::string& symptom, std::size_t shard) {
+std::string UpdateRunner::diagnose(const Begun& begun, const std::string& symptom, std::size_t shard) {
   Communicator& communicator = m_parts.parallel.communicator;
   if (communicator.rank() == 0 && m_parts.beforeDiagnosis) m_parts.beforeDiagnosis();
   const std::string first = firstText(communicator, symptom);  // nobody goes on before rank 0 has written
-  const std::string where = symptom.empty() || m_shards.empty() ? std::string() : placeOf(shard);
+  const std::string where = symptom.empty() || begun.shards.empty() ? std::string() : placeOf(begun, shard);
   // A rank that finds the place says more than one that knows only the symptom.
   const std::string found =
       firstText(communicator, where.empty() ? std::string()
@@ -175,17 +198,18 @@ std::string UpdateRunner::diagnose(const std::string& symptom, std::size_t shard
   return found.empty() ? first : found;
 }
 
-std::string UpdateRunner::placeOf(std::size_t shard) {
+std::string UpdateRunner::placeOf(const Begun& begun, std::size_t k) {
   try {
+    m_parts.feed.goBack(begun.epoch, begun.first);  // the next batch may have been read meanwhile
+    const Shard& shard = begun.shards[k];
     Executable& executable = fill(shard);
     CompileRequest alone = m_request;  // no other rank takes part
     alone.buckets = nullptr;
     alone.collectives = nullptr;
-    StepOptions options = m_lastOptions;
+    StepOptions options = begun.options;
     options.exchange = false;
-    options.firstSample = m_shards[shard].first;
-    options.lossScale =
-        static_cast<double>(m_shards[shard].count) / static_cast<double>(m_parts.feed.current().size);
+    options.firstSample = shard.first;
+    options.lossScale = static_cast<double>(shard.count) / static_cast<double>(begun.size);
     return firstNotFinite(m_parts.backend, m_parts.store,
                           {.network = m_parts.network,
                            .program = m_parts.networks.program(alone),

@@ -1,5 +1,7 @@
 #pragma once
-// One update of `training` at work: its network on a batch, shard by shard, then its rule on the parameters.
+// One update of `training` at work: its network on a batch, shard by shard, then its rule on the parameters. A step is
+// begun, and its figures are read when they are wanted: on a machine of its own while the next step is under way.
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -7,6 +9,7 @@
 #include "engine/schedules/schedule.h"
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
+#include "engine/training/figures.h"
 #include "engine/training/gather.h"
 #include "engine/training/loss_scale.h"
 #include "engine/training/means.h"
@@ -43,12 +46,18 @@ class UpdateRunner {
     double gradientNorm = 0;
     double lossScale = 0;                 // in f16: that of this step; 0 = none
     bool skipped = false;                 // its gradients overflowed: nothing was changed, the next step has half the scale
+    std::optional<TrustRatios> ratios;    // of rules that measure
     std::string diverged;                 // what is not finite and where; empty = all is well; the same on every rank
-    bool stop = false, commands = false;  // what some rank said (Signals)
+    bool stop = false, commands = false, write = false;  // what some rank said (Signals)
     std::vector<int> apart;               // ranks whose weights are not those of rank 0 (Signals)
   };
-  // On the feed's current batch. `step` counts from 0.
-  Outcome run(std::int64_t step, double learningRate, const Signals& signals);
+  // Begins a step on the feed's current batch. `step` counts from 0.
+  void begin(std::int64_t step, double learningRate);
+  // How the oldest step went that was begun; waits for it. All ranks call it alike.
+  Outcome finish(const Signals& signals);
+  // Whether a second step may be begun before the first is finished. Not in f16, whose next step needs to know of this
+  // one's gradients by how much to scale its own, and how many updates there were.
+  bool late() const { return m_late; }
   bool due(std::int64_t step) const { return step % m_parts.spec.every == 0; }
 
   void setSpan(ScheduleSpan span);
@@ -64,12 +73,21 @@ class UpdateRunner {
   void setPlace(const Position::UpdatePlace& place);
 
  private:
-  Executable& fill(std::size_t shard);
-  void compute(std::size_t shard, StepOptions options);
+  // A step whose figures nobody has read yet.
+  struct Begun {
+    std::int64_t step = 0;
+    ApplyOptions apply;
+    StepOptions options;                          // of its last shard
+    std::vector<Shard> shards;                    // this rank's
+    std::size_t most = 0;                         // shards of the rank that has most
+    std::int64_t epoch = 0, first = 0, size = 0;  // of its batch
+  };
+  Executable& fill(const Shard& shard);
+  void compute(Begun& begun, std::size_t shard, StepOptions options);
   // By all ranks together: the first symptom in their order, with the place where it can be told. `shard`: of the
   // batch that is to be looked into.
-  std::string diagnose(const std::string& symptom, std::size_t shard);
-  std::string placeOf(std::size_t shard);
+  std::string diagnose(const Begun& begun, const std::string& symptom, std::size_t shard);
+  std::string placeOf(const Begun& begun, std::size_t shard);
   UpdateParts m_parts;
   mutable CompileRequest m_request;
   std::unique_ptr<ParameterUpdate> m_update;
@@ -77,12 +95,10 @@ class UpdateRunner {
   std::vector<std::vector<std::string>> m_buckets;
   std::vector<std::string> m_metrics;
   std::unique_ptr<StepExchange> m_exchange;
-  std::vector<Shard> m_shards;       // of the step, this rank's
-  std::vector<Measured> m_measured;  // by shard
-  std::string m_notFinite;           // a loss of this rank's
-  std::size_t m_notFiniteShard = 0;  // and where
-  StepOptions m_lastOptions;
+  std::deque<Begun> m_begun;
+  Figures m_figures;
   LossScale m_scale;
+  bool m_late = false;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;
   std::optional<RateOverride> m_override;

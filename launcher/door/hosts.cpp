@@ -126,6 +126,7 @@ Host hostOf(const Words& words, const QString& address) {
   host.slurm.ranksPerNode = words.number("ranks-per-node", host.slurm.ranksPerNode);
   if (words.has("folder")) host.folder = words.value("folder");
   host.dataFolder = words.value("data");
+  host.libraries = words.value("libraries");
   host.bringBest = words.has("bring-best");
   host.key = words.value("key");
   host.systemSsh = words.has("system-ssh");
@@ -167,6 +168,7 @@ int hostsVerb(const QStringList& given, const DoorOptions& options) {
                            {"module", "add: a line that its shell reads before a job. Again for more.", "LINE"},
                            {"folder", "add: for engine, runs and data there.", "FOLDER"},
                            {"data", "add: where the data lies there already.", "FOLDER"},
+                           {"libraries", "add: a folder there with NVIDIA's libraries (cuDNN, cuBLAS), searched first.", "FOLDER"},
                            {"bring-best", "add: bring the best checkpoint back when a run ends."}});
   if (!words.read("hosts", given)) return kExitDone;
   const QStringList what = words.positional();

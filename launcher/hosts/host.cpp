@@ -135,6 +135,7 @@ Json toJson(const Host& host) {
   if (host.stalledAfter) json["stalled_after"] = host.stalledAfter;
   if (host.folder != plain.folder) text("folder", host.folder);
   text("data_folder", host.dataFolder);
+  text("libraries", host.libraries);
   if (host.bringBest) json["bring_best"] = true;
   if (!host.further.isEmpty()) addMissing(json, Json::parse(host.further.begin(), host.further.end()));
   return json;
@@ -189,6 +190,7 @@ Host hostFromJson(const Json& json, UnknownKeys unknown) {
   host.stalledAfter = named.integer("stalled_after", 0);
   host.folder = named.text("folder", host.folder);
   host.dataFolder = named.text("data_folder");
+  host.libraries = named.text("libraries");
   host.bringBest = named.flag("bring_best", false);
   further.update(named.rest(unknown));
   if (!further.empty()) host.further = QByteArray::fromStdString(further.dump());
@@ -210,6 +212,9 @@ QStringList problems(const Host& host) {
     say(QStringLiteral("the folder '%1' is named in job scripts, where spaces and signs have a meaning: choose one of "
                        "letters, digits and ._-/+@%=,")
             .arg(host.folder));
+  if (!host.libraries.isEmpty() && (!host.libraries.startsWith('/') || !isPlainPath(host.libraries.toStdString())))
+    say(QStringLiteral("'%1' is no folder of libraries: give its whole path, of letters, digits and ._-/+@%=,")
+            .arg(host.libraries));
   if (host.totalRanks() < 1)
     say(QStringLiteral("%1 has %2 ranks, but a run needs at least 1").arg(name).arg(host.totalRanks()));
   for (const RankPlace& each : host.places)

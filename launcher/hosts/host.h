@@ -47,6 +47,7 @@ struct Host {
   QString folder = QStringLiteral("~/.cache/gradloom");  // engine, runs and data there; plain characters only
   bool bringBest = false;  // the best checkpoint is brought here when a run ends
   QString dataFolder;  // where the data already lies, laid out as beside the project; empty = it is sent
+  QString libraries;   // folder of NVIDIA's libraries (cuDNN, cuBLAS), searched first; empty = as the loader has them
 
   QByteArray further;  // JSON: keys of the file that this version does not know; written back as they were
 

@@ -61,6 +61,56 @@ CheckLine openMpi(const Json& facts, const Host& host) {
   return line;
 }
 
+CheckLine accelerators(const Json& facts) {
+  CheckLine line{.group = "Programs", .name = "Accelerators"};
+  QStringList gpus, drivers;
+  const auto found = facts.find("gpus");
+  for (const Json& each : found != facts.end() && found->is_array() ? *found : Json::array()) {
+    if (const QString fault = textOf(each, "fault"); !fault.isEmpty()) {
+      line.status = Status::doubtful;
+      line.why = QStringLiteral("There is a driver, but it does not answer: ranks would compute on the CPU.");
+      line.remedy = QStringLiteral("nvidia-smi");
+      gpus << fault;
+      continue;
+    }
+    gpus << textOf(each, "name") + ' ' + textOf(each, "memory");
+    if (const QString driver = textOf(each, "driver"); !driver.isEmpty()) drivers << driver;
+  }
+  drivers.removeDuplicates();
+  if (!drivers.isEmpty()) gpus << QStringLiteral("driver ") + drivers.join(", ");
+  line.finding =
+      gpus.isEmpty()
+          ? QStringLiteral("none found, CPU ranks with %1 cores").arg(static_cast<int>(numberOf(facts, "cores", 1)))
+          : gpus.join(", ");
+  return line;
+}
+
+// What the engine found there of GPUs and their libraries (`loom doctor`): all of it where there are GPUs, else what is
+// wrong. Modules and containers bring libraries that only a job sees.
+QVector<CheckLine> libraryLines(const Json& facts, const Host& host) {
+  static const QHash<QString, QString> names{
+      {"cuda driver", "CUDA driver"}, {"cuda module", "CUDA module"}, {"cudnn", "cuDNN"}};
+  const auto found = facts.find("libraries"), gpus = facts.find("gpus");
+  const bool here = gpus != facts.end() && gpus->is_array() && !gpus->empty();
+  const bool brought = !host.modules.isEmpty() || !host.containerPrefix.isEmpty();
+  QVector<CheckLine> lines;
+  for (const Json& each : found != facts.end() && found->is_array() ? *found : Json::array()) {
+    const QString key = textOf(each, "key"), advice = textOf(each, "advice");
+    const bool isGpu = key.startsWith("gpu ");
+    if (!(names.contains(key) && (here || !advice.isEmpty())) && !(isGpu && !advice.isEmpty())) continue;
+    CheckLine line{
+        .group = "Programs", .name = isGpu ? key.toUpper() : names.value(key), .finding = textOf(each, "value")};
+    if (!advice.isEmpty() && !(brought && (key == "cuda module" || key == "cudnn"))) {
+      line.status = Status::doubtful;
+      line.why = advice;
+      line.remedy = textOf(each, "remedy");
+      if (line.remedy.isEmpty()) line.remedy = QStringLiteral("nvidia-smi");
+    }
+    lines << line;
+  }
+  return lines;
+}
+
 CheckLine disk(const Json& facts, const CheckWish& wish) {
   const Json& disk = partOf(facts, "disk");
   CheckLine line{.group = "Limits and room", .name = "Disk"};
@@ -158,25 +208,7 @@ QVector<CheckLine> judgeFacts(const Json& facts, const CheckWish& wish) {
     }
     lines << line;
   }
-  QStringList gpus;
-  CheckLine accelerators{.group = "Programs", .name = "Accelerators"};
-  if (const auto found = facts.find("gpus"); found != facts.end() && found->is_array()) {
-    for (const Json& each : *found) {
-      if (const QString fault = textOf(each, "fault"); !fault.isEmpty()) {
-        accelerators.status = Status::doubtful;
-        accelerators.why = QStringLiteral("There is a driver, but it does not answer: ranks would compute on the CPU.");
-        accelerators.remedy = QStringLiteral("nvidia-smi");
-        gpus << fault;
-      } else {
-        gpus << textOf(each, "name") + ' ' + textOf(each, "memory");
-      }
-    }
-  }
-  accelerators.finding =
-      gpus.isEmpty()
-          ? QStringLiteral("none found, CPU ranks with %1 cores").arg(static_cast<int>(numberOf(facts, "cores", 1)))
-          : gpus.join(", ");
-  lines << accelerators;
+  lines << accelerators(facts) << libraryLines(facts, wish.host);
   const Json& files = partOf(facts, "open_files");
   lines << openFiles(numberOf(files, "soft"), !textOf(files, "soft").isEmpty(), openFilesFor(wish.host.totalRanks()),
                      QString());

@@ -34,7 +34,8 @@ struct LineOptions {
 struct LineFacts {
   QString fingerprint, method, jumps, engine;  // engine: "loom 0.1.0"
   QString base, user, warning;
-  double connectMs = 0, clockAhead = 0;
+  double connectMs = 0, answerMs = 0;  // answerMs: how long a person took to answer meanwhile, not in connectMs
+  double clockAhead = 0;               // seconds
 };
 
 class LineWorker;

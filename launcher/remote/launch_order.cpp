@@ -29,6 +29,7 @@ Json launchOrder(const Host& host, const JobFile& job) {
   Json launch = {{"start", job.start}, {"resume", job.resume}, {"overrides", listOf(job.overrides)}, {"ranks", ranks}};
   if (!host.mpirun.isEmpty()) launch["mpirun"] = listOf(host.mpirun);
   if (!host.containerPrefix.isEmpty()) launch["prefix"] = listOf(host.containerPrefix);
+  if (!host.libraries.isEmpty()) launch["libraries"] = host.libraries.toStdString();
   if (host.stalledAfter > 0) launch["stalled_after"] = host.stalledAfter;
   if (host.kind == HostKind::slurm) {
     launch["slurm"] = {{"continue", host.slurm.continuations}};

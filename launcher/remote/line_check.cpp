@@ -54,7 +54,7 @@ void LineWorker::checkMachine() {
   engine.finding += m_options.program.isEmpty() ? QStringLiteral(", verified by hash when it was brought to %1").arg(m_facts.base)
                                                 : QStringLiteral(", ") + m_program;
   say(engine);
-  m_agent->ask({{"verb", "facts"}, {"need", m_bytesNeeded}}, [this](const Json& facts, const QByteArray&) {
+  m_agent->ask({{"verb", "facts"}, {"need", m_bytesNeeded}, {"libraries", m_host.libraries.toStdString()}}, [this](const Json& facts, const QByteArray&) {
     if (!facts.value("ok", false)) {
       say({.group = "Programs",
            .name = "Engine",

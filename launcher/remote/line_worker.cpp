@@ -149,7 +149,8 @@ void LineWorker::open(Questions::Mode mode) {
     if (m_calledOff || m_ending) throw SshError(SshFault::unreachable, "it was called off");
     m_transport->open();
     m_questions.accepted();
-    m_facts.connectMs = static_cast<double>(clock.elapsed());
+    m_facts.answerMs = m_questions.waitedMs();
+    m_facts.connectMs = static_cast<double>(clock.elapsed()) - m_facts.answerMs;
     m_facts.fingerprint = m_transport->fingerprint();
     m_facts.method = m_transport->method();
     m_facts.jumps = m_transport->jumps();

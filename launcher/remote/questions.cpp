@@ -1,5 +1,7 @@
 #include "launcher/remote/questions.h"
 
+#include <QElapsedTimer>
+
 namespace loom {
 
 Questions::~Questions() {
@@ -11,6 +13,7 @@ void Questions::begin(Mode mode) {
   const QMutexLocker lock(&m_mutex);
   m_mode = mode;
   m_gaveUp = false;
+  m_waitedMs = 0;
   m_fresh.clear();
   m_used.clear();
 }
@@ -33,11 +36,14 @@ std::optional<QString> Questions::ask(const SshQuestion& question) {
   if (m_mode == Mode::mustNotAsk || m_gaveUp) return {};
   const int id = m_open = ++m_last;
   m_given = false;
+  QElapsedTimer clock;
+  clock.start();
   lock.unlock();
   m_show(id, question);
   lock.relock();
   while (!m_given && !m_gaveUp) m_answered.wait(&m_mutex);
   m_open = 0;
+  m_waitedMs += static_cast<double>(clock.nsecsElapsed()) / 1e6;
   if (!m_given) {
     lock.unlock();
     m_withdraw(id);
@@ -58,6 +64,11 @@ void Questions::refused() {
   const QMutexLocker lock(&m_mutex);
   for (const QString& each : m_used) m_known.remove(each);
   m_fresh.clear();
+}
+
+double Questions::waitedMs() {
+  const QMutexLocker lock(&m_mutex);
+  return m_waitedMs;
 }
 
 void Questions::answer(int id, const std::optional<QString>& text) {

@@ -24,6 +24,7 @@ class Questions {
   std::optional<QString> ask(const SshQuestion& question);  // blocks the line's thread; a notice is shown with id 0
   void accepted();                                          // signed in: what was answered is kept
   void refused();                                           // what was answered led nowhere
+  double waitedMs();                                        // how long the person took to answer, since begin()
   // Window's thread.
   void answer(int id, const std::optional<QString>& text);
   void giveUp();  // declines what is being asked and all that follows until begin()
@@ -36,6 +37,7 @@ class Questions {
   std::function<void(int)> m_withdraw;
   Mode m_mode = Mode::mustNotAsk;
   int m_last = 0, m_open = 0;
+  double m_waitedMs = 0;
   bool m_given = false, m_gaveUp = false;
   std::optional<QString> m_text;
   QHash<QString, QString> m_known, m_fresh;

@@ -53,7 +53,7 @@ class HostsTest : public QObject {
  private Q_SLOTS:
   void aHostComesBackAsItWas() {
     Host host = slurmHost();
-    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar", host.stalledAfter = 90;
+    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar", host.stalledAfter = 90, host.libraries = "/opt/nvidia/lib";
     host.mpirun = {"/opt/mpirun", "--mca", "btl", "tcp,self"};
     host.places = {{"a01", 4}, {"a02", 2}};
     const Json json = toJson(host);
@@ -79,6 +79,11 @@ class HostsTest : public QObject {
       host = slurmHost();
       host.slurm.partition = QString("gpu\n") + bad;
       QVERIFY2(!problems(host).isEmpty(), bad);
+    }
+    for (const char* bad : {"relative/lib", "/opt/a b", "/opt/$(x)", "/a:/b"}) {
+      Host host = hostFromText("x");
+      host.libraries = bad;
+      QCOMPARE(problems(host).size(), 1);
     }
     Host host = slurmHost();
     host.slurm.lines = {"rm -rf /"};
@@ -228,6 +233,9 @@ Host *
     JobFile job;
     job.start = 3, job.overrides = QStringList{"seed=1"};
     QVERIFY(!launchOrder(host, job).contains("hosts"));
+    QVERIFY(!launchOrder(host, job).contains("libraries"));
+    host.libraries = "/opt/nvidia/lib";
+    QCOMPARE(launchOrder(host, job)["libraries"].dump(), R"("/opt/nvidia/lib")");
     host.ranks = 4;
     QCOMPARE(launchOrder(host, job)["hosts"].dump(), R"([{"name":"localhost","ranks":4}])");
     host.places = {{"a01", 4}, {"a02", 4}};
@@ -283,6 +291,40 @@ Host *
     }
     QCOMPARE(failed, 3);    // no mpirun, open files, quota
     QCOMPARE(doubtful, 4);  // the GPU, disk, shared memory, clocks
+  }
+
+  void whatDoesNotFitTogetherForGpusIsALineEach() {
+    Json facts = {{"cores", 64},
+                  {"gpus", {{{"name", "NVIDIA H200"}, {"memory", "143771 MiB"}, {"driver", "580.65.06"}}}},
+                  {"libraries",
+                   {{{"key", "cuda driver"}, {"value", "CUDA 13.0"}, {"advice", ""}, {"remedy", ""}},
+                    {{"key", "gpu 0"}, {"value", "NVIDIA H200"}, {"advice", ""}, {"remedy", ""}},
+                    {{"key", "cuda module"}, {"value", "CUDA 13.0"}, {"advice", ""}, {"remedy", ""}},
+                    {{"key", "cudnn"}, {"value", "8.9.7"}, {"advice", "cuDNN 8 is here, but 9 is needed"}, {"remedy", "apt"}},
+                    {{"key", "nccl"}, {"value", "not found"}, {"advice", ""}, {"remedy", ""}}}}};
+    const auto lineOf = [](const Json& told, const Host& host, const QString& name) {
+      for (const CheckLine& line : judgeFacts(told, {.host = host}))
+        if (line.name == name) return line;
+      return CheckLine{};
+    };
+    Host host = hostFromText("head");
+    QCOMPARE(lineOf(facts, host, "Accelerators").finding, QString("NVIDIA H200 143771 MiB, driver 580.65.06"));
+    QCOMPARE(lineOf(facts, host, "CUDA driver").finding, QString("CUDA 13.0"));
+    QCOMPARE(lineOf(facts, host, "CUDA module").status, CheckLine::Status::well);
+    QVERIFY(lineOf(facts, host, "GPU 0").finding.isEmpty());
+    const CheckLine cudnn = lineOf(facts, host, "cuDNN");
+    QCOMPARE(cudnn.status, CheckLine::Status::doubtful);
+    QCOMPARE(cudnn.finding, QString("8.9.7"));
+    QCOMPARE(cudnn.why, QString("cuDNN 8 is here, but 9 is needed"));
+    QCOMPARE(cudnn.remedy, QString("apt"));
+    host.modules = {"module load cudnn"};  // then a job may well find another
+    QCOMPARE(lineOf(facts, host, "cuDNN").status, CheckLine::Status::well);
+    facts["gpus"] = Json::array();  // without a GPU, only what stands in the way of one
+    QVERIFY(lineOf(facts, host, "CUDA driver").finding.isEmpty());
+    facts["libraries"][0]["advice"] = "without NVIDIA's driver nothing computes on them";
+    QCOMPARE(lineOf(facts, host, "CUDA driver").status, CheckLine::Status::doubtful);
+    facts["libraries"][1]["advice"] = "it does not compute";
+    QCOMPARE(lineOf(facts, host, "GPU 0").why, QString("it does not compute"));
   }
 
   void aRealStartIsCountedByRanks() {
@@ -354,6 +396,7 @@ Host *
     Questions questions(
         [&](int id, const SshQuestion& question) {
           ++asked;
+          if (question.kind == SshQuestion::Kind::code) QThread::msleep(30);  // somebody looks at the telephone
           self->answer(id, question.kind == SshQuestion::Kind::password ? "geheim" : "123456");
         },
         [](int) {});
@@ -367,10 +410,12 @@ Host *
     QCOMPARE(questions.ask(code).value_or(""), "123456");
     questions.accepted();
     QCOMPARE(asked, 2);
+    QVERIFY2(questions.waitedMs() >= 30, qPrintable(QString::number(questions.waitedMs())));
     questions.begin(Questions::Mode::mustNotAsk);
     QCOMPARE(questions.ask(password).value_or(""), "geheim");  // from memory
     QVERIFY(!questions.ask(password));                         // it was wrong
     QVERIFY(!questions.ask(code));                             // good once
+    QCOMPARE(questions.waitedMs(), 0.0);
     questions.refused();
     questions.begin(Questions::Mode::mustNotAsk);
     QVERIFY(!questions.ask(password));

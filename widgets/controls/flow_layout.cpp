@@ -2,6 +2,7 @@
 
 #include <QWidget>
 #include <algorithm>
+#include <iterator>
 
 namespace loom {
 
@@ -50,34 +51,36 @@ QSize FlowLayout::minimumSize() const {
 }
 
 int FlowLayout::arrange(const QRect& rect, bool place) const {
+  std::vector<QLayoutItem*> items;  // those that are not hidden
+  std::copy_if(m_items.begin(), m_items.end(), std::back_inserter(items), [](const QLayoutItem* each) { return !each->isEmpty(); });
   int x = rect.left();
   int y = rect.top();
   std::size_t first = 0;
   const auto closeLine = [&](std::size_t end) {
     int height = 0;
-    for (std::size_t i = first; i < end; ++i) height = std::max(height, m_items[i]->sizeHint().height());
+    for (std::size_t i = first; i < end; ++i) height = std::max(height, items[i]->sizeHint().height());
     int left = rect.left();
     for (std::size_t i = first; place && i < end; ++i) {
-      const QSize size = m_items[i]->sizeHint();
-      const bool last = i + 1 == m_items.size();
-      const bool stretches = last && (m_items[i]->expandingDirections() & Qt::Horizontal);
+      const QSize size = items[i]->sizeHint();
+      const bool last = i + 1 == items.size();
+      const bool stretches = last && (items[i]->expandingDirections() & Qt::Horizontal);
       const int width = stretches ? rect.right() + 1 - left : size.width();
-      m_items[i]->setGeometry(QRect(left, y + (height - size.height()) / 2, width, size.height()));
+      items[i]->setGeometry(QRect(left, y + (height - size.height()) / 2, width, size.height()));
       left += width + spacing();
     }
     y += height + spacing();
     first = end;
   };
-  for (std::size_t i = 0; i < m_items.size(); ++i) {
-    const int width = m_items[i]->sizeHint().width();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const int width = items[i]->sizeHint().width();
     if (i > first && x + width > rect.right() + 1) {
       closeLine(i);
       x = rect.left();
     }
     x += width + spacing();
   }
-  if (first < m_items.size()) closeLine(m_items.size());
-  return m_items.empty() ? 0 : y - spacing() - rect.top();
+  if (first < items.size()) closeLine(items.size());
+  return items.empty() ? 0 : y - spacing() - rect.top();
 }
 
 }  // namespace loom

@@ -212,6 +212,7 @@ void HostForm::buildFields() {
   addText("host-form-folder", tr("Folder"), tr("Engine, runs and data there; on all hosts of a job the same"), For::both, [](Host& host) -> QString& { return host.folder; });
   addSwitch("host-form-bring-best", tr("Model"), tr("Bring the best checkpoint back when a run ends"), For::both, [](Host& host) -> bool& { return host.bringBest; });
   addText("host-form-data", tr("Data folder"), tr("Where the data lies already, as beside the project; empty: it is sent"), For::both, [](Host& host) -> QString& { return host.dataFolder; });
+  addText("host-form-libraries", tr("NVIDIA libraries"), tr("Folder there with cuDNN and cuBLAS, searched first: /opt/nvidia/lib; empty: where the host has them"), For::both, [](Host& host) -> QString& { return host.libraries; });
 }
 
 void HostForm::setHost(const QString& id) {

@@ -18,7 +18,8 @@
 namespace loom {
 namespace {
 
-constexpr int kBoxWidth = 20, kNameWidth = 142;  // names and words stand below those of the check
+constexpr int kGap = 8;
+constexpr int kBoxWidth = 21, kNameWidth = 142;  // names and words stand below those of the check
 
 qint64 bytesIn(const QVector<HostRemain>& remains) {
   return std::accumulate(remains.begin(), remains.end(), qint64{0}, [](qint64 sum, const HostRemain& each) { return sum + each.bytes; });
@@ -48,9 +49,8 @@ HostRemains::HostRemains(AppContext& context, QWidget* parent)
   inside->setContentsMargins(12, 8, 16, 10);
   inside->setSpacing(8);
   m_rows = new QGridLayout;
-  m_rows->setHorizontalSpacing(8);
+  m_rows->setHorizontalSpacing(kGap);
   m_rows->setVerticalSpacing(6);
-  m_rows->setColumnMinimumWidth(0, kBoxWidth);
   m_rows->setColumnMinimumWidth(1, kNameWidth);
   m_rows->setColumnStretch(2, 1);
   inside->addLayout(m_rows);
@@ -136,6 +136,9 @@ void HostRemains::rebuild() {
   m_boxes.clear();
   m_groups = m_told ? groups() : QVector<RemainGroup>();
   m_confirms = false;
+  // A column without a box gets no gap behind it.
+  const bool boxes = std::any_of(m_groups.begin(), m_groups.end(), [](const RemainGroup& each) { return each.fate == RemainGroup::Fate::decided; });
+  m_rows->setColumnMinimumWidth(0, boxes ? kBoxWidth : kBoxWidth + kGap);
   for (const RemainGroup& each : std::as_const(m_groups)) {
     const int row = m_rows->rowCount();
     QCheckBox* box = nullptr;
@@ -190,6 +193,7 @@ void HostRemains::refresh() {
   m_remove->setVisible(m_confirms);
   m_remove->setEnabled(online);
   m_fault->setVisible(!m_fault->text().isEmpty());
+  m_words->setVisible(!m_words->text().isEmpty());
   setVisible(m_wanted && m_told && !m_groups.isEmpty());
 }
 

@@ -4,7 +4,6 @@
 #include <QDesktopServices>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QRegularExpression>
@@ -19,10 +18,13 @@
 #include "launcher/remote/models.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
+
+constexpr int kGap = 10;
 
 // "step-00000128.safetensors" -> 128; -1 where the name says none.
 std::int64_t stepOfCheckpoint(const QString& path) {
@@ -38,8 +40,9 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(19, 0, 20, 0);
   column->setSpacing(3);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(10);
+  // All that may be done with the model of a stopped run on a host is wider than the column.
+  auto* head = new QWidget;
+  auto* row = new FlowLayout(head, kGap);
   m_title = new QLabel;
   m_title->setProperty("kind", "section");
   m_fetch = new Button(tr("Fetch"), ButtonKind::link);
@@ -56,9 +59,8 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_show = new Button(tr("Show folder"), ButtonKind::link);
   m_title->setMinimumHeight(m_copy->sizeHint().height());  // of the row, whichever of these are shown
   row->addWidget(m_title);
-  row->addStretch();
   for (Button* each : {m_fetch, m_resumeHere, m_resumeOn, m_copy, m_show}) row->addWidget(each);
-  column->addLayout(row);
+  column->addWidget(head);
   m_place = new QLabel;
   m_place->setProperty("kind", "hint");
   m_place->setObjectName("model-place");
@@ -145,11 +147,10 @@ void ModelLine::refresh(const QString& run) {
   // While the weights of a better value are still to be written, these are those of an earlier step.
   const bool behind =
       m_bestStep >= 0 && record && isLive(record->state) && record->metricOfValidation && record->bestStep > m_bestStep;
-  m_title->setText(behind       ? tr("Best model, still of step %1").arg(formatCount(static_cast<double>(m_bestStep)))
-                   : place.best ? tr("Best model")
-                                : tr("Model"));
-  m_title->setObjectName("model-title");
-  QString text = comes ? tr("Comes with the first checkpoint") : models.sentence(run);
+  m_title->setText(place.best ? tr("Best model") : tr("Model"));
+  QString text = comes    ? tr("Comes with the first checkpoint")
+                 : behind ? tr("still of step %1, %2").arg(formatCount(static_cast<double>(m_bestStep)), models.sentence(run))
+                          : models.sentence(run);
   const bool fetching = models.isFetching(run);
   if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
   else if (!m_fault.isEmpty()) text = m_fault;

@@ -140,17 +140,43 @@ int copy(void* group, void* to, const void* from, size_t bytes) {
   return of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(group).stream));
 }
 
-int allReduce(void* group, const float* from, float* to, size_t count) {
-  if (const int code = enter(of(group))) return code;
-  return of(ncclAllReduce(from, to, count, ncclFloat, ncclSum, of(group).communicator, of(group).stream));
+// Counts are NCCL's: of numbers in sums, of bytes else.
+ncclResult_t beginPart(const Group& group, loom::RankExchange::Kind kind, int partner,
+                       const loom::RankExchange::Part& part, cudaStream_t stream) {
+  using Kind = loom::RankExchange::Kind;
+  const size_t numbers = part.bytes / sizeof(float);
+  const ncclComm_t ranks = group.communicator;
+  switch (kind) {
+    case Kind::allReduce:
+      return ncclAllReduce(part.from, part.to, numbers, ncclFloat, ncclSum, ranks, stream);
+    case Kind::allGather:
+      return ncclAllGather(part.from, part.to, part.bytes, ncclInt8, ranks, stream);
+    case Kind::reduceScatter:
+      return ncclReduceScatter(part.from, part.to, numbers, ncclFloat, ncclSum, ranks, stream);
+    case Kind::broadcast:
+      return ncclBroadcast(part.from, part.to, part.bytes, ncclInt8, partner, ranks, stream);
+    case Kind::reduce:
+      return ncclReduce(part.from, part.to, numbers, ncclFloat, ncclSum, partner, ranks, stream);
+    case Kind::send:
+      return ncclSend(part.from, part.bytes, ncclInt8, partner, ranks, stream);
+    case Kind::receive:
+      return ncclRecv(part.to, part.bytes, ncclInt8, partner, ranks, stream);
+  }
+  return ncclInvalidArgument;
 }
-int reduceScatter(void* group, const float* data, float* part, size_t count) {
+
+// Several parts become one launch, as far as NCCL can.
+int begin(void* group, loom::RankExchange::Kind kind, int partner, const loom::RankExchange::Part* parts, size_t count,
+          void* stream) {
   if (const int code = enter(of(group))) return code;
-  return of(ncclReduceScatter(data, part, count, ncclFloat, ncclSum, of(group).communicator, of(group).stream));
-}
-int allGather(void* group, const void* mine, void* all, size_t bytes) {
-  if (const int code = enter(of(group))) return code;
-  return of(ncclAllGather(mine, all, bytes, ncclInt8, of(group).communicator, of(group).stream));
+  const Group& ranks = of(group);
+  const cudaStream_t here = stream != nullptr ? static_cast<cudaStream_t>(stream) : ranks.stream;
+  if (count == 1) return of(beginPart(ranks, kind, partner, *parts, here));
+  if (const int code = of(ncclGroupStart())) return code;
+  int code = 0;
+  for (size_t i = 0; i < count && !code; ++i) code = of(beginPart(ranks, kind, partner, parts[i], here));
+  const int end = of(ncclGroupEnd());  // also after a fault: the thread stays in the group otherwise
+  return code ? code : end;
 }
 int allToAll(void* group, const void* parts, void* received, size_t bytes) {
   if (const int code = enter(of(group))) return code;
@@ -163,20 +189,8 @@ int allToAll(void* group, const void* parts, void* received, size_t bytes) {
     if (!code)
       code = of(ncclRecv(static_cast<char*>(received) + at, bytes, ncclInt8, r, ranks.communicator, ranks.stream));
   }
-  const int end = of(ncclGroupEnd());  // also after a fault: the thread stays in the group otherwise
+  const int end = of(ncclGroupEnd());  // as in begin()
   return code ? code : end;
-}
-int broadcast(void* group, void* data, size_t bytes, int root) {
-  if (const int code = enter(of(group))) return code;
-  return of(ncclBroadcast(data, data, bytes, ncclInt8, root, of(group).communicator, of(group).stream));
-}
-int send(void* group, const void* data, size_t bytes, int to) {
-  if (const int code = enter(of(group))) return code;
-  return of(ncclSend(data, bytes, ncclInt8, to, of(group).communicator, of(group).stream));
-}
-int receive(void* group, void* data, size_t bytes, int from) {
-  if (const int code = enter(of(group))) return code;
-  return of(ncclRecv(data, bytes, ncclInt8, from, of(group).communicator, of(group).stream));
 }
 int test(void* group, int* done) {
   *done = 0;
@@ -190,9 +204,8 @@ int test(void* group, int* done) {
 }
 
 const LoomNcclFunctions kFunctions = {
-    kLoomNcclVersion, library, explain,  devices,    describe,   newId, open,      split,         rank,      size,
-    release,          abort,   allocate, deallocate, isOnDevice, copy,  allReduce, reduceScatter, allGather, allToAll,
-    broadcast,        send,    receive,  test};
+    kLoomNcclVersion, library, explain,  devices,    describe,   newId, open,  split,    rank, size,
+    release,          abort,   allocate, deallocate, isOnDevice, copy,  begin, allToAll, test};
 
 }  // namespace
 

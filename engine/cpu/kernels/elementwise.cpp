@@ -224,15 +224,15 @@ LOOM_INLINE void sumRowsRangeBody(Stored x, std::int64_t rows, std::int64_t colu
   }
 }
 
-LOOM_INLINE double sumAllRangeBody(const float* x, std::int64_t count) {
+LOOM_INLINE double sumAllRangeBody(Stored x, std::int64_t count) {
   double total = 0;
   std::int64_t i = 0;
   for (; i + 1024 <= count; i += 1024) {
     Vec s{};
-    for (std::int64_t j = 0; j < 1024; j += kLanes) s += load(x + i + j);
+    for (std::int64_t j = 0; j < 1024; j += kLanes) s += loadSome(x, i + j, kLanes);
     total += sum(s);
   }
-  for (; i < count; ++i) total += x[i];
+  for (; i < count; ++i) total += numberAt(x, i);
   return total;
 }
 
@@ -254,7 +254,7 @@ LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, f
 LOOM_CPU_KERNEL(void, sumRowsRange,
                 (Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
                 (x, rows, columns, stride, out))
-LOOM_CPU_KERNEL(double, sumAllRange, (const float* x, std::int64_t count), (x, count))
+LOOM_CPU_KERNEL(double, sumAllRange, (Stored x, std::int64_t count), (x, count))
 
 }  // namespace
 
@@ -291,7 +291,7 @@ void scale(const float* x, float factor, float offset, float* y, std::int64_t co
 void sumRows(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
   sumRowsRange(x, rows, columns, stride, out);
 }
-double sumAll(const float* x, std::int64_t count) {
+double sumAll(Stored x, std::int64_t count) {
   return sumAllRange(x, count);
 }
 

@@ -25,6 +25,6 @@ void scale(const float* x, float factor, float offset, float* y, std::int64_t co
 
 // out[c] += sum over rows of x[r, c]; in blocks, so that the error does not grow with the number of rows.
 void sumRows(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out);
-double sumAll(const float* x, std::int64_t count);
+double sumAll(Stored x, std::int64_t count);
 
 }  // namespace loom::cpu

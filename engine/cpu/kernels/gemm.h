@@ -11,6 +11,7 @@ struct Worker;
 struct MatrixView {
   const float* data = nullptr;
   std::int64_t rowStride = 0, columnStride = 1;
+  const std::uint16_t* half = nullptr;  // instead of data: in bf16, for gemm_bf16.h alone
 };
 
 std::int64_t panelWidth();
@@ -36,7 +37,8 @@ struct GemmProblem {
   const float* bias = nullptr;  // N
   Activation activation = Activation::none;
   bool accumulate = false;
-  float scale = 1;  // of A B
+  float scale = 1;                // of A B
+  std::uint16_t* half = nullptr;  // instead of c: C in bf16, for gemm_bf16.h alone; not to be accumulated
 };
 
 // Floats of scratch that gemm() needs a thread.

@@ -31,7 +31,7 @@ namespace {
 
 using Word = std::uint32_t;  // two steps of K: the first in the lower half
 constexpr std::int64_t kTile = 16, kBlock = 2 * kTile;
-constexpr std::int64_t kPairs = 256, kRowBlock = 96;  // as gemm_bf16.cpp: what gemmScratch() gives
+constexpr std::int64_t kPairs = 512, kRowBlock = 96;  // as gemm_bf16.cpp: what gemmScratch() gives
 constexpr std::int64_t kPanel = 64;                   // panelWidth() with AVX-512
 
 constexpr unsigned kAskForState = 0x1023, kTileData = 18;  // arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)
@@ -69,29 +69,46 @@ LOOM_TARGET_TILES LOOM_INLINE __m512i wordsOf(__m512 first, __m512 second) {
   return (__m512i)_mm512_cvtne2ps_pbh(second, first);
 }
 
-LOOM_INLINE void gather(const float* from, std::int64_t stride, std::int64_t count, float* to) {
+template <class Number>
+LOOM_INLINE void gather(const Number* from, std::int64_t stride, std::int64_t count, Number* to) {
   if (stride == 1 && count == kTile)
-    store(to, load(from));
+    std::memcpy(to, from, kTile * sizeof(Number));
   else
     for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
 }
 
+LOOM_INLINE Word pairOf(float first, float second) {
+  return bf16Bits(first) >> 16 | bf16Bits(second);
+}
+LOOM_INLINE Word pairOf(std::uint16_t first, std::uint16_t second) {
+  return first | Word{second} << 16;
+}
+
+// `steps` neighbours as words, zeros up to `pairs` words.
+LOOM_TARGET_TILES LOOM_INLINE void packRow(const float* numbers, std::int64_t steps, std::int64_t pairs, Word* to) {
+  for (std::int64_t p = 0; p < pairs; p += kTile) {
+    const std::int64_t left = std::clamp<std::int64_t>(steps - 2 * p, 0, kBlock);
+    const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << left) - 1);
+    const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), numbers + 2 * p),
+                 second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), numbers + 2 * p + kTile);
+    _mm512_storeu_si512(to + p, wordsOf(first, second));
+  }
+}
+LOOM_INLINE void packRow(const std::uint16_t* numbers, std::int64_t steps, std::int64_t pairs, Word* to) {
+  std::memcpy(to, numbers, static_cast<std::size_t>(steps) * sizeof *numbers);
+  std::memset(reinterpret_cast<std::uint16_t*>(to) + steps, 0,
+              static_cast<std::size_t>(2 * pairs - steps) * sizeof *numbers);
+}
+
 // Rows [row, row + count) and steps [step, step + steps) of A as words [row][pair], zeros up to whole tiles.
-LOOM_TARGET_TILES LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count,
-                                            std::int64_t step, std::int64_t steps, std::int64_t pairs, Word* to) {
-  const float* from = a.data + row * a.rowStride + step * a.columnStride;
+template <class Number>
+LOOM_TARGET_TILES LOOM_INLINE void packRows(const Number* data, const MatrixView& a, std::int64_t row,
+                                            std::int64_t count, std::int64_t step, std::int64_t steps,
+                                            std::int64_t pairs, Word* to) {
+  const Number* from = data + row * a.rowStride + step * a.columnStride;
   const std::int64_t rows = (count + kTile - 1) / kTile * kTile;
   if (a.columnStride == 1) {
-    for (std::int64_t r = 0; r < count; ++r) {
-      const float* numbers = from + r * a.rowStride;
-      for (std::int64_t p = 0; p < pairs; p += kTile) {
-        const std::int64_t left = std::clamp<std::int64_t>(steps - 2 * p, 0, kBlock);
-        const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << left) - 1);
-        const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), numbers + 2 * p),
-                     second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), numbers + 2 * p + kTile);
-        _mm512_storeu_si512(to + r * pairs + p, wordsOf(first, second));
-      }
-    }
+    for (std::int64_t r = 0; r < count; ++r) packRow(from + r * a.rowStride, steps, pairs, to + r * pairs);
   } else {
     // Sixteen rows of sixteen pairs at a time: pairs are made where rows are contiguous, then transposed as words.
     alignas(64) Word square[kTile * kTile];
@@ -100,12 +117,11 @@ LOOM_TARGET_TILES LOOM_INLINE void packRows(const MatrixView& a, std::int64_t ro
         const std::int64_t here = std::min(kTile, count - r);
         for (std::int64_t i = 0; i < kTile; ++i) {
           const std::int64_t at = 2 * (p + i);
-          const float* numbers = from + at * a.columnStride + r * a.rowStride;
-          alignas(64) float first[kTile] = {}, second[kTile] = {};
+          const Number* numbers = from + at * a.columnStride + r * a.rowStride;
+          alignas(64) Number first[kTile] = {}, second[kTile] = {};
           if (at < steps) gather(numbers, a.rowStride, here, first);
           if (at + 1 < steps) gather(numbers + a.columnStride, a.rowStride, here, second);
-          for (std::int64_t j = 0; j < kTile; ++j)
-            square[i * kTile + j] = bf16Bits(first[j]) >> 16 | bf16Bits(second[j]);
+          for (std::int64_t j = 0; j < kTile; ++j) square[i * kTile + j] = pairOf(first[j], second[j]);
         }
         transpose16(reinterpret_cast<const float*>(square), kTile, reinterpret_cast<float*>(to + r * pairs + p), pairs);
       }
@@ -151,7 +167,8 @@ LOOM_INLINE void multiplyAll(const Factors& f) {
 
 LOOM_TARGET_TILES LOOM_INLINE void computeBlock(const Factors& factors, std::int64_t rows, TilePlace place) {
   const std::int64_t stride = place.ldc * 4;
-  const bool epilogue = place.scale != 1 || (place.last && (place.bias != nullptr || place.activation != Activation::none));
+  const bool epilogue = place.half != nullptr || place.scale != 1 ||
+                        (place.last && (place.bias != nullptr || place.activation != Activation::none));
   if (rows == kBlock && place.columns == kBlock && !epilogue) {
     float* const c = place.c;
     if (place.add) {
@@ -189,6 +206,11 @@ LOOM_TARGET_TILES LOOM_INLINE void computeBlock(const Factors& factors, std::int
   LOOM_TILE_STORE(1, sums + kTile, kStride);
   for (std::int64_t r = 0; r < rows; ++r) {
     Vec row[1][2] = {{load(sums + r * kBlock), load(sums + r * kBlock + kTile)}};
+    if (place.half != nullptr) {
+      storeTileHalf<Vec, 1, 2>(row, place);
+      place.half += place.ldc;
+      continue;
+    }
     storeTile<Vec, 1, 2>(row, place);
     place.c += place.ldc;
   }
@@ -201,12 +223,19 @@ LOOM_TARGET_TILES void multiplyInTiles(const GemmProblem& p, std::int64_t firstR
   Word* a = reinterpret_cast<Word*>(scratch);
   alignas(64) Word tail[kTile * kPanel];
   const std::int64_t allPairs = (p.k + 1) / 2;
-  for (std::int64_t row = firstRow; row < lastRow; row += kRowBlock) {
-    const std::int64_t rows = std::min(kRowBlock, lastRow - row);
-    for (std::int64_t pair = 0; pair < allPairs; pair += kPairs) {
-      const std::int64_t pairs = std::min(kPairs, allPairs - pair), whole = pairs / kTile, rest = pairs % kTile;
-      const std::int64_t stride = (whole + (rest > 0 ? 1 : 0)) * kTile;
-      packRows(p.a, row, rows, 2 * pair, std::min(2 * pairs, p.k - 2 * pair), stride, a);
+  // What is rounded into a bf16 C are sums over all of K.
+  const std::int64_t pairsAtOnce =
+                         p.half != nullptr ? std::max(kPairs, (allPairs + kTile - 1) / kTile * kTile) : kPairs,
+                     rowsAtOnce = kRowBlock * kPairs / pairsAtOnce / kBlock * kBlock;
+  for (std::int64_t row = firstRow; row < lastRow; row += rowsAtOnce) {
+    const std::int64_t rows = std::min(rowsAtOnce, lastRow - row);
+    for (std::int64_t pair = 0; pair < allPairs; pair += pairsAtOnce) {
+      const std::int64_t pairs = std::min(pairsAtOnce, allPairs - pair), whole = pairs / kTile, rest = pairs % kTile;
+      const std::int64_t stride = (whole + (rest > 0 ? 1 : 0)) * kTile, steps = std::min(2 * pairs, p.k - 2 * pair);
+      if (p.a.half != nullptr)
+        packRows(p.a.half, p.a, row, rows, 2 * pair, steps, stride, a);
+      else
+        packRows(p.a.data, p.a, row, rows, 2 * pair, steps, stride, a);
       for (std::int64_t panel = firstPanel; panel < lastPanel; ++panel) {
         const Word* b = packed + (panel * allPairs + pair) * kPanel;
         if (rest > 0) {
@@ -224,7 +253,9 @@ LOOM_TARGET_TILES void multiplyInTiles(const GemmProblem& p, std::int64_t firstR
           place.activation = p.activation;
           place.scale = p.scale;
           for (std::int64_t first = 0; first < rows; first += kBlock) {
-            place.c = p.c + (row + first) * p.ldc + column;
+            const std::int64_t at = (row + first) * p.ldc + column;
+            place.c = p.half != nullptr ? nullptr : p.c + at;
+            place.half = p.half != nullptr ? p.half + at : nullptr;
             computeBlock({a + first * stride, stride, b + half, rest > 0 ? tail + half : nullptr, whole},
                          std::min(kBlock, rows - first), place);
           }

@@ -11,7 +11,10 @@ inline std::int64_t packedFloatsBf16(std::int64_t k, std::int64_t columns) {
 }
 void packPanelsBf16(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
                     std::int64_t last);
-// gemm() with `packed` from packPanelsBf16; A is f32 and rounded on the way. As much scratch as gemm() needs.
+// The longest K of a product whose C is in bf16: a block of A's rows over all of K is in scratch at once.
+constexpr std::int64_t kLongestToHalf = 3072;
+// gemm() with `packed` from packPanelsBf16. A is f32 and rounded on the way, or in bf16 already: then it is read where
+// it stands if its rows are contiguous and K is even. As much scratch as gemm() needs.
 void gemmBf16(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
               std::int64_t lastPanel, float* scratch);
 

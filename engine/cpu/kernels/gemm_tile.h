@@ -2,6 +2,7 @@
 // The inner loop of every matrix product: a few rows of A times one panel of packed B, sums in registers.
 #include <cstdint>
 
+#include "engine/base/bf16.h"
 #include "engine/cpu/kernels/gemm.h"
 #include "engine/cpu/kernels/simd.h"
 
@@ -63,6 +64,7 @@ struct TilePlace {
   bool add, last;
   Activation activation;
   float scale;
+  std::uint16_t* half = nullptr;  // instead of c
 };
 
 // A tile of one size: LOOM_TILE below.
@@ -122,6 +124,30 @@ LOOM_INLINE void storeTile(V (&sums)[kRows][kVectors], const TilePlace& place) {
       if (place.last && place.bias != nullptr) value += place.bias[i];
       if (place.last && place.activation == Activation::relu && value < 0) value = 0;
       place.c[r * place.ldc + i] = value;
+    }
+  }
+}
+
+// Into `place.half`, rounded once: all of K is in the sums. (They are stored with constant indices first: a variable
+// one would pin them to memory in the loop before, too.)
+template <class V, int kRows, int kVectors>
+LOOM_INLINE void storeTileHalf(V (&sums)[kRows][kVectors], const TilePlace& place) {
+  typedef typename UnalignedOf<V>::type U;
+  constexpr int kWidth = kVectors * lanesOf<V>();
+  alignas(64) float buffer[kRows * kWidth];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) *reinterpret_cast<U*>(buffer + r * kWidth + v * lanesOf<V>()) = sums[r][v];
+  }
+  for (int r = 0; r < kRows; ++r) {
+    const float* row = buffer + r * kWidth;
+    std::uint16_t* to = place.half + r * place.ldc;
+    for (std::int64_t i = 0; i < place.columns; ++i) {
+      float value = row[i] * place.scale;
+      if (place.bias != nullptr) value += place.bias[i];
+      if (place.activation == Activation::relu && value < 0) value = 0;
+      to[i] = toBf16(value);
     }
   }
 }

@@ -29,8 +29,8 @@ LOOM_INLINE void eightBlocks(NoiseKey key, std::uint64_t first, std::uint64_t co
   words[3] = c3;
 }
 
-LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor,
-                                  const float* x, float* y, std::int64_t count) {
+LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x,
+                                  Stored y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += 32) {
     VecL words[4];
     eightBlocks(key, static_cast<std::uint64_t>(i / 4), counter, words);
@@ -43,16 +43,12 @@ LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint
       const std::int64_t at = i + half * kLanes, left2 = count - at;
       if (left2 <= 0) break;
       const Vec mask = (bits[half] >> 8) >= threshold ? splat(factor) : Vec{};
-      if (left2 >= kLanes) {
-        store(y + at, load(x + at) * mask);
-      } else {
-        storePart(y + at, loadPart(x + at, left2) * mask, left2);
-      }
+      storeSome(y, at, loadSome(x, at, left2) * mask, left2);
     }
   }
 }
 LOOM_CPU_KERNEL(void, dropoutRange,
-                (NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y,
+                (NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x, Stored y,
                  std::int64_t count),
                 (key, counter, threshold, factor, x, y, count))
 
@@ -63,7 +59,7 @@ NoiseKey noiseKey(std::uint64_t seed, std::uint64_t stream) {
   return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
 }
 
-void dropoutSample(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, const float* x, float* y,
+void dropoutSample(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x, Stored y,
                    std::int64_t count) {
   dropoutRange(key, counter, threshold, factor, x, y, count);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Copies 4-byte numbers into another order of axes.
+// Copies numbers of 4 or 2 bytes into another order of axes.
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +14,11 @@ class Permutation {
   // Independent parts into which the work may be divided.
   std::int64_t pieces() const { return m_pieces; }
   void run(const float* from, float* to, std::int64_t first, std::int64_t last) const;
+  void run(const std::uint16_t* from, std::uint16_t* to, std::int64_t first, std::int64_t last) const;
 
  private:
+  template <class Number>
+  void move(const Number* from, Number* to, std::int64_t first, std::int64_t last) const;
   struct Axis {
     std::int64_t extent, source, target;  // strides in elements
   };

@@ -95,7 +95,7 @@ LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x,
       });
 }
 
-LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includePadding, const float* x, float* y,
+LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includePadding, Stored x, Stored y,
                                          std::int64_t first, std::int64_t last) {
   const std::int64_t whole = g.kernel[0] * g.kernel[1] * g.kernel[2];
   forEachPlace(
@@ -105,27 +105,29 @@ LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includeP
           const std::int64_t n = std::min(kLanes, g.channels - c);
           Vec sum{};
           forEachTap(
-              g, w, [&](std::int64_t tap) __attribute__((always_inline)) { sum += loadSome(x + sample + tap + c, n); });
-          storeSome(y + out + c, sum * share, n);
+              g, w, [&](std::int64_t tap) __attribute__((always_inline)) { sum += loadSome(x, sample + tap + c, n); });
+          storeSome(y, out + c, sum * share, n);
         }
       });
 }
 
-LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool includePadding, const float* dy,
-                                                 float* dx, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool includePadding, Stored dy, Stored dx,
+                                                 std::int64_t first, std::int64_t last) {
   const std::int64_t whole = g.kernel[0] * g.kernel[1] * g.kernel[2];
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
-  std::memset(dx + first * sampleX, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
+  const bool once = dx.bf16;  // windows do not overlap: nothing to add to
+  if (!once)
+    std::memset(dx.from(first * sampleX).at, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         const float share = 1.0f / static_cast<float>(includePadding ? whole : w.inside);
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
           const std::int64_t n = std::min(kLanes, g.channels - c);
-          const Vec mine = loadSome(dy + out + c, n) * share;
+          const Vec mine = loadSome(dy, out + c, n) * share;
           forEachTap(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                float* to = dx + sample + tap + c;
-                storeSome(to, loadSome(to, n) + mine, n);
+                const std::int64_t to = sample + tap + c;
+                storeSome(dx, to, once ? mine : loadSome(dx, to, n) + mine, n);
               });
         }
       });
@@ -139,12 +141,10 @@ LOOM_CPU_KERNEL(void, maxPoolingGradientRange,
                  std::int64_t first, std::int64_t last),
                 (g, x, y, dy, dx, positiveOnly, first, last))
 LOOM_CPU_KERNEL(void, averagePoolingRange,
-                (const PoolingGeometry& g, bool padding, const float* x, float* y, std::int64_t first,
-                 std::int64_t last),
+                (const PoolingGeometry& g, bool padding, Stored x, Stored y, std::int64_t first, std::int64_t last),
                 (g, padding, x, y, first, last))
 LOOM_CPU_KERNEL(void, averagePoolingGradientRange,
-                (const PoolingGeometry& g, bool padding, const float* dy, float* dx, std::int64_t first,
-                 std::int64_t last),
+                (const PoolingGeometry& g, bool padding, Stored dy, Stored dx, std::int64_t first, std::int64_t last),
                 (g, padding, dy, dx, first, last))
 
 }  // namespace
@@ -162,12 +162,12 @@ void maxPoolingGradient(const PoolingGeometry& g, Stored x, Stored y, Stored dy,
                         std::int64_t first, std::int64_t last) {
   maxPoolingGradientRange(g, x, y, dy, dx, positiveOnly, first, last);
 }
-void averagePooling(const PoolingGeometry& g, bool includePadding, const float* x, float* y, std::int64_t first,
+void averagePooling(const PoolingGeometry& g, bool includePadding, Stored x, Stored y, std::int64_t first,
                     std::int64_t last) {
   averagePoolingRange(g, includePadding, x, y, first, last);
 }
-void averagePoolingGradient(const PoolingGeometry& g, bool includePadding, const float* dy, float* dx,
-                            std::int64_t first, std::int64_t last) {
+void averagePoolingGradient(const PoolingGeometry& g, bool includePadding, Stored dy, Stored dx, std::int64_t first,
+                            std::int64_t last) {
   averagePoolingGradientRange(g, includePadding, dy, dx, first, last);
 }
 

@@ -12,9 +12,10 @@ void maxPoolingGradient(const PoolingGeometry& g, Stored x, Stored y, Stored dy,
                         std::int64_t firstSample, std::int64_t lastSample);
 // Every element lies in exactly one window.
 bool windowsTile(const PoolingGeometry& g);
-void averagePooling(const PoolingGeometry& g, bool includePadding, const float* x, float* y, std::int64_t firstSample,
+void averagePooling(const PoolingGeometry& g, bool includePadding, Stored x, Stored y, std::int64_t firstSample,
                     std::int64_t lastSample);
-void averagePoolingGradient(const PoolingGeometry& g, bool includePadding, const float* dy, float* dx,
+// dx in bf16: as above.
+void averagePoolingGradient(const PoolingGeometry& g, bool includePadding, Stored dy, Stored dx,
                             std::int64_t firstSample, std::int64_t lastSample);
 
 }  // namespace loom::cpu

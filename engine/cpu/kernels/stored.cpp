@@ -1,5 +1,9 @@
 #include "engine/cpu/kernels/stored.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/simd.h"
 
 namespace loom::cpu {
@@ -20,6 +24,17 @@ LOOM_INLINE void widenRangeBody(Stored from, float* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) storeSome(to + i, loadSome(from, i, count - i), count - i);
 }
 
+// By the instruction, which takes denormal numbers for 0, as everything in a step does.
+LOOM_TARGET_AVX512_BF16 void roundNative(const float* from, std::uint16_t* to, std::int64_t count) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    VecHalf half;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(load(from + i)));
+    *reinterpret_cast<VecHalfUnaligned*>(to + i) = half;
+  }
+  for (; i < count; ++i) to[i] = toBf16(from[i]);
+}
+
 LOOM_CPU_KERNEL(void, addStoredRange, (Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count),
                 (a, b, mask, relu, to, count))
 LOOM_CPU_KERNEL(void, widenRange, (Stored from, float* to, std::int64_t count), (from, to, count))
@@ -31,6 +46,22 @@ void addStored(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64
 }
 void widen(Stored from, float* to, std::int64_t count) {
   widenRange(from, to, count);
+}
+void fillStored(Stored number, Stored to, std::int64_t count) {
+  const float value = numberAt(number, 0);
+  if (to.bf16)
+    std::fill_n(reinterpret_cast<std::uint16_t*>(to.at), count, toBf16(value));
+  else
+    std::fill_n(reinterpret_cast<float*>(to.at), count, value);
+}
+void copyStored(Stored from, Stored to, std::int64_t count) {
+  if (from.bf16 == to.bf16)
+    std::memcpy(to.at, from.at, static_cast<std::size_t>(count) * (to.bf16 ? 2 : 4));
+  else if (from.bf16)
+    widen(from, reinterpret_cast<float*>(to.at), count);
+  else
+    (multipliesBf16() ? roundNative : roundToBf16)(reinterpret_cast<const float*>(from.at),
+                                                   reinterpret_cast<std::uint16_t*>(to.at), count);
 }
 
 }  // namespace loom::cpu

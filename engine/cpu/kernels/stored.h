@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/base/bf16.h"
+
 namespace loom::cpu {
 
 struct Stored {
@@ -23,5 +25,13 @@ inline Stored inF32(const float* at) {
 void addStored(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count);
 // `count` numbers in f32.
 void widen(Stored from, float* to, std::int64_t count);
+inline float numberAt(Stored from, std::int64_t at) {
+  return from.bf16 ? fromBf16(reinterpret_cast<const std::uint16_t*>(from.at)[at])
+                   : reinterpret_cast<const float*>(from.at)[at];
+}
+// Its first number, everywhere.
+void fillStored(Stored number, Stored to, std::int64_t count);
+// As they are where both are of one type, else widened or rounded.
+void copyStored(Stored from, Stored to, std::int64_t count);
 
 }  // namespace loom::cpu

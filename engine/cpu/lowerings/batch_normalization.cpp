@@ -133,13 +133,14 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                float *scale = mean + channels, *offset = scale + channels;
                for (std::int64_t c = 0; c < channels; ++c) {
                  const auto [n, whole, variance] = ranks ? merged(ranks, allRows, channels, c) : own(c);
-                 const double inverse = 1 / std::sqrt(variance + epsilon);
+                 // Rounded as it is kept, so that y can be computed again from it.
+                 const float inverse = static_cast<float>(1 / std::sqrt(variance + epsilon));
                  mean[c] = static_cast<float>(whole);
-                 scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) * inverse);
+                 scale[c] = (gamma ? gamma.get()[c] : 1) * inverse;
                  offset[c] = beta ? beta.get()[c] : 0;
                  if (worker.index == 0) {
                    batchMean.get()[c] = mean[c];
-                   batchInverse.get()[c] = static_cast<float>(inverse);
+                   batchInverse.get()[c] = inverse;
                    float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
                    oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
                    oldVariance = static_cast<float>(momentum * oldVariance +
@@ -151,29 +152,45 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
              });
 }
 
-void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
+namespace {
+
+// y of statistics that stand: `scaleOf` answers gamma's factor from what the fifth input holds of a channel.
+template <class ScaleOf>
+void normaliseBy(Plan& plan, const Operation& operation, const char* name, const ScaleOf& scaleOf) {
   const TensorId x = operation.inputs[0], y = plan.fused().output;
   const FusedOutput fused = plan.fused();
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1));
   const auto from = plan.readStored(x, view.layout), addend = plan.readStoredOptional(fused.addend, view.layout);
   const auto gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
-  const auto mean = plan.read(operation.inputs[3]), variance = plan.read(operation.inputs[4]);
+  const auto mean = plan.read(operation.inputs[3]), deviation = plan.read(operation.inputs[4]);
   const auto to = plan.writeStored(y, view.layout);
+  if (fused.addend != kNoTensor) plan.mayOverwrite(y, fused.addend);
   plan.mayOverwrite(y, x);
-  const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon);
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(2 * channels * plan.threads());
-  plan.stage(nameOf("batch_normalization_inference", fused), {}, layoutName(plan.shape(x), view.layout),
-             [=](const Worker& worker) {
-               const auto [first, last] = worker.share(rows, 4);
-               float *scale = scratch.get() + 2 * channels * worker.index, *offset = scale + channels;
-               for (std::int64_t c = 0; c < channels; ++c) {
-                 scale[c] = static_cast<float>((gamma ? gamma.get()[c] : 1) / std::sqrt(variance.get()[c] + epsilon));
-                 offset[c] = beta ? beta.get()[c] : 0;
-               }
-               normalise({mean.get(), scale, offset, fused.relu}, from.get().from(first * channels),
-                         addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
-             });
+  plan.stage(nameOf(name, fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(rows, 4);
+    float *scale = scratch.get() + 2 * channels * worker.index, *offset = scale + channels;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      scale[c] = scaleOf(gamma ? gamma.get()[c] : 1, deviation.get()[c]);
+      offset[c] = beta ? beta.get()[c] : 0;
+    }
+    normalise({mean.get(), scale, offset, fused.relu}, from.get().from(first * channels),
+              addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
+  });
+}
+
+}  // namespace
+
+void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
+  const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon);
+  normaliseBy(plan, operation, "batch_normalization_inference", [epsilon](float gamma, float variance) {
+    return static_cast<float>(gamma / std::sqrt(variance + epsilon));
+  });
+}
+
+void lowerBatchNormalizationAgain(Plan& plan, const Operation& operation) {
+  normaliseBy(plan, operation, "batch_normalization_again", [](float gamma, float inverse) { return gamma * inverse; });
 }
 
 void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/lowerings/broadcast.h"
 #include "engine/cpu/lowerings/lowerings.h"
 
@@ -20,6 +21,10 @@ struct StoredSum {
   bool relu = false;
   TensorId y;
 };
+
+const char* suffix(const StoredRef& to) {
+  return to.bf16 ? " in bf16" : "";
+}
 
 bool anyInBf16(const Plan& plan, std::initializer_list<TensorId> ids) {
   return std::any_of(ids.begin(), ids.end(),
@@ -55,19 +60,21 @@ Layout commonLayout(const Plan& plan, std::span<const TensorId> inputs) {
 void lowerUnary(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = plan.layoutOf(x);
-  if (anyInBf16(plan, {x, y})) {  // a ReLU
+  const UnaryFunction function = unaryFunctionOf(operation.attributes);
+  if (function == UnaryFunction::relu && anyInBf16(plan, {x, y})) {
     lowerStored(plan, {.name = "unary", .a = x, .relu = true, .y = y}, layout);
     return;
   }
-  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   plan.mayOverwrite(y, x);
-  const UnaryFunction function = unaryFunctionOf(operation.attributes);
   const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
   const std::int64_t count = plan.shape(y).elements();
-  plan.stage("unary " + operation.attributes.text("function"), {}, layoutName(plan.shape(y), layout),
+  plan.stage("unary " + operation.attributes.text("function") + suffix(to), {}, layoutName(plan.shape(y), layout),
              [=](const Worker& worker) {
                const auto [first, last] = worker.share(count, kGrain);
-               unary(function, alpha, from.get() + first, to.get() + first, last - first);
+               inBlocks(
+                   from.get().from(first), {}, to.get().from(first), last - first,
+                   [&](const float* x, const float*, float* y, std::int64_t n) { unary(function, alpha, x, y, n); });
              });
 }
 
@@ -78,95 +85,112 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
                       : derivative == DerivativeFrom::output ? operation.inputs[1]
                                                              : dy;
   const Layout layout = plan.layoutOf(at);
-  if (anyInBf16(plan, {at, dy, dx})) {  // of a ReLU
+  const UnaryFunction function = unaryFunctionOf(operation.attributes);
+  if (function == UnaryFunction::relu && anyInBf16(plan, {at, dy, dx})) {
     lowerStored(plan, {.name = "unary", .a = dy, .mask = at, .y = dx}, layout);
     return;
   }
-  const auto from = plan.read(at, layout), gradient = plan.read(dy, layout), to = plan.write(dx, layout);
+  const auto from = plan.readStored(at, layout), gradient = plan.readStored(dy, layout),
+             to = plan.writeStored(dx, layout);
   plan.mayOverwrite(dx, dy);
-  const UnaryFunction function = unaryFunctionOf(operation.attributes);
   const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
   const std::int64_t count = plan.shape(dx).elements();
-  plan.stage("unary_gradient " + operation.attributes.text("function"), {}, layoutName(plan.shape(dx), layout),
-             [=](const Worker& worker) {
+  plan.stage("unary_gradient " + operation.attributes.text("function") + suffix(to), {},
+             layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
                const auto [first, last] = worker.share(count, kGrain);
-               unaryGradient(function, alpha, derivative == DerivativeFrom::output, from.get() + first,
-                             gradient.get() + first, to.get() + first, last - first);
+               inBlocks(from.get().from(first), gradient.get().from(first), to.get().from(first), last - first,
+                        [&](const float* at, const float* dy, float* dx, std::int64_t n) {
+                          unaryGradient(function, alpha, derivative == DerivativeFrom::output, at, dy, dx, n);
+                        });
              });
 }
 
 void lowerBinary(Plan& plan, const Operation& operation) {
   const TensorId a = operation.inputs[0], b = operation.inputs[1], y = plan.fused().output;
   const Layout layout = commonLayout(plan, operation.inputs);
-  if (anyInBf16(plan, {a, b, y, plan.fused().mask})) {
+  const BinaryFunction function = binaryFunctionOf(operation.attributes);
+  if (function == BinaryFunction::add && plan.shape(a) == plan.shape(b) &&
+      anyInBf16(plan, {a, b, y, plan.fused().mask})) {
     lowerStored(plan,
                 {.name = "binary add", .a = a, .b = b, .mask = plan.fused().mask, .relu = plan.fused().relu, .y = y},
                 layout);
     return;
   }
-  const auto left = plan.read(a, layout), right = plan.read(b, layout), to = plan.write(y, layout);
+  const auto left = plan.readStored(a, layout), right = plan.readStored(b, layout), to = plan.writeStored(y, layout);
   plan.mayOverwrite(y, a);
-  const BinaryFunction function = binaryFunctionOf(operation.attributes);
   const std::int64_t count = plan.shape(y).elements();
   const Broadcast broadcast = broadcastOver(physicalShape(plan.shape(a), layout), physicalShape(plan.shape(b), layout));
   if (broadcast.kind == Broadcast::Kind::same) plan.mayOverwrite(y, b);
-  const bool relu = plan.fused().relu;
+  const bool relu = plan.fused().relu;  // or a mask: of tensors in f32 alone
   const auto mask = plan.fused().mask == kNoTensor ? Ref<float>{} : plan.read(plan.fused().mask, layout);
-  plan.stage(
-      "binary " + operation.attributes.text("function") +
-          (relu   ? " + relu"
-           : mask ? " + relu_gradient"
-                  : ""),
-      {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
-        if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
-          const auto [first, last] = worker.share(count, kGrain);
-          if (mask) {
-            addMasked(left.get() + first, right.get() + first, mask.get() + first, to.get() + first, last - first);
-          } else if (relu) {
-            addRelu(left.get() + first, right.get() + first, to.get() + first, last - first);
-          } else if (broadcast.kind == Broadcast::Kind::same) {
-            binary(function, left.get() + first, right.get() + first, to.get() + first, last - first);
-          } else {
-            binaryScalar(function, left.get() + first, *right.get(), to.get() + first, last - first);
-          }
-          return;
-        }
-        const auto [first, last] = worker.share(broadcast.rows);
-        for (std::int64_t row = first; row < last; ++row) {
-          const std::int64_t at = row * broadcast.columns;
-          const float* other = right.get() + (broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row));
-          if (broadcast.kind == Broadcast::Kind::rows || broadcast.follows) {
-            binary(function, left.get() + at, other, to.get() + at, broadcast.columns);
-          } else {
-            binaryScalar(function, left.get() + at, *other, to.get() + at, broadcast.columns);
-          }
-        }
-      });
+  const auto withRow = [=](std::int64_t at, Stored other, std::int64_t count) {
+    inBlocks(left.get().from(at), other, to.get().from(at), count,
+             [&](const float* a, const float* b, float* y, std::int64_t n) { binary(function, a, b, y, n); });
+  };
+  const auto withNumber = [=](std::int64_t at, Stored other, std::int64_t count) {
+    const float number = numberAt(other, 0);
+    inBlocks(left.get().from(at), {}, to.get().from(at), count,
+             [&](const float* a, const float*, float* y, std::int64_t n) { binaryScalar(function, a, number, y, n); });
+  };
+  plan.stage("binary " + operation.attributes.text("function") +
+                 (relu   ? " + relu"
+                  : mask ? " + relu_gradient"
+                         : suffix(to)),
+             {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+               if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
+                 const auto [first, last] = worker.share(count, kGrain);
+                 if (mask) {
+                   addMasked(wideNumbers(left.get()) + first, wideNumbers(right.get()) + first, mask.get() + first,
+                             wideNumbers(to.get()) + first, last - first);
+                 } else if (relu) {
+                   addRelu(wideNumbers(left.get()) + first, wideNumbers(right.get()) + first,
+                           wideNumbers(to.get()) + first, last - first);
+                 } else if (broadcast.kind == Broadcast::Kind::same) {
+                   withRow(first, right.get().from(first), last - first);
+                 } else {
+                   withNumber(first, right.get(), last - first);
+                 }
+                 return;
+               }
+               const auto [first, last] = worker.share(broadcast.rows);
+               for (std::int64_t row = first; row < last; ++row) {
+                 const std::int64_t at = row * broadcast.columns;
+                 const Stored other =
+                     right.get().from(broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row));
+                 if (broadcast.kind == Broadcast::Kind::rows || broadcast.follows)
+                   withRow(at, other, broadcast.columns);
+                 else
+                   withNumber(at, other, broadcast.columns);
+               }
+             });
 }
 
 void lowerScale(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = plan.layoutOf(x);
-  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   plan.mayOverwrite(y, x);
   const auto factor = static_cast<float>(operation.attributes.real("factor", 1)),
              offset = static_cast<float>(operation.attributes.real("offset", 0));
   const std::int64_t count = plan.shape(y).elements();
   plan.stage("scale", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(count, kGrain);
-    scale(from.get() + first, factor, offset, to.get() + first, last - first);
+    inBlocks(from.get().from(first), {}, to.get().from(first), last - first,
+             [&](const float* x, const float*, float* y, std::int64_t n) { scale(x, factor, offset, y, n); });
   });
 }
 
 void lowerScaleBy(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = plan.layoutOf(x);
-  const auto from = plan.read(x, layout), by = plan.read(operation.inputs[1]), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
+  const auto by = plan.read(operation.inputs[1]);
   plan.mayOverwrite(y, x);
   const std::int64_t count = plan.shape(y).elements();
   plan.stage("scale_by", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(count, kGrain);
-    scale(from.get() + first, *by.get(), 0, to.get() + first, last - first);
+    inBlocks(from.get().from(first), {}, to.get().from(first), last - first,
+             [&](const float* x, const float*, float* y, std::int64_t n) { scale(x, *by.get(), 0, y, n); });
   });
 }
 

@@ -1,9 +1,9 @@
 // embedding and its gradient; checks of indices and labels.
 #include <algorithm>
-#include <cstring>
 
 #include "engine/base/error.h"
 #include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/lowerings/lowerings.h"
 
 namespace loom::cpu {
@@ -60,13 +60,13 @@ void lowerEmbedding(Plan& plan, const Operation& operation) {
   const TensorId indices = operation.inputs[0], w = operation.inputs[1], y = operation.outputs[0];
   checkIndices(plan, indices, plan.shape(w)[0], "index");
   const auto from = plan.readInts(indices);
-  const auto table = plan.read(w), to = plan.write(y);
+  const auto table = plan.read(w);
+  const auto to = plan.writeStored(y, plainLayout(plan.shape(y).rank()));
   const std::int64_t count = plan.shape(indices).elements(), width = plan.shape(w).elements() / plan.shape(w)[0];
   plan.stage("embedding", [=](const Worker& worker) {
     const auto [first, last] = worker.share(count);
     for (std::int64_t i = first; i < last; ++i) {
-      std::memcpy(to.get() + i * width, table.get() + from.get()[i] * width,
-                  static_cast<std::size_t>(width) * sizeof(float));
+      copyStored(inF32(table.get() + from.get()[i] * width), to.get().from(i * width), width);
     }
   });
 }
@@ -75,7 +75,7 @@ void lowerEmbedding(Plan& plan, const Operation& operation) {
 void lowerEmbeddingGradient(Plan& plan, const Operation& operation) {
   const TensorId indices = operation.inputs[0], dy = operation.inputs[1], dw = operation.outputs[0];
   const auto from = plan.readInts(indices);
-  const auto gradient = plan.read(dy);
+  const auto gradient = plan.readStored(dy, plainLayout(plan.shape(dy).rank()));
   const auto target = plan.writeGradient(dw);
   const std::int64_t count = plan.shape(indices).elements(), rows = plan.shape(dw)[0],
                      width = plan.shape(dw).elements() / rows;
@@ -89,7 +89,9 @@ void lowerEmbeddingGradient(Plan& plan, const Operation& operation) {
     }
     for (std::int64_t i = 0; i < count; ++i) {
       float* row = target.to.get() + from.get()[i] * width + first;
-      binary(BinaryFunction::add, row, gradient.get() + i * width + first, row, last - first);
+      inBlocks(
+          inF32(row), gradient.get().from(i * width + first), inF32(row), last - first,
+          [](const float* a, const float* b, float* to, std::int64_t n) { binary(BinaryFunction::add, a, b, to, n); });
     }
   });
 }

@@ -10,7 +10,7 @@ void lowerGru(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const auto bias = plan.readOptional(inputOr(operation, 3)), hiddenBias = plan.readOptional(inputOr(operation, 4));
   const auto y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
-  emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, state);
+  emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, {state});
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(named(s, "gru over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
@@ -47,10 +47,10 @@ void lowerGru(Plan& plan, const Operation& operation) {
 void lowerGruGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]),
-             dy = plan.read(operation.inputs[5]);
-  const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
-  const auto a = plan.scratch(rows * width), k = plan.scratch(rows * width);
+  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]);
+  const auto dy = plan.readStored(operation.inputs[5], plainLayout(3));
+  const std::int64_t width = s.gates * s.hidden;
+  const auto a = gateGradients(plan, s), k = gateGradients(plan, s);
   const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const auto packed = packHidden(plan, s, operation.inputs[2]);
@@ -65,42 +65,30 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
     for (std::int64_t step = s.time; step-- > 0;) {
       if (step + 1 < s.time) {
         multiply({.m = s.batch,
-              .n = s.hidden,
-              .k = width,
-              .a = {k.get() + s.offset(step + 1, width), sampleA, 1},
-              .packed = packed.get(),
-              .c = product.get(),
-              .ldc = s.hidden},
-             {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+                  .n = s.hidden,
+                  .k = width,
+                  .a = viewOf(k.get().from(s.offset(step + 1, width)), sampleA, 1),
+                  .packed = packed.get(),
+                  .c = product.get(),
+                  .ldc = s.hidden},
+                 {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
         const float* before = step > 0 ? y.get() + n * sampleY + s.offset(step - 1, s.hidden) : nullptr;
         gruCellGradient(state.get() + n * sampleState + s.offset(step, row), before,
-                        dy.get() + n * sampleY + s.offset(step, s.hidden),
+                        dy.get().from(n * sampleY + s.offset(step, s.hidden)),
                         step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
-                        a.get() + n * sampleA + s.offset(step, width), k.get() + n * sampleA + s.offset(step, width),
-                        s.hidden, firstUnit, lastUnit);
+                        a.get().from(n * sampleA + s.offset(step, width)),
+                        k.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
       }
       worker.meet();
     }
   });
-  if (plan.wanted(operation.outputs[0])) {
-    emitProduct(plan,
-                {.name = named(s, "gru_gradient to input"),
-                 .m = rows,
-                 .n = s.channels,
-                 .k = width,
-                 .a = a,
-                 .rowA = width,
-                 .b = plan.read(wInput),
-                 .rowB = s.channels,
-                 .weight = wInput,
-                 .bf16 = s.bf16},
-                {plan.write(operation.outputs[0]), false});
-  }
-  emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.read(x), s.channels, operation.outputs[1]);
+  emitInputGradient(plan, s, "gru_gradient to input", a, wInput, operation.outputs[0]);
+  emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.readStored(x, plainLayout(3)), s.channels,
+                     operation.outputs[1]);
   if (plan.wanted(operation.outputs[2])) {
-    emitWeightGradient(plan, s, "gru_gradient to w_hidden", k, shiftedOutput(plan, s, y, {}), s.hidden,
+    emitWeightGradient(plan, s, "gru_gradient to w_hidden", k, shiftedOutput(plan, s, inF32(y), {}), s.hidden,
                        operation.outputs[2]);
   }
   emitRecurrentBiasGradient(plan, s, a, operation.outputs[3]);

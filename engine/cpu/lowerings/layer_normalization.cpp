@@ -3,6 +3,7 @@
 
 #include "engine/cpu/kernels/layer_norm.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/cpu/lowerings/wide_rows.h"
 #include "engine/ops/normalisation.h"
 
 namespace loom::cpu {
@@ -24,17 +25,21 @@ ResponseWindow windowOf(const Attributes& attributes) {
 
 void lowerLayerNormalization(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
-  const auto from = plan.read(x), gamma = plan.readOptional(operation.inputs[1]),
-             beta = plan.readOptional(operation.inputs[2]);
-  const auto to = plan.write(y), mean = plan.write(operation.outputs[1]), inverse = plan.write(operation.outputs[2]);
+  const Layout layout = plainLayout(plan.shape(x).rank());
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
+  const auto gamma = plan.readOptional(operation.inputs[1]), beta = plan.readOptional(operation.inputs[2]);
+  const auto mean = plan.write(operation.outputs[1]), inverse = plan.write(operation.outputs[2]);
   plan.mayOverwrite(y, x);
   const auto epsilon = static_cast<float>(operation.attributes.real("epsilon", ops::kNormalisationEpsilon));
   const std::int64_t length = rowLength(plan, operation), rows = plan.shape(x).elements() / length;
+  const WideRows wide(plan, length, {from, to});
   plan.stage("layer_normalization", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);
     for (std::int64_t r = first; r < last; ++r) {
-      layerNormRow(from.get() + r * length, gamma.get(), beta.get(), epsilon, length, to.get() + r * length,
-                   mean.get() + r, inverse.get() + r);
+      const float* x = wide.read(worker, 0, from.get().from(r * length));
+      float* y = wide.room(worker, 1, to.get().from(r * length));
+      layerNormRow(x, gamma.get(), beta.get(), epsilon, length, y, mean.get() + r, inverse.get() + r);
+      wide.put(y, to.get().from(r * length));
     }
   });
 }
@@ -42,13 +47,17 @@ void lowerLayerNormalization(Plan& plan, const Operation& operation) {
 // dgamma and dbeta: sums over blocks of 64 rows in float, over blocks and threads in double.
 void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dx = operation.outputs[0];
-  const auto from = plan.read(x), gradient = plan.read(dy), gamma = plan.readOptional(operation.inputs[2]);
-  const auto mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]), to = plan.write(dx);
+  const Layout layout = plainLayout(plan.shape(x).rank());
+  const auto from = plan.readStored(x, layout), gradient = plan.readStored(dy, layout),
+             to = plan.writeStored(dx, layout);
+  const auto gamma = plan.readOptional(operation.inputs[2]);
+  const auto mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
   plan.mayOverwrite(dx, dy);
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
   const std::int64_t length = rowLength(plan, operation), rows = plan.shape(x).elements() / length;
   const std::int64_t each = (6 * length + 15) / 16 * 16;  // a thread's 2 rows of doubles and 2 of floats
   const auto scratch = plan.scratch(each * plan.threads());
+  const WideRows wide(plan, length, {from, gradient, to});
   plan.stage("layer_normalization_gradient", [=](const Worker& worker) {
     constexpr std::int64_t kBlock = 64;
     const auto [first, last] = worker.share(rows);
@@ -58,8 +67,11 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
     for (std::int64_t start = first; start < last; start += kBlock) {
       std::fill_n(block, 2 * length, 0.0f);
       for (std::int64_t r = start; r < std::min(last, start + kBlock); ++r) {
-        layerNormGradientRow(from.get() + r * length, gradient.get() + r * length, gamma.get(), mean.get()[r],
-                             inverse.get()[r], length, to.get() + r * length, block, block + length);
+        const float *x = wide.read(worker, 0, from.get().from(r * length)),
+                    *dy = wide.read(worker, 1, gradient.get().from(r * length));
+        float* dx = wide.room(worker, 2, to.get().from(r * length));
+        layerNormGradientRow(x, dy, gamma.get(), mean.get()[r], inverse.get()[r], length, dx, block, block + length);
+        wide.put(dx, to.get().from(r * length));
       }
       for (std::int64_t i = 0; i < 2 * length; ++i) sums[i] += block[i];
     }

@@ -3,6 +3,7 @@
 
 #include "engine/cpu/kernels/softmax.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/cpu/lowerings/wide_rows.h"
 #include "engine/ops/classification.h"
 #include "engine/ops/elementwise_loss.h"
 
@@ -109,20 +110,22 @@ void lowerSoftmaxCrossEntropyGradient(Plan& plan, const Operation& operation) {
   const auto logits = plan.read(x), scale = plan.read(operation.inputs[2]);
   const auto labels = plan.readInts(operation.inputs[1]);
   const auto logSums = plan.shared(key, rows);
-  const auto to = plan.write(dx);
+  const auto to = plan.writeStored(dx, plainLayout(plan.shape(dx).rank()));
   plan.mayOverwrite(dx, x);
+  const WideRows wide(plan, classes, {to});
   const ops::Smoothing q = ops::smoothingOf(operation.attributes, classes);
   plan.stage("softmax_cross_entropy_gradient", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);
     const float factor = *scale.get() / static_cast<float>(rows);
     for (std::int64_t r = first; r < last; ++r) {
       const float* row = logits.get() + r * classes;
-      float* out = to.get() + r * classes;
+      float* out = wide.room(worker, 0, to.get().from(r * classes));
       scaledProbabilities(row, known ? logSums.get()[r] : logSumExp(row, classes), factor, out, classes);
       if (q.other != 0) {
         for (std::int64_t j = 0; j < classes; ++j) out[j] -= factor * static_cast<float>(q.other);
       }
       out[labels.get()[r]] -= factor * static_cast<float>(q.label - q.other);
+      wide.put(out, to.get().from(r * classes));
     }
   });
 }
@@ -172,7 +175,7 @@ void lowerTopKAccuracy(Plan& plan, const Operation& operation) {
       std::int64_t before = 0;  // classes that rank before the label; a NaN never ranks behind
       for (std::int64_t j = 0; j < classes; ++j)
         before += j != label && (!(row[j] <= row[label]) || (row[j] == row[label] && j < label));
-      hits += before < k;
+      hits += before < k && !std::isnan(row[label]);
     }
     return hits;
   });

@@ -18,9 +18,12 @@ LOOM_LOWERING(lowerMaxPooling);
 LOOM_LOWERING(lowerMaxPoolingGradient);
 LOOM_LOWERING(lowerAveragePooling);
 LOOM_LOWERING(lowerAveragePoolingGradient);
+// images.cpp
+LOOM_LOWERING(lowerPrepareImages);
 // batch_normalization.cpp
 LOOM_LOWERING(lowerBatchNormalization);
 LOOM_LOWERING(lowerBatchNormalizationInference);
+LOOM_LOWERING(lowerBatchNormalizationAgain);
 LOOM_LOWERING(lowerBatchNormalizationGradient);
 // layer_normalization.cpp
 LOOM_LOWERING(lowerLayerNormalization);

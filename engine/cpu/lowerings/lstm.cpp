@@ -1,6 +1,8 @@
 // lstm and lstm_gradient.
 #include <algorithm>
 
+#include "engine/cpu/kernels/gemm_bf16.h"
+#include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/recurrent.h"
 #include "engine/cpu/lowerings/recurrent.h"
 
@@ -10,8 +12,17 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
   const auto bias = plan.readOptional(inputOr(operation, 3)), h0 = plan.readOptional(inputOr(operation, 4)),
              c0 = plan.readOptional(inputOr(operation, 5));
-  const auto y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
-  emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, state);
+  const auto y = plan.writeStored(operation.outputs[0], plainLayout(3));
+  // In bf16 the state only keeps what the gradient reads: the products of a step, and the cell that goes from step to
+  // step, stand in f32 beside it.
+  const bool narrow = plan.tensor(operation.outputs[1]).type == DataType::bf16 && s.channels <= kLongestToHalf;
+  const auto state =
+      narrow ? plan.writeStored(operation.outputs[1], plainLayout(3)) : inF32(plan.write(operation.outputs[1]));
+  emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias,
+                narrow ? Plan::Target{.half = state.at.as<std::uint16_t>()} : Plan::Target{state.at.as<float>()});
+  const std::int64_t width = s.gates * s.hidden;
+  const auto products = narrow ? plan.scratch(s.batch * width) : Ref<float>{},
+             cells = narrow ? plan.scratch(s.batch * s.hidden) : Ref<float>{};
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(named(s, "lstm over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
@@ -19,26 +30,26 @@ void lowerLstm(Plan& plan, const Operation& operation) {
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
     for (std::int64_t step = 0; step < s.time; ++step) {
-      float* now = state.get() + s.offset(step, row);
-      const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : h0.get();
-      if (before != nullptr) {
-        for (std::int64_t gate = 0; gate < s.gates; ++gate) {
-          multiply({.m = s.batch,
-                .n = s.hidden,
-                .k = s.hidden,
-                .a = {before, step > 0 ? sampleY : s.hidden, 1},
-                .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
-                .c = now + gate * s.hidden,
-                .ldc = sampleState,
-                .accumulate = true},
-               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
-        }
+      const Stored now = state.get().from(s.offset(step, row)),
+                   before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
+      for (std::int64_t gate = 0; gate < s.gates && before; ++gate) {
+        multiply({.m = s.batch,
+                  .n = s.hidden,
+                  .k = s.hidden,
+                  .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
+                  .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
+                  .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
+                  .ldc = narrow ? width : sampleState,
+                  .accumulate = !narrow},
+                 {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
       }
       for (std::int64_t n = 0; n < s.batch; ++n) {
-        const float* cell = step > 0 ? state.get() + n * sampleState + s.offset(step - 1, row) + 4 * s.hidden
-                                     : (c0 ? c0.get() + n * s.hidden : nullptr);
-        lstmCell(now + n * sampleState, cell, y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit,
-                 lastUnit);
+        const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
+                            : narrow  ? inF32(cells.get() + n * s.hidden)
+                                      : state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden);
+        lstmCell(now.from(n * sampleState), narrow && before ? products.get() + n * width : nullptr, cell,
+                 narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(n * sampleY + s.offset(step, s.hidden)),
+                 s.hidden, firstUnit, lastUnit);
       }
       worker.meet();
     }
@@ -48,12 +59,13 @@ void lowerLstm(Plan& plan, const Operation& operation) {
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]),
-             dy = plan.read(operation.inputs[5]);
+  const auto y = plan.readStored(operation.inputs[3], plainLayout(3)),
+             dy = plan.readStored(operation.inputs[5], plainLayout(3));
+  const auto state = plan.readStored(operation.inputs[4], plainLayout(3));
   const auto h0 = plan.readOptional(inputOr(operation, 6)), c0 = plan.readOptional(inputOr(operation, 7));
-  const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
-  const auto da = plan.scratch(rows * width), dh = plan.scratch(s.batch * s.hidden),
-             dc = plan.scratch(s.batch * s.hidden);
+  const std::int64_t width = s.gates * s.hidden;
+  const auto da = gateGradients(plan, s);
+  const auto dh = plan.scratch(s.batch * s.hidden), dc = plan.scratch(s.batch * s.hidden);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const auto packed = packHidden(plan, s, operation.inputs[2]);
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
@@ -67,25 +79,25 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
     // dh of the step before: da U, for this thread's units.
     const auto back = [&](std::int64_t step, float* to) {
       multiply({.m = s.batch,
-            .n = s.hidden,
-            .k = width,
-            .a = {da.get() + s.offset(step, width), sampleA, 1},
-            .packed = packed.get(),
-            .c = to,
-            .ldc = s.hidden},
-           {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+                .n = s.hidden,
+                .k = width,
+                .a = viewOf(da.get().from(s.offset(step, width)), sampleA, 1),
+                .packed = packed.get(),
+                .c = to,
+                .ldc = s.hidden},
+               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
     };
     for (std::int64_t n = 0; n < s.batch; ++n)
       std::fill(dc.get() + n * s.hidden + firstUnit, dc.get() + n * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
     for (std::int64_t step = s.time; step-- > 0;) {
       if (step + 1 < s.time) back(step + 1, dh.get());
       for (std::int64_t n = 0; n < s.batch; ++n) {
-        const float* cell = step > 0 ? state.get() + n * sampleState + s.offset(step - 1, row) + 4 * s.hidden
-                                     : (c0 ? c0.get() + n * s.hidden : nullptr);
-        lstmCellGradient(state.get() + n * sampleState + s.offset(step, row), cell,
-                         dy.get() + n * sampleY + s.offset(step, s.hidden),
+        const Stored cell = step > 0 ? state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden)
+                                     : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
+        lstmCellGradient(state.get().from(n * sampleState + s.offset(step, row)), cell,
+                         dy.get().from(n * sampleY + s.offset(step, s.hidden)),
                          step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, dc.get() + n * s.hidden,
-                         da.get() + n * sampleA + s.offset(step, width), s.hidden, firstUnit, lastUnit);
+                         da.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
       }
       worker.meet();
     }
@@ -95,21 +107,9 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
       for (std::int64_t u = firstUnit; u < lastUnit; ++u) dc0.get()[n * s.hidden + u] = dc.get()[n * s.hidden + u];
     }
   });
-  if (plan.wanted(operation.outputs[0])) {
-    emitProduct(plan,
-                {.name = named(s, "lstm_gradient to input"),
-                 .m = rows,
-                 .n = s.channels,
-                 .k = width,
-                 .a = da,
-                 .rowA = width,
-                 .b = plan.read(wInput),
-                 .rowB = s.channels,
-                 .weight = wInput,
-                 .bf16 = s.bf16},
-                {plan.write(operation.outputs[0]), false});
-  }
-  emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.read(x), s.channels, operation.outputs[1]);
+  emitInputGradient(plan, s, "lstm_gradient to input", da, wInput, operation.outputs[0]);
+  emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, plainLayout(3)), s.channels,
+                     operation.outputs[1]);
   if (plan.wanted(operation.outputs[2])) {
     emitWeightGradient(plan, s, "lstm_gradient to w_hidden", da, shiftedOutput(plan, s, y, h0), s.hidden,
                        operation.outputs[2]);

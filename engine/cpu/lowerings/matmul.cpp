@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/cpu/kernels/elementwise.h"
-#include "engine/cpu/kernels/gemm.h"
+#include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/lowerings/lowerings.h"
 #include "engine/cpu/lowerings/product.h"
 
@@ -27,8 +27,10 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
     m *= matrices;
     matrices = 1;
   }
-  const auto left = plan.read(a), right = plan.read(b), offsets = plan.readOptional(bias);
-  const auto target = plan.writeGradient(y);
+  const auto left = plan.readStored(a, plainLayout(shapeA.rank())),
+             right = plan.readStored(b, plainLayout(shapeB.rank()));
+  const auto offsets = plan.readOptional(bias);
+  const auto target = k <= kLongestToHalf ? plan.writeProduct(y) : plan.writeGradient(y);
   const Activation activation = plan.fused().relu ? Activation::relu : Activation::none;
   const std::int64_t rowA = transposeA ? 1 : k, columnA = transposeA ? m : 1, rowB = transposeB ? 1 : n,
                      columnB = transposeB ? k : 1;
@@ -62,17 +64,18 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
     float* mine = packed.get() + worker.index * size;
     for (std::int64_t i = first; i < last; ++i) {
       if (i == first || !shared)
-        packB(mine, {right.get() + (shared ? 0 : i * k * n), rowB, columnB}, k, n, 0, panelsOf(n), bf16);
+        packB(mine, viewOf(right.get().from(shared ? 0 : i * k * n), rowB, columnB), k, n, 0, panelsOf(n), bf16);
       multiply({.m = m,
                 .n = n,
                 .k = k,
-                .a = {left.get() + i * m * k, rowA, columnA},
+                .a = viewOf(left.get().from(i * m * k), rowA, columnA),
                 .packed = mine,
-                .c = target.to.get() + i * m * n,
+                .c = target.half ? nullptr : target.to.get() + i * m * n,
                 .ldc = n,
                 .bias = offsets.get(),
                 .activation = activation,
-                .accumulate = target.adds(worker)},
+                .accumulate = target.adds(worker),
+                .half = target.half ? target.half.get() + i * m * n : nullptr},
                {0, m, 0, panelsOf(n)}, scratch.get() + worker.index * gemmScratch(), bf16);
     }
   });

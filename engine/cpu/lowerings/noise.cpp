@@ -23,7 +23,8 @@ std::function<std::int64_t(const Worker&)> wholeNumber(Plan& plan, TensorId id) 
 
 void lowerDropout(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
-  const auto from = plan.read(x), to = plan.write(y);
+  const Layout layout = plainLayout(plan.shape(x).rank());
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   plan.mayOverwrite(y, x);
   const auto step = wholeNumber(plan, operation.inputs[1]), firstSample = wholeNumber(plan, operation.inputs[2]);
   const double p = operation.attributes.real("probability");
@@ -36,8 +37,8 @@ void lowerDropout(Plan& plan, const Operation& operation) {
     const auto [first, last] = worker.share(samples);
     const std::int64_t at = step(worker), start = firstSample(worker);
     for (std::int64_t s = first; s < last; ++s) {
-      dropoutSample(key, noiseCounter(at, start + s), threshold, factor, from.get() + s * size, to.get() + s * size,
-                    size);
+      dropoutSample(key, noiseCounter(at, start + s), threshold, factor, from.get().from(s * size),
+                    to.get().from(s * size), size);
     }
   });
 }

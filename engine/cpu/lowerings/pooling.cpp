@@ -22,7 +22,7 @@ void lowerMaxPoolingGradient(Plan& plan, const Operation& operation) {
   const PoolingGeometry g = poolingGeometry(plan.shape(x), operation.attributes);
   const auto from = plan.readStored(x, layout), out = plan.readStored(operation.inputs[1], layout),
              gradient = plan.readStored(operation.inputs[2], layout);
-  const auto to = windowsTile(g) ? plan.writeStored(dx, layout) : StoredRef{plan.write(dx, layout).as<std::byte>()};
+  const auto to = windowsTile(g) ? plan.writeStored(dx, layout) : inF32(plan.write(dx, layout));
   const bool relu = plan.fused().relu;
   plan.stage(relu ? "max_pooling_gradient + relu_gradient" : "max_pooling_gradient", {}, "channels-last",
              [=](const Worker& worker) {
@@ -34,7 +34,7 @@ void lowerMaxPoolingGradient(Plan& plan, const Operation& operation) {
 void lowerAveragePooling(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = channelsLast(plan.shape(x).rank());
-  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   const PoolingGeometry g = poolingGeometry(plan.shape(x), operation.attributes);
   const bool padding = operation.attributes.boolean("include_padding", false);
   plan.stage("average_pooling", {}, "channels-last", [=](const Worker& worker) {
@@ -46,8 +46,9 @@ void lowerAveragePooling(Plan& plan, const Operation& operation) {
 void lowerAveragePoolingGradient(Plan& plan, const Operation& operation) {
   const TensorId dy = operation.inputs[0], dx = operation.outputs[0];
   const Layout layout = channelsLast(plan.shape(dy).rank());
-  const auto from = plan.read(dy, layout), to = plan.write(dx, layout);
   const PoolingGeometry g = poolingGeometry(plan.shape(dx), operation.attributes);
+  const auto from = plan.readStored(dy, layout),
+             to = windowsTile(g) ? plan.writeStored(dx, layout) : inF32(plan.write(dx, layout));
   const bool padding = operation.attributes.boolean("include_padding", false);
   plan.stage("average_pooling_gradient", {}, "channels-last", [=](const Worker& worker) {
     const auto [first, last] = worker.share(g.batch);

@@ -26,24 +26,25 @@ std::string productImplementation(bool bf16) {
   return bf16 && multipliesInTiles() ? "own:amx" : "";
 }
 
-Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride,
+Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t k, std::int64_t n, bool bf16) {
   if (weight != kNoTensor && plan.tensor(weight).role == TensorRole::parameter) {
     std::string key = bf16 ? "product in bf16" : "product";
-    for (std::int64_t part : {static_cast<std::int64_t>(weight), b.offset, rowStride, columnStride, k, n})
+    for (std::int64_t part : {static_cast<std::int64_t>(weight), b.at.offset, rowStride, columnStride, k, n})
       key.append(" ").append(std::to_string(part));
     return plan.packedWeight(key, packedSize(k, n, bf16), [&](const Ref<float>& packed) {
       const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
       for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {
         const std::int64_t end = std::min(panelsOf(n), panel + step);
-        plan.prologue(weight, [=] { packB(packed.get(), {b.get(), rowStride, columnStride}, k, n, panel, end, bf16); });
+        plan.prologue(weight,
+                      [=] { packB(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, panel, end, bf16); });
       }
     });
   }
   const Ref<float> packed = plan.scratch(packedSize(k, n, bf16));
   plan.stage("pack", [=](const Worker& worker) {
     const auto [first, last] = worker.share(panelsOf(n));
-    packB(packed.get(), {b.get(), rowStride, columnStride}, k, n, first, last, bf16);
+    packB(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, first, last, bf16);
   });
   return packed;
 }
@@ -56,13 +57,14 @@ void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
     multiply({.m = p.m,
               .n = p.n,
               .k = p.k,
-              .a = {p.a.get(), p.rowA, p.columnA},
+              .a = viewOf(p.a.get(), p.rowA, p.columnA),
               .packed = packed.get(),
               .c = target.to.get(),
               .ldc = p.ldc > 0 ? p.ldc : p.n,
               .bias = p.bias.get(),
               .activation = p.activation,
-              .accumulate = target.adds(worker)},
+              .accumulate = target.adds(worker),
+              .half = target.half.get()},
              shareOf(worker, p.m, p.n, tileRows), scratch.get() + worker.index * gemmScratch(), p.bf16);
   });
 }

@@ -11,9 +11,9 @@ namespace loom::cpu {
 struct Product {
   std::string name;
   std::int64_t m = 0, n = 0, k = 0;
-  Ref<float> a;
+  StoredRef a;
   std::int64_t rowA = 0, columnA = 1;
-  Ref<float> b;
+  StoredRef b;
   std::int64_t rowB = 0, columnB = 1;
   TensorId weight = kNoTensor;  // whose memory b is; packed once a step where it is a parameter
   Ref<float> bias = {};
@@ -22,12 +22,17 @@ struct Product {
   bool bf16 = false;     // of factors rounded to it
 };
 
+// With Target::half, K is at most kLongestToHalf.
 void emitProduct(Plan& plan, const Product& product, const Plan::Target& target);
 
 // b (k x n) in panels, from the prologue on where `weight` is a parameter, else from this place of the program on.
-Ref<float> packedB(Plan& plan, TensorId weight, const Ref<float>& b, std::int64_t rowStride, std::int64_t columnStride,
+Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t k, std::int64_t n, bool bf16 = false);
 
+inline MatrixView viewOf(Stored at, std::int64_t rowStride, std::int64_t columnStride) {
+  if (at.bf16) return {nullptr, rowStride, columnStride, reinterpret_cast<const std::uint16_t*>(at.at)};
+  return {reinterpret_cast<const float*>(at.at), rowStride, columnStride};
+}
 // kernels/gemm.h or gemm_bf16.h.
 std::int64_t packedSize(std::int64_t k, std::int64_t n, bool bf16);
 void packB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first, std::int64_t last,

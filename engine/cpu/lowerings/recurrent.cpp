@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/gemm_bf16.h"
 
 namespace loom::cpu {
 
@@ -20,22 +21,22 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
 }
 
 void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias,
-                   const Ref<float>& state) {
+                   const Plan::Target& state) {
   emitProduct(plan,
               {.name = named(s, "recurrent input side"),
                .m = s.batch * s.time,
                .n = s.gates * s.hidden,
                .k = s.channels,
-               .a = plan.read(x),
+               .a = plan.readStored(x, plainLayout(3)),
                .rowA = s.channels,
-               .b = plan.read(wInput),
+               .b = inF32(plan.read(wInput)),
                .rowB = 1,
                .columnB = s.channels,
                .weight = wInput,
                .bias = bias,
                .ldc = s.state * s.hidden,
                .bf16 = s.bf16},
-              {state, false});
+              state);
 }
 
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
@@ -61,32 +62,53 @@ Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidde
 }
 
 Ref<float> packHidden(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
-  return packedB(plan, wHidden, plan.read(wHidden), s.hidden, 1, s.gates * s.hidden, s.hidden, s.bf16);
+  return packedB(plan, wHidden, inF32(plan.read(wHidden)), s.hidden, 1, s.gates * s.hidden, s.hidden, s.bf16);
 }
 
-Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& s, const Ref<float>& y, const Ref<float>& h0) {
-  const auto shifted = plan.scratch(s.batch * s.time * s.hidden);
+StoredRef gateGradients(Plan& plan, const RecurrentShape& s) {
+  const std::int64_t count = s.batch * s.time * s.gates * s.hidden;
+  return {plan.scratch(s.bf16 ? (count + 1) / 2 : count).as<std::byte>(), s.bf16};
+}
+
+StoredRef shiftedOutput(Plan& plan, const RecurrentShape& s, const StoredRef& y, const Ref<float>& h0) {
+  const std::int64_t count = s.batch * s.time * s.hidden;
+  const StoredRef shifted{plan.scratch(y.bf16 ? (count + 1) / 2 : count).as<std::byte>(), y.bf16};
   plan.stage("recurrent shift", [=](const Worker& worker) {
     const auto [first, last] = worker.share(s.batch);
-    const auto bytes = static_cast<std::size_t>(s.hidden) * sizeof(float);
     for (std::int64_t n = first; n < last; ++n) {
-      float* rows = shifted.get() + n * s.time * s.hidden;
-      if (h0) {
-        std::memcpy(rows + s.offset(0, s.hidden), h0.get() + n * s.hidden, bytes);
-      } else {
-        std::memset(rows + s.offset(0, s.hidden), 0, bytes);
-      }
-      for (std::int64_t step = 1; step < s.time; ++step) {
-        std::memcpy(rows + s.offset(step, s.hidden), y.get() + n * s.time * s.hidden + s.offset(step - 1, s.hidden),
-                    bytes);
-      }
+      const Stored rows = shifted.get().from(n * s.time * s.hidden), start = rows.from(s.offset(0, s.hidden));
+      if (h0)
+        copyStored(inF32(h0.get() + n * s.hidden), start, s.hidden);
+      else
+        std::memset(start.at, 0, static_cast<std::size_t>(s.hidden) * (start.bf16 ? 2 : 4));
+      for (std::int64_t step = 1; step < s.time; ++step)
+        copyStored(y.get().from(n * s.time * s.hidden + s.offset(step - 1, s.hidden)),
+                   rows.from(s.offset(step, s.hidden)), s.hidden);
     }
   });
   return shifted;
 }
 
-void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const Ref<float>& da,
-                        const Ref<float>& in, std::int64_t width, TensorId dw) {
+void emitInputGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const StoredRef& da,
+                       TensorId wInput, TensorId dx) {
+  if (!plan.wanted(dx)) return;
+  const std::int64_t width = s.gates * s.hidden;
+  emitProduct(plan,
+              {.name = named(s, name),
+               .m = s.batch * s.time,
+               .n = s.channels,
+               .k = width,
+               .a = da,
+               .rowA = width,
+               .b = inF32(plan.read(wInput)),
+               .rowB = s.channels,
+               .weight = wInput,
+               .bf16 = s.bf16},
+              width <= kLongestToHalf ? plan.writeProduct(dx) : Plan::Target{plan.write(dx)});
+}
+
+void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const StoredRef& da,
+                        const StoredRef& in, std::int64_t width, TensorId dw) {
   if (!plan.wanted(dw)) return;
   const std::int64_t rows = s.gates * s.hidden;
   emitProduct(plan,
@@ -103,7 +125,7 @@ void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& 
               plan.writeGradient(dw));
 }
 
-void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& s, const Ref<float>& da, TensorId db) {
+void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& s, const StoredRef& da, TensorId db) {
   if (!plan.wanted(db)) return;
   const auto target = plan.writeGradient(db);
   const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
@@ -112,7 +134,7 @@ void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& s, const Ref<fl
     const auto [first, last] = worker.share(width, 16);
     if (first == last) return;
     if (!target.adds(worker)) std::fill(target.to.get() + first, target.to.get() + last, 0.0f);
-    sumRows(inF32(da.get() + first), rows, last - first, width, target.to.get() + first);
+    sumRows(da.get().from(first), rows, last - first, width, target.to.get() + first);
   });
 }
 

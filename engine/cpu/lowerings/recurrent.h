@@ -20,20 +20,26 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
 
 // state[:, gates 0 ... gates) = x W^T + b, over all frames.
 void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias,
-                   const Ref<float>& state);
+                   const Plan::Target& state);
 
 // U^T of each gate by itself (hidden x hidden), packed: gate g at g * packedSize(hidden, hidden, bf16).
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
 // U itself (gates hidden x hidden), for the way back.
 Ref<float> packHidden(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
 
+// Room for the gradients of the gates before their nonlinearity. In bf16 where products round them anyway.
+StoredRef gateGradients(Plan& plan, const RecurrentShape& shape);
+
 // h of the frame before for every row of y (h0 or 0 at the first), as one matrix.
-Ref<float> shiftedOutput(Plan& plan, const RecurrentShape& shape, const Ref<float>& y, const Ref<float>& h0);
+StoredRef shiftedOutput(Plan& plan, const RecurrentShape& shape, const StoredRef& y, const Ref<float>& h0);
 
 // dW = da^T in, summed over all rows; and db = sum of da. Targets that nobody wants are left out.
-void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const Ref<float>& da,
-                        const Ref<float>& in, std::int64_t width, TensorId dw);
-void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const Ref<float>& da, TensorId db);
+void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const StoredRef& da,
+                        const StoredRef& in, std::int64_t width, TensorId dw);
+void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const StoredRef& da, TensorId db);
+// dx = da W, where anybody wants it.
+void emitInputGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const StoredRef& da,
+                       TensorId wInput, TensorId dx);
 
 // Stages are named after what they compute in.
 inline std::string named(const RecurrentShape& shape, const std::string& stage) {

@@ -59,11 +59,11 @@ Reduction reductionOf(const Shape& physical, const std::vector<bool>& summed) {
 }
 
 // One result: the terms [first, last) of x (at its own start), into out (one row or one number), which is overwritten.
-void sumTerms(const Reduction& r, const float* x, std::int64_t first, std::int64_t last, float factor, float* out) {
+void sumTerms(const Reduction& r, Stored x, std::int64_t first, std::int64_t last, float factor, float* out) {
   if (!r.rowKept) {
     double total = 0;
     for (std::int64_t term = first; term < last; ++term)
-      total += sumAll(x + Reduction::offset(r.summed, term), r.columns);
+      total += sumAll(x.from(Reduction::offset(r.summed, term)), r.columns);
     *out = static_cast<float>(total * factor);
     return;
   }
@@ -72,13 +72,13 @@ void sumTerms(const Reduction& r, const float* x, std::int64_t first, std::int64
                      stride = r.summed.empty() ? 0 : r.summed.back().stride;
   for (std::int64_t term = first; term < last;) {  // runs of equally spaced rows
     const std::int64_t rows = std::min(last - term, inner - term % inner);
-    sumRows(inF32(x + Reduction::offset(r.summed, term)), rows, r.columns, stride, out);
+    sumRows(x.from(Reduction::offset(r.summed, term)), rows, r.columns, stride, out);
     term += rows;
   }
   if (factor != 1) scale(out, factor, 0, out, r.columns);
 }
 
-void emit(Plan& plan, const std::string& name, const Reduction& r, const Ref<float>& from, const Plan::Target& target,
+void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredRef& from, const Plan::Target& target,
           float factor) {
   const std::int64_t width = r.rowKept ? r.columns : 1;
   if (r.results == 1) {  // everything into one row: each thread sums some terms (or a part of the only one)
@@ -88,7 +88,7 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const Ref<flo
       float* mine = partial.get() + worker.index * width;
       if (split) {
         const auto [first, last] = worker.share(r.columns);
-        *mine = static_cast<float>(sumAll(from.get() + first, last - first));
+        *mine = static_cast<float>(sumAll(from.get().from(first), last - first));
       } else {
         const auto [first, last] = worker.share(r.terms);
         sumTerms(r, from.get(), first, last, 1, mine);
@@ -109,7 +109,7 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const Ref<flo
     for (std::int64_t i = first; i < last; ++i) {
       float* out = target.to.get() + i * width;
       float* sums = target.adds(worker) ? scratch.get() + worker.index * width : out;
-      sumTerms(r, from.get() + Reduction::offset(r.kept, i), 0, r.terms, factor, sums);
+      sumTerms(r, from.get().from(Reduction::offset(r.kept, i)), 0, r.terms, factor, sums);
       if (sums != out) binary(BinaryFunction::add, out, sums, out, width);
     }
   });
@@ -126,7 +126,7 @@ void lowerReduce(Plan& plan, const Operation& operation) {
       logical[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.rank()) : axis)] = true;
   }
   const Layout layout = plan.layoutOf(x);
-  const auto from = plan.read(x, layout);
+  const auto from = plan.readStored(x, layout);
   std::vector<bool> summed;
   double count = 1;
   Layout left;  // the axes that stay, in memory order, with their new numbers
@@ -149,7 +149,7 @@ void lowerReduce(Plan& plan, const Operation& operation) {
 void lowerSumTo(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Layout layout = plan.layoutOf(x);
-  const auto from = plan.read(x, layout);
+  const auto from = plan.readStored(x, layout);
   const Shape &shape = plan.shape(x), &result = plan.shape(y);
   std::vector<bool> summed;
   for (int axis : layout) summed.push_back(result[axis] == 1 && shape[axis] != 1);
@@ -164,27 +164,25 @@ void lowerBroadcast(Plan& plan, const Operation& operation) {
   const std::size_t rank = plan.shape(x).rank();
   const bool image = rank >= 4 && sameMemory(plan.shape(x), plan.layoutOf(x), channelsLast(rank));
   const Layout layout = image ? channelsLast(rank) : plan.layoutOf(x);
-  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   const Broadcast broadcast = broadcastOver(physicalShape(plan.shape(y), layout), physicalShape(plan.shape(x), layout));
   plan.stage("broadcast", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
     if (broadcast.kind == Broadcast::Kind::same || broadcast.kind == Broadcast::Kind::scalar) {
       const auto [first, last] = worker.share(broadcast.columns, 16);
-      if (broadcast.kind == Broadcast::Kind::scalar) {
-        std::fill(to.get() + first, to.get() + last, *from.get());
-      } else {
-        std::copy(from.get() + first, from.get() + last, to.get() + first);
-      }
+      if (broadcast.kind == Broadcast::Kind::scalar)
+        fillStored(from.get(), to.get().from(first), last - first);
+      else
+        copyStored(from.get().from(first), to.get().from(first), last - first);
       return;
     }
     const auto [first, last] = worker.share(broadcast.rows);
     for (std::int64_t row = first; row < last; ++row) {
-      const float* source = from.get() + (broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row));
-      float* out = to.get() + row * broadcast.columns;
-      if (broadcast.follows) {
-        std::copy_n(source, broadcast.columns, out);
-      } else {
-        std::fill_n(out, broadcast.columns, *source);
-      }
+      const Stored source = from.get().from(broadcast.kind == Broadcast::Kind::rows ? 0 : broadcast.offsetOf(row)),
+                   out = to.get().from(row * broadcast.columns);
+      if (broadcast.follows)
+        copyStored(source, out, broadcast.columns);
+      else
+        fillStored(source, out, broadcast.columns);
     }
   });
 }

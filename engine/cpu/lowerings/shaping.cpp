@@ -22,10 +22,6 @@ Around around(const Shape& shape, const Layout& layout, std::int64_t axis) {
   return around;
 }
 
-void copyFloats(float* to, const float* from, std::int64_t count) {
-  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
-}
-
 }  // namespace
 
 void lowerConcatenate(Plan& plan, const Operation& operation) {
@@ -33,7 +29,7 @@ void lowerConcatenate(Plan& plan, const Operation& operation) {
   const std::int64_t axis = operation.attributes.integer("axis", 1);
   const Layout layout = commonLayout(plan, operation.inputs);
   struct Part {
-    Ref<float> from;
+    StoredRef from;
     std::int64_t count, at;
   };
   std::vector<Part> parts;
@@ -41,22 +37,23 @@ void lowerConcatenate(Plan& plan, const Operation& operation) {
   std::int64_t at = 0;
   for (TensorId id : operation.inputs) {
     const std::int64_t count = around(plan.shape(id), layout, axis).extent * whole.inner;
-    parts.push_back({plan.read(id, layout), count, at});
+    parts.push_back({plan.readStored(id, layout), count, at});
     at += count;
   }
-  const auto to = plan.write(y, layout);
+  const auto to = plan.writeStored(y, layout);
   plan.stage("concatenate", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
     if (whole.outer == 1) {
       for (const Part& part : parts) {
         const auto [first, last] = worker.share(part.count, 16);
-        copyFloats(to.get() + part.at + first, part.from.get() + first, last - first);
+        copyStored(part.from.get().from(first), to.get().from(part.at + first), last - first);
       }
       return;
     }
     const auto [first, last] = worker.share(whole.outer);
     for (std::int64_t o = first; o < last; ++o) {
       for (const Part& part : parts) {
-        copyFloats(to.get() + o * whole.extent * whole.inner + part.at, part.from.get() + o * part.count, part.count);
+        copyStored(part.from.get().from(o * part.count), to.get().from(o * whole.extent * whole.inner + part.at),
+                   part.count);
       }
     }
   });
@@ -67,13 +64,13 @@ void lowerSlice(Plan& plan, const Operation& operation) {
   const std::int64_t axis = operation.attributes.integer("axis", 1), start = operation.attributes.integer("start", 0),
                      step = operation.attributes.integer("step", 1);
   const Layout layout = plan.layoutOf(x);
-  const auto from = plan.read(x, layout), to = plan.write(y, layout);
+  const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   const Around large = around(plan.shape(x), layout, axis), small = around(plan.shape(y), layout, axis);
   plan.stage("slice", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(large.outer * small.extent);
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t o = i / small.extent, k = i % small.extent;
-      copyFloats(to.get() + i * large.inner, from.get() + (o * large.extent + start + k * step) * large.inner,
+      copyStored(from.get().from((o * large.extent + start + k * step) * large.inner), to.get().from(i * large.inner),
                  large.inner);
     }
   });
@@ -84,18 +81,18 @@ void lowerSliceGradient(Plan& plan, const Operation& operation) {
   const std::int64_t axis = operation.attributes.integer("axis", 1), start = operation.attributes.integer("start", 0),
                      step = operation.attributes.integer("step", 1);
   const Layout layout = plan.layoutOf(dy);
-  const auto from = plan.read(dy, layout), to = plan.write(dx, layout);
+  const auto from = plan.readStored(dy, layout), to = plan.writeStored(dx, layout);
   const Around large = around(plan.shape(dx), layout, axis), small = around(plan.shape(dy), layout, axis);
   plan.stage("slice_gradient", {}, layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(large.outer * large.extent);
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t o = i / large.extent, away = i % large.extent - start;
       const std::int64_t k = away / step;
-      float* out = to.get() + i * large.inner;
+      const Stored out = to.get().from(i * large.inner);
       if (away % step == 0 && k >= 0 && k < small.extent) {
-        copyFloats(out, from.get() + (o * small.extent + k) * large.inner, large.inner);
+        copyStored(from.get().from((o * small.extent + k) * large.inner), out, large.inner);
       } else {
-        std::fill_n(out, large.inner, 0.0f);
+        std::memset(out.at, 0, static_cast<std::size_t>(large.inner) * (out.bf16 ? 2 : 4));
       }
     }
   });
@@ -114,9 +111,10 @@ void lowerTranspose(Plan& plan, const Operation& operation) {
   int name = 0;
   for (std::int64_t axis : operation.attributes.integers("axes"))
     nameOf[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = name++;
+  const Layout layout = plan.layoutOf(x);
   Layout renamed;
-  for (int axis : plan.layoutOf(x)) renamed.push_back(nameOf[static_cast<std::size_t>(axis)]);
-  plan.alias(y, renamed, x, plan.layoutOf(x));
+  for (int axis : layout) renamed.push_back(nameOf[static_cast<std::size_t>(axis)]);
+  plan.alias(y, renamed, x, layout);
 }
 
 }  // namespace loom::cpu

@@ -80,20 +80,20 @@ __global__ void __launch_bounds__(kChannelThreads) batchMoments(BatchMomentsArgu
     momentsOf<T, 1>(a);
 }
 
-// Blocks of 32 channels x 32 threads that share the chunks.
-__global__ void __launch_bounds__(1024) batchStatistics(BatchStatisticsArguments a) {
+// Of all chunks, by blocks of 32 channels x 32 threads that share them; the answer is that of the first row of threads.
+__device__ __forceinline__ PartMoments<double> momentsOfChunks(const ChannelRows& view, const float* moments,
+                                                               std::int64_t channel) {
   LOOM_SHARED(double, counts, 1024);
   LOOM_SHARED(double, means, 1024);
   LOOM_SHARED(double, squares, 1024);
-  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
   const int me = static_cast<int>(threadIdx.y * 32 + threadIdx.x);
   PartMoments<double> all;
-  if (channel < a.view.channels)
-    for (int chunk = static_cast<int>(threadIdx.y); chunk < a.view.chunks; chunk += 32) {
-      const std::int64_t first = chunk * a.view.chunkRows, left = a.view.rows - first;
-      const float* const from = a.moments + 2 * chunk * a.view.channels + channel;
-      all = merged<double>(all, {static_cast<double>(left < a.view.chunkRows ? left : a.view.chunkRows), from[0],
-                                 from[a.view.channels]});
+  if (channel < view.channels)
+    for (int chunk = static_cast<int>(threadIdx.y); chunk < view.chunks; chunk += 32) {
+      const std::int64_t first = chunk * view.chunkRows, left = view.rows - first;
+      const float* const from = moments + 2 * chunk * view.channels + channel;
+      all = merged<double>(
+          all, {static_cast<double>(left < view.chunkRows ? left : view.chunkRows), from[0], from[view.channels]});
     }
   counts[me] = all.count;
   means[me] = all.mean;
@@ -107,7 +107,13 @@ __global__ void __launch_bounds__(1024) batchStatistics(BatchStatisticsArguments
     means[me] = all.mean;
     squares[me] = all.squares;
   }
-  if (threadIdx.y != 0 || channel >= a.view.channels) return;
+  return all;
+}
+
+// Arguments: those of batch_statistics or rank_statistics.
+template <class Arguments>
+__device__ __forceinline__ void storeStatistics(const Arguments& a, std::int64_t channel,
+                                                const PartMoments<double>& all) {
   const double n = all.count, variance = all.squares / n;
   a.mean[channel] = static_cast<float>(all.mean);
   a.inverse[channel] = static_cast<float>(1 / sqrt(variance + a.epsilon));
@@ -115,6 +121,38 @@ __global__ void __launch_bounds__(1024) batchStatistics(BatchStatisticsArguments
   a.runningMean[channel] = static_cast<float>(a.momentum * a.runningMean[channel] + (1 - a.momentum) * all.mean);
   a.runningVariance[channel] =
       static_cast<float>(a.momentum * a.runningVariance[channel] + (1 - a.momentum) * unbiased);
+}
+
+__global__ void __launch_bounds__(1024) batchStatistics(BatchStatisticsArguments a) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
+  const PartMoments<double> all = momentsOfChunks(a.view, a.moments, channel);
+  if (threadIdx.y == 0 && channel < a.view.channels) storeStatistics(a, channel, all);
+}
+
+// What a rank tells of a channel, behind its rows.
+__device__ __forceinline__ void storeOfRank(const ChannelRows& view, std::int64_t channel, double first, double second,
+                                            double* mine) {
+  if (channel == 0) mine[0] = static_cast<double>(view.rows);
+  mine[1 + channel] = first;
+  mine[1 + view.channels + channel] = second;
+}
+
+__global__ void __launch_bounds__(1024) rankMoments(RankMomentsArguments a) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
+  const PartMoments<double> all = momentsOfChunks(a.view, a.moments, channel);
+  if (threadIdx.y == 0 && channel < a.view.channels) storeOfRank(a.view, channel, all.mean, all.squares, a.mine);
+}
+
+// A thread a channel.
+__global__ void __launch_bounds__(256) rankStatistics(RankStatisticsArguments a) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (channel >= a.channels) return;
+  PartMoments<double> all;
+  for (int rank = 0; rank < a.ranks; ++rank) {
+    const double* const of = a.all + rank * (1 + 2 * a.channels);
+    all = merged<double>(all, {of[0], of[1 + channel], of[1 + a.channels + channel]});
+  }
+  storeStatistics(a, channel, all);
 }
 
 template <class T, int kWidth>
@@ -198,17 +236,50 @@ __global__ void __launch_bounds__(kChannelThreads) batchGradientSums(BatchGradie
     gradientSumsOf<T, 1>(a);
 }
 
+// Arguments: those of batch_gradient_factors or rank_factors; `n` rows.
+template <class Arguments>
+__device__ __forceinline__ void storeFactors(const Arguments& a, std::int64_t channels, std::int64_t channel,
+                                             double sum, double product, double n) {
+  const double inverse = a.inverse[channel], factor = (a.gamma == nullptr ? 1.0 : a.gamma[channel]) * inverse;
+  a.factors[channel] = static_cast<float>(factor);
+  a.factors[channels + channel] = static_cast<float>(factor * inverse * inverse * product / n);
+  a.factors[2 * channels + channel] = static_cast<float>(factor * sum / n);
+}
+
+template <class Arguments>
+__device__ __forceinline__ void storeGradients(const Arguments& a, std::int64_t channel, double sum, double product) {
+  if (a.dgamma != nullptr) a.dgamma[channel] = static_cast<float>(product * a.inverse[channel]);
+  if (a.dbeta != nullptr) a.dbeta[channel] = static_cast<float>(sum);
+}
+
 __global__ void __launch_bounds__(1024) batchGradientFactors(BatchGradientFactorsArguments a) {
   const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
   double sum = 0, product = 0;
   if (!sumPairsOfChunks(a.view, a.sums, channel, sum, product)) return;
-  const double inverse = a.inverse[channel], n = static_cast<double>(a.view.rows);
-  const double factor = (a.gamma == nullptr ? 1.0 : a.gamma[channel]) * inverse;
-  if (a.dgamma != nullptr) a.dgamma[channel] = static_cast<float>(product * inverse);
-  if (a.dbeta != nullptr) a.dbeta[channel] = static_cast<float>(sum);
-  a.factors[channel] = static_cast<float>(factor);
-  a.factors[a.view.channels + channel] = static_cast<float>(factor * inverse * inverse * product / n);
-  a.factors[2 * a.view.channels + channel] = static_cast<float>(factor * sum / n);
+  storeGradients(a, channel, sum, product);
+  storeFactors(a, a.view.channels, channel, sum, product, static_cast<double>(a.view.rows));
+}
+
+__global__ void __launch_bounds__(1024) rankSums(RankSumsArguments a) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
+  double sum = 0, product = 0;
+  if (!sumPairsOfChunks(a.view, a.sums, channel, sum, product)) return;
+  storeGradients(a, channel, sum, product);
+  storeOfRank(a.view, channel, sum, product, a.mine);
+}
+
+// A thread a channel.
+__global__ void __launch_bounds__(256) rankFactors(RankFactorsArguments a) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (channel >= a.channels) return;
+  double rows = 0, sum = 0, product = 0;
+  for (int rank = 0; rank < a.ranks; ++rank) {
+    const double* const of = a.all + rank * (1 + 2 * a.channels);
+    rows += of[0];
+    sum += of[1 + channel];
+    product += of[1 + a.channels + channel];
+  }
+  storeFactors(a, a.channels, channel, sum, product, rows);
 }
 
 template <class T, int kWidth>
@@ -256,9 +327,13 @@ __global__ void __launch_bounds__(kChannelThreads) batchGradient(BatchGradientAr
 
 LOOM_KERNELS(batch_normalization, LOOM_KERNEL("batch_moments", batchMoments, BatchMomentsArguments),
              LOOM_KERNEL_ONE("batch_statistics", batchStatistics, BatchStatisticsArguments),
+             LOOM_KERNEL_ONE("rank_moments", rankMoments, RankMomentsArguments),
+             LOOM_KERNEL_ONE("rank_statistics", rankStatistics, RankStatisticsArguments),
              LOOM_KERNEL("normalise", normalise, NormaliseArguments),
              LOOM_KERNEL("batch_gradient_sums", batchGradientSums, BatchGradientSumsArguments),
              LOOM_KERNEL_ONE("batch_gradient_factors", batchGradientFactors, BatchGradientFactorsArguments),
+             LOOM_KERNEL_ONE("rank_sums", rankSums, RankSumsArguments),
+             LOOM_KERNEL_ONE("rank_factors", rankFactors, RankFactorsArguments),
              LOOM_KERNEL("batch_gradient", batchGradient, BatchGradientArguments))
 
 }  // namespace loom::cuda

@@ -23,6 +23,23 @@ struct BatchStatisticsArguments {
   double epsilon = 0, momentum = 0;
 };
 
+// The same over ranks that each have some of the rows, in two steps. First what a rank tells the others, in f64: its
+// rows, its mean of each channel, its sum of squares about it.
+struct RankMomentsArguments {
+  ChannelRows view;
+  const float* moments = nullptr;
+  double* mine = nullptr;  // 1 + 2 x channels
+};
+// Then all of theirs, in the order of ranks, as BatchStatisticsArguments.
+struct RankStatisticsArguments {
+  std::int64_t channels = 0;
+  int ranks = 1;
+  const double* all = nullptr;  // ranks x (1 + 2 x channels)
+  float *mean = nullptr, *inverse = nullptr;
+  float *runningMean = nullptr, *runningVariance = nullptr;
+  double epsilon = 0, momentum = 0;
+};
+
 // y = (x - mean) gamma inverse + beta (+ addend), then max(y, 0) where `relu`. In place of x or addend, too.
 struct NormaliseArguments {
   ChannelRows view;
@@ -50,6 +67,22 @@ struct BatchGradientFactorsArguments {
   const float *sums = nullptr, *gamma = nullptr, *inverse = nullptr;  // gamma: may be null
   float *dgamma = nullptr, *dbeta = nullptr;                          // may be null
   float* factors = nullptr;                                           // {a, b, c} x channels
+};
+
+// The same over ranks: dgamma and dbeta of this rank's rows (gradients are summed later), and what it tells the others:
+// its rows, its sums of dy and of dy (x - mean). Then the factors, n being the rows of all.
+struct RankSumsArguments {
+  ChannelRows view;
+  const float *sums = nullptr, *inverse = nullptr;
+  float *dgamma = nullptr, *dbeta = nullptr;  // may be null
+  double* mine = nullptr;                     // 1 + 2 x channels
+};
+struct RankFactorsArguments {
+  std::int64_t channels = 0;
+  int ranks = 1;
+  const double* all = nullptr;                       // ranks x (1 + 2 x channels)
+  const float *gamma = nullptr, *inverse = nullptr;  // gamma: may be null
+  float* factors = nullptr;                          // {a, b, c} x channels
 };
 
 // dx = a dy - b (x - mean) - c, in place of x or dy, too.

@@ -96,12 +96,19 @@ __global__ void __launch_bounds__(256) convert(ConvertArguments a) {
 }
 
 __global__ void __launch_bounds__(256) deliver(DeliverArguments a) {
-  const DeliveryWords words = *a.words;
+  DeliveryWords words = *a.words;
+  if (a.guard != nullptr) words.scale += *a.guard;
   for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid())
     a.to[i] = words.accumulate != 0 ? a.to[i] + words.scale * a.from[i] : words.scale * a.from[i];
 }
 
+__global__ void __launch_bounds__(32) guardLoss(GuardLossArguments a) {
+  const float loss = *a.loss, before = a.before == nullptr ? 0.0f : *a.before;
+  if (threadIdx.x == 0) *a.guard = before + (loss - loss);
+}
+
 LOOM_KERNELS(convert, LOOM_KERNEL_ONE("convert", convert, ConvertArguments),
-             LOOM_KERNEL_ONE("deliver", deliver, DeliverArguments))
+             LOOM_KERNEL_ONE("deliver", deliver, DeliverArguments),
+             LOOM_KERNEL_ONE("guard_loss", guardLoss, GuardLossArguments))
 
 }  // namespace loom::cuda

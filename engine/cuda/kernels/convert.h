@@ -32,12 +32,19 @@ struct DeliveryWords {
   float scale;              // 1 / StepOptions::gradientScale
 };
 
-// g = scale x, or g + scale x.
+// g = scale x, or g + scale x. Where there is a guard, it is added to the scale.
 struct DeliverArguments {
   const float* from = nullptr;
   float* to = nullptr;
   const DeliveryWords* words = nullptr;
   std::int64_t count = 0;
+  const float* guard = nullptr;
+};
+
+// guard = before + loss - loss: NaN where a loss is not finite, else 0. `before`, of another loss, may be null.
+struct GuardLossArguments {
+  const float *loss = nullptr, *before = nullptr;
+  float* guard = nullptr;
 };
 
 // Of a tensor that stands in one layout and type and is wanted in another; addresses are left out. Throws

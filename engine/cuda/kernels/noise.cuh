@@ -1,29 +1,13 @@
 // dropout, random: functions of (seed, node, step, sample of the global batch, element), the same bits as on any
 // machine.
 #include "engine/cuda/kernels/noise.h"
+#include "engine/cuda/kernels/philox.cuh"
 #include "engine/cuda/kernels/strided.cuh"
 
 namespace loom::cuda {
 
-struct NoiseBlock {
-  std::uint32_t word[4];
-};
-
-// Philox4x32-10 as in base/philox.h.
 __device__ __forceinline__ NoiseBlock noiseBlock(const NoiseSource& noise, std::uint64_t low, std::uint64_t high) {
-  std::uint32_t k0 = noise.keyLow, k1 = noise.keyHigh;
-  std::uint32_t c0 = static_cast<std::uint32_t>(low), c1 = static_cast<std::uint32_t>(low >> 32),
-                c2 = static_cast<std::uint32_t>(high), c3 = static_cast<std::uint32_t>(high >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * c0, p1 = std::uint64_t{0xCD9E8D57u} * c2;
-    c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ k0;
-    c1 = static_cast<std::uint32_t>(p1);
-    c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ k1;
-    c3 = static_cast<std::uint32_t>(p0);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return {{c0, c1, c2, c3}};
+  return noiseBlock(noise.keyLow, noise.keyHigh, low, high);
 }
 
 __device__ __forceinline__ std::uint32_t wordOf(const NoiseBlock& block, std::int64_t index) {

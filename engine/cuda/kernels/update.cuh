@@ -76,21 +76,24 @@ __device__ __forceinline__ UpdateScalars scalarsOf(const UpdateArguments& a, con
   return scalars;
 }
 
-// One block: whether anything is changed, the scale of the gradients, and each tensor's constants.
+// One block: whether anything is changed, the scale of the gradients, and each tensor's constants. The host may begin
+// updates before it learns that one was refused: those behind it change nothing until its number comes again.
 template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads) prepareUpdate(UpdateArguments a) {
+  const std::int64_t refused = a.state->refused;
   double sum = 0;
   for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) sum += a.squares[t];
   sum = blockSum<kUpdateThreads>(sum);
-  const bool finite = isfinite(sum);
   UpdateScalars scalars;
   scalars.learningRate = static_cast<float>(numberOf(a.learningRate));
   scalars.gradientScale =
       a.clipNorm.at == nullptr ? 1.0f : static_cast<float>(clipScale(sqrt(sum), numberOf(a.clipNorm)));
   scalars.step = static_cast<std::int64_t>(numberOf(a.updateCount));
   if (threadIdx.x == 0) {
+    const bool due = refused == 0 || scalars.step <= refused, made = due && isfinite(sum);
     a.state->scalars = scalars;
-    a.state->finite = finite ? 1 : 0;
+    a.state->made = made ? 1 : 0;
+    a.state->refused = made ? 0 : due ? scalars.step : refused;
   }
   for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) {
     a.ratios[t] = 1;
@@ -120,7 +123,7 @@ __device__ __forceinline__ void workOn(const UpdateTensor& tensor, std::int64_t 
 template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads) measurePieces(UpdateArguments a) {
   UpdateSums sums;
-  if (a.state->finite == 0) {
+  if (a.state->made == 0) {
     if (threadIdx.x == 0) a.sums[blockIdx.x] = sums;
     return;
   }
@@ -144,7 +147,7 @@ __global__ void __launch_bounds__(kUpdateThreads) measurePieces(UpdateArguments 
 template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads) takeRatios(UpdateArguments a) {
   const std::int64_t t = firstOfThread() / kWarp;
-  if (t >= a.tensorCount || a.state->finite == 0) return;
+  if (t >= a.tensorCount || a.state->made == 0) return;
   const int lane = static_cast<int>(threadIdx.x % kWarp);
   const UpdateTensor& tensor = a.tensors[t];
   UpdateSums sums;
@@ -163,7 +166,7 @@ __global__ void __launch_bounds__(kUpdateThreads) takeRatios(UpdateArguments a) 
 
 template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads) updatePieces(UpdateArguments a) {
-  if (a.state->finite == 0) return;
+  if (a.state->made == 0) return;
   const Piece piece = a.pieces[blockIdx.x];
   const UpdateTensor tensor = a.tensors[piece.tensor];
   const auto constants = constantsOf<Rule>(a, piece.tensor);

@@ -49,10 +49,11 @@ struct UpdateNumber {
   DataType type = DataType::f32;
 };
 
-// What all tensors share in a step.
+// What all tensors share in a step; it stays from one to the next.
 struct UpdateState {
   UpdateScalars scalars;
-  std::int64_t finite = 0;  // 0: nothing is changed
+  std::int64_t made = 0;     // 0: nothing is changed
+  std::int64_t refused = 0;  // the update whose gradients were not finite; 0 = none
 };
 
 inline constexpr std::size_t kRuleBytes = 64;  // room for any rule

@@ -84,7 +84,8 @@ void multiplyHeads(Plan& plan, const char* name, std::int64_t matrices, std::int
                      .batch = matrices,
                      .strideA = m * k,
                      .strideB = k * n,
-                     .strideC = m * n});
+                     .strideC = m * n,
+                     .kind = StageKind::attention});
 }
 
 // A warp a row.
@@ -193,8 +194,8 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
 
 LoweringRows attentionRows() {
   static const LoweringRow rows[] = {
-      {"attention", lowerAttention, {}, {{0, 1, 2}, true}},
-      {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, true}},
+      {"attention", lowerAttention, {}, {{0, 1, 2}, true}, nullptr, StageKind::attention},
+      {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, true}, nullptr, StageKind::attention},
   };
   return rows;
 }

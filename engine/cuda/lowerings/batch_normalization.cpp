@@ -2,8 +2,8 @@
 // apply. Statistics of channels pass through memory in f32, from chunks of rows to all of them.
 #include "engine/cuda/kernels/batch_normalization.h"
 
-#include "engine/base/error.h"
 #include "engine/cuda/lowerings/channels.h"
+#include "engine/cuda/lowerings/exchange.h"
 #include "engine/cuda/lowerings/lowerings.h"
 #include "engine/ops/normalisation.h"
 #include "engine/program/collectives.h"
@@ -11,15 +11,21 @@
 namespace loom::cuda {
 namespace {
 
-// A step is enqueued as a whole, so ranks cannot meet in the middle of one.
-void needOwnStatistics(const Plan& plan, const Operation& operation) {
-  const Collectives* collectives = plan.collectives();
+// The ranks over whose samples statistics are taken; null: this one's alone.
+RankGroup* synchronised(const Plan& plan, const Operation& operation) {
+  Collectives* collectives = plan.collectives();
   if (collectives == nullptr || collectives->ranks() == 1 || !operation.attributes.boolean("synchronised", false))
-    return;
-  throwError(ErrorCode::badProject,
-             "batch statistics cannot be synchronised over {} ranks on a GPU: take those of each shard "
-             "(\"batch_statistics\": \"per_shard\"), or train on CPUs",
-             collectives->ranks());
+    return nullptr;
+  return collectives->group("data");
+}
+
+// What each rank tells of its rows, and what all of them told.
+struct Told {
+  Operand mine, all;
+};
+Told roomToTell(Plan& plan, const ChannelRows& rows, const RankGroup& ranks) {
+  const std::size_t bytes = static_cast<std::size_t>(1 + 2 * rows.channels) * sizeof(double);
+  return {plan.scratch(bytes), plan.scratch(bytes * static_cast<std::size_t>(ranks.ranks()))};
 }
 
 // Two numbers of each channel from each chunk of rows.
@@ -73,8 +79,47 @@ void normalise(Plan& plan, const Normalised& all, const Operand& mean, const Ope
               });
 }
 
+struct Statistics {
+  Operand mean, inverse, runningMean, runningVariance;
+  double epsilon, momentum;
+};
+
+void takeStatistics(Plan& plan, const ChannelRows& rows, const Operand& moments, const Statistics& to) {
+  plan.kernel("batch_statistics", overPairs(rows), {moments, to.runningMean, to.runningVariance},
+              {to.mean, to.inverse, to.runningMean, to.runningVariance}, [=] {
+                return BatchStatisticsArguments{.view = rows,
+                                                .moments = moments.address<const float>(),
+                                                .mean = to.mean.address<float>(),
+                                                .inverse = to.inverse.address<float>(),
+                                                .runningMean = to.runningMean.address<float>(),
+                                                .runningVariance = to.runningVariance.address<float>(),
+                                                .epsilon = to.epsilon,
+                                                .momentum = to.momentum};
+              });
+}
+
+void takeStatisticsOfRanks(Plan& plan, RankGroup& ranks, const ChannelRows& rows, const Operand& moments,
+                           const Statistics& to) {
+  const Told told = roomToTell(plan, rows, ranks);
+  plan.kernel("rank_moments", overPairs(rows), {moments}, {told.mine}, [=] {
+    return RankMomentsArguments{rows, moments.address<const float>(), told.mine.address<double>()};
+  });
+  exchange(plan, ranks, RankExchange::Kind::allGather, 0, told.mine, told.all);
+  plan.kernel("rank_statistics", overElements(rows.channels), {told.all, to.runningMean, to.runningVariance},
+              {to.mean, to.inverse, to.runningMean, to.runningVariance}, [=, count = ranks.ranks()] {
+                return RankStatisticsArguments{.channels = rows.channels,
+                                               .ranks = count,
+                                               .all = told.all.address<const double>(),
+                                               .mean = to.mean.address<float>(),
+                                               .inverse = to.inverse.address<float>(),
+                                               .runningMean = to.runningMean.address<float>(),
+                                               .runningVariance = to.runningVariance.address<float>(),
+                                               .epsilon = to.epsilon,
+                                               .momentum = to.momentum};
+              });
+}
+
 void lowerBatchNormalization(Plan& plan, const Operation& operation) {
-  needOwnStatistics(plan, operation);
   const Normalised all = operandsOf(plan, operation);
   const ChannelRows rows = all.view.rows;
   const DataType type = all.y.type;
@@ -82,23 +127,17 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   plan.kernel(named("batch_moments", type), overChannels(rows, type), {all.x}, {moments}, [=] {
     return BatchMomentsArguments{.view = rows, .x = all.x.address(), .moments = moments.address<float>()};
   });
-  const Operand runningMean = plan.read(operation.inputs[3]), runningVariance = plan.read(operation.inputs[4]),
-                mean = writeOrScratch(plan, operation.outputs[1], rows),
-                inverse = writeOrScratch(plan, operation.outputs[2], rows);
-  const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
-               momentum = operation.attributes.real("momentum", ops::kStatisticsMomentum);
-  plan.kernel("batch_statistics", overPairs(rows), {moments, runningMean, runningVariance},
-              {mean, inverse, runningMean, runningVariance}, [=] {
-                return BatchStatisticsArguments{.view = rows,
-                                                .moments = moments.address<const float>(),
-                                                .mean = mean.address<float>(),
-                                                .inverse = inverse.address<float>(),
-                                                .runningMean = runningMean.address<float>(),
-                                                .runningVariance = runningVariance.address<float>(),
-                                                .epsilon = epsilon,
-                                                .momentum = momentum};
-              });
-  normalise(plan, all, mean, inverse, {}, 0);
+  const Statistics to{.mean = writeOrScratch(plan, operation.outputs[1], rows),
+                      .inverse = writeOrScratch(plan, operation.outputs[2], rows),
+                      .runningMean = plan.read(operation.inputs[3]),
+                      .runningVariance = plan.read(operation.inputs[4]),
+                      .epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
+                      .momentum = operation.attributes.real("momentum", ops::kStatisticsMomentum)};
+  if (RankGroup* ranks = synchronised(plan, operation))
+    takeStatisticsOfRanks(plan, *ranks, rows, moments, to);
+  else
+    takeStatistics(plan, rows, moments, to);
+  normalise(plan, all, to.mean, to.inverse, {}, 0);
 }
 
 void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
@@ -108,8 +147,52 @@ void lowerBatchNormalizationInference(Plan& plan, const Operation& operation) {
             static_cast<float>(operation.attributes.real("epsilon", ops::kNormalisationEpsilon)));
 }
 
+struct Factors {
+  Operand gamma, inverse, dgamma, dbeta, factors;
+};
+
+void takeFactors(Plan& plan, const ChannelRows& rows, const Operand& sums, const Factors& to) {
+  plan.kernel("batch_gradient_factors", overPairs(rows), {sums, to.gamma, to.inverse},
+              {to.dgamma, to.dbeta, to.factors}, [=] {
+                return BatchGradientFactorsArguments{.view = rows,
+                                                     .sums = sums.address<const float>(),
+                                                     .gamma = to.gamma.address<const float>(),
+                                                     .inverse = to.inverse.address<const float>(),
+                                                     .dgamma = to.dgamma.address<float>(),
+                                                     .dbeta = to.dbeta.address<float>(),
+                                                     .factors = to.factors.address<float>()};
+              });
+}
+
+void takeFactorsOfRanks(Plan& plan, RankGroup& ranks, const ChannelRows& rows, const Operand& sums, const Factors& to) {
+  const Told told = roomToTell(plan, rows, ranks);
+  plan.kernel("rank_sums", overPairs(rows), {sums, to.inverse}, {to.dgamma, to.dbeta, told.mine}, [=] {
+    return RankSumsArguments{.view = rows,
+                             .sums = sums.address<const float>(),
+                             .inverse = to.inverse.address<const float>(),
+                             .dgamma = to.dgamma.address<float>(),
+                             .dbeta = to.dbeta.address<float>(),
+                             .mine = told.mine.address<double>()};
+  });
+  exchange(plan, ranks, RankExchange::Kind::allGather, 0, told.mine, told.all);
+  plan.kernel("rank_factors", overElements(rows.channels), {told.all, to.gamma, to.inverse}, {to.factors},
+              [=, count = ranks.ranks()] {
+                return RankFactorsArguments{.channels = rows.channels,
+                                            .ranks = count,
+                                            .all = told.all.address<const double>(),
+                                            .gamma = to.gamma.address<const float>(),
+                                            .inverse = to.inverse.address<const float>(),
+                                            .factors = to.factors.address<float>()};
+              });
+}
+
+void lowerBatchNormalizationAgain(Plan& plan, const Operation& operation) {
+  const Normalised all = operandsOf(plan, operation);
+  const Operand mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
+  normalise(plan, all, mean, inverse, {}, 0);
+}
+
 void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
-  needOwnStatistics(plan, operation);
   const FusedOutput& fused = plan.fused();
   const TensorId x = operation.inputs[0], dx = operation.outputs[0],
                  dy = fused.mask == kNoTensor ? operation.inputs[1] : fused.maskedFrom;
@@ -131,15 +214,11 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const auto optional = [&](TensorId id) { return plan.wanted(id) ? plan.write(id) : Operand{}; };
   const Operand dgamma = optional(operation.outputs[1]), dbeta = optional(operation.outputs[2]),
                 factors = plan.scratch(static_cast<std::size_t>(3 * rows.channels) * sizeof(float));
-  plan.kernel("batch_gradient_factors", overPairs(rows), {sums, gamma, inverse}, {dgamma, dbeta, factors}, [=] {
-    return BatchGradientFactorsArguments{.view = rows,
-                                         .sums = sums.address<const float>(),
-                                         .gamma = gamma.address<const float>(),
-                                         .inverse = inverse.address<const float>(),
-                                         .dgamma = dgamma.address<float>(),
-                                         .dbeta = dbeta.address<float>(),
-                                         .factors = factors.address<float>()};
-  });
+  const Factors all{.gamma = gamma, .inverse = inverse, .dgamma = dgamma, .dbeta = dbeta, .factors = factors};
+  if (RankGroup* ranks = synchronised(plan, operation))
+    takeFactorsOfRanks(plan, *ranks, rows, sums, all);
+  else
+    takeFactors(plan, rows, sums, all);
   if (!plan.wanted(dx)) return;
   const Operand to = plan.write(dx, view.layout);
   plan.mayOverwrite(dx, dy);
@@ -161,6 +240,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
 LoweringRows batchNormalizationRows() {
   static const LoweringRow rows[] = {
       {"batch_normalization", lowerBatchNormalization, {.addend = true, .relu = true}, {{0}, true}},
+      {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, true}},
       {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, true}},
       {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, true}},
   };

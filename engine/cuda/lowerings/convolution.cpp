@@ -121,8 +121,10 @@ void emit(Plan& plan, const Convolution& convolution, const Planned& planned, st
   Stage stage{.kernel = convolution.name(),
               .implementation = "cudnn " + planned.plan->name,
               .layout = "channels-last",
-              .writes = {write.operand, workspace},
-              .multiplyAdds = convolution.geometry.multiplyAdds()};
+              .writes = {write.operand, workspace.moving(0)},
+              .multiplyAdds = convolution.geometry.multiplyAdds(),
+              .kind = StageKind::convolution,
+              .factors = convolution.factors};
   if (convolution.factors != DataType::f32) stage.kernel += fmt::format(" in {}", toString(convolution.factors));
   if (planned.as.joined && convolution.bias) stage.kernel += " + bias";
   if (planned.as.joined && convolution.relu) stage.kernel += " + relu";

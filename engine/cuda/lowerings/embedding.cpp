@@ -19,13 +19,15 @@ void lowerEmbedding(Plan& plan, const Operation& operation) {
   const DataType type = plan.tensor(y).type;
   checkIndices(plan, indices, plan.shape(w)[0], "index");
   const Operand from = plan.read(indices), table = plan.read(w, plainLayout(2), DataType::f32), to = plan.write(y);
+  const std::size_t touched = std::min(table.bytes, static_cast<std::size_t>(plan.shape(y).elements()) * sizeof(float));
   EmbeddingArguments arguments{.count = plan.shape(y).elements(), .width = divisorOf(plan.shape(w)[1])};
-  plan.kernel(named("embedding", type), overPacks(arguments.count, type), {from, table}, {to}, [=]() mutable {
-    arguments.indices = from.address<const std::int32_t>();
-    arguments.w = table.address<const float>();
-    arguments.y = to.address();
-    return arguments;
-  });
+  plan.kernel(named("embedding", type), overPacks(arguments.count, type), {from, table.moving(touched)}, {to},
+              [=]() mutable {
+                arguments.indices = from.address<const std::int32_t>();
+                arguments.w = table.address<const float>();
+                arguments.y = to.address();
+                return arguments;
+              });
 }
 
 Operand scratchInts(Plan& plan, std::int64_t count) {

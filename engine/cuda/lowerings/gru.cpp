@@ -28,7 +28,8 @@ void lowerGru(Plan& plan, const Operation& operation) {
                          .a = rounded ? rounded : h,
                          .b = wHidden,
                          .c = product,
-                         .transposeB = true});
+                         .transposeB = true,
+                         .kind = StageKind::recurrence});
     GruCellArguments arguments{.samples = s.batch,
                                .hidden = s.hidden,
                                .gateStride = s.time * s.width(),
@@ -69,7 +70,8 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                          .a = sideStep,
                          .b = wHidden,
                          .c = dh,
-                         .beta = 1});
+                         .beta = 1,
+                         .kind = StageKind::recurrence});
     const Operand now = s.at(state, step, row), dyNow = s.at(dy, step, s.hidden);
     const Operand before = step > 0 ? s.at(y, step - 1, s.hidden) : Operand{};
     const Operand inputNow = s.at(input, step, width), sideNow = s.at(side, step, width);
@@ -101,8 +103,8 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
 
 LoweringRows gruRows() {
   static const LoweringRow rows[] = {
-      {"gru", lowerGru, {}, {{0}}},
-      {"gru_gradient", lowerGruGradient, {}, {{0}, true}},
+      {"gru", lowerGru, {}, {{0}}, nullptr, StageKind::recurrence},
+      {"gru_gradient", lowerGruGradient, {}, {{0}, true}, nullptr, StageKind::recurrence},
   };
   return rows;
 }

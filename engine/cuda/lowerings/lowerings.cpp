@@ -4,11 +4,26 @@ namespace loom::cuda {
 namespace {
 
 const LoweringRow* find(std::string_view op) {
-  for (const LoweringRows rows :
-       {attentionRows(), batchNormalizationRows(), broadcastRows(), convolutionRows(), elementwiseRows(),
-        embeddingRows(), exchangeRows(), gruRows(), layerNormalizationRows(), localResponseNormalizationRows(),
-        lossesRows(), lstmRows(), matmulRows(), noiseRows(), poolingRows(), reductionRows(), shapingRows(),
-        softmaxRows(), updateRows()})
+  for (const LoweringRows rows : {attentionRows(),
+                                  batchNormalizationRows(),
+                                  broadcastRows(),
+                                  convolutionRows(),
+                                  elementwiseRows(),
+                                  embeddingRows(),
+                                  exchangeRows(),
+                                  gruRows(),
+                                  imagesRows(),
+                                  layerNormalizationRows(),
+                                  localResponseNormalizationRows(),
+                                  lossesRows(),
+                                  lstmRows(),
+                                  matmulRows(),
+                                  noiseRows(),
+                                  poolingRows(),
+                                  reductionRows(),
+                                  shapingRows(),
+                                  softmaxRows(),
+                                  updateRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;
@@ -27,6 +42,11 @@ bool isOther(const Program& program, const Operation& operation) {
 Lowering findLowering(std::string_view op) {
   const LoweringRow* row = find(op);
   return row == nullptr ? nullptr : row->lower;
+}
+
+StageKind kindOf(std::string_view op) {
+  const LoweringRow* row = find(op);
+  return row == nullptr ? StageKind::memory : row->kind;
 }
 
 Joins joinsOf(const Program& program, const Operation& operation) {

@@ -14,6 +14,7 @@ struct LoweringRow {
   Joins joins = {};        // engine/passes/fusion.h
   SixteenBits types = {};  // engine/passes/precision.h
   bool (*inF32)(const Program& program, const Operation& operation) = nullptr;  // true: in spite of `types`
+  StageKind kind = StageKind::memory;                                           // of its own kernels
 };
 
 // One function a file: `elementwise.cpp` defines elementwiseRows().
@@ -26,6 +27,7 @@ LoweringRows elementwiseRows();
 LoweringRows embeddingRows();
 LoweringRows exchangeRows();
 LoweringRows gruRows();
+LoweringRows imagesRows();
 LoweringRows layerNormalizationRows();
 LoweringRows localResponseNormalizationRows();
 LoweringRows lossesRows();

@@ -28,7 +28,8 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                          .c = gatesNow,
                          .transposeB = true,
                          .ldc = s.time * s.width(),
-                         .beta = 1});
+                         .beta = 1,
+                         .kind = StageKind::recurrence});
     LstmCellArguments arguments{.samples = s.batch,
                                 .hidden = s.hidden,
                                 .gateStride = s.time * s.width(),
@@ -55,7 +56,9 @@ struct Cells {
 Cells cellsBefore(const RecurrentShape& s, const Operand& state, const Operand& c0, std::int64_t step) {
   if (step == 0) return {c0, s.hidden};
   const std::int64_t row = s.state * s.hidden, from = 4 * s.hidden;
-  return {part(s.at(state, step - 1, row), from, ((s.batch - 1) * s.time + 1) * row - from), s.time * row};
+  return {part(s.at(state, step - 1, row), from, ((s.batch - 1) * s.time + 1) * row - from)
+              .moving(static_cast<std::size_t>(s.batch * s.hidden) * sizeof(float)),
+          s.time * row};
 }
 
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
@@ -72,9 +75,14 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const Operand dc = toC0 ? plan.write(operation.outputs[5]) : scratchOf(plan, perStep, DataType::f32);
   // dh of the step before: da U.
   const auto back = [&](const Operand& to) {
-    emitProduct(
-        plan,
-        {.name = "lstm_gradient step", .m = s.batch, .n = s.hidden, .k = width, .a = daStep, .b = wHidden, .c = to});
+    emitProduct(plan, {.name = "lstm_gradient step",
+                       .m = s.batch,
+                       .n = s.hidden,
+                       .k = width,
+                       .a = daStep,
+                       .b = wHidden,
+                       .c = to,
+                       .kind = StageKind::recurrence});
   };
   for (std::int64_t step = s.time; step-- > 0;) {
     const bool last = step + 1 == s.time;
@@ -110,8 +118,8 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
 
 LoweringRows lstmRows() {
   static const LoweringRow rows[] = {
-      {"lstm", lowerLstm, {}, {{0}}},
-      {"lstm_gradient", lowerLstmGradient, {}, {{0}, true}},
+      {"lstm", lowerLstm, {}, {{0}}, nullptr, StageKind::recurrence},
+      {"lstm_gradient", lowerLstmGradient, {}, {{0}, true}, nullptr, StageKind::recurrence},
   };
   return rows;
 }

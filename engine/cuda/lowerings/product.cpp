@@ -53,7 +53,7 @@ void emitProduct(Plan& plan, const Product& p) {
   plan.stage({.kernel = nameOf(p),
               .implementation = "cublaslt",
               .reads = std::move(reads),
-              .writes = {p.c, workspace},
+              .writes = {p.c, workspace.moving(0)},
               .bind = [call, a = p.a, b = p.b, c = p.c, bias = p.bias, workspace]() mutable -> Call {
                 call.a = b.address();
                 call.b = a.address();
@@ -63,7 +63,9 @@ void emitProduct(Plan& plan, const Product& p) {
                 call.workspaceBytes = workspace.bytes;
                 return call;
               },
-              .multiplyAdds = multiplyAdds});
+              .multiplyAdds = multiplyAdds,
+              .kind = p.kind,
+              .factors = p.a.type});
 }
 
 }  // namespace loom::cuda

@@ -17,6 +17,7 @@ struct Product {
   std::int64_t batch = 1, strideA = 0, strideB = 0, strideC = 0;  // elements; 0: the same for all
   float alpha = 1, beta = 0;
   bool relu = false;
+  StageKind kind = StageKind::product;
 };
 void emitProduct(Plan& plan, const Product& product);
 

@@ -14,7 +14,8 @@ struct RecurrentShape {
   // One step's rows of a tensor of batch x time x width, from the first sample's to the last one's. `step` counts in
   // the order of computation.
   Operand at(const Operand& whole, std::int64_t step, std::int64_t width) const {
-    return part(whole, (reverse ? time - 1 - step : step) * width, ((batch - 1) * time + 1) * width);
+    return part(whole, (reverse ? time - 1 - step : step) * width, ((batch - 1) * time + 1) * width)
+        .moving(static_cast<std::size_t>(batch * width) * bytesOf(whole.type));
   }
 };
 RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state);

@@ -50,6 +50,7 @@ void lowerConcatenate(Plan& plan, const Operation& operation) {
     CopyArguments arguments{.unit = static_cast<int>(unit)};
     std::vector<Operand> reads;
     std::int64_t most = 0;
+    std::size_t written = 0;
     for (std::size_t k = 0; k < some.size(); ++k) {
       const std::int64_t row = some[k].extent * bytes / unit;  // units of one outer index
       arguments.parts[k].count = whole.outer * row;
@@ -59,10 +60,11 @@ void lowerConcatenate(Plan& plan, const Operation& operation) {
       arguments.parts[k].target = stridedOf(there);
       reads.push_back(some[k].from);
       most = std::max(most, arguments.parts[k].count);
+      written += some[k].from.bytes;
     }
     Launch launch = overElements(most);
     launch.grid.y = static_cast<unsigned>(some.size());
-    plan.kernel("copy_parts", launch, reads, {to}, [=]() mutable {
+    plan.kernel("copy_parts", launch, reads, {to.moving(written)}, [=]() mutable {
       for (std::size_t k = 0; k < some.size(); ++k) {
         arguments.parts[k].from = some[k].from.address();
         arguments.parts[k].to = to.address() + some[k].at * bytes;
@@ -106,7 +108,7 @@ void lowerSlice(Plan& plan, const Operation& operation) {
   arguments.parts[0].source = stridedOf(source);
   arguments.parts[0].target = stridedOf(target);
   const std::int64_t skipped = cut.start * cut.inner * cut.unit;
-  plan.kernel("copy_parts", overElements(count), {from}, {to}, [=]() mutable {
+  plan.kernel("copy_parts", overElements(count), {from.moving(to.bytes)}, {to}, [=]() mutable {
     arguments.parts[0].from = from.address() + skipped;
     arguments.parts[0].to = to.address();
     return arguments;

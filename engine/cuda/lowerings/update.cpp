@@ -119,7 +119,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   const Operand learningRate = plan.read(inputs.learningRate), updateCount = plan.read(inputs.updateCount),
                 clipNorm = plan.read(inputs.clipNorm), squares = plan.read(inputs.squares),
                 table = tableOf(plan, tensors, cut), pieces = plan.constant(bytesOfTable(cut.pieces)),
-                state = plan.scratch(sizeof(UpdateState)),
+                state = plan.lasting(sizeof(UpdateState)),
                 constants = plan.scratch(tensors.size() * rule.constantsBytes),
                 sums = measures ? plan.scratch(cut.pieces.size() * sizeof(UpdateSums)) : Operand{},
                 ratios = plan.write(operation.outputs[0]);
@@ -152,7 +152,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     return all;
   };
   stage("update_prepare", {.grid = {1}, .block = {kUpdateThreads}},
-        {learningRate, updateCount, clipNorm, squares, table}, {state, constants, ratios});
+        {learningRate, updateCount, clipNorm, squares, table, state}, {state, constants, ratios});
   const std::vector<Operand> read =
       joined(joined({table, pieces, state, constants}, gradients), joined(updated, slots));
   if (measures) {
@@ -166,8 +166,8 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
 
 LoweringRows updateRows() {
   static const LoweringRow rows[] = {
-      {"gradient_squares", lowerGradientSquares},
-      {"update", lowerUpdate},
+      {"gradient_squares", lowerGradientSquares, {}, {}, nullptr, StageKind::update},
+      {"update", lowerUpdate, {}, {}, nullptr, StageKind::update},
   };
   return rows;
 }

@@ -101,6 +101,7 @@ int facts(void* device, LoomDeviceFacts* facts) {
     std::snprintf(facts->name, sizeof(facts->name), "%s", properties.name);
     facts->computeCapability = properties.major * 10 + properties.minor;
     facts->multiprocessors = properties.multiProcessorCount;
+    check(cudaDeviceGetPCIBusId(facts->pci, sizeof(facts->pci), gpu.index), "cudaDeviceGetPCIBusId");
     check(cudaMemGetInfo(&facts->freeBytes, &facts->memoryBytes), "cudaMemGetInfo");
   });
 }
@@ -266,6 +267,10 @@ int releaseGraph(void* device, void* graph) {
   });
 }
 
+int streamHandle(void* device, int stream, void** handle) {
+  return guarded([&] { *handle = entered(device).stream(stream); });
+}
+
 const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
                                       words,
                                       libraries,
@@ -296,7 +301,8 @@ const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
                                       beginCapture,
                                       endCapture,
                                       launchGraph,
-                                      releaseGraph};
+                                      releaseGraph,
+                                      streamHandle};
 
 }  // namespace
 }  // namespace loom::cuda::module

@@ -109,7 +109,9 @@ class Stepper {
       for (const Parameter& parameter : program.parameters)
         if (parameter.isState) states.push_back(parameter.name);
       const auto buckets = planBuckets(program, m_settings.fusionBytes);
-      m_exchange = std::make_unique<StepExchange>(m_parallel, m_settings, m_store, buckets, states);
+      m_exchange = std::make_unique<StepExchange>(
+          m_parallel, m_settings, m_store,
+          StepExchange::Options{.buckets = buckets, .states = states, .smallestBatch = m_settings.batch});
       options.collectives = m_exchange->collectives();
       exchangeGradients(program, buckets);
       m_parallel.shards(m_settings.batch, m_settings.batch, m_shards);
@@ -131,7 +133,10 @@ class Stepper {
       });
     else
       m_executable->run({.step = step, .gradientScale = m_gradientScale});
-    const ApplyOutcome outcome = m_update->apply({.learningRate = m_update->baseRate()});
+    m_update->begin({.learningRate = m_update->baseRate()});
+    // A machine of its own has the next step before it while this one's outcome is read, as in training.
+    if (step == 0 && m_executable->resultsKept() > 1) return;
+    const ApplyOutcome outcome = m_update->finish();
     if (!outcome.notFinite.empty())
       throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_workload.name,
                  outcome.notFinite);

@@ -15,11 +15,7 @@
 // makes the ratio of the sums, which update() finds in the scalars.
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define LOOM_DEVICE_INLINE __host__ __device__ __forceinline__
-#else
-#define LOOM_DEVICE_INLINE inline __attribute__((always_inline))
-#endif
+#include "engine/base/device_inline.h"
 
 namespace loom {
 

@@ -180,6 +180,9 @@ class HostRunsTest : public HostsWindow {
     auto& training = *m_open->window().page("training");
     QTRY_VERIFY_WITH_TIMEOUT(button(&training, "resume-on"), kPatience);
     QVERIFY(!button(&training, "resume-here"));  // there is something to choose
+    // All that may be done with the model has room in the column.
+    const auto* line = training.findChild<QWidget*>("model-line");
+    QTRY_COMPARE(line->visibleRegion().boundingRect().width(), line->width());
     QTest::mouseClick(button(&training, "resume-on"), Qt::LeftButton);
     QMenu* menu = nullptr;
     QTRY_VERIFY((menu = training.findChild<QMenu*>("resume-places")) && menu->isVisible());

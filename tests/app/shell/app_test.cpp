@@ -25,6 +25,7 @@
 #include "app/shell/actions.h"
 #include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
+#include "app/shell/search_panel.h"
 #include "app/shell/status_strip.h"
 #include "app/shell/top_bar.h"
 #include "launcher/local_process.h"
@@ -342,6 +343,13 @@ class AppTest : public QObject {
     shot("search");
     QTest::keyClick(field, Qt::Key_Return);
     QTRY_COMPARE(m_window->currentPage(), "runs");
+    QTest::keySequence(m_window.get(), QKeySequence("Ctrl+K"));
+    QTRY_VERIFY(field->hasFocus());
+    QTest::keyClicks(field, "dark");
+    QTest::keyClick(field, Qt::Key_Return);
+    QTRY_COMPARE(m_workspace->preferences().themeMode(), ThemeMode::dark);
+    QCOMPARE(matchScore("residual_network-1", "dark"), 0);  // letters alone are no name
+    QVERIFY(matchScore("Train on second", "trsec") > 0 && matchScore("Train on second", "tos") > 0);
   }
 
   void unsavedChangesAreSavedOnClosing() {

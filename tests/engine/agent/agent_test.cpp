@@ -59,6 +59,9 @@ TEST_F(AgentTest, TellsWhoItIs) {
   const Json facts = m_agent->ask({{"verb", "facts"}, {"need", 1000}}).header;
   EXPECT_EQ(facts["disk"]["why"], "");
   EXPECT_GT(facts["cores"].get<int>(), 0);
+  std::set<std::string> keys;
+  for (const Json& each : facts["libraries"]) keys.insert(each["key"].get<std::string>());
+  EXPECT_THAT(keys, testing::IsSupersetOf({"cuda driver", "cuda module", "cudnn", "nccl", "mpi"}));
   EXPECT_THAT(
       m_agent->ask({{"verb", "facts"}, {"need", std::int64_t{1} << 58}}).header["disk"]["why"].get<std::string>(),
       HasSubstr("do not fit"));

@@ -51,6 +51,20 @@ TEST(LaunchWords, RanksGoThroughMpirun) {
   EXPECT_EQ(words.find("--allow-run-as-root") != std::string::npos, ::geteuid() == 0);
 }
 
+TEST(LaunchWords, AFolderOfLibrariesIsSearchedFirstByEveryRank) {
+  const auto one = wordsFor({{"ranks", 1}, {"libraries", "/opt/a b$(c)"}, {"prefix", {"apptainer", "exec", "i.sif"}}});
+  EXPECT_THAT(joined(one), testing::StartsWith("apptainer exec i.sif sh -c "));
+  EXPECT_THAT(joined(one), HasSubstr(" /opt/a b$(c) /e/loom train /r/a/project.loom "));
+  EXPECT_THAT(joined(wordsFor({{"ranks", 2}, {"libraries", "/opt/n"}})), HasSubstr(" -n 2 sh -c "));
+  std::vector<std::string> words = librariesWords("/opt/a b$(c)");
+  words.insert(words.end(), {"sh", "-c", "printf %s \"$LD_LIBRARY_PATH\""});
+  ::setenv("LD_LIBRARY_PATH", "/before", 1);
+  EXPECT_EQ(runCommand(words).output, "/opt/a b$(c):/before");
+  ::unsetenv("LD_LIBRARY_PATH");
+  EXPECT_EQ(runCommand(words).output, "/opt/a b$(c)");
+  EXPECT_TRUE(librariesWords("").empty());
+}
+
 TEST(LaunchWords, HowLongARankMayStandStillIsTold) {
   EXPECT_THAT(joined(wordsFor({{"ranks", 2}, {"stalled_after", 300}})),
               testing::StartsWith("/e/loom supervise --run /r/a --stalled-after 300 -- mpirun "));

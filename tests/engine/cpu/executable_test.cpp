@@ -332,6 +332,28 @@ TEST(CpuExecutable, activationsAreKeptInBf16) {
   EXPECT_LT(bytes(DataType::bf16).get<double>(), 0.65 * bytes(DataType::f32).get<double>());
 }
 
+// Every operation takes what the one before it gives, without a pass that only changes the type, and that is in bf16
+// but for logits and statistics.
+TEST(CpuExecutable, nothingIsConvertedBetweenOperationsInBf16) {
+  const auto cpu = makeCpuBackend(2);
+  for (const auto make : {networks::perceptron, networks::stackedLstm, networks::transformerBlock}) {
+    ParameterStore store(1);
+    const auto executable = cpu->compile(make(8), store, {.precision = DataType::bf16});
+    const Json facts = executable->describe();
+    if (facts["isa"] != "avx512") GTEST_SKIP() << "nothing is kept in bf16 on this processor";
+    for (const Json& operation : facts["operations"])
+      EXPECT_THAT(operation["kernel"].get<std::string>(), testing::Not(testing::AnyOf("widen", "round to bf16")))
+          << operation["origin"];
+    double numbers = 0, bytes = 0;
+    for (const Tensor& tensor : executable->program().tensors) {
+      if (tensor.role != TensorRole::intermediate) continue;
+      const auto elements = static_cast<double>(tensor.shape.elements());
+      numbers += elements, bytes += elements * static_cast<double>(bytesOf(tensor.type));
+    }
+    EXPECT_LT(bytes, 2.3 * numbers);
+  }
+}
+
 TEST(CpuExecutable, unknownNamesAreNamed) {
   const auto cpu = makeCpuBackend(1);
   ParameterStore store(1);
@@ -352,6 +374,24 @@ TEST(CpuExecutable, aNotANumberIsNeverRight) {
   std::memcpy(executable->input("target").data(), targets, sizeof targets);
   executable->run({});
   EXPECT_EQ(executable->scalarResult("share"), 0.5);
+}
+
+// Not even where every class is among the k best.
+TEST(CpuExecutable, aNotANumberIsNeverAmongTheBest) {
+  const auto cpu = makeCpuBackend(2);
+  for (const std::int64_t k : {1, 2, 3}) {
+    ParameterStore store(1);
+    ProgramBuilder builder(3, 1, false);
+    const TensorId logits = builder.input("logits", {3, 3}, DataType::f32), y = builder.input("y", {3}, DataType::i32);
+    builder.result("share", "metric", builder.add("top_k_accuracy", {logits, y}, {{"k", k}}));
+    const auto executable = cpu->compile(builder.take(), store, {});
+    const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {nan, 1, 2, 3, 1, 2, nan, nan, nan};
+    const std::int32_t labels[] = {0, 0, 2};
+    std::memcpy(executable->input("logits").data(), values, sizeof values);
+    std::memcpy(executable->input("y").data(), labels, sizeof labels);
+    executable->run({});
+    EXPECT_FLOAT_EQ(static_cast<float>(executable->scalarResult("share")), 1.0f / 3) << k;
+  }
 }
 
 // What an exchange between ranks throws while all threads are inside of an operation.

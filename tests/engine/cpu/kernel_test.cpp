@@ -2,6 +2,8 @@
 // ranges of numbers. GRADLOOM_ISA narrows the instructions; CMakeLists.txt runs this for each.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -33,33 +35,56 @@ struct GemmCase {
   bool transposedA, transposedB;
 };
 
-// In bf16, against the products of the rounded numbers: what is left is the order of sums.
-void checkGemm(const GemmCase& c, bool accumulate, bool bf16) {
+// Which of a product's factors stand in bf16 already, and whether its result is to be.
+enum Halves { kNoHalf = 0, kHalfA = 1, kHalfB = 2, kHalfC = 4 };
+
+std::vector<std::uint16_t> halvesOf(const std::vector<float>& numbers) {
+  std::vector<std::uint16_t> halves(numbers.size());
+  roundToBf16(numbers.data(), halves.data(), static_cast<std::int64_t>(numbers.size()));
+  return halves;
+}
+
+// In bf16, against the products of the rounded numbers: what is left is the order of sums (and the rounding of C).
+void checkGemm(const GemmCase& c, bool accumulate, bool bf16, int halves = kNoHalf) {
   auto a = numbers(c.m * c.k, "a"), b = numbers(c.k * c.n, "b");
   const auto bias = numbers(c.n, "bias");
-  const MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1},
+  MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1},
       viewB{b.data(), c.transposedB ? 1 : c.n, c.transposedB ? c.k : 1};
+  const auto halfA = halvesOf(a), halfB = halvesOf(b);
+  // Rows of an even number of words, behind an odd K no number at all: it must not be read.
+  const std::int64_t lda = c.k + c.k % 2;
+  std::vector<std::uint16_t> spread(static_cast<std::size_t>(c.m * lda), 0x7fc0);
+  for (std::int64_t i = 0; i < c.m; ++i) std::copy_n(halfA.begin() + i * c.k, c.k, spread.begin() + i * lda);
+  if (halves & kHalfA) {
+    viewA.data = nullptr, viewA.half = c.transposedA ? halfA.data() : spread.data();
+    if (!c.transposedA) viewA.rowStride = lda;
+  }
+  if (halves & kHalfB) viewB.data = nullptr, viewB.half = halfB.data();
   std::vector<float> packed(static_cast<std::size_t>(bf16 ? packedFloatsBf16(c.k, c.n) : packedFloats(c.k, c.n))),
       scratch(static_cast<std::size_t>(gemmScratch()));
   (bf16 ? packPanelsBf16 : packPanels)(packed.data(), viewB, c.k, c.n, 0, panelsOf(c.n));
   const std::int64_t ldc = c.n + 3;
   auto found = numbers(c.m * ldc, "c");
+  auto halfC = halvesOf(found);
+  if (halves & kHalfC) roundThroughBf16(found.data(), found.data(), c.m * ldc);
   const auto before = found;
-  const GemmProblem problem{.m = c.m,
-                            .n = c.n,
-                            .k = c.k,
-                            .a = viewA,
-                            .packed = packed.data(),
-                            .c = found.data(),
-                            .ldc = ldc,
-                            .bias = accumulate ? nullptr : bias.data(),
-                            .activation = accumulate ? Activation::none : Activation::relu,
-                            .accumulate = accumulate};
+  GemmProblem problem{.m = c.m,
+                      .n = c.n,
+                      .k = c.k,
+                      .a = viewA,
+                      .packed = packed.data(),
+                      .c = found.data(),
+                      .ldc = ldc,
+                      .bias = accumulate ? nullptr : bias.data(),
+                      .activation = accumulate ? Activation::none : Activation::relu,
+                      .accumulate = accumulate};
+  if (halves & kHalfC) problem.c = nullptr, problem.half = halfC.data();
   // In two parts, as two threads would.
   const std::int64_t middle = c.m / 2;
   const auto multiply = bf16 ? gemmBf16 : gemm;
   multiply(problem, 0, middle, 0, panelsOf(c.n), scratch.data());
   multiply(problem, middle, c.m, 0, panelsOf(c.n), scratch.data());
+  if (halves & kHalfC) std::transform(halfC.begin(), halfC.end(), found.begin(), fromBf16);
   if (bf16) {
     roundThroughBf16(a.data(), a.data(), c.m * c.k);
     roundThroughBf16(b.data(), b.data(), c.k * c.n);
@@ -78,13 +103,16 @@ void checkGemm(const GemmCase& c, bool accumulate, bool bf16) {
                b[static_cast<std::size_t>(c.transposedB ? j * c.k + k : k * c.n + j)];
       }
       const double expected = accumulate ? before[at] + sum : std::max(0.0, sum + bias[static_cast<std::size_t>(j)]);
+      if (halves & kHalfC) {
+        ASSERT_NEAR(found[at], expected, expected / 256 + 1e-4) << i << " " << j;
+      }
       distance += (found[at] - expected) * (found[at] - expected);
       size += expected * expected;
     }
   }
-  EXPECT_LE(std::sqrt(distance), 2e-6 * std::sqrt(size))
+  EXPECT_LE(std::sqrt(distance), (halves & kHalfC ? 2.5e-3 : 2e-6) * std::sqrt(size))
       << c.m << "×" << c.n << "×" << c.k << (c.transposedA ? " A'" : "") << (c.transposedB ? " B'" : "")
-      << (bf16 ? " in bf16" : "");
+      << (bf16 ? " in bf16" : "") << " halves " << halves;
 }
 
 TEST(CpuKernels, roundToBf16ToTheNearestAndKeepNan) {
@@ -138,15 +166,59 @@ TEST(CpuKernels, productsOfManySizes) {
   }
 }
 
+// Blocks of rows over all of K where C is in bf16, rows that are read where they stand (K even) or packed (odd).
+TEST(CpuKernels, productsOfTensorsInBf16) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                {7, 64, 16},
+                                {13, 10, 515},
+                                {98, 130, 34},
+                                {101, 65, 1030},
+                                {40, 70, 2600}}) {
+    for (bool transposedA : {false, true})
+      for (bool transposedB : {false, true})
+        for (int halves = kHalfA; halves <= (kHalfA | kHalfB | kHalfC); ++halves) {
+          checkGemm({m, n, k, transposedA, transposedB}, false, true, halves);
+          if (!(halves & kHalfC)) checkGemm({m, n, k, transposedA, transposedB}, true, true, halves);
+        }
+  }
+}
+
+TEST(CpuKernels, aProductIntoBf16KeepsNan) {
+  for (const std::int64_t n : {64, 10}) {
+    std::vector<float> a(4, 1.0f), b(static_cast<std::size_t>(n) * 4, 1.0f),
+        scratch(static_cast<std::size_t>(gemmScratch())), packed(static_cast<std::size_t>(packedFloatsBf16(4, n)));
+    b[2] = std::numeric_limits<float>::quiet_NaN(), b[3] = std::numeric_limits<float>::infinity();
+    packPanelsBf16(packed.data(), {b.data(), n, 1}, 4, n, 0, panelsOf(n));
+    std::vector<std::uint16_t> c(static_cast<std::size_t>(n));
+    gemmBf16({.m = 1,
+              .n = n,
+              .k = 4,
+              .a = {a.data(), 4, 1},
+              .packed = packed.data(),
+              .ldc = n,
+              .activation = Activation::relu,
+              .half = c.data()},
+             0, 1, 0, panelsOf(n), scratch.data());
+    EXPECT_TRUE(std::isnan(fromBf16(c[2])));
+    EXPECT_TRUE(std::isinf(fromBf16(c[3])));
+    EXPECT_EQ(fromBf16(c[4]), 4);
+  }
+}
+
 TEST(CpuKernels, permutationsOfFourAxes) {
   for (const Shape& shape : {Shape{2, 17, 5, 9}, Shape{3, 32, 4, 8}, Shape{1, 3, 20, 33}, Shape{40, 1, 1, 21}}) {
     const auto from = numbers(shape.elements(), "x");
+    const auto half = halvesOf(from);
     for (const std::vector<int>& order :
          {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {1, 0, 2, 3}, {0, 1, 2, 3}}) {
       const Permutation permutation(shape, order);
       std::vector<float> to(from.size(), -99);
-      for (std::int64_t piece = 0; piece < permutation.pieces(); ++piece)
+      std::vector<std::uint16_t> halfTo(half.size());
+      for (std::int64_t piece = 0; piece < permutation.pieces(); ++piece) {
         permutation.run(from.data(), to.data(), piece, piece + 1);
+        permutation.run(half.data(), halfTo.data(), piece, piece + 1);
+      }
+      ASSERT_EQ(halfTo, halvesOf(to));
       std::int64_t strides[4] = {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
       std::size_t at = 0;
       std::int64_t i[4];
@@ -245,7 +317,8 @@ TEST(CpuKernels, dropoutReadsTheWordsOfTheContract) {
     const Philox philox(0, std::uint64_t{0x123456789abcdef});
     const double p = 0.3;
     const std::uint64_t counter = noiseCounter(70000, 12);
-    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, noiseThreshold(p), static_cast<float>(1 / (1 - p)), x.data(), y.data(), count);
+    dropoutSample(noiseKey(0, 0x123456789abcdef), counter, noiseThreshold(p), static_cast<float>(1 / (1 - p)),
+                  inF32(x.data()), inF32(y.data()), count);
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const bool kept = Philox::toUniform(noiseWord(philox, counter, i)) >= p;
@@ -271,7 +344,7 @@ TEST(CpuKernels, sumsDoNotDriftWithTheirLength) {
   sumRows(inF32(x.data()), kRows, 3, 3, out.data());
   const double exact = static_cast<double>(0.1f) * kRows;
   for (float sum : out) EXPECT_NEAR(sum, exact, 1e-5 * exact);
-  EXPECT_NEAR(sumAll(x.data(), kRows * 3), 3 * exact, 3e-6 * exact);
+  EXPECT_NEAR(sumAll(inF32(x.data()), kRows * 3), 3 * exact, 3e-6 * exact);
 }
 
 }  // namespace

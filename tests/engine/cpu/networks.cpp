@@ -77,6 +77,31 @@ class Layers {
                                  weight(id + "/bias", {gates * hidden}, 0.1)};
     return b.emit(op, inputs, {{"reverse", false}})[0];
   }
+  // The sum of two convolutions with normalisation and of x, brought to the same shape.
+  TensorId residualBlock(TensorId x, std::int64_t channels, std::int64_t stride) {
+    const TensorId inner = relu(normalise(convolution(x, channels, 3, stride, 1, false)));
+    const TensorId main = normalise(convolution(inner, channels, 3, 1, 1, false));
+    const TensorId shortcut = stride == 1 ? x : normalise(convolution(x, channels, 1, stride, 0, false));
+    return relu(sum(main, shortcut));
+  }
+  TensorId meanOverSpace(TensorId x) {
+    return b.add("reduce", {x}, {{"function", std::string("mean")}, {"axes", Integers{2, 3}}, {"keep", false}});
+  }
+  TensorId tokens(std::int64_t places, std::int64_t width) {
+    const TensorId indices = b.input("x", {b.batch(), places}, DataType::i32);
+    const TensorId x = b.add("embedding", {indices, weight("tokens/weight", {kClasses, width}, 1)});
+    return sum(x, reshape(weight("positions/weight", {places, width}, 1), {1, places, width}));
+  }
+  TensorId transformerLayer(TensorId x, double dropped) {
+    const std::int64_t width = b.shape(x)[-1];
+    const auto maybeDropped = [&](TensorId y) { return dropped > 0 ? dropout(y, dropped) : y; };
+    const TensorId n = layerNorm(x);
+    // No bias for the keys: it moves all scores of a row alike, so its gradient is 0 but for rounding.
+    const TensorId q = linear(n, width), k = linear(n, width, false), v = linear(n, width);
+    const TensorId mixed = b.add("attention", {q, k, v}, {{"heads", std::int64_t{3}}, {"causal", true}});
+    x = sum(x, maybeDropped(linear(mixed, width)));
+    return sum(x, maybeDropped(linear(unary(linear(layerNorm(x), 4 * width), "gelu"), width)));
+  }
   Program finish(TensorId logits, Shape labelShape) {
     const TensorId y = b.input("y", std::move(labelShape), DataType::i32);
     b.setOrigin("loss");
@@ -112,15 +137,17 @@ Program residualNetwork(std::int64_t batch) {
   Layers l(batch);
   TensorId x = l.b.input("x", {batch, 3, 10, 10}, DataType::f32);
   x = l.maxPool(l.relu(l.normalise(l.convolution(x, 16, 3, 1, 1, false))));
-  for (const std::int64_t channels : {16, 32}) {
-    const std::int64_t stride = channels == 16 ? 1 : 2;
-    const TensorId inner = l.relu(l.normalise(l.convolution(x, channels, 3, stride, 1, false)));
-    const TensorId main = l.normalise(l.convolution(inner, channels, 3, 1, 1, false));
-    const TensorId shortcut = stride == 1 ? x : l.normalise(l.convolution(x, channels, 1, stride, 0, false));
-    x = l.relu(l.sum(main, shortcut));
-  }
-  x = l.b.add("reduce", {x}, {{"function", std::string("mean")}, {"axes", Integers{2, 3}}, {"keep", false}});
-  return l.finish(l.linear(x, kClasses), {batch, 1});
+  for (const std::int64_t channels : {16, 32}) x = l.residualBlock(x, channels, channels == 16 ? 1 : 2);
+  return l.finish(l.linear(l.meanOverSpace(x), kClasses), {batch, 1});
+}
+
+Program deepResidualNetwork(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 3, 16, 16}, DataType::f32);
+  x = l.relu(l.normalise(l.convolution(x, 16, 3, 1, 1, false)));
+  for (const std::int64_t channels : {16, 32, 64})
+    for (int block = 0; block < 3; ++block) x = l.residualBlock(x, channels, block == 0 && channels > 16 ? 2 : 1);
+  return l.finish(l.linear(l.meanOverSpace(x), kClasses), {batch, 1});
 }
 
 Program stackedLstm(std::int64_t batch) {
@@ -143,15 +170,15 @@ Program gatedRecurrent(std::int64_t batch) {
 Program transformerBlock(std::int64_t batch) {
   constexpr std::int64_t kTokens = 50, kWidth = 24;
   Layers l(batch);
-  const TensorId tokens = l.b.input("x", {batch, kTokens}, DataType::i32);
-  TensorId x = l.b.add("embedding", {tokens, l.weight("tokens/weight", {kClasses, kWidth}, 1)});
-  x = l.sum(x, l.reshape(l.weight("positions/weight", {kTokens, kWidth}, 1), {1, kTokens, kWidth}));
-  const TensorId n = l.layerNorm(x);
-  // No bias for the keys: it moves all scores of a row alike, so its gradient is 0 but for rounding.
-  const TensorId q = l.linear(n, kWidth), k = l.linear(n, kWidth, false), v = l.linear(n, kWidth);
-  const TensorId mixed = l.b.add("attention", {q, k, v}, {{"heads", std::int64_t{3}}, {"causal", true}});
-  x = l.sum(x, l.linear(mixed, kWidth));
-  x = l.sum(x, l.linear(l.unary(l.linear(l.layerNorm(x), 4 * kWidth), "gelu"), kWidth));
+  const TensorId x = l.transformerLayer(l.tokens(kTokens, kWidth), 0);
+  return l.finish(l.linear(l.layerNorm(x), kClasses), {batch, kTokens});
+}
+
+Program deepTransformer(std::int64_t batch) {
+  constexpr std::int64_t kTokens = 32, kWidth = 24;
+  Layers l(batch);
+  TensorId x = l.tokens(kTokens, kWidth);
+  for (int layer = 0; layer < 6; ++layer) x = l.transformerLayer(x, 0.1);
   return l.finish(l.linear(l.layerNorm(x), kClasses), {batch, kTokens});
 }
 

@@ -15,6 +15,9 @@ Program residualNetwork(std::int64_t batch);  // batch normalisation, identity a
 Program stackedLstm(std::int64_t batch);
 Program gatedRecurrent(std::int64_t batch);
 Program transformerBlock(std::int64_t batch);  // embedding, positions, layer norm, causal attention, GELU
+// As deep as those that are trained: 9 residual blocks in three stages; 6 layers with dropout.
+Program deepResidualNetwork(std::int64_t batch);
+Program deepTransformer(std::int64_t batch);
 Program perceptron(std::int64_t batch);        // own kernels only
 
 // Inputs are functions of their name and place: normal numbers, or classes below `classes`.

@@ -2,14 +2,20 @@
 // rounded.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "engine/base/philox.h"
+#include "engine/cpu/kernels/attention.h"
 #include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/in_blocks.h"
+#include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/kernels/pooling.h"
+#include "engine/cpu/kernels/recurrent.h"
 
 namespace loom::cpu {
 namespace {
@@ -146,6 +152,118 @@ TEST(StoredNumbers, MaxPooling) {
         maxPoolingGradient(g, x.in(bf16), y.in(bf16), dy.in(bf16), dx.in(bf16 && windowsTile(g)), relu, 0, 3);
       if (windowsTile(g)) dx.expectRounded();
     }
+  }
+}
+
+TEST(StoredNumbers, AveragePooling) {
+  for (const std::int64_t stride : {2, 1}) {
+    SCOPED_TRACE(stride);
+    PoolingGeometry g;
+    g.batch = 3, g.channels = 20;
+    g.input = {1, 8, 6}, g.kernel = {1, 2, 2}, g.strides = {1, stride, stride}, g.before = {0, 0, 0};
+    g.output = {1, (8 - 2) / stride + 1, (6 - 2) / stride + 1};
+    const std::int64_t inside = 3 * 48 * 20, outside = 3 * g.output[1] * g.output[2] * 20;
+    Twin x("x", inside), y("y", outside), dy("dy", outside), dx("dx", inside);
+    for (const bool bf16 : {false, true}) {
+      averagePooling(g, false, x.in(bf16), y.in(bf16), 0, 3);
+      averagePoolingGradient(g, false, dy.in(bf16), dx.in(bf16 && windowsTile(g)), 0, 3);
+    }
+    y.expectRounded();
+    if (windowsTile(g)) dx.expectRounded();
+  }
+}
+
+TEST(StoredNumbers, Dropout) {
+  for (const std::int64_t count : {5, 32, 500}) {
+    Twin x("x", count), y("y", count);
+    for (const bool bf16 : {false, true})
+      dropoutSample(noiseKey(1, 2), 3, 1 << 22, 1.5f, x.in(bf16), y.in(bf16), count);
+    y.expectRounded();
+  }
+}
+
+// A block and a half, and ends of either type.
+TEST(StoredNumbers, KernelsForF32InBlocks) {
+  for (const std::int64_t count : {1, 17, 1024, 1500}) {
+    for (int types = 0; types < 8; ++types) {
+      Twin a("a", count), b("b", count), to("to", count);
+      const auto multiply = [](const float* a, const float* b, float* to, std::int64_t n) {
+        binary(BinaryFunction::multiply, a, b, to, n);
+      };
+      inBlocks(a.in(types & 1), b.in(types & 2), to.in(types & 4), count, multiply);
+      for (std::size_t i = 0; i < a.wide.size(); ++i) {
+        const float expected = a.wide[i] * b.wide[i];
+        ASSERT_EQ(types & 4 ? fromBf16(to.half[i]) : to.wide[i], types & 4 ? fromBf16(toBf16(expected)) : expected);
+      }
+      inBlocks(a.in(true), {}, a.in(true), count, [](const float* a, const float* none, float* to, std::int64_t n) {
+        EXPECT_EQ(none, nullptr);
+        unary(UnaryFunction::negative, 0, a, to, n);
+      });
+      for (std::size_t i = 0; i < a.wide.size(); ++i) ASSERT_EQ(fromBf16(a.half[i]), -a.wide[i]) << "in place";
+    }
+  }
+}
+
+TEST(StoredNumbers, CellsOfRecurrentLayers) {
+  const std::int64_t hidden = 40;
+  Twin y("y", hidden), dy("dy", hidden), a("a", 4 * hidden), b("b", 3 * hidden), k("k", 3 * hidden);
+  for (const bool bf16 : {false, true}) {
+    const std::vector<float> cell = Twin("cell", hidden).wide;
+    std::vector<float> lstm = Twin("state", 5 * hidden).wide, gru = Twin("state", 4 * hidden).wide, dc = cell,
+                       dh = cell;
+    lstmCell(inF32(lstm.data()), nullptr, inF32(cell.data()), nullptr, y.in(bf16), hidden, 0, hidden);
+    lstmCellGradient(inF32(lstm.data()), inF32(cell.data()), dy.in(bf16), nullptr, dc.data(), a.in(bf16), hidden, 0,
+                     hidden);
+    std::vector<float> h = cell;
+    gruCell(gru.data(), nullptr, cell.data(), h.data(), hidden, 0, hidden);
+    gruCellGradient(gru.data(), cell.data(), dy.in(bf16), nullptr, dh.data(), b.in(bf16), k.in(bf16), hidden, 0,
+                    hidden);
+  }
+  for (const Twin* twin : {&y, &a, &b, &k}) twin->expectRounded();
+}
+
+// As far apart as the rounding of probabilities, slopes and results says; blocks of queries, keys that fill no vector.
+void expectClose(const Twin& found) {
+  double off = 0, size = 0;
+  for (std::size_t i = 0; i < found.wide.size(); ++i) {
+    off += std::pow(fromBf16(found.half[i]) - found.wide[i], 2);
+    size += std::pow(found.wide[i], 2);
+  }
+  EXPECT_LT(std::sqrt(off), 6e-3 * std::sqrt(size));
+}
+
+TEST(StoredNumbers, Attention) {
+  for (const std::int64_t keys : {100, 7, 128}) {
+    for (const bool causal : {false, true}) {
+      SCOPED_TRACE(keys);
+      const std::int64_t queries = causal ? keys : 67, width = 24, stride = 2 * width;
+      Twin q("q", queries * stride), k("k", keys * stride), v("v", keys * stride), dy("dy", queries * stride);
+      Twin y("y", queries * stride), dq("dq", queries * stride), dk("dk", keys * stride), dv("dv", keys * stride);
+      std::vector<float> statistics[2];
+      for (const bool bf16 : {false, true}) {
+        const AttentionHead head{queries, keys, width, stride, causal, 0.2f, bf16};
+        std::vector<float> scratch(static_cast<std::size_t>(attentionScratch(head)),
+                                   std::numeric_limits<float>::quiet_NaN());
+        statistics[bf16].resize(static_cast<std::size_t>(queries));
+        attentionForward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics[bf16].data(), scratch.data());
+        attentionBackward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics[bf16].data(), dy.in(bf16),
+                          dq.in(bf16), dk.in(bf16), dv.in(bf16), scratch.data());
+      }
+      for (std::size_t i = 0; i < statistics[0].size(); ++i) ASSERT_NEAR(statistics[0][i], statistics[1][i], 1e-5);
+      for (const Twin* twin : {&y, &dq, &dk, &dv}) expectClose(*twin);
+    }
+  }
+}
+
+TEST(StoredNumbers, AttentionKeepsNanToTheRowsThatSeeIt) {
+  Twin q("q", 40 * 16), k("k", 40 * 16), v("v", 40 * 16), y("y", 40 * 16);
+  q.half[20 * 16] = 0x7fc0;
+  const AttentionHead head{40, 40, 16, 16, true, 0.25f, true};
+  std::vector<float> scratch(static_cast<std::size_t>(attentionScratch(head))), statistics(40);
+  attentionForward(head, q.in(true), k.in(true), v.in(true), y.in(true), statistics.data(), scratch.data());
+  for (std::size_t i = 0; i < 40; ++i) {
+    EXPECT_EQ(std::isnan(statistics[i]), i == 20) << i;
+    EXPECT_EQ(std::isnan(fromBf16(y.half[i * 16 + 3])), i == 20) << i;
   }
 }
 

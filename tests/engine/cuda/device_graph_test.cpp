@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/cuda/device_fixture.h"
+#include "tests/engine/cuda/fake/echo_ranks.h"
 
 namespace loom::cuda::fake {
 namespace {
@@ -123,6 +124,33 @@ TEST_P(FakeGraphs, AllocationsFailWithTheirSizes) {
   }
   block(64, "b");  // and it can be told, and gone on
   EXPECT_THROW(device.allocate(std::size_t{1} << 31, "too much"), Error);
+}
+
+// Ranks connect when they exchange first, which no capture allows; each kind for itself.
+TEST_P(FakeGraphs, NamesAnExchangeThatIsCapturedBeforeOneWasBegun) {
+  std::byte* const a = block(64, "a");
+  const auto ranks = std::make_shared<EchoStreams>(2);
+  const auto exchange = [&](RankExchange::Kind kind) {
+    const Access accesses[] = {{a, 64, true}, {a, 64, false}};
+    device.enqueue(Stream::compute, CollectiveCall{ranks, {.kind = kind, .parts = {{a, a, 64}}}}, accesses, "");
+  };
+  fill(Stream::compute, a, 64, 0);
+  exchange(RankExchange::Kind::allReduce);
+  std::vector<int> graphs;
+  ranks->begun = [&](const RankExchange&, const FakeLaunch& launch) { graphs.push_back(launch.graph); };
+  {
+    device.beginCapture(Stream::compute);
+    exchange(RankExchange::Kind::allReduce);
+    const auto graph = device.endCapture(Stream::compute);
+    for (int k = 0; k < 2; ++k) device.launch(*graph, Stream::compute);
+    device.synchronise(Stream::compute);
+  }
+  EXPECT_THAT(graphs, testing::Contains(1).Times(2));
+  EXPECT_THAT(faultOf([&] {
+                device.beginCapture(Stream::compute);
+                exchange(RankExchange::Kind::broadcast);
+              }),
+              HasSubstr("broadcast of 64 bytes is captured before its ranks did one"));
 }
 
 TEST_P(FakeGraphs, AfterACallThatFailsTheDeviceIsLost) {

@@ -243,6 +243,27 @@ TEST(CudaExecutable, RefusesPrecisionsThatGpusDoNotHaveAndNamesThatItDoesNotKnow
   EXPECT_THROW(executable->scalarResult("no such"), Error);
 }
 
+TEST(CudaExecutable, ResultsOfTheStepBeforeStayWhileTheNextIsUnderWay) {
+  Machine machine(networks::perceptron(3)), alone(networks::perceptron(3));
+  const auto run = [](Machine& on, float first) {
+    networks::fill(*on.executable, networks::kClasses);
+    reinterpret_cast<float*>(on.executable->input("x").data())[0] = first;
+    return on.executable->run({});
+  };
+  std::vector<double> losses;
+  for (const float first : {1.0f, 5.0f, 9.0f}) {
+    run(alone, first);
+    losses.push_back(alone.executable->scalarResult("loss"));
+  }
+  const StepNumber one = run(machine, 1), two = run(machine, 5);
+  EXPECT_EQ(machine.executable->scalarResult("loss", one), losses[0]);
+  const StepNumber three = run(machine, 9);
+  EXPECT_EQ(machine.executable->scalarResult("loss", two), losses[1]);
+  EXPECT_EQ(machine.executable->scalarResult("loss", three), losses[2]);
+  EXPECT_NE(losses[1], losses[2]);
+  for (const StepNumber gone : {one, three + 1}) EXPECT_THROW(machine.executable->scalarResult("loss", gone), Error);
+}
+
 // --- What fails
 
 TEST(CudaFaults, EveryAllocationThatFailsIsToldAndLeavesNothingBehind) {

@@ -9,6 +9,9 @@
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/kernels/kernel_tables.h"
 #include "engine/cuda/lowerings/lowerings.h"
+#include "engine/passes/passes.h"
+#include "tests/engine/cpu/networks.h"
+#include "tests/engine/cuda/fake/echo_ranks.h"
 #include "tests/engine/cuda/fake/fake_device.h"
 #include "tests/engine/cuda/wide_cases.h"
 #include "tests/engine/ops/op_cases.h"
@@ -44,14 +47,7 @@ std::vector<cases::OpCase> knownCases() {
   const std::vector<cases::OpCase> wide = cases::wideCases();
   known.insert(known.end(), wide.begin(), wide.end());
   std::erase_if(known, [](const cases::OpCase& one) { return !isKnown(one); });
-  // Each again between tensors that may be kept in 16 bits, unless it works on what the store holds alone.
-  for (std::size_t k = known.size(); k-- > 0;) {
-    const OpDefinition& op = findOp(known[k].op);
-    if (op.communicates || op.updatesOf != nullptr) continue;
-    known.push_back(known[k]);
-    known.back().name += "_inside";
-    known.back().inside = true;
-  }
+  for (cases::OpCase& inside : cases::insideOf(known)) known.push_back(std::move(inside));
   return known;
 }
 
@@ -64,16 +60,6 @@ cases::Outcome runOn(const cases::OpCase& opCase, DataType precision, const fake
   return outcome;
 }
 
-// Of y's projection, which may cancel: the sum of its magnitudes.
-double magnitudeOf(const cases::OpCase& opCase, const std::vector<float>& y) {
-  const Program program = cases::programOf(opCase, false);
-  const std::vector<double> projection = cases::projectionOf(opCase, static_cast<std::int64_t>(y.size()));
-  const bool projected = program.tensor(program.results[0].tensor).type == DataType::f32;
-  double sum = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) sum += std::abs(projection[i] * (projected ? double{y[i]} : 1));
-  return sum;
-}
-
 // Runs the case in each type; all that it answers must be near what the reference does.
 class CudaOp : public testing::TestWithParam<cases::OpCase> {
  protected:
@@ -82,7 +68,7 @@ class CudaOp : public testing::TestWithParam<cases::OpCase> {
     m_expected = cases::runCase(GetParam(), *reference);
   }
   void expectNear(const cases::Outcome& found, const Bound& bound) const {
-    const double magnitude = magnitudeOf(GetParam(), m_expected.at("y"));
+    const double magnitude = cases::magnitudeOf(GetParam(), m_expected.at("y"));
     ASSERT_EQ(m_expected.size(), found.size());
     for (const auto& [name, values] : m_expected) {
       ASSERT_TRUE(found.contains(name)) << name;
@@ -151,6 +137,18 @@ TEST(CudaOps, EveryKernelIsStartedByACase) {
       if (opCase.op.starts_with("convolution"))
         runOn(opCase, bound.type, {.refuses = refusesAllButPlain, .computes = false}, &started);
     }
+  const auto device = std::make_shared<fake::FakeDevice>(fake::FakeOptions{.computes = false});
+  {
+    Program program = networks::residualNetwork(2);  // statistics over ranks
+    setBatchStatistics(program, BatchStatistics::synchronised);
+    const auto backend = makeCudaBackend(device);
+    fake::EchoRanks ranks(2, fake::EchoRanks::Way::streams);
+    ParameterStore store(1, backend->makeMemory());
+    const auto executable = backend->compile(program, store, {.collectives = &ranks});
+    networks::fill(*executable, networks::kClasses);
+    executable->run({});
+  }
+  started.insert(device->kernelsStarted().begin(), device->kernelsStarted().end());
   for (const std::string& name : started) all.erase(name);
   EXPECT_THAT(all, testing::IsEmpty());
 }

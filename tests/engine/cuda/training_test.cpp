@@ -153,5 +153,41 @@ TEST(CudaTrainings, AStepWhoseGradientsOverflowChangesNothingAndTheScaleHalves) 
   EXPECT_EQ(skipped.tensors(), workshop.train(still, "still", {.backend = backend.get()}).tensors());
 }
 
+// The remedy that is named is one: the batch in so many passes, and as many samples at once as are told, but not more.
+TEST(CudaTrainings, ABatchThatMemoryDoesNotHoldIsToldWithWhatWouldFit) {
+  const Workshop workshop("memory");
+  workshop.write("bars.csv", bars(64, 3));
+  Json project = barProject();
+  project["training"]["epochs"] = 1;
+  const auto failureOf = [&](std::size_t bytes, std::int64_t batch, std::int64_t passes) -> std::string {
+    static int run = 0;
+    const auto backend = makeCudaBackend(
+        std::make_shared<cuda::fake::FakeDevice>(cuda::fake::FakeOptions{.memoryBytes = bytes, .checkedCalls = 0}));
+    project["training"]["batch"] = batch;
+    project["training"]["accumulate"] = passes;
+    try {
+      workshop.train(project, fmt::format("run{}", ++run), {.backend = backend.get()});
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::device);
+      return error.what();
+    }
+  };
+  constexpr std::size_t kPiece = 64 << 10;
+  std::size_t memory = 1 << 20;
+  std::string refusal;
+  for (; memory < 64 * kPiece * 4 && refusal.find("would fit: set") == refusal.npos; memory += kPiece)
+    refusal = failureOf(memory + kPiece, 60, 1);
+  EXPECT_THAT(refusal, testing::AllOf(testing::HasSubstr("in network 'main': 60 samples at once take "),
+                                      testing::HasSubstr("MiB are free")));
+  int fits = 0, passes = 0;
+  const std::string remedy = refusal.substr(refusal.find("free. ") + 6);
+  ASSERT_EQ(std::sscanf(remedy.c_str(), "%d would fit: set \"accumulate\" to %d", &fits, &passes), 2) << refusal;
+  EXPECT_EQ(passes, (60 + fits - 1) / fits);
+  EXPECT_EQ(failureOf(memory, 60, passes), "");
+  EXPECT_EQ(failureOf(memory, fits, 1), "");
+  EXPECT_THAT(failureOf(memory, fits + 1, 1), testing::HasSubstr("would fit"));
+}
+
 }  // namespace
 }  // namespace loom

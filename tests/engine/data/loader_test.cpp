@@ -209,6 +209,25 @@ TEST(Loader, TellsWhatDoesNotFitTheNetwork) {
               HasSubstr("row 0 (from 0), column y: the value is 2.5, but a whole number is needed"));
 }
 
+TEST(Loader, GivesBytesAsTheyAreStored) {
+  const auto dataset = std::make_shared<Pictures>(10, 3, 4, 5);
+  LoaderOptions options = optionsFor(*dataset, 4);
+  options.columns[0].type = DataType::u8;
+  options.prepare = {Json::parse(R"({"step": "Scale"})"), Json::parse(R"({"step": "Crop", "size": [2, 2]})")};
+  const auto loader = makeLoader(dataset, options);
+  for (int i = 0; i < 5; ++i) {
+    const Batch& batch = loader->next();
+    ASSERT_EQ(batch.columns[0].size(), batch.rows.size() * 60);
+    for (std::size_t k = 0; k < batch.rows.size(); ++k) {
+      const auto stored = dataset->read(batch.rows[k], 0, nullptr);
+      EXPECT_TRUE(
+          std::equal(stored.begin(), stored.end(), batch.columns[0].begin() + static_cast<std::ptrdiff_t>(k * 60)));
+    }
+  }
+  const auto floats = std::make_shared<Pictures>(10, 3, 4, 5, DataType::f32);
+  EXPECT_THAT(messageOf([&] { makeLoader(floats, options); }), HasSubstr("not stored as bytes"));
+}
+
 // AddressSanitizer allocates in its own way, which cannot be counted.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(Loader, AllocatesNothingOnceItRuns) {

@@ -104,6 +104,43 @@ TEST(Prepare, EqualsTheStepsOneByOne) {
   }
 }
 
+// A rectangle about any pixel, in what the image is at that step: what comes behind moves it along.
+TEST(Prepare, CutsARectangleOutOfTheImageAndOfNoBorder) {
+  const Pictures dataset(120, 2, 6, 7);
+  const Variable& x = dataset.schema().variables[0];
+  const Json cutout = {{"step", "Cutout"}, {"size", {3, 2}}, {"value", -7.0}};
+  const std::vector<Json> steps{cutout, {{"step", "Pad"}, {"by", {1, 2}}, {"value", 300.0}}, {{"step", "Flip"}}};
+  const Preparation training(x, steps, true, 1), validation(x, steps, false, 1);
+  ASSERT_EQ(training.shape(), (Shape{2, 8, 11}));
+  std::vector<float> out(2 * 8 * 11), other(out.size());
+  std::set<std::pair<std::int64_t, std::int64_t>> corners;
+  int whole = 0;
+  for (std::int64_t row = 0; row < 120; ++row) {
+    training.apply(dataset.read(row, 0, nullptr), x.shape, row, 3, out);
+    std::int64_t top = 8, left = 11, bottom = -1, right = -1, count = 0;
+    for (std::int64_t i = 0; i < 88; ++i) {
+      const std::int64_t y = i / 11, at = i % 11;
+      const bool border = y < 1 || y >= 7 || at < 2 || at >= 9;
+      const float value = out[static_cast<std::size_t>(i)];
+      ASSERT_EQ(value == 300, border) << "no border is cut";
+      ASSERT_EQ(value == -7, out[static_cast<std::size_t>(88 + i)] == -7) << "the same place in every channel";
+      if (value != -7) continue;
+      ++count;
+      top = std::min(top, y), bottom = std::max(bottom, y), left = std::min(left, at), right = std::max(right, at);
+    }
+    ASSERT_GE(count, 1) << "its middle lies in the image";
+    ASSERT_EQ(count, (bottom - top + 1) * (right - left + 1)) << "one rectangle";
+    ASSERT_TRUE(bottom - top < 3 && right - left < 2);
+    whole += count == 6;
+    corners.insert({top, left});
+    validation.apply(dataset.read(row, 0, nullptr), x.shape, row, 3, other);
+    EXPECT_EQ(std::count(other.begin(), other.end(), -7.0f), 0) << "left out in validation";
+  }
+  EXPECT_GT(corners.size(), 20u);
+  EXPECT_GT(whole, 40);
+  EXPECT_LT(whole, 110) << "a part may fall outside";
+}
+
 TEST(Prepare, DrawsRandomStepsAnewInEveryEpochAndLeavesThemOutInValidation) {
   const Pictures dataset(200, 1, 6, 6);
   const std::vector<Json> steps{{{"step", "Crop"}, {"size", 4}}, {{"step", "Flip"}}};

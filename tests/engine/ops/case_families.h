@@ -46,6 +46,7 @@ std::vector<OpCase> elementwiseCases();  // unary, binary, scale, dropout, rando
 std::vector<OpCase> shapeCases();        // reductions, broadcasting, concatenate, slice, reshape, transpose, softmax
 std::vector<OpCase> sequenceCases();     // embedding, lstm, gru, attention
 std::vector<OpCase> lossCases();         // losses and metrics
-std::vector<OpCase> updateCases();       // what an optimizer's step does
+std::vector<OpCase> updateCases();
+std::vector<OpCase> imageCases();  // what an optimizer's step does
 
 }  // namespace loom::cases

@@ -28,6 +28,10 @@ TensorId declare(ProgramBuilder& builder, const InputCase& input, std::size_t k)
       return builder.input(nameOf(k), input.shape, DataType::f32);
     case InputKind::labels:
       return builder.input(nameOf(k), input.shape, DataType::i32);
+    case InputKind::bytes:
+      return builder.input(nameOf(k), input.shape, DataType::u8);
+    case InputKind::samples:
+      return builder.input(nameOf(k), input.shape, DataType::i64);
     case InputKind::squares:
       return builder.input(nameOf(k), input.shape, DataType::f64);
     case InputKind::learningRate:
@@ -58,11 +62,23 @@ const std::vector<OpCase>& opCases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (const auto& family : {convolutionCases(), productCases(), normalizationCases(), elementwiseCases(),
-                               shapeCases(), sequenceCases(), lossCases(), updateCases()})
+                               shapeCases(), sequenceCases(), lossCases(), updateCases(), imageCases()})
       cases.insert(cases.end(), family.begin(), family.end());
     return cases;
   }();
   return all;
+}
+
+std::vector<OpCase> insideOf(const std::vector<OpCase>& cases) {
+  std::vector<OpCase> inside;
+  for (const OpCase& one : cases) {
+    const OpDefinition& op = findOp(one.op);
+    if (op.communicates || op.updatesOf != nullptr) continue;
+    inside.push_back(one);
+    inside.back().name += "_inside";
+    inside.back().inside = true;
+  }
+  return inside;
 }
 
 Program programOf(const OpCase& opCase, bool backward) {
@@ -92,7 +108,7 @@ std::vector<double> valuesOf(const OpCase& opCase, std::size_t input, std::int64
   const Philox random(17, opCase.name + "/" + nameOf(input));
   std::vector<double> values(static_cast<std::size_t>(elements));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (spec.kind == InputKind::labels)
+    if (spec.kind == InputKind::labels || spec.kind == InputKind::bytes || spec.kind == InputKind::samples)
       values[i] = static_cast<double>(random.below(static_cast<std::uint64_t>(spec.high), i));
     else
       values[i] = static_cast<float>(spec.low + (spec.high - spec.low) * random.uniform(i));
@@ -125,7 +141,10 @@ void prepare(const OpCase& opCase, Evaluator& evaluator) {
 }
 
 Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options, bool backward) {
-  const Program program = programOf(opCase, backward);
+  return runProgram(opCase, programOf(opCase, backward), backend, options);
+}
+
+Outcome runProgram(const OpCase& opCase, const Program& program, Backend& backend, const CompileOptions& options) {
   ParameterStore store(1, backend.makeMemory());
   store.ensure(program.parameters);
   const std::unique_ptr<Executable> executable = backend.compile(program, store, options);
@@ -138,11 +157,15 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
       write<float>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::squares)
       write<double>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::bytes)
+      write<std::uint8_t>(executable->input(nameOf(k)), values);
+    else if (input.kind == InputKind::samples)
+      write<std::int64_t>(executable->input(nameOf(k)), values);
     else if (input.kind == InputKind::labels)
       write<std::int32_t>(executable->input(nameOf(k)), values);
   }
-  const Shape y = program.tensor(program.results[0].tensor).shape;
-  write<float>(executable->input("projection"), projectionOf(opCase, y.elements()));
+  const Shape projection = program.tensor(program.findTensor("projection", TensorRole::input)).shape;
+  write<float>(executable->input("projection"), projectionOf(opCase, projection.elements()));
   executable->run({.step = kStep,
                    .firstSample = kFirstSample,
                    .learningRate = kLearningRate,
@@ -150,14 +173,24 @@ Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& op
                    .clipNorm = kClipNorm});
 
   Outcome outcome;
-  outcome["y"].resize(static_cast<std::size_t>(y.elements()));
-  executable->readResult("y", outcome["y"]);
-  outcome["loss"] = {static_cast<float>(executable->scalarResult("loss"))};
+  for (const NamedResult& result : program.results) {
+    outcome[result.name].resize(static_cast<std::size_t>(program.tensor(result.tensor).shape.elements()));
+    executable->readResult(result.name, outcome[result.name]);
+  }
   for (const auto& entry : store.entries()) {
     outcome[(entry->parameter.isState ? "state " : "gradient of ") + entry->parameter.name] =
         (entry->parameter.isState ? entry->value : entry->gradient).values();
   }
   return outcome;
+}
+
+double magnitudeOf(const OpCase& opCase, const std::vector<float>& y) {
+  const Program program = programOf(opCase, false);
+  const std::vector<double> projection = projectionOf(opCase, static_cast<std::int64_t>(y.size()));
+  const bool projected = program.tensor(program.results[0].tensor).type == DataType::f32;
+  double sum = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) sum += std::abs(projection[i] * (projected ? double{y[i]} : 1));
+  return sum;
 }
 
 double relativeDistance(const std::vector<float>& a, const std::vector<float>& b) {

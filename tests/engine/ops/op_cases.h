@@ -12,10 +12,12 @@
 namespace loom::cases {
 
 enum class InputKind {
-  values,  // f32, a parameter of the program, so that its gradient is compared too
-  state,   // f32, a state: no gradient; updated in place where the op does so
-  given,   // f32, an input of the program
-  labels,  // i32 in [0, high)
+  values,   // f32, a parameter of the program, so that its gradient is compared too
+  state,    // f32, a state: no gradient; updated in place where the op does so
+  given,    // f32, an input of the program
+  labels,   // i32 in [0, high)
+  bytes,    // u8 in [0, 256), an input of the program
+  samples,  // i64 in [0, high), an input of the program: rows and epochs
   squares,  // f64, an input of the program: sums of squares
   step,
   firstSample,
@@ -47,6 +49,9 @@ std::vector<OpCase> partnerCases();
 inline constexpr std::int64_t kStep = 3, kFirstSample = 5, kUpdateCount = 2;
 inline constexpr double kLearningRate = 0.0625, kClipNorm = 0.75;
 
+// Each again between tensors that may be kept in 16 bits, unless it works on what the store holds alone.
+std::vector<OpCase> insideOf(const std::vector<OpCase>& cases);
+
 // Every op of the table stands in the program of at least one of these (gradient ops through the op that emits them).
 const std::vector<OpCase>& opCases();
 
@@ -63,6 +68,10 @@ void prepare(const OpCase& opCase, Evaluator& evaluator);
 // By name: "y", "loss", "gradient of in0", "state in3".
 using Outcome = std::map<std::string, std::vector<float>>;
 Outcome runCase(const OpCase& opCase, Backend& backend, const CompileOptions& options = {}, bool backward = true);
+// The same for a program that was made of the case's.
+Outcome runProgram(const OpCase& opCase, const Program& program, Backend& backend, const CompileOptions& options = {});
+// Of y's projection, which may cancel: the sum of its magnitudes.
+double magnitudeOf(const OpCase& opCase, const std::vector<float>& y);
 // |a - b|_2 / max(|b|_2, 1e-6 sqrt(n)); infinite where sizes differ or only one is finite.
 double relativeDistance(const std::vector<float>& a, const std::vector<float>& b);
 

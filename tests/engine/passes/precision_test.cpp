@@ -13,7 +13,7 @@ namespace {
 using testing::UnorderedElementsAre;
 
 SixteenBits allOf(const Operation& operation) {
-  SixteenBits all{.output = true};
+  SixteenBits all{.outputs = 1};
   for (std::size_t k = 0; k < operation.inputs.size(); ++k) all.inputs.push_back(static_cast<int>(k));
   return all;
 }
@@ -53,7 +53,7 @@ TEST(KeepInSixteenBits, WhereAllAgree) {
   EXPECT_THAT(without("relu"), UnorderedElementsAre());
   EXPECT_THAT(chain.kept([](const Operation& operation) {
     SixteenBits all = allOf(operation);
-    all.output = !operation.attributes.has("function");
+    all.outputs = !operation.attributes.has("function");
     return all;
   }),
               UnorderedElementsAre(chain.a))
@@ -65,7 +65,7 @@ TEST(KeepInSixteenBits, ACopyIsNoNarrowerThanWhatItIsFoundIn) {
   chain.builder.result("c", "output", chain.c);
   EXPECT_THAT(chain.kept([](const Operation& operation) {
     SixteenBits all = allOf(operation);
-    if (!operation.attributes.has("function")) all.output = false;  // a stays f32
+    if (!operation.attributes.has("function")) all.outputs = 0;  // a stays f32
     if (operation.attributes.has("function")) all.like = 0;
     return all;
   }),

@@ -70,6 +70,24 @@ TEST(Plan, CountsWeightsThatUpdatesShareOnce) {
   EXPECT_EQ(plan.updates[1].cost.optimizerBytes, generator * 8);
 }
 
+TEST(Plan, TellsWhatABudgetSavesAndCosts) {
+  const Project project = projectOf(leNet(), "SGD", {{"batch", 64}, {"accumulate", 4}});
+  const ProjectPlan plan = planTraining(project, [](const Program&) {
+    return StepMemory{.activations = 3 << 20,
+                      .inputs = 100,
+                      .keptActivations = 5 << 20,
+                      .operationsAgain = 7,
+                      .againMultiplyAdds = 1e6};
+  });
+  EXPECT_EQ(plan.total.keptActivationBytes, 5 << 20);
+  EXPECT_EQ(plan.total.operationsAgain, 7);
+  EXPECT_EQ(plan.total.againMultiplyAdds, 4e6) << "of a step's four passes";
+  EXPECT_THAT(toText(plan), testing::ContainsRegex("activations +3.00 MiB\n +if all were kept +5.00 MiB\n"));
+  EXPECT_THAT(toText(plan), testing::ContainsRegex("computed again, operations +7\n"));
+  EXPECT_EQ(toJson(plan)["total"]["again_multiply_adds"], 4e6);
+  EXPECT_THAT(toText(planTraining(project)), testing::Not(HasSubstr("again"))) << "where nothing is";
+}
+
 TEST(Plan, PrintsTextAndJson) {
   const ProjectPlan plan = planTraining(projectOf(leNet(), "Momentum", {{"batch", 128}, {"accumulate", 2}}));
   const std::string text = toText(plan);

@@ -4,13 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "engine/base/files.h"
+#include "engine/run/control.h"
 #include "tests/engine/ranks/ranks.h"
 #include "tests/engine/training/far_machine.h"
 #include "tests/engine/training/fixture.h"
+#include "tests/engine/training/late_backend.h"
 
 namespace loom {
 namespace {
@@ -319,6 +322,39 @@ TEST(Start, AllBeginWithTheFirstRanksWeights) {
   const Json described = parseJson(readFile(run.folder.runFile()), "run.json");
   EXPECT_EQ(described["ranks"], size());
   EXPECT_EQ(described["hosts"].size(), 1u) << "each host once";
+}
+
+// Machines that work by themselves, a step ahead of their figures: ranks do the same in the same order, although rank 0
+// alone wants to write, or to stop.
+TEST(LateFigures, OfSeveralRanksChangeNothing) {
+  const Shared shared("late");
+  const Json project = projectOf(kNets[1], {{"deterministic", true}, {"batch", 8}});
+  const Outcome prompt = onAll(shared, project, "prompt");
+  LateBackend backend;
+  const auto train = [&](const std::string& name, Workshop::Ways ways) {
+    if (rank() == 0) std::filesystem::create_directories(shared.path() / name);
+    ways.backend = &backend;
+    ways.communicator = &world();
+    return workshopOf(shared).train(project, name, ways);
+  };
+  const Workshop::Run late = train("late", {}), written = train("written", {.longEpochSeconds = 0});
+  const Workshop::Run stopped = train("stopped", {.watch = [](const Event& event, const RunFolder& folder) {
+                                        if (event.kind == "step" && event.body["step"] == 4)
+                                          appendControl(folder, {{"command", "stop"}});
+                                      }});
+  for (const std::string& step : allGatherTexts(world(), std::to_string(stopped.result.step)))
+    EXPECT_EQ(step, std::to_string(stopped.result.step)) << "all ranks stop behind the same step";
+  const Workshop::Run resumed = train("stopped", {.resume = true});
+  if (rank() != 0) return;
+  const auto within = [](double step) { return std::fmod(step, 6) != 0; };
+  EXPECT_TRUE(std::ranges::any_of(written.series("checkpoint", "step"), within)) << "in the midst of an epoch";
+  EXPECT_GE(stopped.result.step, 4);
+  EXPECT_LT(stopped.result.step, 12);
+  for (const Workshop::Run* run : {&late, &written, &resumed}) {
+    EXPECT_EQ(outcomeOf(*run).tensors, prompt.tensors);
+    EXPECT_EQ(outcomeOf(*run).losses, prompt.losses);
+    EXPECT_EQ(outcomeOf(*run).validation, prompt.validation);
+  }
 }
 
 TEST(Weights, ThatComeApartAreFoundAndMadeAlike) {

@@ -68,7 +68,9 @@ Workshop::Run Workshop::train(const Json& json, const std::string& run, const Wa
                                                                     },
                                                                 .stop = ways.stop,
                                                                 .checkpointSeconds = ways.checkpointSeconds,
-                                                                .communicator = ways.communicator});
+                                                                .longEpochSeconds = ways.longEpochSeconds,
+                                                                .communicator = ways.communicator,
+                                                                .connect = ways.connect});
   trained.events = EventReader(trained.folder.eventsFile()).read();
   return trained;
 }

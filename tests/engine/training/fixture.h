@@ -44,9 +44,10 @@ class Workshop {
     std::function<void(const Event&, const RunFolder&)> watch;  // after each event
     const std::atomic<bool>* stop = nullptr;
     Backend* backend = nullptr;  // the CPU's by default
-    double checkpointSeconds = 1e9;
+    double checkpointSeconds = 1e9, longEpochSeconds = 180;
     bool changed = false;
     Communicator* communicator = nullptr;  // of several ranks: all train into the same run
+    ConnectStreams connect = nullptr;      // of their devices
   };
   Run train(const Json& project, const std::string& run, const Ways& ways) const;
   Run train(const Json& project, const std::string& run) const { return train(project, run, Ways()); }
@@ -64,37 +65,47 @@ class Workshop {
 // One backend for all tests of the process: two threads.
 Backend& cpuBackend();
 
-// The same, watched: told of each program that is compiled and of each run of one.
+// A backend, watched: told of each program that is compiled and of each run of one.
 class WatchedBackend final : public Backend {
  public:
+  explicit WatchedBackend(Backend& inner = cpuBackend()) : m_watched(inner) {}
   std::function<void(ParameterStore&)> compiled, ran;
   std::vector<DataType> precisions;  // of what was compiled
-  std::string name() const override { return cpuBackend().name(); }
-  std::unique_ptr<TensorMemory> makeMemory() override { return cpuBackend().makeMemory(); }
+  std::string name() const override { return m_watched.name(); }
+  std::unique_ptr<TensorMemory> makeMemory() override { return m_watched.makeMemory(); }
   std::unique_ptr<Executable> compile(Program program, ParameterStore& store, const CompileOptions& options) override {
     precisions.push_back(options.precision);
-    auto made = cpuBackend().compile(std::move(program), store, options);
+    auto made = m_watched.compile(std::move(program), store, options);
     if (compiled) compiled(store);
     if (ran) made = std::make_unique<Watched>(std::move(made), [this, &store] { ran(store); });
     return made;
   }
   BufferPlan::Extent measure(Program program, const CompileOptions& options) override {
-    return cpuBackend().measure(std::move(program), options);
+    return m_watched.measure(std::move(program), options);
   }
 
  private:
+  Backend& m_watched;
   class Watched final : public Executable {
    public:
     Watched(std::unique_ptr<Executable> inner, std::function<void()> ran)
         : m_inner(std::move(inner)), m_ran(std::move(ran)) {}
     std::span<std::byte> input(std::string_view name) override { return m_inner->input(name); }
-    void run(const StepOptions& options) override {
-      m_inner->run(options);
+    StepNumber run(const StepOptions& options) override {
+      const StepNumber step = m_inner->run(options);
       m_ran();
+      return step;
     }
-    double scalarResult(std::string_view name) const override { return m_inner->scalarResult(name); }
-    void readResult(std::string_view name, std::span<float> to) const override { m_inner->readResult(name, to); }
-    void readResult(std::string_view name, std::span<double> to) const override { m_inner->readResult(name, to); }
+    int resultsKept() const override { return m_inner->resultsKept(); }
+    double scalarResult(std::string_view name, StepNumber step) const override {
+      return m_inner->scalarResult(name, step);
+    }
+    void readResult(std::string_view name, std::span<float> to, StepNumber step) const override {
+      m_inner->readResult(name, to, step);
+    }
+    void readResult(std::string_view name, std::span<double> to, StepNumber step) const override {
+      m_inner->readResult(name, to, step);
+    }
     const Program& program() const override { return m_inner->program(); }
     Json describe() const override { return m_inner->describe(); }
 

@@ -131,6 +131,56 @@ TEST_P(Nccl, SplitsAndSends) {
   }
 }
 
+// What another library enqueued before is there, and what it enqueues behind comes after; begun anew and replayed.
+TEST(NcclStreams, SumInTurnWithTheirStreamAndWithinAGraph) {
+  const int count = gpus(), p = world->size();
+  if (count == 0 || count < p) GTEST_SKIP() << count << " GPUs for " << p << " ranks";
+  cudaSetDevice(count == 1 ? 0 : localRank);
+  const auto ranks = openNcclStreams(*world, localRank);
+  ASSERT_EQ(ranks->ranks(), p);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  {
+    const std::size_t sizes[] = {1001, 3};
+    Numbers source(valuesOf(ranks->rank(), sizes[0]), true), large(std::vector<float>(sizes[0]), true),
+        small(valuesOf(ranks->rank(), sizes[1]), true), seen(std::vector<float>(sizes[0]), true);
+    RankExchange sum{.kind = RankExchange::Kind::allReduce, .partner = 0, .parts = {}};
+    for (Numbers* one : {&large, &small})
+      sum.parts.push_back({one->raw().data(), one->raw().data(), one->raw().size()});
+    const auto work = [&] {
+      const auto copy = [&](Numbers& to, Numbers& from) {
+        EXPECT_EQ(cudaMemcpyAsync(to.raw().data(), from.raw().data(), to.raw().size(), cudaMemcpyDefault, stream),
+                  cudaSuccess);
+      };
+      copy(large, source);
+      ranks->begin(sum, stream);
+      copy(seen, large);
+    };
+    work();
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    work();
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    cudaGraphExec_t repeated = nullptr;
+    EXPECT_EQ(cudaGraphInstantiate(&repeated, graph, 0), cudaSuccess);
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(cudaGraphLaunch(repeated, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    const std::vector<float> found = seen.values(), often = small.values();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      double expected = 0;
+      for (int r = 0; r < p; ++r) expected += valuesOf(r, sizes[0])[i];
+      ASSERT_NEAR(found[i], expected, 1e-5) << i;
+    }
+    double expected = 0;  // summed four times in place
+    for (int r = 0; r < p; ++r) expected += valuesOf(r, sizes[1])[2] * p * p * p;
+    EXPECT_NEAR(often[2], expected, 1e-4 * p * p * p * p);
+    cudaGraphExecDestroy(repeated);
+    cudaGraphDestroy(graph);
+  }
+  cudaStreamDestroy(stream);
+}
+
 // With fewer GPUs than ranks: the same words on every rank, and nobody waits for anybody.
 TEST(NcclRefusal, IsTheSameOnEveryRank) {
   const int count = gpus();

@@ -56,6 +56,9 @@ struct Runner {
       throwError(ErrorCode::internal, "{} copies {} bytes onto themselves", how.kernel, call.bytes);
     std::memcpy(call.to, call.from, call.bytes);
   }
+  void operator()(const CollectiveCall&) const {
+    throwError(ErrorCode::internal, "{} is for several ranks: the device runs it", how.kernel);
+  }
 };
 
 }  // namespace
@@ -69,6 +72,11 @@ std::string nameOf(const Call& call) {
     std::string operator()(const DnnCall& one) const { return fmt::format("graph '{}'", one.plan->name); }
     std::string operator()(const FillCall& one) const { return fmt::format("fill of {} bytes", one.bytes); }
     std::string operator()(const CopyCall& one) const { return fmt::format("copy of {} bytes", one.bytes); }
+    std::string operator()(const CollectiveCall& one) const {
+      std::size_t bytes = 0;
+      for (const auto& part : one.what.parts) bytes += part.bytes;
+      return fmt::format("{} of {} bytes", toString(one.what.kind), bytes);
+    }
   } const name;
   return std::visit(name, call);
 }

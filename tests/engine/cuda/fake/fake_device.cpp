@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/program/out_of_memory.h"
 #include "tests/engine/cuda/fake/fake_call.h"
 #include "tests/engine/cuda/fake/interpreters.h"
 
@@ -35,12 +36,13 @@ struct FakeDevice::FakeEvent final : Event {
 };
 
 struct FakeDevice::FakeGraph final : Graph {
-  FakeGraph(std::shared_ptr<int> living, std::vector<Captured> all)
-      : tasks(std::move(all)), m_living(std::move(living)) {
+  FakeGraph(std::shared_ptr<int> living, std::vector<Captured> all, int ofExchanges)
+      : tasks(std::move(all)), number(ofExchanges), m_living(std::move(living)) {
     ++*m_living;
   }
   ~FakeGraph() override { --*m_living; }
   std::vector<Captured> tasks;
+  int number;
 
  private:
   std::shared_ptr<int> m_living;
@@ -104,8 +106,9 @@ std::byte* FakeDevice::allocate(std::size_t bytes, std::string_view what) {
   ++m_allocations;
   const std::size_t free = m_options.memoryBytes - m_memory.used();
   if ((m_failAllocation > 0 && --m_failAllocation == 0) || bytes > free)
-    throwError(ErrorCode::device, "there is no room on the GPU for {}: {} bytes are wanted and {} are free", what,
-               bytes, free);
+    throw OutOfMemory(
+        fmt::format("there is no room on the GPU for {}: {} bytes are wanted and {} are free", what, bytes, free),
+        bytes, free);
   return m_memory.allocate(bytes, what);
 }
 
@@ -157,12 +160,16 @@ void FakeDevice::expectPinned(const std::byte* at, std::size_t bytes, const std:
 
 // --- Work
 
-void FakeDevice::start(int lane, const Moment& at, const Task& task) {
+void FakeDevice::progress() {
+  guarded([&] { m_order.progress(); });
+}
+
+void FakeDevice::start(int lane, const Moment& at, const Task& task, int graph) {
   for (const Access& access : task.device) m_memory.expectWithin(access, task.name);
   for (const Access& access : task.host) expectPinned(access.data, access.bytes, task.name);
   std::vector<Access> touches = task.device;
   touches.insert(touches.end(), task.host.begin(), task.host.end());
-  const auto work = task.begin();
+  const auto work = task.begin(graph);
   m_order.enqueue(lane, at, {task.name, std::move(touches), [this, work, name = task.name] {
                                ++m_calls;
                                if (m_failCall > 0 && --m_failCall == 0)
@@ -198,6 +205,13 @@ void FakeDevice::expectStarted(const Call& call, bool captured) {
       throwError(ErrorCode::internal, "plan '{}' is captured before it ever ran: it would be loaded during the capture",
                  graph->plan->name);
     m_plansRun.insert(graph->plan.get());
+  } else if (const auto* exchange = std::get_if<CollectiveCall>(&call)) {
+    if (!exchange->ranks) throwError(ErrorCode::internal, "{} has no ranks", nameOf(call));
+    const std::pair connection(exchange->ranks.get(), exchange->what.kind);
+    if (captured && !m_connected.contains(connection))
+      throwError(ErrorCode::internal, "{} is captured before its ranks did one: they would connect during the capture",
+                 nameOf(call));
+    m_connected.insert(connection);
   }
 }
 
@@ -206,16 +220,23 @@ void FakeDevice::enqueue(Stream stream, const Call& call, std::span<const Access
     expectStarted(call, isCaptured(stream));
     std::string name = nameOf(call);
     if (!origin.empty()) name += fmt::format(" (layer '{}')", origin);
-    Task task{name, {accesses.begin(), accesses.end()}, {}, {}};
+    Task task{name, {accesses.begin(), accesses.end()}, {}, {}, std::holds_alternative<CollectiveCall>(call)};
     std::erase_if(task.device, [](const Access& access) { return access.bytes == 0; });
-    task.begin = [this, call = std::make_shared<const Call>(call), name, all = task.device] {
-      return [this, call, name, all] { runCall(*call, name, all); };
+    task.begin = [this, call = std::make_shared<const Call>(call), name, all = task.device](int graph) {
+      return [this, call, name, all, graph] { runCall(*call, name, all, graph); };
     };
     submit(stream, std::move(task));
   });
 }
 
-void FakeDevice::runCall(const Call& call, const std::string& name, std::span<const Access> accesses) {
+void FakeDevice::runCall(const Call& call, const std::string& name, std::span<const Access> accesses, int graph) {
+  if (const auto* exchange = std::get_if<CollectiveCall>(&call)) {
+    FakeLaunch launch{graph};
+    m_memory.runPlainly(name, accesses, [&](bool) {
+      if (m_options.computes) exchange->ranks->begin(exchange->what, &launch);
+    });
+    return;
+  }
   const FakeMemory::Work work = [&](bool backwards) {
     run(call, {name, m_options.seed, backwards, m_options.barriers});
   };
@@ -230,7 +251,7 @@ void FakeDevice::runCall(const Call& call, const std::string& name, std::span<co
 void FakeDevice::upload(Stream stream, const std::byte* pinned, std::byte* to, std::size_t bytes) {
   guarded([&] {
     Task task{fmt::format("an upload of {} bytes", bytes), {{to, bytes, true}}, {{pinned, bytes, false}}, {}};
-    task.begin = [this, pinned, to, bytes, name = task.name, accesses = task.device] {
+    task.begin = [this, pinned, to, bytes, name = task.name, accesses = task.device](int) {
       return [=, this, wanted = std::vector<std::byte>(pinned, pinned + bytes)] {
         if (std::memcmp(wanted.data(), pinned, bytes) != 0)
           throwError(ErrorCode::internal, "{}: its pinned memory was changed before it ran", name);
@@ -244,7 +265,7 @@ void FakeDevice::upload(Stream stream, const std::byte* pinned, std::byte* to, s
 void FakeDevice::download(Stream stream, const std::byte* from, std::byte* pinned, std::size_t bytes) {
   guarded([&] {
     Task task{fmt::format("a download of {} bytes", bytes), {{from, bytes, false}}, {{pinned, bytes, true}}, {}};
-    task.begin = [this, pinned, from, bytes, name = task.name, accesses = task.device] {
+    task.begin = [this, pinned, from, bytes, name = task.name, accesses = task.device](int) {
       std::memset(pinned, kSpoilt, bytes);
       return [=, this] { m_memory.runPlainly(name, accesses, [&](bool) { std::memcpy(pinned, from, bytes); }); };
     };
@@ -295,20 +316,26 @@ void FakeDevice::wait(Stream stream, const Event& event) {
   });
 }
 
+void FakeDevice::waitOnHost(const Moment& moment) {
+  const int compute = laneOf(Stream::compute);
+  m_idleWaits += moment[static_cast<std::size_t>(compute)] >= m_order.issued(compute);
+  m_order.reach(moment);
+}
+
 void FakeDevice::synchronise(const Event& event) {
   guarded([&] {
     const auto& mine = static_cast<const FakeEvent&>(event);
     expectNoCapture("the host waits");
     if (!mine.recorded || mine.capture != 0)
       throwError(ErrorCode::internal, "the host waits for an event that was never recorded, or in a capture");
-    m_order.reach(mine.at);
+    waitOnHost(mine.at);
   });
 }
 
 void FakeDevice::synchronise(Stream stream) {
   guarded([&] {
     expectNoCapture("the host waits");
-    m_order.reach(now(stream));
+    waitOnHost(now(stream));
   });
 }
 
@@ -334,7 +361,8 @@ std::unique_ptr<Graph> FakeDevice::endCapture(Stream stream) {
       if (capture.now[s][s] > capture.now[static_cast<std::size_t>(capture.origin)][s])
         throwError(ErrorCode::internal, "stream '{}' was drawn into the capture and does not come back before its end",
                    nameOf(static_cast<Stream>(s)));
-    graph = std::make_unique<FakeGraph>(m_living, std::move(capture.tasks));
+    const bool exchanges = std::ranges::any_of(capture.tasks, [](const Captured& one) { return one.task->exchanges; });
+    graph = std::make_unique<FakeGraph>(m_living, std::move(capture.tasks), exchanges ? ++m_exchangeGraphs : 0);
   });
   return graph;
 }
@@ -346,11 +374,12 @@ void FakeDevice::launch(const Graph& graph, Stream stream) {
     merge(now(stream), m_order.host());
     std::array<std::uint64_t, kStreams> base{};
     for (int s = 0; s < kStreams; ++s) base[static_cast<std::size_t>(s)] = m_order.issued(laneWithin(stream, s));
-    for (const Captured& one : static_cast<const FakeGraph&>(graph).tasks) {
+    const auto& mine = static_cast<const FakeGraph&>(graph);
+    for (const Captured& one : mine.tasks) {
       Moment at = now(stream);
       for (std::size_t s = 0; s < kStreams; ++s)
         if (one.at[s] > 0) at[static_cast<std::size_t>(laneWithin(stream, static_cast<int>(s)))] = base[s] + one.at[s];
-      start(laneWithin(stream, one.stream), at, *one.task);
+      start(laneWithin(stream, one.stream), at, *one.task, mine.number);
     }
     for (int s = 0; s < kStreams; ++s) {
       const int lane = laneWithin(stream, s);

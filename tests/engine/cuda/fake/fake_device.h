@@ -8,6 +8,8 @@
 // - in a capture, what no capture allows: allocation, synchronisation, a kernel never started before, a stream that
 //   does not come back;
 // - kernels that depend on the order of threads (emulator.h), or are not there.
+// Exchanges between ranks run once, in turn; whoever stands for the ranks is told, in place of a stream's handle, the
+// number of the graph that the exchange is part of (FakeLaunch).
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +24,11 @@
 #include "tests/engine/cuda/fake/fake_order.h"
 
 namespace loom::cuda::fake {
+
+// What a fake's ranks find behind the handle of a stream.
+struct FakeLaunch {
+  int graph = 0;  // of those with exchanges, in the order of their captures; 0: it was enqueued by itself
+};
 
 struct FakeOptions {
   std::uint64_t seed = 1;
@@ -59,6 +66,8 @@ class FakeDevice final : public Device {
   // The n-th from now fails with Error(device), once; a call does when it runs, and the device is lost then.
   void failAllocation(int nth) { m_failAllocation = nth; }
   void failCall(int nth) { m_failCall = nth; }
+  // Runs what it may of what was enqueued, as a GPU does by itself; the host does not wait for it.
+  void progress();
   // The fault that was met, if any; the device no longer complains of it when it ends.
   std::optional<std::string> takeFault();
   const std::set<std::string>& kernelsStarted() const { return m_started; }
@@ -66,6 +75,8 @@ class FakeDevice final : public Device {
   int allocations() const { return m_allocations; }
   int calls() const { return m_calls; }        // that ran
   int launches() const { return m_launches; }  // of graphs
+  // Waits of the host for all that the compute stream had before it: a real one would stand idle then.
+  int idleWaits() const { return m_idleWaits; }
 
  private:
   struct Pinned {
@@ -77,7 +88,8 @@ class FakeDevice final : public Device {
   struct Task {
     std::string name;
     std::vector<Access> device, host;
-    std::function<std::function<void()>()> begin;
+    std::function<std::function<void()>(int graph)> begin;
+    bool exchanges = false;  // between ranks
   };
   struct Captured {
     int stream = 0;
@@ -102,8 +114,8 @@ class FakeDevice final : public Device {
     return m_capture && m_capture->joined[static_cast<std::size_t>(laneOf(stream))];
   }
   void submit(Stream stream, Task task);
-  void start(int lane, const Moment& at, const Task& task);
-  void runCall(const Call& call, const std::string& name, std::span<const Access> accesses);
+  void start(int lane, const Moment& at, const Task& task, int graph = 0);
+  void runCall(const Call& call, const std::string& name, std::span<const Access> accesses, int graph);
   void expectStarted(const Call& call, bool captured);
   Moment& now(Stream stream) { return m_now[static_cast<std::size_t>(laneOf(stream))]; }
   void expectPinned(const std::byte* at, std::size_t bytes, const std::string& who) const;
@@ -118,9 +130,11 @@ class FakeDevice final : public Device {
   bool m_told = false;
   std::set<std::string> m_started;
   std::set<const DnnPlan*> m_plansRun;
+  std::set<std::pair<const StreamRanks*, RankExchange::Kind>> m_connected;
   std::shared_ptr<int> m_living = std::make_shared<int>(0);  // events and graphs
-  int m_failAllocation = 0, m_failCall = 0, m_captures = 0;
-  int m_allocations = 0, m_calls = 0, m_launches = 0;
+  int m_failAllocation = 0, m_failCall = 0, m_captures = 0, m_exchangeGraphs = 0;
+  void waitOnHost(const Moment& moment);
+  int m_allocations = 0, m_calls = 0, m_launches = 0, m_idleWaits = 0;
 };
 
 }  // namespace loom::cuda::fake

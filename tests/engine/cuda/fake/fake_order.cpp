@@ -56,13 +56,26 @@ void FakeOrder::runOne(int lane) {
   item->work.run = nullptr;
 }
 
+std::vector<int> FakeOrder::freeLanes() const {
+  std::vector<int> free;
+  for (int l = 0; l < kLanes; ++l) {
+    const auto& waiting = m_waiting[static_cast<std::size_t>(l)];
+    if (!waiting.empty() && isFree(*waiting.front())) free.push_back(l);
+  }
+  return free;
+}
+
 void FakeOrder::wander() {
   for (std::uint64_t count = random(4) == 0 ? 1 + random(4) : 0; count > 0; --count) {
-    std::vector<int> free;
-    for (int l = 0; l < kLanes; ++l) {
-      const auto& waiting = m_waiting[static_cast<std::size_t>(l)];
-      if (!waiting.empty() && isFree(*waiting.front())) free.push_back(l);
-    }
+    const std::vector<int> free = freeLanes();
+    if (free.empty()) return;
+    runOne(free[random(free.size())]);
+  }
+}
+
+void FakeOrder::progress() {
+  for (;;) {
+    const std::vector<int> free = freeLanes();
     if (free.empty()) return;
     runOne(free[random(free.size())]);
   }
@@ -70,16 +83,11 @@ void FakeOrder::wander() {
 
 void FakeOrder::reach(const Moment& moment) {
   for (;;) {
-    std::vector<int> free;
     bool left = false;
-    for (int l = 0; l < kLanes; ++l) {
-      const auto& waiting = m_waiting[static_cast<std::size_t>(l)];
-      if (waiting.empty()) continue;
-      const auto k = static_cast<std::size_t>(l);
-      left |= waiting.front()->at[k] <= moment[k];
-      if (isFree(*waiting.front())) free.push_back(l);
-    }
+    for (std::size_t l = 0; l < m_waiting.size(); ++l)
+      left |= !m_waiting[l].empty() && m_waiting[l].front()->at[l] <= moment[l];
     if (!left) break;
+    const std::vector<int> free = freeLanes();
     runOne(free[random(free.size())]);
   }
   merge(m_host, moment);

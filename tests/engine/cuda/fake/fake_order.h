@@ -41,6 +41,8 @@ class FakeOrder {
 
   // Now and then, some of what may run.
   void wander();
+  // Runs all that there is; the host is behind none of it.
+  void progress();
   // Runs all that lies before the moment, and perhaps more; the host is behind it from now on.
   void reach(const Moment& moment);
   const Moment& host() const { return m_host; }
@@ -57,6 +59,7 @@ class FakeOrder {
     Moment at;
   };
   bool isFree(const Item& item) const;
+  std::vector<int> freeLanes() const;
   void runOne(int lane);
 
   std::array<std::deque<std::shared_ptr<Item>>, kLanes> m_waiting;

@@ -1,0 +1,41 @@
+#include "engine/planner/step_time.h"
+
+#include <algorithm>
+#include <map>
+
+namespace loom {
+
+StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                           const GpuModel& gpu, const GpuEfficiency& efficiency) {
+  StepPrediction step{.gpu = gpu, .efficiency = efficiency, .precision = precision, .batch = batch};
+  std::map<std::string, OpTime> ops;
+  const auto add = [&](const StepCost& cost, std::size_t update, double times) {
+    step.uploaded += times * cost.uploaded;
+    for (const StageCost& stage : cost.stages) {
+      const double seconds = secondsOf(stage, gpu, efficiency);
+      step.stages.push_back({stage, update, times, seconds});
+      OpTime& op = ops[stage.op];
+      op.stages += times;
+      op.bytes += times * (stage.read + stage.written);
+      op.operations += times * stage.operations;
+      op.seconds += times * seconds;
+      step.seconds += times * seconds;
+    }
+  };
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const double share = 1.0 / static_cast<double>(updates[i].every);
+    add(updates[i].pass, i, share * static_cast<double>(updates[i].passes));
+    add(updates[i].update, i, share);
+  }
+  step.uploadSeconds = step.uploaded / (gpu.link * efficiency.link);
+  step.seconds = std::max(step.seconds, step.uploadSeconds);
+  for (auto& [name, op] : ops) {
+    op.op = name;
+    step.ops.push_back(std::move(op));
+  }
+  std::stable_sort(step.ops.begin(), step.ops.end(),
+                   [](const OpTime& a, const OpTime& b) { return a.seconds > b.seconds; });
+  return step;
+}
+
+}  // namespace loom

@@ -1,0 +1,58 @@
+#pragma once
+// How long a step takes on a GPU: predicted from what its stages move and compute (engine/program/step_cost.h), never
+// measured here. The device's time alone: what the host adds and ranks exchange is not in it.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/json_fwd.h"
+#include "engine/planner/gpu_model.h"
+#include "engine/planner/plan.h"
+#include "engine/program/step_cost.h"
+
+namespace loom {
+
+// One update of `training`: what computes gradients, `passes` times a step, and the optimizer's step behind it; both in
+// every `every`-th step.
+struct UpdateCost {
+  StepCost pass, update;
+  std::int64_t passes = 1, every = 1;
+};
+
+// All stages of one op, in a mean step.
+struct OpTime {
+  std::string op;
+  double stages = 0;
+  double bytes = 0;       // read and written
+  double operations = 0;  // of products and convolutions
+  double seconds = 0;
+};
+
+struct StepPrediction {
+  GpuModel gpu;
+  GpuEfficiency efficiency;
+  DataType precision = DataType::f32;
+  std::int64_t batch = 0;                  // samples of a step
+  double uploaded = 0, uploadSeconds = 0;  // inputs from the host, meanwhile: a step is as long as the longer
+  std::vector<OpTime> ops;                 // the longest first
+  double seconds = 0;                      // of a mean step
+  double samplesPerSecond() const { return static_cast<double>(batch) / seconds; }
+
+  struct Stage {
+    StageCost cost;
+    std::size_t update = 0;
+    double times = 1;    // a step
+    double seconds = 0;  // once
+  };
+  std::vector<Stage> stages;  // in order
+};
+
+StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                           const GpuModel& gpu, const GpuEfficiency& efficiency);
+
+// `memory`: of the same training, from the same device.
+std::string toText(const StepPrediction& step, const CostPlan& memory);
+Json toJson(const StepPrediction& step, const CostPlan& memory);
+
+}  // namespace loom

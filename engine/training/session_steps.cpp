@@ -1,0 +1,160 @@
+// The steps of a session: each is begun, and its figures are told when they are there. On a machine of its own that is
+// when the next step was begun, so that it never waits for the host.
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/program/trace.h"
+#include "engine/training/same_weights.h"
+#include "engine/training/training_session.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over several ranks
+
+}  // namespace
+
+void TrainingSession::trainStep() {
+  beginStep();
+  const bool epochEnded = m_underWay.back().epochEnded, pauses = pausesAfterStep(epochEnded);
+  settle(pauses ? 0 : m_mostUnderWay);
+  if (pauses) afterStep(epochEnded);
+}
+
+void TrainingSession::beginStep() {
+  StepBegun step;
+  step.began = Clock::now();
+  if (m_parallel.ranks() > 1 && m_position.step % kStepsBetweenChecksums == 0) step.weights = checksumOf(m_store);
+  std::vector<Feed*> fed;
+  for (const auto& update : m_updates) {
+    if (!update->due(m_position.step)) continue;
+    if (std::find(fed.begin(), fed.end(), &update->feed()) == fed.end()) {
+      const auto waiting = Trace::Clock::now();
+      update->feed().next();
+      if (m_options.trace) m_options.trace->add(Trace::Lane::data, "wait for data", "", waiting, Trace::Clock::now());
+      fed.push_back(&update->feed());
+    }
+    m_sound = false;
+    const double rate = update->learningRate(m_position.scheduleStep);
+    update->begin(m_position.step, rate);
+    step.parts.push_back({.update = update.get(), .rate = rate, .outcome = {}});
+    if (!update->late()) readFigures(step, step.parts.back());
+    if (!step.diverged.empty()) break;
+  }
+  step.step = ++m_position.step;
+  m_parallel.communicator.activity().step.store(m_position.step, std::memory_order_relaxed);
+  if (std::find(fed.begin(), fed.end(), m_primary) != fed.end()) {
+    const Batch& batch = m_primary->current();
+    step.batch = batch.size;
+    step.epochEnded = batch.lastOfEpoch;
+    m_position.samples += batch.size;
+    m_position.scheduleStep +=
+        m_endsBySteps ? 1 : static_cast<double>(m_primary->batch()) / static_cast<double>(m_settings.batch);
+    m_position.epoch =
+        static_cast<double>(batch.epoch) + (batch.lastOfEpoch ? 1
+                                                              : static_cast<double>(batch.first + batch.size) /
+                                                                    static_cast<double>(m_primary->samplesPerEpoch()));
+  }
+  step.samples = m_position.samples;
+  step.epoch = m_position.epoch;
+  for (const auto& [name, feed] : m_feeds) step.waited += feed->waited();
+  m_underWay.push_back(std::move(step));
+  m_sound = true;
+}
+
+// Until at most so many steps are under way.
+void TrainingSession::settle(std::size_t underWay) {
+  while (m_underWay.size() > underWay) finishStep();
+}
+
+void TrainingSession::readFigures(StepBegun& step, PartBegun& part) {
+  const Signals signals{.stop = stopWanted(),
+                        .commands = !m_held.empty(),
+                        .write = first() && longSinceWrite(),
+                        .weights = &part == &step.parts.front() ? step.weights : 0};
+  UpdateRunner::Outcome& outcome = part.outcome.emplace(part.update->finish(signals));
+  if (signals.weights != 0) step.apart = std::move(outcome.apart);
+  m_stopAgreed |= outcome.stop;
+  m_commandsAgreed |= outcome.commands;
+  m_writeAgreed |= outcome.write;
+  if (!outcome.diverged.empty())
+    step.diverged = fmt::format("in network '{}' {}", part.update->network().name, outcome.diverged);
+}
+
+// The oldest: its event, and what follows from its figures.
+void TrainingSession::finishStep() {
+  m_sound = false;
+  StepBegun step = std::move(m_underWay.front());
+  m_underWay.pop_front();
+  for (PartBegun& part : step.parts)
+    if (!part.outcome && step.diverged.empty()) readFigures(step, part);
+  Measured measured = m_firstMeasured;
+  measured.metrics.resize(m_ownMetrics);
+  for (PartBegun& part : step.parts) {
+    if (!part.outcome) continue;
+    Measured& own = part.outcome->measured;
+    if (part.update == m_updates.front().get()) {
+      measured = m_firstMeasured = std::move(own);
+      m_ownMetrics = measured.metrics.size();
+      continue;
+    }
+    // Those of further updates stand under their network's name, and only at the steps at which they ran.
+    const std::string prefix = part.update->network().name + "/";
+    measured.metrics.emplace_back(prefix + "loss", own.loss);
+    for (const auto& [name, value] : own.metrics) measured.metrics.emplace_back(prefix + name, value);
+  }
+  if (step.batch) measured.samples = static_cast<double>(*step.batch);
+  m_step = step.step;
+  tellStep(step, measured);
+  if (!step.diverged.empty()) {
+    m_underWay.clear();  // nothing came of what was begun behind it
+    throwError(ErrorCode::diverged,
+               "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, "
+               "a warm-up or "
+               "clip_norm may help, and the checkpoints of earlier steps are whole",
+               m_step, step.epoch, step.diverged);
+  }
+  m_position.means.add(measured);
+  if (!step.apart.empty()) makeAlike(step.apart);
+  m_sound = true;
+}
+
+// Known to all ranks alike. Hosts of different kinds come apart in the last bits now and then: rank 0's weights go on.
+void TrainingSession::makeAlike(const std::vector<int>& apart) {
+  shareStore(m_parallel.communicator, m_store, StorePart::valuesAndSlots);
+  std::vector<std::string> names;
+  for (const int rank : apart)
+    names.push_back(fmt::format("rank {} on {}", rank, m_hosts[static_cast<std::size_t>(rank)]));
+  tell("warning",
+       {{"message", fmt::format("at step {} other weights than those of rank 0 on {} were found on {}: hosts "
+                                "that round differently, or a fault of one of them. All go on with those of "
+                                "rank 0",
+                                m_step, m_hosts.front(), fmt::join(names, ", "))},
+        {"code", "weights"}});
+}
+
+// A step takes from when it was begun, or from when the one before was done, to its figures.
+void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) {
+  const Clock::time_point now = Clock::now(), from = std::max(step.began, std::exchange(m_lastTold, now));
+  UpdateRunner::Outcome none;
+  const bool ran = !step.parts.empty() && step.parts.front().update == m_updates.front().get();
+  const UpdateRunner::Outcome& outcome = ran ? *step.parts.front().outcome : none;
+  Json fields = {{"step", step.step},
+                 {"epoch", step.epoch},
+                 {"samples", step.samples},
+                 {"loss", numberToJson(measured.loss)},
+                 {"metrics", metricsJson(measured)},
+                 {"learning_rate", numberToJson(ran ? step.parts.front().rate : 0)},
+                 {"gradient_norm", numberToJson(outcome.gradientNorm)},
+                 {"ms", milliseconds(now - from)},
+                 {"data_ms", milliseconds(std::chrono::duration<double>(step.waited))}};
+  if (outcome.lossScale > 0) fields["loss_scale"] = outcome.lossScale;
+  if (outcome.ratios) {
+    fields["trust_ratio_least"] = numberToJson(outcome.ratios->least);
+    fields["trust_ratio_median"] = numberToJson(outcome.ratios->median);
+  }
+  tell("step", fields);
+}
+
+}  // namespace loom

@@ -1,0 +1,122 @@
+// The workloads of `loom bench`, planned for GPUs that are not here.
+#include "engine/loom/gpu_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/loom/bench/workloads.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+
+Project projectOf(const std::string& name, Json settings) {
+  Workload workload = makeWorkload(name);
+  Project project;
+  workload.update.network = workload.network.name;
+  project.networks = {std::move(workload.network)};
+  project.training.updates = {workload.update};
+  settings["batch"] = settings.value("batch", workload.batch);
+  project.training.settings = std::move(settings);
+  return project;
+}
+
+GpuPlan planOf(const std::string& name, const std::string& gpu, Json settings) {
+  return planOnGpu(projectOf(name, std::move(settings)), openPlannedGpu(gpu), assumedEfficiency());
+}
+
+double bytesOf(const GpuPlan& plan, const std::string& op) {
+  for (const OpTime& one : plan.step.ops)
+    if (one.op == op) return one.bytes;
+  return 0;
+}
+
+TEST(GpuPlan, OfEachWorkloadIsLongerOnASlowerGpu) {
+  for (const std::string& name : workloadNames()) {
+    SCOPED_TRACE(name);
+    const Json settings = {{"precision", "bf16"}, {"batch", 64}};
+    const GpuPlan h100 = planOf(name, "h100", settings), h200 = planOf(name, "h200", settings),
+                  a100 = planOf(name, "a100", settings);
+    EXPECT_GT(h200.step.seconds, 0);
+    EXPECT_LE(h200.step.seconds, h100.step.seconds);
+    EXPECT_LT(h100.step.seconds, a100.step.seconds);
+    EXPECT_NEAR(h100.step.samplesPerSecond() * h100.step.seconds, 64, 1e-9);
+    double seconds = 0, operations = 0;
+    for (const OpTime& op : h100.step.ops) {
+      seconds += op.seconds;
+      operations += op.operations;
+    }
+    EXPECT_NEAR(std::max(seconds, h100.step.uploadSeconds), h100.step.seconds, 1e-9);
+    // All multiply-adds of the program are some stage's. Attention computes more than is counted; a recurrence less, by
+    // its first step, which has nothing before it, and by its gradient to the data (2.1 % of the lstm's together).
+    const CostPlan& cost = h100.memory.total;
+    const double counted = 2 * (cost.forwardMultiplyAdds + cost.backwardMultiplyAdds);
+    EXPECT_GT(operations, 0.975 * counted);
+    EXPECT_LT(operations, 1.5 * counted);
+    EXPECT_GT(bytesOf(h100, "update"), 3 * cost.weightBytes);
+    EXPECT_THAT(toText(h100.step, cost), HasSubstr("predicted, not measured"));
+  }
+}
+
+// By facts.md: 6.2 TFLOP a step of 256, and 122 GB with nothing fused or 83 GB with the first fusions, in 16 bits.
+TEST(GpuPlan, OfResNet50HasTheKnownArithmeticAndBytes) {
+  const GpuPlan plan = planOf("resnet50", "h200", {{"precision", "bf16"}, {"batch", 256}});
+  double bytes = 0, operations = 0;
+  for (const OpTime& op : plan.step.ops) {
+    bytes += op.bytes;
+    operations += op.operations;
+  }
+  EXPECT_NEAR(operations / 6.2e12, 1, 0.02);
+  EXPECT_GT(bytes, 75e9);
+  EXPECT_LT(bytes, 130e9);
+}
+
+TEST(GpuPlan, SixteenBitsHalveTheBytesOfActivations) {
+  const Json wide = {{"precision", "f32"}, {"batch", 64}}, narrow = {{"precision", "bf16"}, {"batch", 64}};
+  for (const char* name : {"resnet20", "resnet50"}) {
+    SCOPED_TRACE(name);
+    const GpuPlan f32 = planOf(name, "h100", wide), bf16 = planOf(name, "h100", narrow);
+    for (const char* op : {"batch_normalization", "batch_normalization_gradient"})
+      EXPECT_NEAR(bytesOf(bf16, op) / bytesOf(f32, op), 0.5, 0.01) << op;
+    EXPECT_NEAR(
+        static_cast<double>(bf16.memory.total.activationBytes) / static_cast<double>(f32.memory.total.activationBytes),
+        0.5, 0.1);
+    EXPECT_LT(bf16.step.seconds, f32.step.seconds);
+    EXPECT_EQ(bf16.memory.total.weightBytes, f32.memory.total.weightBytes);
+  }
+}
+
+TEST(GpuPlan, PassesShareTheMemoryAndAddUpTheWork) {
+  const GpuPlan once = planOf("resnet20", "h100", {{"batch", 128}}),
+                inPasses = planOf("resnet20", "h100", {{"batch", 128}, {"accumulate", 4}});
+  EXPECT_LT(inPasses.memory.total.activationBytes, once.memory.total.activationBytes / 3);
+  EXPECT_NEAR(bytesOf(inPasses, "batch_normalization") / bytesOf(once, "batch_normalization"), 1, 0.02);
+  EXPECT_EQ(bytesOf(inPasses, "update"), bytesOf(once, "update"));
+  EXPECT_GT(inPasses.step.seconds, once.step.seconds);
+}
+
+TEST(GpuPlan, AMemoryBudgetIsKeptAndToldWithWhatItCosts) {
+  const GpuPlan all = planOf("resnet20", "h100", {{"batch", 64}});
+  const std::int64_t budget = all.memory.total.activationBytes * 3 / 4;
+  const GpuPlan less =
+      planOf("resnet20", "h100", {{"batch", 64}, {"memory_budget", static_cast<double>(budget) / (1 << 20)}});
+  EXPECT_LT(less.memory.total.activationBytes, all.memory.total.activationBytes);
+  EXPECT_GT(less.memory.total.operationsAgain, 0);
+  EXPECT_GT(less.step.seconds, all.step.seconds);
+}
+
+TEST(GpuPlan, NamesTheDevicesThatThereAre) {
+  try {
+    openPlannedGpu("v100");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badArgument);
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("'v100'"), HasSubstr("h100, h200, a100"), HasSubstr("cpu")));
+  }
+}
+
+}  // namespace
+}  // namespace loom
