@@ -23,7 +23,7 @@ void PrintTo(const Network& network, std::ostream* to) {
   *to << network.name;
 }
 const Network kNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.5},
-                             {"deepTransformer", networks::deepTransformer, 0.4},
+                             {"deepTransformer", networks::deepTransformer, 0.5},
                              {"smallCnn", networks::smallCnn, 0.97}};
 
 class CpuRecomputation : public testing::TestWithParam<Network> {};
