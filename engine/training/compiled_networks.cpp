@@ -35,13 +35,16 @@ CompileOptions CompiledNetworks::optionsOf(const CompileRequest& request) const 
 
 void CompiledNetworks::refuse(const CompileRequest& request, const OutOfMemory& error) const {
   const auto mebibytes = [](std::size_t bytes) {
-    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+    return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
   };
+  // A run's executables share their activations, but each keeps its inputs: of a whole batch and of the last one, of
+  // training and of validation.
+  constexpr std::size_t kExecutables = 4;
   const std::int64_t fits = fittingBatch(request.batch, static_cast<double>(error.free), [&](std::int64_t batch) {
     CompileRequest smaller = request;
     smaller.batch = batch;
     const BufferPlan::Extent bytes = m_backend.measure(program(smaller), optionsOf(request));
-    return static_cast<double>(bytes.shared + bytes.lasting);
+    return static_cast<double>(bytes.shared + kExecutables * bytes.lasting);
   });
   const std::string refusal = fmt::format("{} samples at once take {} of memory beside the weights, but {} are free",
                                           request.batch, mebibytes(error.asked), mebibytes(error.free));
