@@ -18,11 +18,6 @@ std::size_t bytesIn(const Tensor& tensor) {
   return static_cast<std::size_t>(tensor.shape.elements()) * bytesOf(tensor.type);
 }
 
-constexpr std::size_t kLine = 64;
-std::size_t lines(std::size_t bytes) {
-  return (bytes + kLine - 1) / kLine * kLine;
-}
-
 // As it is laid out, with nothing allocated.
 StepCost costOf(const Program& program, Device& device, const CompileOptions& options) {
   ParameterStore store(program.seed, makeAbsentMemory());
@@ -76,7 +71,7 @@ CudaExecutable::CudaExecutable(Program program, ParameterStore& store, std::shar
   for (const NamedResult& result : m_program.results) {
     const Tensor& tensor = m_program.tensor(result.tensor);
     m_results.push_back({result.tensor, resultBytes, bytesIn(tensor), m_plan->read(result.tensor)});
-    resultBytes += lines(bytesIn(tensor));
+    resultBytes += inLines(bytesIn(tensor));
   }
   m_compiled = m_plan->finish([&](const BufferPlan::Extent& extent) {
     const bool grows = !arena || arena->bytes() < extent.shared;

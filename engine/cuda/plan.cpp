@@ -12,10 +12,6 @@ std::size_t bytesIn(const Shape& shape, DataType type) {
   return static_cast<std::size_t>(shape.elements()) * bytesOf(type);
 }
 
-std::size_t lines(std::size_t bytes) {
-  return (bytes + kScalarLine - 1) / kScalarLine * kScalarLine;
-}
-
 }  // namespace
 
 Plan::Plan(const Program& program, ParameterStore& store, Device& device, const CompileOptions& options)
@@ -41,7 +37,7 @@ void Plan::layOutFed() {
   std::vector<std::pair<TensorId, std::size_t>> places;
   const auto place = [&](TensorId id, std::size_t bytes) {
     places.emplace_back(id, m_fedBytes);
-    m_fedBytes += lines(bytes);
+    m_fedBytes += inLines(bytes);
   };
   for (const TensorId id : inputs) place(id, bytesIn(shape(id), tensor(id).type));
   m_scalarsAt = m_fedBytes;

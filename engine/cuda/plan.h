@@ -25,6 +25,10 @@ class RankGroup;
 namespace loom::cuda {
 
 inline constexpr std::size_t kScalarLine = 64;  // bytes from one scalar to the next
+// So many bytes in whole lines.
+inline std::size_t inLines(std::size_t bytes) {
+  return (bytes + kScalarLine - 1) / kScalarLine * kScalarLine;
+}
 
 // A buffer of the device that a call reads or writes.
 struct Operand {

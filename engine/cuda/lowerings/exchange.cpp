@@ -9,7 +9,7 @@
 namespace loom::cuda {
 namespace {
 
-using Kind = RankExchange::Kind;
+using Exchange = RankExchange::Kind;
 
 std::string implementationOf(const std::shared_ptr<StreamRanks>& streams) {
   return streams ? "between devices" : "through the host";
@@ -60,7 +60,7 @@ int tagOf(const Operation& message) {
 }
 
 // From one tensor to another. What is gathered or scattered lies in the order of axis 0.
-template <Kind kKind>
+template <Exchange kKind>
 void lowerFromTo(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   RankGroup* group = groupOf(plan, operation);
@@ -70,10 +70,10 @@ void lowerFromTo(Plan& plan, const Operation& operation) {
     copy(plan, operation, from, to);
     return;
   }
-  const bool rooted = kKind == Kind::broadcast || kKind == Kind::reduce;
+  const bool rooted = kKind == Exchange::broadcast || kKind == Exchange::reduce;
   const int root = rooted ? static_cast<int>(operation.attributes.integer("root")) : 0;
   exchange(plan, *group, kKind, root, from, to);
-  if (kKind == Kind::reduce && group->rank() != root) plan.fill(to, 0);
+  if (kKind == Exchange::reduce && group->rank() != root) plan.fill(to, 0);
 }
 
 // Gradients that the trainer takes through the host leave when the step is over: then this only says that they stand
@@ -89,7 +89,7 @@ void lowerAllReduce(Plan& plan, const Operation& operation) {
                 .reads = gradients,
                 .writes = gradients,
                 .bind = [gradients, streams]() -> Call {
-                  CollectiveCall call{streams, {.kind = Kind::allReduce}};
+                  CollectiveCall call{streams, {.kind = Exchange::allReduce}};
                   for (const Operand& one : gradients)
                     call.what.parts.push_back({one.address<>(), one.address<>(), one.bytes});
                   return call;
@@ -101,20 +101,20 @@ void lowerAllReduce(Plan& plan, const Operation& operation) {
 
 void lowerSend(Plan& plan, const Operation& operation) {
   RankGroup& group = groupOfSeveral(plan, operation);
-  exchange(plan, group, Kind::send, static_cast<int>(operation.attributes.integer("to")),
+  exchange(plan, group, Exchange::send, static_cast<int>(operation.attributes.integer("to")),
            plan.read(operation.inputs[0]), {}, tagOf(operation));
   writeDone(plan, operation);
 }
 
 void lowerReceive(Plan& plan, const Operation& operation) {
   RankGroup& group = groupOfSeveral(plan, operation);
-  exchange(plan, group, Kind::receive, static_cast<int>(operation.attributes.integer("from")), {},
+  exchange(plan, group, Exchange::receive, static_cast<int>(operation.attributes.integer("from")), {},
            plan.write(operation.outputs[0]), tagOf(operation));
 }
 
 }  // namespace
 
-void exchange(Plan& plan, RankGroup& group, Kind kind, int partner, const Operand& from, const Operand& to, int tag) {
+void exchange(Plan& plan, RankGroup& group, Exchange kind, int partner, const Operand& from, const Operand& to, int tag) {
   const std::shared_ptr<StreamRanks> streams = group.onStreams();
   // The rank's own part: of the smaller side.
   const std::size_t bytes = !from ? to.bytes : !to ? from.bytes : std::min(from.bytes, to.bytes);
@@ -131,12 +131,12 @@ void exchange(Plan& plan, RankGroup& group, Kind kind, int partner, const Operan
 
 LoweringRows exchangeRows() {
   static const LoweringRow rows[] = {
-      {"all_gather", lowerFromTo<Kind::allGather>},
+      {"all_gather", lowerFromTo<Exchange::allGather>},
       {"all_reduce", lowerAllReduce},
-      {"broadcast_from", lowerFromTo<Kind::broadcast>},
+      {"broadcast_from", lowerFromTo<Exchange::broadcast>},
       {"receive", lowerReceive},
-      {"reduce_scatter", lowerFromTo<Kind::reduceScatter>},
-      {"reduce_to", lowerFromTo<Kind::reduce>},
+      {"reduce_scatter", lowerFromTo<Exchange::reduceScatter>},
+      {"reduce_to", lowerFromTo<Exchange::reduce>},
       {"send", lowerSend},
   };
   return rows;

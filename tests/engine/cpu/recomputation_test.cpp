@@ -14,19 +14,19 @@
 namespace loom {
 namespace {
 
-struct Network {
+struct DeepNetwork {
   const char* name;
   Program (*make)(std::int64_t batch);
   double share;  // of the arena, that is enough
 };
-void PrintTo(const Network& network, std::ostream* to) {
+void PrintTo(const DeepNetwork& network, std::ostream* to) {
   *to << network.name;
 }
-const Network kNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.5},
+const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.5},
                              {"deepTransformer", networks::deepTransformer, 0.5},
                              {"smallCnn", networks::smallCnn, 0.97}};
 
-class CpuRecomputation : public testing::TestWithParam<Network> {};
+class CpuRecomputation : public testing::TestWithParam<DeepNetwork> {};
 
 TEST_P(CpuRecomputation, TheArenaKeepsTheBudgetAndTheBitsStay) {
   const Program program = GetParam().make(6);
@@ -54,8 +54,8 @@ TEST_P(CpuRecomputation, TheArenaKeepsTheBudgetAndTheBitsStay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CpuRecomputation, testing::ValuesIn(kNetworks),
-                         [](const testing::TestParamInfo<Network>& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Networks, CpuRecomputation, testing::ValuesIn(kDeepNetworks),
+                         [](const testing::TestParamInfo<DeepNetwork>& info) { return std::string(info.param.name); });
 
 TEST(CpuRecomputation, EveryCaseOfTheOpTableHasTheSameBits) {
   const auto cpu = makeCpuBackend(2);

@@ -32,17 +32,17 @@ std::vector<OpCase> allCases() {
   return all;
 }
 
-struct Trial {
+struct KernelTrial {
   std::string fault;
   cases::Outcome outcome;
   ForgetfulDevice::Asked asked;
 };
 using Change = std::function<void(ForgetfulDevice&)>;
-Trial run(
+KernelTrial run(
     const OpCase& opCase, const FakeOptions& options, const Change& change = [](ForgetfulDevice&) {}) {
   const auto device = std::make_shared<ForgetfulDevice>(options);
   change(*device);
-  Trial trial;
+  KernelTrial trial;
   try {
     const auto backend = makeCudaBackend(device);
     trial.outcome = cases::runCase(opCase, *backend);
@@ -56,13 +56,13 @@ Trial run(
 // What the change did shows: the device complains, or refuses a graph, or other numbers come out. In a process of its
 // own, since a kernel that is told nonsense may write anywhere.
 bool shows(
-    const OpCase& opCase, const Trial& whole, const FakeOptions& options,
+    const OpCase& opCase, const KernelTrial& whole, const FakeOptions& options,
     const Change& change = [](ForgetfulDevice&) {}) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(STDERR_FILENO);
     ::close(STDOUT_FILENO);
-    const Trial trial = run(opCase, options, change);
+    const KernelTrial trial = run(opCase, options, change);
     const bool refused = trial.asked.graphs.size() != whole.asked.graphs.size();
     ::_exit(refused || !trial.fault.empty() || trial.outcome != whole.outcome ? 1 : 0);
   }
@@ -112,7 +112,7 @@ bool maximaAreRight(emulator::Barriers& barriers) {
 TEST(KernelMutation, EveryBarrierThatIsLeftOutIsFound) {
   struct Known {
     const OpCase* opCase;
-    Trial whole;
+    KernelTrial whole;
   };
   const std::vector<OpCase> all = allCases();
   std::map<std::string, std::vector<std::shared_ptr<Known>>> meeting;  // by barrier
@@ -167,7 +167,7 @@ bool isExcused(const std::string& kernel) {
 TEST(KernelMutation, EveryKernelThatIsToldMoreThanThereIsIsFound) {
   std::set<std::string> found, started;
   for (const OpCase& opCase : allCases()) {
-    const Trial whole = run(opCase, {.checkedCalls = 0});
+    const KernelTrial whole = run(opCase, {.checkedCalls = 0});
     ASSERT_EQ(whole.fault, "") << opCase.name;
     for (std::size_t k = 0; k < whole.asked.whole.size(); ++k) {
       const auto* const call = std::get_if<KernelCall>(&whole.asked.whole[k]);
@@ -212,7 +212,7 @@ TEST(KernelMutation, EveryExtentAndStrideOfAProductMatters) {
   std::map<std::string, int> tried;
   for (const OpCase& opCase : cases::opCases()) {
     if (opCase.op != "matmul" && opCase.op != "attention") continue;
-    const Trial whole = run(opCase, {.checkedCalls = 0});
+    const KernelTrial whole = run(opCase, {.checkedCalls = 0});
     ASSERT_EQ(whole.fault, "") << opCase.name;
     for (std::size_t k = 0; k < whole.asked.whole.size(); ++k) {
       const auto* const call = std::get_if<MatmulCall>(&whole.asked.whole[k]);
@@ -245,7 +245,7 @@ TEST(KernelMutation, EveryStrideOfAGraphMatters) {
   int changed = 0;
   for (const OpCase& opCase : cases::opCases()) {
     if (!opCase.op.starts_with("convolution") || changed > 60) continue;
-    const Trial whole = run(opCase, {.checkedCalls = 0});
+    const KernelTrial whole = run(opCase, {.checkedCalls = 0});
     ASSERT_EQ(whole.fault, "") << opCase.name;
     for (std::size_t g = 0; g < whole.asked.graphs.size(); ++g)
       for (std::size_t t = 0; t < whole.asked.graphs[g].tensors.size(); ++t) {

@@ -13,18 +13,18 @@
 namespace loom::cuda {
 namespace {
 
-struct Network {
+struct DeepNetwork {
   const char* name;
   Program (*make)(std::int64_t batch);
   double given;  // back, of the activations that all in f32 would be
 };
-void PrintTo(const Network& network, std::ostream* to) {
+void PrintTo(const DeepNetwork& network, std::ostream* to) {
   *to << network.name;
 }
-const Network kNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.35},
+const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.35},
                              {"deepTransformer", networks::deepTransformer, 0.4}};
 
-class CudaRecomputation : public testing::TestWithParam<Network> {};
+class CudaRecomputation : public testing::TestWithParam<DeepNetwork> {};
 
 TEST_P(CudaRecomputation, theArenaKeepsTheBudgetAndTheBitsStay) {
   const Program program = GetParam().make(2);
@@ -46,8 +46,8 @@ TEST_P(CudaRecomputation, theArenaKeepsTheBudgetAndTheBitsStay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaRecomputation, testing::ValuesIn(kNetworks),
-                         [](const testing::TestParamInfo<Network>& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Networks, CudaRecomputation, testing::ValuesIn(kDeepNetworks),
+                         [](const testing::TestParamInfo<DeepNetwork>& info) { return std::string(info.param.name); });
 
 TEST(CudaRecomputation, everyCaseOfTheOpTableHasTheSameBits) {
   const auto backend = makeCudaBackend(std::make_shared<fake::FakeDevice>());
