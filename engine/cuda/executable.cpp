@@ -167,9 +167,8 @@ void CudaExecutable::upload() {
 void CudaExecutable::begin(const StepOptions& options) {
   const bool gradients = options.exchange && m_queue->exchanges();
   Repeated& alike = m_repeated[gradients ? 1 : 0];
-  if (m_queue->needsHost() || (m_queue->exchanges() && !options.everywhere)) {
-    m_queue->enqueue(gradients);
-  } else if (!std::exchange(alike.hasRun, true)) {
+  const bool anew = m_queue->needsHost() || (m_queue->exchanges() && !options.everywhere);
+  if (anew || !std::exchange(alike.hasRun, true)) {
     m_queue->enqueue(gradients);
   } else {
     if (!alike.graph) {

@@ -75,6 +75,16 @@ TEST_P(Ranks, RoundOnTheWireAsVirtualOnesDo) {
     EXPECT_NEAR(together.outcome.losses[k], alone.losses[k], 5e-3) << "step " << k;
 }
 
+// 46 samples in batches of 45: the last has one, and other ranks have nothing to compute with. They still sum.
+TEST_P(Ranks, WithoutASampleTakePartThroughTheHost) {
+  const Shared shared("few");
+  Json settings = {{"batch", 45}};
+  const Together together = onDevices(shared, projectOf(settings), "together", GetParam());
+  if (rank() != 0) return;
+  settings["virtual_ranks"] = world().size();
+  expectNear(together.outcome, onCpu(shared, projectOf(settings), "alone"));
+}
+
 TEST(RanksOfDevices, HaveTheSameBitsWhicheverWayTheyExchange) {
   const Shared shared("bits");
   const Json project = projectOf({{"batch_statistics", "synchronised"}, {"max_steps", 6}});
