@@ -229,8 +229,7 @@ TEST(Recomputation, IsJoinedAsItWasTheFirstTime) {
 
 TEST(Recomputation, IsNotJoinedWhereItWasNotTheFirstTime) {
   Residual net;
-  const TensorId n = net.normalised("bn", net.x), other = net.unary("exp", net.x);
-  const TensorId s = net.sum(n, other);
+  const TensorId n = net.normalised("bn", net.x), s = net.sum(n, net.x);
   net.builder.result("also", "output", net.builder.add("reduce", {n}, {{"function", "sum"}}));  // so it is not joined
   const Program program = net.finish(net.unary("exp", s));
   ASSERT_EQ(planFusion(program, allJoins).outputs[0].addend, kNoTensor);
