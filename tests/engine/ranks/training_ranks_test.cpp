@@ -337,7 +337,7 @@ TEST(LateFigures, OfSeveralRanksChangeNothing) {
     ways.communicator = &world();
     return workshopOf(shared).train(project, name, ways);
   };
-  const Workshop::Run late = train("late", {}), written = train("written", {.longEpochSeconds = 0});
+  const Workshop::Run late = train("late", {}), written = train("written", {.longEpochSeconds = rank() == 0 ? 0.0 : 1e9});
   const Workshop::Run stopped = train("stopped", {.watch = [](const Event& event, const RunFolder& folder) {
                                         if (event.kind == "step" && event.body["step"] == 4)
                                           appendControl(folder, {{"command", "stop"}});
