@@ -43,26 +43,12 @@ struct Bound {
 };
 constexpr Bound kBounds[] = {{DataType::f32, 2e-5, 1e-4}, {DataType::bf16, 1.5e-2, 0.15}, {DataType::f16, 2e-3, 0.03}};
 
-// Of y's projection, which may cancel: the sum of its magnitudes.
-double magnitudeOf(const cases::OpCase& opCase, const std::vector<float>& y) {
-  const Program program = cases::programOf(opCase, false);
-  const std::vector<double> projection = cases::projectionOf(opCase, static_cast<std::int64_t>(y.size()));
-  const bool projected = program.tensor(program.results[0].tensor).type == DataType::f32;
-  double sum = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) sum += std::abs(projection[i] * (projected ? double{y[i]} : 1));
-  return sum;
-}
-
 std::vector<cases::OpCase> allCases() {
   std::vector<cases::OpCase> all = cases::opCases();
   const std::vector<cases::OpCase> wide = cases::wideCases();
   all.insert(all.end(), wide.begin(), wide.end());
-  for (std::size_t k = all.size(); k-- > 0;) {
-    if (!findOp(all[k].op).isPure()) continue;
-    all.push_back(all[k]);
-    all.back().name += "_inside";
-    all.back().inside = true;
-  }
+  const std::vector<cases::OpCase> inside = cases::insideOf(all);
+  all.insert(all.end(), inside.begin(), inside.end());
   return all;
 }
 
@@ -72,7 +58,7 @@ TEST_P(GpuOp, staysNearTheReferenceInEveryType) {
   if (!gpu().backend) GTEST_SKIP() << gpu().reason;
   static const auto reference = makeReferenceBackend();
   const auto expected = cases::runCase(GetParam(), *reference);
-  const double magnitude = magnitudeOf(GetParam(), expected.at("y"));
+  const double magnitude = cases::magnitudeOf(GetParam(), expected.at("y"));
   for (const Bound& bound : kBounds) {
     SCOPED_TRACE(std::string(toString(bound.type)));
     const auto found = cases::runCase(GetParam(), *gpu().backend, {.precision = bound.type});
