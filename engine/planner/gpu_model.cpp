@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -49,6 +51,11 @@ class CalibrationReader {
       else if (key != "calibration" && key != "device" && key != "driver" && key != "versions" && key != "date")
         fail(fmt::format("has the unknown key \"{}\"", key));
     }
+    std::vector<std::string_view> assumed;
+    const Json kinds = all.value("efficiency", Json::object());
+    std::copy_if(kStageKindNames.begin(), kStageKindNames.end(), std::back_inserter(assumed),
+                 [&](std::string_view kind) { return !kinds.contains(std::string(kind)); });
+    if (!assumed.empty()) made.source += fmt::format("; assumed: {}", fmt::join(assumed, ", "));
     return made;
   }
 

@@ -2,7 +2,7 @@
 #include "engine/cuda/kernels/images.h"
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 #include "engine/base/philox.h"
 #include "engine/cuda/lowerings/lowerings.h"
@@ -12,9 +12,8 @@ namespace loom::cuda {
 namespace {
 
 Operand constantFloats(Plan& plan, const std::vector<float>& values) {
-  std::vector<std::byte> content(values.size() * sizeof(float));
-  std::memcpy(content.data(), values.data(), content.size());
-  return plan.constant(std::move(content));
+  const auto bytes = std::as_bytes(std::span(values));
+  return plan.constant(std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
 void lowerPrepareImages(Plan& plan, const Operation& operation) {
