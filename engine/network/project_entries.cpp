@@ -104,7 +104,7 @@ Entry settings() {
        .comfortable = Range{0.01, 100},
        .optional = true},
       {.key = "memory_budget",
-       .label = "Memory of activations",
+       .label = "Memory budget",
        .help =
            "What a step computes may take so much beside weights, gradients and inputs, on each rank. Where it would "
            "take more, a part of the activations is not kept for the backward part but computed again there: the "
