@@ -103,6 +103,7 @@ class Values {
   std::vector<std::string> texts(std::string_view key) const;  // none where an optional one is absent
   bool has(std::string_view key) const;  // given, or with a default
   const Json& json(std::string_view key) const;
+  const Entry& entry() const { return *m_entry; }
 
  private:
   const Entry* m_entry;

@@ -10,8 +10,8 @@
 #include "engine/base/error.h"
 #include "engine/base/host.h"
 #include "engine/base/module.h"
+#include "engine/base/waiting.h"
 #include "engine/comm/nccl_functions.h"
-#include "engine/comm/waiting.h"
 
 namespace loom {
 namespace {
@@ -250,22 +250,34 @@ class NcclStreams final : public StreamRanks {
     m_calls.rank(m_group, &m_rank);
     m_calls.size(m_group, &m_size);
   }
-  ~NcclStreams() override { m_broken ? m_calls.abort(m_group) : m_calls.release(m_group); }
+  ~NcclStreams() override {
+    if (m_group != nullptr) m_calls.release(m_group);
+  }
   int rank() const override { return m_rank; }
   int ranks() const override { return m_size; }
   void begin(const RankExchange& what, void* stream) override {
-    const int code = m_calls.begin(m_group, what.kind, what.partner, what.parts.data(), what.parts.size(), stream);
-    if (code == 0) return;
-    m_broken = true;
-    throwError(ErrorCode::communication, "{} by NCCL on rank {} of {}: {}", toString(what.kind), m_rank, m_size,
-               explained(m_calls, code, m_group));
+    if (m_group == nullptr)
+      throwError(ErrorCode::communication, "{} by NCCL on rank {} of {}: its ranks have come apart before",
+                 toString(what.kind), m_rank, m_size);
+    check(m_calls.begin(m_group, what.kind, what.partner, what.parts.data(), what.parts.size(), stream),
+          toString(what.kind));
+  }
+  void expectAlive() override {
+    if (m_group != nullptr) check(m_calls.state(m_group), "an exchange");
   }
 
  private:
+  // Nothing more may be expected of the other ranks then: what is under way is ended, so that nobody waits for it.
+  void check(int code, std::string_view what) {
+    if (code == 0) return;
+    const std::string words = explained(m_calls, code, m_group);
+    m_calls.abort(std::exchange(m_group, nullptr));
+    throwError(ErrorCode::communication, "{} by NCCL on rank {} of {}: {}", what, m_rank, m_size, words);
+  }
+
   const LoomNcclFunctions& m_calls;
-  void* m_group;
+  void* m_group;  // null once the ranks have come apart
   int m_rank = 0, m_size = 1;
-  bool m_broken = false;
 };
 
 struct Joined {

@@ -37,11 +37,13 @@ struct LoomNcclFunctions {
   int (*begin)(void* group, loom::RankExchange::Kind kind, int partner, const loom::RankExchange::Part* parts,
                size_t count, void* stream);
   int (*allToAll)(void* group, const void* parts, void* received, size_t bytes);
+  // NCCL's code where what is under way will never be done, such as another rank that is gone; else 0.
+  int (*state)(void* group);
   // Whether all that began on the group's own stream is done, and done well.
   int (*test)(void* group, int* done);
 };
 
-enum { kLoomNcclVersion = 2 };
+enum { kLoomNcclVersion = 3 };
 // The one symbol of the module.
 typedef const LoomNcclFunctions* (*LoomNcclEntry)();
 inline const char* const kLoomNcclEntryName = "loomNcclFunctions";

@@ -8,10 +8,10 @@
 #include <mutex>
 
 #include "engine/base/error.h"
-#include "engine/comm/host_reduction.h"
 #include "engine/base/module.h"
+#include "engine/base/waiting.h"
+#include "engine/comm/host_reduction.h"
 #include "engine/comm/mpi_functions.h"
-#include "engine/comm/waiting.h"
 
 namespace loom {
 namespace {

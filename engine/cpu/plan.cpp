@@ -185,15 +185,18 @@ Plan::Target Plan::writeGradient(TensorId id) {
   if (tensor(id).role != TensorRole::parameterGradient || !m_fusion.consumers[static_cast<std::size_t>(id)].empty()) {
     return {write(id), false};
   }
-  const int buffer =
-      m_buffers.external(reinterpret_cast<std::byte*>(m_store.at(tensor(id).name).gradient.address()));
+  return deliverTo(id);
+}
+
+Plan::Target Plan::deliverTo(TensorId id) {
+  const int buffer = m_buffers.external(reinterpret_cast<std::byte*>(m_store.gradient(tensor(id).name).address()));
   m_buffers.versions(id).assign(1, {plainLayout(shape(id).rank()), DataType::f32, buffer});
   return {use(buffer), true};
 }
 
 void Plan::deliver(TensorId id) {
   const Ref<float> from = read(id);
-  float* to = m_store.at(tensor(id).name).gradient.address();
+  float* to = m_store.gradient(tensor(id).name).address();
   const std::int64_t count = shape(id).elements();
   stage("deliver gradient", [from, to, count](const Worker& worker) {
     const auto [first, last] = worker.share(count, 16);

@@ -61,6 +61,8 @@ class Plan {
     bool adds(const Worker& worker) const { return direct && worker.step->options.accumulate; }
   };
   Target writeGradient(TensorId id);
+  // The store's memory for a gradient that nothing but an exchange reads.
+  Target deliverTo(TensorId id);
   // The same for kernels that can write bf16: room as it is kept.
   Target writeProduct(TensorId id);
   // `to` is `from` seen with another shape or order of axes: no copy (but one that rounds, where only `to` is in bf16).

@@ -44,6 +44,10 @@ inline std::string keyOf(const DnnGraph& graph) {
       text += 'p';
       append(static_cast<std::int64_t>(one.mode), one.x, one.b, one.y);
     }
+    void operator()(const DnnAttention& one) const {
+      text += 'a';
+      append(one.q, one.k, one.v, one.y, one.statistics, one.scale);
+    }
   } const append{put, key};
   for (const auto& one : graph.operations) std::visit(append, one);
   return key;

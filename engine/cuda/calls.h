@@ -65,9 +65,15 @@ struct DnnPointwise {
   Mode mode = Mode::identity;
   int x = 0, b = -1, y = 0;  // b is broadcast where its extents are 1
 };
+// y = softmax(scale q k^T) v of each sample and head, without a mask: a graph by itself. q and y are N x heads x
+// queries x width, k and v have keys instead of queries, `statistics` is the natural logarithm of the sum of e^(scale
+// s), in f32, N x heads x queries x 1; `scale` is one number in f32, on the device.
+struct DnnAttention {
+  int q = 0, k = 0, v = 0, y = 0, statistics = 0, scale = 0;
+};
 struct DnnGraph {
   std::vector<DnnTensor> tensors;
-  std::vector<std::variant<DnnConvolution, DnnPointwise>> operations;  // in order; computed in f32
+  std::vector<std::variant<DnnConvolution, DnnPointwise, DnnAttention>> operations;  // in order; computed in f32
   bool deterministic = false;
   bool tf32 = false;
 };

@@ -3,6 +3,7 @@
 // runs late, in an order of its own, and checks (tests/engine/cuda/fake). One thread. Errors are Error(device) with what
 // was asked, and what the vendor's library said.
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ struct Event {
 struct Graph {
   virtual ~Graph() = default;
 };
+
+class EngineChoice;
 
 class Device {
  public:
@@ -65,6 +68,13 @@ class Device {
 
   // The first candidate whose workspace is within the limit. Throws Error(device) with the library's own words.
   virtual std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) = 0;
+
+  // How ways to compute the same are told apart; null where the first that there is shall be taken. Of the device.
+  struct Timing {
+    EngineChoice& choice;
+    std::function<double(const Graph&)> seconds;  // of one launch, of several; nothing else may be under way
+  };
+  virtual const Timing* timing() { return nullptr; }
 };
 
 }  // namespace loom::cuda

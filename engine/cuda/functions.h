@@ -32,10 +32,18 @@ struct LoomDnnTensor {
   loom::DataType type;
   int isVirtual;
 };
-enum LoomDnnKind { kLoomForward, kLoomInputGradient, kLoomWeightGradient, kLoomAdd, kLoomRelu, kLoomIdentity };
+enum LoomDnnKind {
+  kLoomForward,
+  kLoomInputGradient,
+  kLoomWeightGradient,
+  kLoomAdd,
+  kLoomRelu,
+  kLoomIdentity,
+  kLoomAttention
+};
 struct LoomDnnOperation {
   LoomDnnKind kind;
-  int64_t tensors[3];  // image, weight, result; or x, b (-1: none), y
+  int64_t tensors[6];  // image, weight, result; or x, b (-1: none), y; or q, k, v, y, statistics, scale
   int spatialAxes;
   int64_t strides[3], before[3], after[3], dilation[3];
 };
@@ -101,17 +109,21 @@ struct LoomCudaFunctions {
   int (*wait)(void* device, int stream, void* event);
   int (*synchroniseEvent)(void* device, void* event);
   int (*synchroniseStream)(void* device, int stream);
+  // Whether the event is past or, where it is null, all that the stream has is done; nobody waits.
+  int (*query)(void* device, int stream, void* event, int* done);
 
   int (*beginCapture)(void* device, int stream);
   int (*endCapture)(void* device, int stream, void** graph);
   int (*launchGraph)(void* device, int stream, void* graph);
   int (*releaseGraph)(void* device, void* graph);
+  // Of a launch on the compute stream, for which it waits.
+  int (*timeGraph)(void* device, void* graph, double* seconds);
 
   // The driver's handle of a stream, for libraries of other modules.
   int (*streamHandle)(void* device, int stream, void** handle);
 };
 
-enum { kLoomCudaVersion = 2 };
+enum { kLoomCudaVersion = 4 };
 // The one symbol of the module.
 typedef const LoomCudaFunctions* (*LoomCudaEntry)();
 inline const char* const kLoomCudaEntryName = "loomCudaFunctions";

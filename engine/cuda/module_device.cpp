@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/module.h"
+#include "engine/base/waiting.h"
 #include "engine/cuda/call_keys.h"
 #include "engine/cuda/module_engines.h"
 #include "engine/program/out_of_memory.h"
@@ -54,7 +55,15 @@ struct ModuleGraph final : Graph {
 class ModuleDevice final : public Device {
  public:
   ModuleDevice(const LoomCudaFunctions& calls, void* device, EngineChoiceOptions engines)
-      : m_calls(calls), m_device(device), m_choice(machineText(), std::move(engines)) {}
+      : m_calls(calls),
+        m_device(device),
+        m_times(engines.times),
+        m_choice(machineText(), std::move(engines)),
+        m_timing{m_choice, [this](const Graph& graph) {
+                   double seconds = 0;
+                   check(m_calls.timeGraph(m_device, static_cast<const ModuleGraph&>(graph).graph, &seconds));
+                   return seconds;
+                 }} {}
   ~ModuleDevice() override {
     m_plans.clear();
     m_calls.close(m_device);
@@ -109,8 +118,14 @@ class ModuleDevice final : public Device {
   void wait(Stream stream, const Event& event) override {
     check(m_calls.wait(m_device, static_cast<int>(stream), recorded(event)));
   }
-  void synchronise(const Event& event) override { check(m_calls.synchroniseEvent(m_device, recorded(event))); }
-  void synchronise(Stream stream) override { check(m_calls.synchroniseStream(m_device, static_cast<int>(stream))); }
+  void synchronise(const Event& event) override {
+    void* const one = recorded(event);
+    if (!waitBesideRanks(0, one)) check(m_calls.synchroniseEvent(m_device, one));
+  }
+  void synchronise(Stream stream) override {
+    const int one = static_cast<int>(stream);
+    if (!waitBesideRanks(one, nullptr)) check(m_calls.synchroniseStream(m_device, one));
+  }
 
   void beginCapture(Stream stream) override { check(m_calls.beginCapture(m_device, static_cast<int>(stream))); }
   std::unique_ptr<Graph> endCapture(Stream stream) override {
@@ -138,6 +153,7 @@ class ModuleDevice final : public Device {
     if (!known.plan) throw Error(ErrorCode::device, known.refusal);
     return known.plan;
   }
+  const Timing* timing() override { return m_times ? &m_timing : nullptr; }
 
  private:
   void check(int failed) const {
@@ -184,7 +200,25 @@ class ModuleDevice final : public Device {
   void begin(int stream, const CollectiveCall& call) {
     void* handle = nullptr;
     check(m_calls.streamHandle(m_device, stream, &handle));
+    if (std::none_of(m_ranks.begin(), m_ranks.end(), [&](const auto& one) { return one.lock() == call.ranks; }))
+      m_ranks.push_back(call.ranks);
     call.ranks->begin(call.what, handle);
+  }
+
+  // False where nothing was ever exchanged with ranks that are still joined. A device that waits for a rank that is
+  // gone never ends, so the host asks both.
+  bool waitBesideRanks(int stream, void* event) {
+    std::erase_if(m_ranks, [](const auto& one) { return one.expired(); });
+    if (m_ranks.empty()) return false;
+    waitFor([&] {
+      int done = 0;
+      check(m_calls.query(m_device, stream, event, &done));
+      if (done == 0)
+        for (const auto& one : m_ranks)
+          if (const auto ranks = one.lock()) ranks->expectAlive();
+      return done != 0;
+    });
+    return true;
   }
 
   // Whose engines were timed.
@@ -201,9 +235,12 @@ class ModuleDevice final : public Device {
 
   const LoomCudaFunctions& m_calls;
   void* m_device;
+  bool m_times;
   EngineChoice m_choice;
+  Timing m_timing;
   std::map<std::string, Planned> m_plans;
   std::map<std::string, int> m_products;  // the engine's place
+  std::vector<std::weak_ptr<StreamRanks>> m_ranks;  // that exchanged on its streams
 };
 
 }  // namespace

@@ -95,6 +95,9 @@ class PlainGraph {
                                               : kLoomIdentity,
             .tensors = {from.x, from.b, from.y}};
   }
+  static LoomDnnOperation plain(const DnnAttention& from) {
+    return {.kind = kLoomAttention, .tensors = {from.q, from.k, from.v, from.y, from.statistics, from.scale}};
+  }
 
   std::vector<LoomDnnTensor> m_tensors;
   std::vector<LoomDnnOperation> m_operations;

@@ -20,6 +20,7 @@ Plan::Plan(const Program& program, ParameterStore& store, Device& device, const 
       m_device(device),
       m_collectives(options.collectives),
       m_factors(options.precision),
+      m_tf32(options.tf32),
       m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
       m_buffers(program) {
   prepareTensors();
@@ -287,15 +288,17 @@ void Plan::lowerAll() {
   }
 }
 
+void Stage::settle() {
+  call = bind();
+  for (const Operand& one : writes)
+    if (one) accesses.push_back({one.address<>(), one.bytes, true});
+  for (const Operand& one : reads)
+    if (one) accesses.push_back({one.address<>(), one.bytes, false});
+}
+
 Plan::Result Plan::finish(const BufferPlan::Allocate& allocate) {
   const BufferPlan::Extent bytes = m_buffers.finish(allocate);
-  for (Stage& stage : m_stages) {
-    stage.call = stage.bind();
-    for (const Operand& one : stage.writes)
-      if (one) stage.accesses.push_back({one.address<>(), one.bytes, true});
-    for (const Operand& one : stage.reads)
-      if (one) stage.accesses.push_back({one.address<>(), one.bytes, false});
-  }
+  for (Stage& stage : m_stages) stage.settle();
   std::vector<std::pair<Operand, std::vector<std::byte>>> constants;
   for (const auto& [to, content] : std::exchange(m_constants, {})) constants.push_back({to, content()});
   return {std::move(m_stages), std::move(m_guards), std::move(constants), bytes, m_conversions};

@@ -69,7 +69,8 @@ struct Stage {
   Exchange exchange = Exchange::none;
   RankGroup* group = nullptr;  // of an exchange that is awaited
 
-  Call call;  // once bound
+  void settle();  // once its operands have addresses: the call, and all that it reaches
+  Call call;
   std::vector<Access> accesses;
 };
 
@@ -82,6 +83,8 @@ class Plan {
   const Shape& shape(TensorId id) const { return tensor(id).shape; }
   // The type in which products and convolutions take their factors: the run's precision.
   DataType factors() const { return m_factors; }
+  // Whether factors of this type may be rounded to TF32.
+  bool roundsToTf32(DataType type) const { return m_tf32 && type == DataType::f32; }
   Device& device() const { return m_device; }
   Collectives* collectives() const { return m_collectives; }  // null: a group of one
   const std::string& origin() const;
@@ -134,12 +137,17 @@ class Plan {
            }});
   }
   void stage(Stage stage);
+  Stage& lastStage() { return m_stages.back(); }        // for what else is known of it
   void fill(const Operand& what, unsigned char value);  // every byte
 
   // Checks on the step's inputs, in the host's memory, before anything is sent; throws what is wrong. `input` must be
   // one of the program's inputs.
   void guard(TensorId input, std::function<void(std::span<const std::byte>)> check);
   bool isInput(TensorId id) const { return id != kNoTensor && tensor(id).role == TensorRole::input; }
+
+  // How long the stages take that `emit` appends, run by themselves in memory of their own; they are forgotten again.
+  // Throws Error(device) where they cannot be run now.
+  double secondsOf(const std::function<void(Plan&)>& emit, const Device::Timing& timing);
 
   void lowerAll();
 
@@ -184,6 +192,7 @@ class Plan {
   Device& m_device;
   Collectives* m_collectives;
   DataType m_factors;
+  bool m_tf32;
   Fusion m_fusion;
   BufferPlan m_buffers;
   int m_fed = -1, m_landing = -1;  // buffers

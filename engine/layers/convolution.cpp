@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/initializers.h"
 #include "engine/layers/layer_error.h"
@@ -8,11 +10,13 @@
 namespace loom {
 namespace convolution_layer {
 
+constexpr const char* kGiven = "given";
+
 Entry entry() {
   Entry entry;
   entry.id = entry.label = "Convolution";
   entry.category = entry.icon = "convolution";
-  entry.aliases = {"Conv", "Conv1d", "Conv2d", "Conv3d", "Conv2D", "DepthwiseConvolution"};
+  entry.aliases = {"Conv", "Conv1d", "Conv2d", "Conv3d", "Conv2D"};
   entry.summary = "Slides learned kernels over an image, a sequence or a volume.";
   entry.help =
       "y[o, p] = b[o] + Σ over c, k of w[o, c, k] · x[c, p · stride − before + k · dilation], for each output channel "
@@ -46,7 +50,26 @@ Entry entry() {
                           .hard = Range{1, parts::kMostChannels}});
   entry.fields.push_back(parts::biasField());
   for (Field& field : initializerFields("he_normal")) entry.fields.push_back(std::move(field));
+  const auto initializer = std::find_if(entry.fields.begin(), entry.fields.end(),
+                                        [](const Field& field) { return field.key == "initializer"; });
+  initializer->choices.push_back({kGiven, "Given", "The numbers in Given weights: a bank of known filters."});
+  entry.fields.push_back({.key = "weights",
+                          .label = "Given weights",
+                          .help =
+                              "All numbers of the weight: output channels × (inputs / groups) × kernel, the last axis "
+                              "fastest. Where they shall stay as they are, leave the weight out of what the "
+                              "training changes.",
+                          .type = FieldType::reals,
+                          .defaultValue = Json::array(),
+                          .hard = Range{-1e30, 1e30},
+                          .onlyWhen = std::string("initializer=") + kGiven});
   return entry;
+}
+
+std::vector<std::int64_t> weightExtents(const Values& values, const Shape& input, const Window& window) {
+  std::vector<std::int64_t> extents{values.integer("channels"), input[0] / values.integer("groups")};
+  extents.insert(extents.end(), window.kernel.begin(), window.kernel.end());
+  return extents;
 }
 
 void checkGroups(const Values& values, std::int64_t inputs) {
@@ -61,8 +84,17 @@ void checkGroups(const Values& values, std::int64_t inputs) {
 
 std::vector<Shape> shapes(const ShapeArguments& arguments) {
   const Shape& input = arguments.inputs[0];
-  std::vector<std::int64_t> extents = slidOver(slidingWindow(arguments.values, input, Dilation::field), input);
+  const Window window = slidingWindow(arguments.values, input, Dilation::field);
+  std::vector<std::int64_t> extents = slidOver(window, input);
   checkGroups(arguments.values, input[0]);
+  if (arguments.values.text("initializer") == kGiven) {
+    const Shape weight(weightExtents(arguments.values, input, window));
+    const std::size_t given = arguments.values.reals("weights").size();
+    if (given != static_cast<std::size_t>(weight.elements()))
+      throw LayerError(fmt::format("{} weights are given, but the weight {} has {}", given, parts::shapeText(weight),
+                                   weight.elements()),
+                       "weights");
+  }
   extents.insert(extents.begin(), arguments.values.integer("channels"));
   return {Shape(std::move(extents))};
 }
@@ -72,14 +104,16 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   const Shape input = parts::sampleShape(arguments);
   const Window window = slidingWindow(values, input, Dilation::field);
   const std::int64_t channels = values.integer("channels"), groups = values.integer("groups");
-  std::vector<std::int64_t> extents{channels, input[0] / groups};
-  extents.insert(extents.end(), window.kernel.begin(), window.kernel.end());
-  const Shape shape(std::move(extents));
+  const Shape shape(weightExtents(values, input, window));
   const double taps = static_cast<double>(shape.withoutFirst().elements()) / static_cast<double>(shape[1]);
   const Fan fan{static_cast<double>(shape[1]) * taps,
                 static_cast<double>(channels) / static_cast<double>(groups) * taps};
-  const TensorId weight =
-      parts::parameter(arguments, "weight", shape, ParameterKind::weight, weightInitializer(values, fan));
+  const bool given = values.text("initializer") == kGiven;
+  const Initializer initializer =
+      given ? Initializer{.kind = InitializerKind::given,
+                          .values = std::make_shared<const std::vector<double>>(values.reals("weights"))}
+            : weightInitializer(values, fan);
+  const TensorId weight = parts::parameter(arguments, "weight", shape, ParameterKind::weight, initializer);
   TensorId bias = kNoTensor;
   if (values.boolean("bias"))
     bias = parts::parameter(arguments, "bias", {channels}, ParameterKind::bias, biasInitializer(values, fan));

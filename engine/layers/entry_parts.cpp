@@ -63,17 +63,81 @@ TensorId parameter(const LowerArguments& arguments, std::string_view name, Shape
                                       .initializer = initializer});
 }
 
-Entry activationEntry(Activation activation) {
-  Entry entry;
-  entry.id = entry.label = activation.id;
-  entry.category = entry.icon = "activation";
-  entry.aliases = std::move(activation.aliases);
-  entry.summary = std::move(activation.summary);
-  entry.help = std::move(activation.help);
-  entry.inputs = {valuesIn("Values of any shape; the function is applied to each.")};
-  entry.outputs = {valuesOut("The same shape.")};
-  entry.fields = std::move(activation.fields);
+Entry completed(Entry entry) {
+  if (entry.label.empty()) entry.label = entry.id;
+  if (entry.icon.empty()) entry.icon = entry.category;
+  if (entry.inputs.empty()) entry.inputs = {valuesIn("Any shape.")};
+  if (entry.outputs.empty()) entry.outputs = {valuesOut("The same shape.")};
   return entry;
+}
+
+Field numberField(std::string key, std::string label, std::string help, Json defaultValue, Range hard) {
+  return {.key = std::move(key),
+          .label = std::move(label),
+          .help = std::move(help),
+          .type = defaultValue.is_number_integer() ? FieldType::integer : FieldType::real,
+          .defaultValue = std::move(defaultValue),
+          .hard = hard,
+          .important = true};
+}
+
+Field switchField(std::string key, std::string label, std::string help, bool defaultValue) {
+  return {.key = std::move(key),
+          .label = std::move(label),
+          .help = std::move(help),
+          .type = FieldType::boolean,
+          .defaultValue = defaultValue};
+}
+
+Field choiceField(std::string key, std::string label, std::string help, std::vector<Choice> choices) {
+  Field field{.key = std::move(key),
+              .label = std::move(label),
+              .help = std::move(help),
+              .type = FieldType::choice,
+              .defaultValue = choices.front().id,
+              .important = true};
+  field.choices = std::move(choices);
+  return field;
+}
+
+TensorId unary(const LowerArguments& arguments, const char* function, TensorId x) {
+  return arguments.builder.add("unary", {x}, {{"function", std::string(function)}});
+}
+
+TensorId binary(const LowerArguments& arguments, const char* function, TensorId a, TensorId b) {
+  return arguments.builder.add("binary", {a, b}, {{"function", std::string(function)}});
+}
+
+TensorId number(const LowerArguments& arguments, TensorId x, double value) {
+  return arguments.builder.constant(value, Shape(std::vector<std::int64_t>(arguments.builder.shape(x).rank(), 1)));
+}
+
+TensorId scaled(const LowerArguments& arguments, TensorId x, double factor, double offset) {
+  return arguments.builder.add("scale", {x}, {{"factor", factor}, {"offset", offset}});
+}
+
+TensorId reduced(const LowerArguments& arguments, const char* function, TensorId x,
+                 const std::vector<std::int64_t>& axes, bool keep) {
+  std::vector<std::int64_t> behindBatch;
+  for (std::int64_t axis : axes) behindBatch.push_back(axis + 1);
+  return arguments.builder.add("reduce", {x},
+                               {{"function", std::string(function)}, {"axes", behindBatch}, {"keep", keep}});
+}
+
+TensorId stretchedTo(const LowerArguments& arguments, TensorId x, const Shape& sample) {
+  const Shape wanted = withBatch(arguments, sample);
+  if (arguments.builder.shape(x) == wanted) return x;
+  return arguments.builder.add("broadcast", {x}, {{"shape", wanted.extents()}});
+}
+
+Entry activationEntry(Activation activation) {
+  return completed({.id = std::move(activation.id),
+                    .category = "activation",
+                    .aliases = std::move(activation.aliases),
+                    .summary = std::move(activation.summary),
+                    .help = std::move(activation.help),
+                    .inputs = {valuesIn("Values of any shape; the function is applied to each.")},
+                    .fields = std::move(activation.fields)});
 }
 
 }  // namespace loom::parts

@@ -41,6 +41,25 @@ TensorId reshaped(const LowerArguments& arguments, TensorId x, const Shape& samp
 TensorId parameter(const LowerArguments& arguments, std::string_view name, Shape shape, ParameterKind kind,
                    Initializer initializer);
 
+// The entry with what goes without saying: label like the id, icon like the category, one input and one output of
+// values.
+Entry completed(Entry entry);
+// A field that is one number, and one that says yes or no.
+Field numberField(std::string key, std::string label, std::string help, Json defaultValue, Range hard);
+Field switchField(std::string key, std::string label, std::string help, bool defaultValue);
+Field choiceField(std::string key, std::string label, std::string help, std::vector<Choice> choices);
+
+// Short for what lowerings emit often. `number` is a constant that stretches over anything of x's rank.
+TensorId unary(const LowerArguments& arguments, const char* function, TensorId x);
+TensorId binary(const LowerArguments& arguments, const char* function, TensorId a, TensorId b);
+TensorId number(const LowerArguments& arguments, TensorId x, double value);
+TensorId scaled(const LowerArguments& arguments, TensorId x, double factor, double offset = 0);
+// `axes` of a sample (from 0); they stay with extent 1 where `keep`.
+TensorId reduced(const LowerArguments& arguments, const char* function, TensorId x,
+                 const std::vector<std::int64_t>& axes, bool keep);
+// x with extents of 1 stretched to this shape of a sample; x itself when it has it already.
+TensorId stretchedTo(const LowerArguments& arguments, TensorId x, const Shape& sample);
+
 // A layer that is one elementwise function: help and formula stand in each layer's own file.
 struct Activation {
   std::string id;

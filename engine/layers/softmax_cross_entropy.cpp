@@ -11,7 +11,7 @@ Entry entry() {
   Entry entry;
   entry.id = entry.label = "SoftmaxCrossEntropy";
   entry.category = entry.icon = "lossMetric";
-  entry.aliases = {"CrossEntropyLoss", "CrossEntropy", "CategoricalCrossEntropy", "Loss", "LogLoss", "NLLLoss"};
+  entry.aliases = {"CrossEntropyLoss", "CrossEntropy", "Loss", "LogLoss", "NLLLoss"};
   entry.summary = "The loss of a classifier: how surprised it is by the right class.";
   entry.help =
       "loss = −Σ over k of q[k] · log softmax(x)[k], the mean over the samples (and places of a sequence). Softmax is "
@@ -41,6 +41,14 @@ Entry entry() {
                    .defaultValue = "pytorch",
                    .choices = {{"pytorch", "PyTorch", "ε / K to every class, the right one too."},
                                {"sony", "Sony", "ε / (K − 1) to every other class."}}},
+                  {.key = "scale",
+                   .label = "Scale of the scores",
+                   .help = "The scores are multiplied by it first: 1 / temperature. Less than 1 keeps a network from "
+                           "growing sure too fast at high learning rates.",
+                   .type = FieldType::real,
+                   .defaultValue = 1.0,
+                   .hard = Range{1e-6, 1e6},
+                   .comfortable = Range{0.01, 100}},
                   lossWeightField()};
   return entry;
 }
@@ -55,10 +63,12 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
-  return finishLoss(arguments,
-                    arguments.builder.add("softmax_cross_entropy", {arguments.inputs[0], arguments.inputs[1]},
-                                          {{"smoothing", arguments.values.real("smoothing")},
-                                           {"definition", arguments.values.text("definition")}}));
+  TensorId scores = arguments.inputs[0];
+  if (const double scale = arguments.values.real("scale"); scale != 1)
+    scores = arguments.builder.add("scale", {scores}, {{"factor", scale}, {"offset", 0.0}});
+  return finishLoss(arguments, arguments.builder.add("softmax_cross_entropy", {scores, arguments.inputs[1]},
+                                                     {{"smoothing", arguments.values.real("smoothing")},
+                                                      {"definition", arguments.values.text("definition")}}));
 }
 
 }  // namespace softmax_cross_entropy_layer

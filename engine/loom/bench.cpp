@@ -1,5 +1,6 @@
 // bench: the workloads of engine/loom/bench behind arguments.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "engine/loom/verbs.h"
 #ifdef GRADLOOM_HAS_BENCH
@@ -29,6 +30,10 @@ void addBench(CLI::App& app, Session& session) {
     session.chosen = [given] {
       Job job;
       given->threads = job.threads(given->threads);
+      given->connect = makeConnection(given->device, [&job](const std::string& reason) {
+        if (job.first())
+          std::fprintf(stderr, "loom: warning: gradients go from GPU to GPU through the hosts: %s\n", reason.c_str());
+      });
       const auto backend = makeBackend(given->device, given->threads, true);
       return runBench(*given, *backend, job.communicator());
     };

@@ -123,7 +123,7 @@ int importIdxPaths(Console& console, const DataArguments& given, const std::atom
   return kExitDone;
 }
 
-void addImport(CLI::App& data, Session& session) {
+void addDataImport(CLI::App& data, Session& session) {
   CLI::App* verb = data.add_subcommand("import", "From another format to a CSV with its files");
   verb->require_subcommand(1);
   auto given = std::make_shared<DataArguments>();
@@ -167,7 +167,7 @@ void addImport(CLI::App& data, Session& session) {
 void addData(CLI::App& app, Session& session) {
   CLI::App* data = app.add_subcommand("data", "Datasets: import, check, stats");
   data->require_subcommand(1);
-  addImport(*data, session);
+  addDataImport(*data, session);
   auto given = std::make_shared<DataArguments>();
   CLI::App* checking = data->add_subcommand("check", "Every fault of a CSV dataset, with line, column and remedy");
   checking->add_option("CSV", given->csv)->required();

@@ -56,13 +56,15 @@ GpuPlan planOnGpu(const Project& project, const PlannedGpu& gpu, const GpuEffici
     const auto index = static_cast<int>(costs.size());
     const UpdateSpec& update = updates[costs.size()];
     Recomputation told;
-    const UpdateCost& cost = costs.emplace_back(UpdateCost{
-        .pass =
-            stepCost(trained, *gpu.device,
-                     {.precision = settings.precision, .memoryBudget = settings.memoryBudget, .recomputation = &told}),
-        .update = stepCost(makeUpdateProgram(update, index, trained).program, *gpu.device, {}),
-        .passes = settings.accumulate,
-        .every = update.every});
+    const UpdateCost& cost = costs.emplace_back(
+        UpdateCost{.pass = stepCost(trained, *gpu.device,
+                                    {.precision = settings.precision,
+                                     .tf32 = settings.tf32,
+                                     .memoryBudget = settings.memoryBudget,
+                                     .recomputation = &told}),
+                   .update = stepCost(makeUpdateProgram(update, index, trained).program, *gpu.device, {}),
+                   .passes = settings.accumulate,
+                   .every = update.every});
     const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;
     return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
                       .inputs = static_cast<std::int64_t>(pass.lasting + step.lasting),

@@ -27,6 +27,7 @@ int planHere(const PlanArguments& given, const Project& project) {
   const ProjectPlan plan = planTraining(project, [&](const Program& program) {
     Recomputation told;
     const auto bytes = backend->measure(program, {.precision = settings.precision,
+                                                  .tf32 = settings.tf32,
                                                   .threads = settings.threads,
                                                   .memoryBudget = settings.memoryBudget,
                                                   .recomputation = &told});

@@ -7,6 +7,8 @@
 #include "engine/data/loader.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/analysis.h"
+#include "engine/network/dataset_rows.h"
+#include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/run/exit_code.h"
@@ -28,15 +30,15 @@ int check(const ProjectArguments& given) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   for (const DatasetSpec& dataset : loaded.project.datasets) {
     if (dataset.csv.empty()) continue;
-    const std::filesystem::path csv = folder / dataset.csv;
-    if (!std::filesystem::exists(csv))
-      throwError(ErrorCode::missingFile, "dataset '{}': there is no file {}; set its \"csv\"", dataset.name,
-                 csv.string());
+    needCsv(dataset, folder / dataset.csv);
   }
   for (const Network& network : loaded.project.networks) {
-    const Analysis analysis = analyse(network);
-    fmt::print("network {}: {}, {}, {:.3g} multiply-adds a sample\n", network.name,
-               counted(static_cast<std::int64_t>(network.nodes.size()), "nodes"), counted(analysis.parameters, "parameters"),
+    const Network flat = flatNetwork(loaded.project, network.name);
+    const Analysis analysis = analyse(flat);
+    const std::string layers =
+        isFlat(network) ? std::string() : fmt::format(" ({} written out)", counted(static_cast<std::int64_t>(flat.nodes.size()), "layers"));
+    fmt::print("network {}: {}{}, {}, {:.3g} multiply-adds a sample\n", network.name,
+               counted(static_cast<std::int64_t>(network.nodes.size()), "nodes"), layers, counted(analysis.parameters, "parameters"),
                analysis.multiplyAdds);
   }
   fmt::print("no fault found{}\n", loaded.warnings.empty() ? "" : "; " + counted(static_cast<std::int64_t>(loaded.warnings.size()), "warnings"));

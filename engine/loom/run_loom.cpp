@@ -27,6 +27,8 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   addCheck(app, session);
   addPlan(app, session);
   addCatalogue(app, session);
+  addImport(app, session);
+  addExport(app, session);
   addData(app, session);
   addBench(app, session);
   addDoctor(app, session);

@@ -101,6 +101,7 @@ TrainerOptions optionsFor(const TrainArguments& given, Console* console, const s
                              {.given = dataPlaces(given.data),
                               .projectFile = given.project.empty() ? std::filesystem::path() : projectFile(given.project)});
     options.trainedOn = std::move(description.facts);
+    options.startedFrom = std::move(description.startedFrom);
     options.changed = !settings.empty() || !options.moved.empty();
   } else {
     if (given.project.empty())

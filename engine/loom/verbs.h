@@ -28,6 +28,8 @@ void addPredict(CLI::App& app, Session& session);
 void addCheck(CLI::App& app, Session& session);
 void addPlan(CLI::App& app, Session& session);
 void addCatalogue(CLI::App& app, Session& session);
+void addImport(CLI::App& app, Session& session);
+void addExport(CLI::App& app, Session& session);
 void addData(CLI::App& app, Session& session);
 void addBench(CLI::App& app, Session& session);
 void addDoctor(CLI::App& app, Session& session);

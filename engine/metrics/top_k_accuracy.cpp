@@ -11,11 +11,11 @@ namespace top_k_accuracy_metric {
 Entry entry() {
   Entry entry;
   entry.id = entry.label = "TopKAccuracy";
-  entry.aliases = {"Top5", "TopK", "TopNAccuracy", "TopNError"};
+  entry.aliases = {"Top5", "TopNAccuracy"};
   entry.summary = "The share of samples whose right class is among the k largest scores.";
   entry.help =
       "Top-5 accuracy is usual for ImageNet's 1,000 classes, where several answers are often right. Of equal scores "
-      "the smaller class number counts as larger. Sony NNC's TopNError is 1 minus this. Nothing flows back from it.";
+      "the smaller class number counts as larger. TopNError is 1 minus this. Nothing flows back from it.";
   addClassPorts(entry, "Accuracy");
   entry.fields = {{.key = "k",
                    .label = "K",

@@ -22,16 +22,21 @@ struct Remedy {
   Edge edge;          // removeEdge, addEdge
   std::vector<Node> nodes{};  // addNodes: under ids that are free
   std::vector<Edge> edges{};  // addNodes: to them and from them
+  std::string network{};      // the drawing in which all this is done; empty = the problem's own
 };
 
 struct Problem {
   Severity severity = Severity::error;
-  std::string network;
+  std::string network;  // or the unit in which the node stands
   std::string node;     // empty: the network as a whole, or the place named by `field`
   std::string field;    // key of a field of the node, or a path such as "training.optimizer.learning_rate"
   std::optional<Edge> edge;
   std::string message;  // "conv2: the kernel is 5×5, but the input is only 3×3"
-  Remedy remedy;
+  Remedy remedy{};
+  // Of what stands in a unit or a repeat: the network that uses it, and the path of the first use with the fault ("stage1/2"), whose
+  // first part is a node or a group of that network. Empty otherwise.
+  std::string user{};
+  std::string use{};
 };
 
 struct NodeFacts {
@@ -52,6 +57,7 @@ struct Analysis {
   bool sound() const;              // no error
 };
 
+// Of a flat network (flatten.h): no units, no repeats, no expressions.
 Analysis analyse(const Network& network);
 
 // An Input that takes a variable of the dataset.

@@ -1,8 +1,21 @@
 #include "engine/network/dataset_rows.h"
 
+#include "engine/base/error.h"
 #include "engine/data/parts.h"
 
 namespace loom {
+
+std::string originOf(const DatasetSpec& spec) {
+  return Values(datasetEntry(), spec.extra).text("origin");
+}
+
+void needCsv(const DatasetSpec& spec, const std::filesystem::path& csv) {
+  std::error_code none;
+  if (std::filesystem::exists(csv, none)) return;
+  const std::string origin = originOf(spec);
+  throwError(ErrorCode::missingFile, "dataset '{}': there is no file {}{}", spec.name, csv.string(),
+             origin.empty() ? "; set its \"csv\"" : ". " + origin);
+}
 
 std::shared_ptr<const Dataset> rowsOf(const DatasetSpec& spec, std::shared_ptr<const Dataset> whole) {
   const Values values(datasetEntry(), spec.extra);

@@ -52,6 +52,17 @@ bool isValidId(std::string_view id) {
   });
 }
 
+bool isValidPath(std::string_view path) {
+  const auto isNumber = [](std::string_view part) {
+    return !part.empty() && part.size() <= 9 && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    if (!isValidId(path.substr(0, slash)) && !isNumber(path.substr(0, slash))) return false;
+    path.remove_prefix(slash + 1);
+  }
+  return isValidId(path);
+}
+
 std::string endpointText(const Endpoint& endpoint, const LayerDefinition* layer, bool isInput) {
   const std::string first = layer ? (isInput ? layer->entry.inputs : layer->entry.outputs).empty()
                                         ? std::string()
@@ -97,7 +108,7 @@ void Graph::addNodes(std::vector<Problem>& problems) {
                           .message = std::move(message),
                           .remedy = std::move(remedy)});
     };
-    if (!isValidId(node.id))
+    if (!isValidPath(node.id))
       report("id", fmt::format("'{}' is no name for a node: a letter, then letters, digits, '_' and '-', at most 128",
                                clipped(node.id)));
     if (!m_byId.emplace(node.id, i).second)

@@ -53,6 +53,8 @@ class Graph {
 std::string endpointText(const Endpoint& endpoint, const LayerDefinition* layer, bool isInput);
 // Whether a node's values may be called so: a letter, then letters, digits, '_' and '-'.
 bool isValidId(std::string_view id);
+// The same of a flat network: names and numbers of repeats, parted by '/'.
+bool isValidPath(std::string_view path);
 // The type of what an output port gives; an Input's depends on its field.
 PortType outputType(const GraphNode& node, std::size_t port);
 

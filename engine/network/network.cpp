@@ -1,6 +1,7 @@
 #include "engine/network/network.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace loom {
 
@@ -13,9 +14,61 @@ Node* Network::find(std::string_view id) {
   return const_cast<Node*>(std::as_const(*this).find(id));
 }
 
+namespace {
+
+template <class T>
+const T* findIn(const std::vector<T>& all, std::string_view id) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const T& each) { return each.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Group* Network::group(std::string_view id) const {
+  return findIn(groups, id);
+}
+
+Group* Network::group(std::string_view id) {
+  return const_cast<Group*>(std::as_const(*this).group(id));
+}
+
+const Comment* Network::comment(std::string_view id) const {
+  return findIn(comments, id);
+}
+
+Comment* Network::comment(std::string_view id) {
+  return const_cast<Comment*>(std::as_const(*this).comment(id));
+}
+
+const Argument* Network::argument(std::string_view wanted) const {
+  const auto found =
+      std::find_if(arguments.begin(), arguments.end(), [&](const Argument& each) { return each.name == wanted; });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+std::string Network::freeId(const std::string& wanted) const {
+  if (!find(wanted) && !group(wanted) && !comment(wanted)) return wanted;
+  std::unordered_set<std::string_view> taken;  // asked for each number: a drawing may hold thousands of one kind
+  for (const Node& node : nodes) taken.insert(node.id);
+  for (const Group& each : groups) taken.insert(each.id);
+  for (const Comment& each : comments) taken.insert(each.id);
+  std::string id;
+  for (int number = 2; id.empty() || taken.contains(id); ++number) id = wanted + std::to_string(number);
+  return id;
+}
+
+bool isArgumentName(std::string_view name) {
+  static constexpr std::string_view kKeys[] = {"id", "layer", "unit", "at", "shares", "group", "repeat"};
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= 64 && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_';
+  }) && std::find(std::begin(kKeys), std::end(kKeys), name) == std::end(kKeys);
+}
+
 std::string Network::freeId(const LayerDefinition& layer) const {
   // The names that people write: conv, bn, fc. Others are the id itself in small letters.
   static const std::map<std::string_view, std::string_view> usual = {{"Input", "x"},
+                                                                     {"Output", "y"},
                                                                      {"Convolution", "conv"},
                                                                      {"Deconvolution", "deconv"},
                                                                      {"Linear", "fc"},
@@ -41,9 +94,7 @@ std::string Network::freeId(const LayerDefinition& layer) const {
   } else {
     for (char c : layer.entry.id) base += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
-  std::string id = base;
-  for (int number = 2; find(id); ++number) id = base + std::to_string(number);
-  return id;
+  return freeId(base);
 }
 
 }  // namespace loom

@@ -24,7 +24,17 @@ const std::string& scopeOf(const Node& node) {
 
 bool checkFields(const GraphNode& node, const std::string& network, std::vector<Problem>& problems) {
   bool usable = true;
+  const auto isOpen = [&](const std::string& key) {
+    const auto value = node.node->values.find(key);
+    const Field* field = node.layer->entry.field(key);
+    return value != node.node->values.end() && isExpression(*value) && field && field->type != FieldType::text &&
+           field->type != FieldType::texts && field->type != FieldType::file;
+  };
   for (FieldProblem& found : validate(node.layer->entry, node.node->values)) {
+    if (isOpen(found.key)) {
+      usable = false;
+      continue;
+    }
     Problem problem{.severity = found.severity == FieldProblem::Severity::error ? Severity::error : Severity::warning,
                     .network = network,
                     .node = node.node->id,
@@ -83,48 +93,27 @@ bool inferShapes(const GraphNode& node, const std::string& network, NodeFacts& f
   return false;
 }
 
-bool countCosts(const GraphNode& node, const std::string& network, const std::vector<DataType>& types, NodeFacts& facts,
-                ParameterUses& uses, std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems) try {
-  ProgramBuilder builder(1, 1, true);
-  std::vector<TensorId> inputs;
-  std::size_t next = 0;
-  for (std::size_t port = 0; port < node.inputs.size(); ++port) {
-    if (node.inputs[port].empty()) inputs.push_back(kNoTensor);
-    for (std::size_t wire = 0; wire < node.inputs[port].size(); ++wire, ++next)
-      inputs.push_back(builder.input(std::to_string(next), facts.inputs[next].prepended(1), types[next]));
-  }
-  const Values values(node.layer->entry, node.node->values);
-  node.layer->lower({node.node->id, scopeOf(*node.node), values, inputs, builder});
-  const Program& program = builder.program();
-  for (const Operation& operation : program.operations)
-    if (operation.op->multiplyAdds)
-      facts.multiplyAdds += operation.op->multiplyAdds(program.specs(operation.inputs),
-                                                       program.specs(operation.outputs), operation.attributes);
-  for (const Parameter& parameter : program.parameters) {
-    facts.parameters += parameter.isState ? 0 : parameter.shape.elements();
-    const auto [use, isNew] =
-        uses.emplace(parameter.name, ParameterUse{parameter.shape, network, node.node->id, parameter.isState});
-    if (use->second.shape != parameter.shape) {
+void shareWeights(const GraphNode& node, const std::string& network, const LayerCost& cost, NodeFacts& facts, ParameterUses& uses,
+                  std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems) {
+  facts.parameters = 0;
+  for (const LayerCost::Weight& weight : cost.weights) {
+    const std::string name = scopeOf(*node.node) + "/" + weight.name;
+    facts.parameters += weight.isState ? 0 : weight.shape.elements();
+    const auto [use, isNew] = uses.emplace(name, ParameterUse{weight.shape, network, node.node->id, weight.isState});
+    if (use->second.shape != weight.shape) {
       problems.push_back(
           {.network = network,
            .node = node.node->id,
            .field = "shares",
            .message = fmt::format(
                "{}: its parameter '{}' is {}, but {}{} uses the same one as {}: what has one name or shares must agree",
-               clipped(node.node->id), clipped(parameter.name), parameter.shape.toString(), clipped(use->second.node),
-               clipped(use->second.network) == network ? ""
-                                                       : fmt::format(" in network '{}'", clipped(use->second.network)),
+               clipped(node.node->id), clipped(name), weight.shape.toString(), clipped(use->second.node),
+               clipped(use->second.network) == network ? "" : fmt::format(" in network '{}'", clipped(use->second.network)),
                use->second.shape.toString())});
-      return false;
+      return;
     }
-    if (!parameter.isState) own.emplace(parameter.name, parameter.shape.elements());
+    if (!weight.isState) own.emplace(name, weight.shape.elements());
   }
-  return true;
-} catch (const Error& error) {
-  problems.push_back({.network = network,
-                      .node = node.node->id,
-                      .message = fmt::format("{}: {}", clipped(node.node->id), error.message())});
-  return false;
 }
 
 }  // namespace loom

@@ -2,14 +2,15 @@
 // One node by itself: its fields against the catalogue, its shape rule, and what it costs.
 #include <map>
 
-#include "engine/network/graph.h"
+#include "engine/network/cost_memo.h"
 
 namespace loom {
 
 // More values than this in one tensor of one sample: beyond what 32-bit extents of vendor kernels can address.
 inline constexpr std::int64_t kMostValues = 2147483647;
 
-// Problems of the node's values against its entry. True when the fields can be used.
+// Problems of the node's values against its entry. True when the fields can be used: not where an expression has no value, which
+// flatten() tells.
 bool checkFields(const GraphNode& node, const std::string& network, std::vector<Problem>& problems);
 
 // What its shape rule says to these inputs; a problem when it says no. True when `facts.outputs` are known.
@@ -23,11 +24,10 @@ struct ParameterUse {
 };
 using ParameterUses = std::map<std::string, ParameterUse>;
 
-// Lowers the node alone, as in training, for one sample: parameters and multiply-adds. Parameters that other nodes use
-// too must agree in shape. `types`: whether each input is whole numbers. `own` gains the elements of each weight of
-// this network.
-bool countCosts(const GraphNode& node, const std::string& network, const std::vector<DataType>& types, NodeFacts& facts,
-                ParameterUses& uses, std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems);
+// The weights that the node's layer has, under their names: those that other nodes use too must agree in shape, or a problem says so.
+// `own` gains the elements of each weight of this network; facts.parameters is set.
+void shareWeights(const GraphNode& node, const std::string& network, const LayerCost& cost, NodeFacts& facts, ParameterUses& uses,
+                  std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems);
 
 // analyse(), with the parameters of networks that were analysed before: across a project equal names are the same
 // weights.

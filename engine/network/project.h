@@ -1,5 +1,5 @@
 #pragma once
-// A whole project as `*.loom` holds it: networks, datasets, training. Reading reports every problem with its place; writing is
+// A whole project as `*.loom` holds it: networks, units, datasets, training. Reading reports every problem with its place; writing is
 // stable and leaves out defaults, so that git shows what changed.
 #include <filesystem>
 #include <string>
@@ -45,14 +45,27 @@ struct TrainingSpec {
 
 struct Project {
   std::vector<Network> networks;
+  std::vector<Network> units;  // drawings that nodes use; their names and those of the networks differ
   std::vector<DatasetSpec> datasets;
   TrainingSpec training;
   std::string notes;
 
   const Network* network(std::string_view name) const;
   Network* network(std::string_view name);
+  const Network* unit(std::string_view name) const;
+  Network* unit(std::string_view name);
+  // A network or a unit.
+  const Network* drawing(std::string_view name) const;
+  Network* drawing(std::string_view name);
   const DatasetSpec* dataset(std::string_view name) const;
 };
+
+// The pins of a node as it is drawn, of its layer or of its unit. Of a unit: keys and labels are the ids of its Inputs and Outputs.
+struct NodePorts {
+  std::vector<Port> inputs, outputs;
+};
+// None for an unknown layer or unit.
+NodePorts portsOf(const Project& project, const Node& node);
 
 // The fields of `training` beside the updates, in the order in which a form shows them. Where `training` is a list, they stand
 // in its first element.
@@ -82,6 +95,8 @@ struct KnownColumns {
   std::map<std::string, Shape> shapes;  // of one sample, after preparation
   std::map<std::string, std::int64_t> classes;  // label columns: highest label + 1
 };
-std::vector<Problem> checkProject(const Project& project, const std::vector<KnownColumns>& columns = {});
+// `memory`: what the last call found, so that this one looks only at what changed since.
+struct AnalysisMemory;
+std::vector<Problem> checkProject(const Project& project, const std::vector<KnownColumns>& columns = {}, AnalysisMemory* memory = nullptr);
 
 }  // namespace loom

@@ -6,12 +6,9 @@
 #include "engine/base/error.h"
 #include "engine/catalogue/names.h"
 #include "engine/data/loader.h"
-#include "engine/network/column_check.h"
-#include "engine/network/graph.h"
-#include "engine/network/node_analysis.h"
+#include "engine/network/drawing_check.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
-#include "engine/network/remedies.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 
@@ -20,12 +17,11 @@ namespace {
 
 class ProjectChecker {
  public:
-  ProjectChecker(const Project& project, const std::vector<KnownColumns>& columns)
-      : m_project(project), m_columns(columns) {}
+  ProjectChecker(const Project& project, const std::vector<KnownColumns>& columns, AnalysisMemory& memory)
+      : m_project(project), m_columns(columns), m_drawings(project, memory) {}
 
   std::vector<Problem> run() {
-    checkNetworks();
-    checkSharing();
+    m_problems = m_drawings.problems();
     for (const DatasetSpec& dataset : m_project.datasets) checkDataset(dataset);
     checkTraining();
     std::stable_sort(m_problems.begin(), m_problems.end(),
@@ -63,51 +59,6 @@ class ProjectChecker {
                           .label = fmt::format("Remove {}", clipped(found.key, 30)),
                           .field = field};
       m_problems.push_back(std::move(problem));
-    }
-  }
-
-  void checkNetworks() {
-    std::set<std::string_view> names;
-    for (const Network& network : m_project.networks) {
-      if (!names.insert(network.name).second)
-        report(fmt::format("networks.{}", network.name), "two networks are called so, but names must differ");
-      m_analyses.push_back(analyse(network, m_uses));
-      auto& found = m_analyses.back().problems;
-      m_problems.insert(m_problems.end(), found.begin(), found.end());
-    }
-  }
-
-  // `shares` names a node of this or another network: of the same layer, with parameters of its own.
-  void checkSharing() {
-    std::map<std::string_view, const Node*> byId;
-    for (const Network& network : m_project.networks)
-      for (const Node& node : network.nodes) byId.emplace(node.id, &node);
-    for (const Network& network : m_project.networks) {
-      for (const Node& node : network.nodes) {
-        if (node.shares.empty()) continue;
-        const auto found = byId.find(node.shares);
-        Problem problem{.network = network.name, .node = node.id, .field = "shares"};
-        if (found == byId.end()) {
-          std::vector<std::string> ids;
-          if (m_problems.size() < 50)
-            for (const auto& [id, other] : byId) ids.emplace_back(id);
-          const std::string near = nearest(node.shares, ids);
-          problem.message =
-              fmt::format("{}: shares the parameters of '{}', but there is no such node{}", clipped(node.id),
-                          clipped(node.shares), near.empty() ? "" : fmt::format(": did you mean '{}'?", near));
-        } else if (const Node& other = *found->second; findLayer(other.layer) != findLayer(node.layer)) {
-          problem.message =
-              fmt::format("{}: is a {}, but shares the parameters of '{}', a {}: both must be of one layer",
-                          clipped(node.id), clipped(node.layer), clipped(other.id), clipped(other.layer));
-        } else if (!other.shares.empty() && other.shares != other.id) {
-          problem.message =
-              fmt::format("{}: shares the parameters of '{}', which has none of its own: it shares those of '{}'",
-                          clipped(node.id), clipped(other.id), clipped(other.shares));
-        } else {
-          continue;
-        }
-        m_problems.push_back(std::move(problem));
-      }
     }
   }
 
@@ -179,8 +130,15 @@ class ProjectChecker {
     return dataset;
   }
 
-  const Analysis& analysisOf(const Network& network) const {
-    return m_analyses[static_cast<std::size_t>(&network - m_project.networks.data())];
+  void checkColumnsOf(const Network& network, const std::string& dataset) {
+    for (Problem& problem : m_drawings.columnProblems(network, columnsOf(dataset))) {
+      // A network that is fed by training and validation set alike is told each fault once.
+      const bool told = std::any_of(m_problems.begin(), m_problems.end(), [&](const Problem& other) {
+        return other.network == problem.network && other.node == problem.node && other.field == problem.field &&
+               other.remedy.value == problem.remedy.value;
+      });
+      if (!told) m_problems.push_back(std::move(problem));
+    }
   }
 
   void checkTraining() {
@@ -198,7 +156,7 @@ class ProjectChecker {
                                  ? m_project.network(evaluated)
                                  : checkNetworkName(path + ".validation_network", evaluated);
     if (!training.validation.empty() && checkDatasetName(path + ".validation", training.validation) && network)
-      checkColumns(*network, analysisOf(*network), columnsOf(training.validation), m_problems);
+      checkColumnsOf(*network, training.validation);
     if (network) checkMonitor(path, *network);
   }
 
@@ -215,8 +173,8 @@ class ProjectChecker {
     if (update.every < 1) report(path + ".every", fmt::format("is {}, but at least 1 is possible", update.every), 1);
     const Network* network = checkNetworkName(path + ".network", update.network);
     if (!network) return;
-    const Analysis& analysis = analysisOf(*network);
-    const bool hasLoss = std::any_of(network->nodes.begin(), network->nodes.end(), [](const Node& node) {
+    const Network& flat = m_drawings.flat(*network);
+    const bool hasLoss = std::any_of(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) {
       const LayerDefinition* layer = findLayer(node.layer);
       return layer && layer->entry.category == "lossMetric" && layer->entry.field("weight");
     });
@@ -226,23 +184,21 @@ class ProjectChecker {
       // Where the loss goes is drawn on the canvas; the settings have no say in it.
       m_problems.push_back(
           {.network = network->name,
-           .message = network->nodes.empty()
-                          ? fmt::format("network '{}' is empty: add an Input, a layer and a loss", clipped(network->name))
-                          : fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or "
-                                        "MeanSquaredError",
-                                        clipped(network->name)),
-           .remedy = addLoss(*network, analysis)});
-    if (datasetInputs(*network).empty()) return;  // noise alone needs no dataset
-    if (checkDatasetName(path + ".dataset", update.dataset))
-      checkColumns(*network, analysis, columnsOf(update.dataset), m_problems);
+           .message =
+               network->nodes.empty()
+                   ? fmt::format("network '{}' is empty: add an Input, a layer and a loss", clipped(network->name))
+                   : fmt::format("network '{}' has no loss to make smaller: add one, such as SoftmaxCrossEntropy or "
+                                 "MeanSquaredError",
+                                 clipped(network->name)),
+           .remedy = m_drawings.lossRemedy(*network)});
+    if (datasetInputs(flat).empty()) return;  // noise alone needs no dataset
+    if (checkDatasetName(path + ".dataset", update.dataset)) checkColumnsOf(*network, update.dataset);
   }
 
   // A pattern that matches no weight is a slip: the update would train nothing, or decay what it should not.
   void checkPatterns(const UpdateSpec& update, const std::string& path, const Network& network) {
-    if (!analysisOf(network).sound()) return;
-    std::vector<std::string> names;
-    for (const Parameter& parameter : lower(network, {.training = true}).parameters)
-      if (!parameter.isState) names.push_back(parameter.name);
+    if (!m_drawings.isSound(network)) return;
+    const std::vector<std::string> names = m_drawings.weightNames(network);
     const auto matches = [&](const std::string& pattern) {
       return std::any_of(names.begin(), names.end(),
                          [&](const std::string& name) { return matchesPattern(pattern, name); });
@@ -291,7 +247,7 @@ class ProjectChecker {
       const std::string monitor = Values(settingsEntry(), m_project.training.settings).text("monitor");
       if (monitor == "loss") return;
       std::vector<std::string> results{"loss"};
-      for (const Node& node : network.nodes) {
+      for (const Node& node : m_drawings.flat(network).nodes) {
         const LayerDefinition* layer = findLayer(node.layer);
         if (layer && layer->entry.category == "lossMetric" && node.id != "loss") results.push_back(node.id);
       }
@@ -304,15 +260,16 @@ class ProjectChecker {
 
   const Project& m_project;
   const std::vector<KnownColumns>& m_columns;
-  std::vector<Analysis> m_analyses;
-  ParameterUses m_uses;
+  CheckedDrawings m_drawings;
   std::vector<Problem> m_problems;
 };
 
 }  // namespace
 
-std::vector<Problem> checkProject(const Project& project, const std::vector<KnownColumns>& columns) {
-  return ProjectChecker(project, columns).run();
+std::vector<Problem> checkProject(const Project& project, const std::vector<KnownColumns>& columns,
+                                  AnalysisMemory* memory) {
+  AnalysisMemory once;
+  return ProjectChecker(project, columns, memory ? *memory : once).run();
 }
 
 }  // namespace loom

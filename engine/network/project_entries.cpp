@@ -84,6 +84,20 @@ Entry settings() {
        .type = FieldType::integer,
        .defaultValue = 1,
        .hard = Range{0, 9007199254740991.0}},
+      {.key = "start_from",
+       .label = "Start from",
+       .help = "A .safetensors file of weights, or the folder of a run, with which training begins instead of random numbers. Tensors are "
+               "found by name, by the same path in another spelling (layer1.0.conv1.weight), and by shape in the order of the network; "
+               "what is not found begins as usual. Absent: random numbers.",
+       .type = FieldType::file,
+       .defaultValue = nullptr,
+       .optional = true,
+       .absent = "random"},
+      {.key = "start_from_parameters",
+       .label = "Of these weights",
+       .help = "Patterns of the names of the weights that are taken from there, such as stage*/*; empty: all.",
+       .type = FieldType::texts,
+       .defaultValue = Json::array()},
       // Numbers.
       {.key = "precision",
        .label = "Precision",
@@ -94,6 +108,13 @@ Entry settings() {
                    {"bf16", "16 bits, bfloat",
                     "The range of 32 bits and three digits in products; about twice as fast where the machine has it."},
                    {"f16", "16 bits, half", "A small range: the loss is scaled. For GPUs."}}},
+      {.key = "tf32",
+       .label = "TF32",
+       .help = "On GPUs: numbers of 32 bits are rounded to 11 before they are multiplied in convolutions and products "
+               "(about three digits), and summed in 32 as before; several times as fast there. Concerns what is "
+               "multiplied in 32 bits only. A processor ignores it.",
+       .type = FieldType::boolean,
+       .defaultValue = false},
       {.key = "clip_norm",
        .label = "Clip norm",
        .help = "Scales the gradient of a step down to this norm where it is longer, over all weights together. Absent: "
@@ -268,6 +289,11 @@ Entry dataset() {
                    .type = FieldType::file,
                    .defaultValue = nullptr,
                    .important = true},
+                  {.key = "origin",
+                   .label = "Origin",
+                   .help = "Where the CSV comes from or how to make it; told where it is not there.",
+                   .type = FieldType::text,
+                   .defaultValue = ""},
                   {.key = "first_row",
                    .label = "First row",
                    .help = "Leaves out the rows before; negative counts from the end: −5000 takes the last 5,000.",

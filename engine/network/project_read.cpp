@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/catalogue/text.h"
-#include "engine/network/graph.h"
+#include "engine/network/form_reader.h"
 #include "engine/network/project.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
@@ -13,7 +13,7 @@
 namespace loom {
 namespace {
 
-class ProjectReader {
+class ProjectReader : private FormReader {
  public:
   ReadProject read(const Json& file, const std::string& name) {
     if (!file.is_object())
@@ -33,61 +33,24 @@ class ProjectReader {
           fmt::format("{}: the format's version is {}, but this Gradloom reads up to {}: it was made by a newer one",
                       name, shown(*version), kProjectVersion));
     m_result.readable = true;
-    onlyKeys(file, "", {"loom", "notes", "networks", "datasets", "training"});
+    onlyKeys(file, "", {"loom", "notes", "networks", "units", "datasets", "training"});
     text(file, "", "notes", m_result.project.notes);
-    if (const Json* networks = child(file, "", "networks", Json::value_t::object))
-      for (const auto& [key, value] : networks->items()) readNetwork(key, value);
+    readDrawings(file, m_result.project, m_problems);
     if (const Json* datasets = child(file, "", "datasets", Json::value_t::object))
       for (const auto& [key, value] : datasets->items()) readDataset(key, value);
     readTraining(file);
+    m_result.problems = std::move(m_problems);
     return std::move(m_result);
   }
 
   ReadProject unreadable(std::string field, std::string message) {
     m_result.readable = false;
     report(std::move(field), std::move(message));
+    m_result.problems = std::move(m_problems);
     return std::move(m_result);
   }
 
  private:
-  void report(std::string field, std::string message, std::string network = {}, std::string node = {}) {
-    m_result.problems.push_back({.network = std::move(network),
-                                 .node = std::move(node),
-                                 .field = std::move(field),
-                                 .message = std::move(message)});
-  }
-
-  static std::string join(const std::string& path, std::string_view key) {
-    return path.empty() ? clipped(key) : path + "." + clipped(key);
-  }
-
-  static std::string_view nameOf(Json::value_t type) {
-    return type == Json::value_t::object ? "an object" : type == Json::value_t::array ? "a list" : "a text";
-  }
-
-  // The value under `key` when it is there and of the type; a problem when it is of another.
-  const Json* child(const Json& object, const std::string& path, const char* key, Json::value_t type) {
-    const auto found = object.find(key);
-    if (found == object.end()) return nullptr;
-    if (found->type() == type) return &*found;
-    report(join(path, key), fmt::format("{} is {}, but {} is wanted", join(path, key), shown(*found), nameOf(type)));
-    return nullptr;
-  }
-
-  bool text(const Json& object, const std::string& path, const char* key, std::string& into) {
-    const Json* found = child(object, path, key, Json::value_t::string);
-    if (found) into = found->get<std::string>();
-    return found != nullptr;
-  }
-
-  void onlyKeys(const Json& object, const std::string& path, const std::vector<std::string>& known,
-                std::string_view network = {}, const std::vector<std::string>& elsewhere = {}) {
-    for (const auto& [key, value] : object.items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      report(join(path, key), (path.empty() ? "" : path + ": ") + unknownKey(key, known, elsewhere), std::string(network));
-    }
-  }
-
   // What stands a floor below an update, by its path: of the optimizer and the schedule that are chosen.
   static std::vector<std::string> keysBelow(const Json& update) {
     std::vector<std::string> keys;
@@ -104,103 +67,6 @@ class ProjectReader {
     if (const auto* schedule = findSchedule(chosen("schedule", usual.schedule))) add("schedule", schedule->entry);
     add("warmup", warmupEntry());
     return keys;
-  }
-
-  void checkName(const std::string& kind, const std::string& name, const std::string& path) {
-    if (!isValidId(name))
-      report(path, fmt::format("'{}' is no name for a {}: a letter, then letters, digits, '_' and '-', at most 128",
-                               clipped(name), kind));
-  }
-
-  void readNetwork(const std::string& name, const Json& json) {
-    const std::string path = join("networks", name);
-    Network& network = m_result.project.networks.emplace_back();
-    network.name = name;
-    checkName("network", name, path);
-    if (!json.is_object())
-      return report(path, fmt::format("{} is {}, but an object with nodes and edges is wanted", path, shown(json)),
-                    name);
-    onlyKeys(json, path, {"nodes", "edges"}, name);
-    if (const Json* nodes = child(json, path, "nodes", Json::value_t::array))
-      for (std::size_t i = 0; i < nodes->size(); ++i)
-        readNode(network, (*nodes)[i], fmt::format("{}.nodes[{}]", path, i));
-    if (const Json* edges = child(json, path, "edges", Json::value_t::array))
-      for (std::size_t i = 0; i < edges->size(); ++i)
-        readEdge(network, (*edges)[i], fmt::format("{}.edges[{}]", path, i));
-    m_ids.clear();
-  }
-
-  void readNode(Network& network, const Json& json, const std::string& path) {
-    if (!json.is_object())
-      return report(path, fmt::format("{} is {}, but an object with id and layer is wanted", path, shown(json)),
-                    network.name);
-    Node node;
-    const bool named = text(json, path, "id", node.id);
-    if (!text(json, path, "layer", node.layer)) {
-      if (!json.contains("layer"))
-        report(join(path, "layer"), fmt::format("{}: the key 'layer' is missing", path), network.name, node.id);
-      return;
-    }
-    const LayerDefinition* layer = findLayer(node.layer);
-    if (layer) node.layer = layer->entry.id;  // an alias
-    if (!named || m_ids.count(node.id)) {
-      const std::string was = node.id;
-      node.id = freeId(layer, named ? was : std::string("node"));
-      report(join(path, "id"),
-             named ? fmt::format("{}: two nodes are called '{}', but names must differ; this one is read as '{}'", path,
-                                 clipped(was), clipped(node.id))
-                   : fmt::format("{}: {}; the node is read as '{}'", path,
-                                 json.contains("id") ? "'id' is no text" : "the key 'id' is missing", clipped(node.id)),
-             network.name, node.id);
-    }
-    text(json, path, "shares", node.shares);
-    readPlace(json, path, node);
-    Json values = Json::object();
-    for (const auto& [key, value] : json.items())
-      if (key != "id" && key != "layer" && key != "at" && key != "shares") values[key] = value;
-    node.values = layer ? withoutDefaults(layer->entry, values) : std::move(values);
-    m_ids.emplace(node.id, layer);
-    network.nodes.push_back(std::move(node));
-  }
-
-  std::string freeId(const LayerDefinition* layer, const std::string& wanted) const {
-    const std::string base = isValidId(wanted) && wanted.size() < 100 ? wanted : layer ? "node" : "unknown";
-    std::string id = base;
-    for (std::size_t number = 2; m_ids.count(id); ++number) id = fmt::format("{}_{}", base, number);
-    return id;
-  }
-
-  void readPlace(const Json& json, const std::string& path, Node& node) {
-    const auto at = json.find("at");
-    if (at == json.end()) return;
-    const auto usable = [](const Json& value) { return value.is_number() && std::abs(value.get<double>()) <= 1e7; };
-    if (!at->is_array() || at->size() != 2 || !usable((*at)[0]) || !usable((*at)[1])) {
-      return report(
-          join(path, "at"),
-          fmt::format("{}: 'at' is {}, but the place of its centre is wanted, such as [120, 60]", path, shown(*at)));
-    }
-    node.x = (*at)[0].get<double>();
-    node.y = (*at)[1].get<double>();
-    node.placed = true;
-  }
-
-  void readEdge(Network& network, const Json& json, const std::string& path) {
-    if (!json.is_array() || json.size() != 2 || !json[0].is_string() || !json[1].is_string())
-      return report(
-          path,
-          fmt::format("{} is {}, but two names are wanted, such as [\"conv1\", \"relu1\"] or [\"y\", \"loss.target\"]",
-                      path, shown(json)),
-          network.name);
-    const auto endpoint = [&](const Json& value, bool isInput) {
-      const std::string& name = value.get_ref<const std::string&>();
-      const auto dot = name.find('.');
-      if (dot != std::string::npos) return Endpoint{name.substr(0, dot), name.substr(dot + 1)};
-      const auto found = m_ids.find(name);
-      const LayerDefinition* layer = found == m_ids.end() ? nullptr : found->second;
-      const std::vector<Port>* ports = layer ? isInput ? &layer->entry.inputs : &layer->entry.outputs : nullptr;
-      return Endpoint{name, ports && !ports->empty() ? (*ports)[0].key : isInput ? "input" : "output"};
-    };
-    network.edges.push_back({endpoint(json[0], false), endpoint(json[1], true)});
   }
 
   void readDataset(const std::string& name, const Json& json) {
@@ -339,7 +205,6 @@ class ProjectReader {
   }
 
   ReadProject m_result;
-  std::map<std::string, const LayerDefinition*> m_ids;  // of the network that is being read
 };
 
 }  // namespace
@@ -352,6 +217,25 @@ const Network* Project::network(std::string_view name) const {
 
 Network* Project::network(std::string_view name) {
   return const_cast<Network*>(std::as_const(*this).network(name));
+}
+
+const Network* Project::unit(std::string_view name) const {
+  for (const Network& unit : units)
+    if (unit.name == name) return &unit;
+  return nullptr;
+}
+
+Network* Project::unit(std::string_view name) {
+  return const_cast<Network*>(std::as_const(*this).unit(name));
+}
+
+const Network* Project::drawing(std::string_view name) const {
+  const Network* found = network(name);
+  return found ? found : unit(name);
+}
+
+Network* Project::drawing(std::string_view name) {
+  return const_cast<Network*>(std::as_const(*this).drawing(name));
 }
 
 const DatasetSpec* Project::dataset(std::string_view name) const {

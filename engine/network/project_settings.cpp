@@ -34,7 +34,7 @@ void applyOne(Json& project, const std::string& setting) {
                "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1", setting);
   const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
   std::vector<std::string> path = splitPath(key);
-  static const std::vector<std::string> own{"networks", "datasets", "training", "notes"};
+  static const std::vector<std::string> own{"networks", "units", "datasets", "training", "notes"};
   if (std::find(own.begin(), own.end(), path.front()) == own.end()) path.insert(path.begin(), "training");
   Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) value = text;

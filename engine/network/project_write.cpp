@@ -4,6 +4,7 @@
 #include "engine/base/files.h"
 #include "engine/network/graph.h"
 #include "engine/network/project.h"
+#include "engine/network/unit_values.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 
@@ -21,29 +22,91 @@ void append(Json& to, const Json& fields) {
   for (const auto& [key, value] : fields.items()) to[key] = value;
 }
 
-Json writeNode(const Node& node) {
-  const LayerDefinition* layer = findLayer(node.layer);
-  Json json{{"id", node.id}, {"layer", layer ? layer->entry.id : node.layer}};
+Json writeNode(const Project& project, const Node& node) {
+  const LayerDefinition* layer = node.unit.empty() ? findLayer(node.layer) : nullptr;
+  const Network* unit = node.unit.empty() ? nullptr : project.unit(node.unit);
+  Json json{{"id", node.id}};
+  if (node.unit.empty())
+    json["layer"] = layer ? layer->entry.id : node.layer;
+  else
+    json["unit"] = node.unit;
   if (!node.shares.empty()) json["shares"] = node.shares;
-  append(json, layer ? withoutDefaults(layer->entry, node.values) : node.values);
+  append(json, layer  ? withoutDefaults(layer->entry, node.values)
+               : unit ? withoutDefaults(*unit, node.values)
+                      : node.values);
+  if (!node.unit.empty() && isRepeated(node.repeat)) json["repeat"] = node.repeat;
+  if (!node.group.empty()) json["group"] = node.group;
   if (node.placed && std::abs(node.x) <= 1e7 && std::abs(node.y) <= 1e7)
     json["at"] = {coordinate(node.x), coordinate(node.y)};
   return json;
 }
 
-Json writeNetwork(const Network& network) {
+Json writeArgument(const Argument& argument) {
+  if (argument.label.empty() && argument.help.empty()) return argument.defaultValue;
+  Json json = Json::object();
+  if (!argument.defaultValue.is_null()) json["default"] = argument.defaultValue;
+  if (!argument.label.empty()) json["label"] = argument.label;
+  if (!argument.help.empty()) json["help"] = argument.help;
+  return json;
+}
+
+Json writeGroup(const Group& group) {
+  Json json{{"id", group.id}};
+  if (!group.title.empty()) json["title"] = group.title;
+  if (!group.colour.empty()) json["colour"] = group.colour;
+  if (!group.parent.empty()) json["parent"] = group.parent;
+  if (group.folded) json["folded"] = true;
+  if (isRepeated(group.repeat)) json["repeat"] = group.repeat;
+  if (group.counter != Group().counter) json["counter"] = group.counter;
+  return json;
+}
+
+Json writeComment(const Comment& comment) {
+  const Comment usual;
+  Json json{{"id", comment.id}};
+  if (!comment.text.empty()) json["text"] = comment.text;
+  if (!comment.colour.empty()) json["colour"] = comment.colour;
+  json["at"] = {coordinate(comment.x), coordinate(comment.y)};
+  if (comment.width != usual.width || comment.height != usual.height)
+    json["size"] = {coordinate(comment.width), coordinate(comment.height)};
+  return json;
+}
+
+// "stage1", or "stage1.mask" where the pin is not the first one of its node.
+std::string pinText(const Endpoint& endpoint, const NodePorts& ports, bool isInput) {
+  const std::vector<Port>& side = isInput ? ports.inputs : ports.outputs;
+  const std::string_view first = !side.empty() ? std::string_view(side[0].key) : isInput ? "input" : "output";
+  return endpoint.port.empty() || endpoint.port == first ? endpoint.node : endpoint.node + "." + endpoint.port;
+}
+
+Json writeDrawing(const Project& project, const Network& network) {
   std::map<std::string_view, const LayerDefinition*> layers;
-  for (const Node& node : network.nodes) layers.emplace(node.id, findLayer(node.layer));
-  const auto layerOf = [&](const Endpoint& endpoint) {
+  std::map<std::string_view, NodePorts> units;
+  for (const Node& node : network.nodes) {
+    if (node.unit.empty())
+      layers.emplace(node.id, findLayer(node.layer));
+    else
+      units.emplace(node.id, portsOf(project, node));
+  }
+  const auto text = [&](const Endpoint& endpoint, bool isInput) {
+    if (const auto unit = units.find(endpoint.node); unit != units.end())
+      return pinText(endpoint, unit->second, isInput);
     const auto found = layers.find(endpoint.node);
-    return found == layers.end() ? nullptr : found->second;
+    return endpointText(endpoint, found == layers.end() ? nullptr : found->second, isInput);
   };
-  Json nodes = Json::array(), edges = Json::array();
-  for (const Node& node : network.nodes) nodes.push_back(writeNode(node));
-  for (const Edge& edge : network.edges)
-    edges.push_back(
-        {endpointText(edge.from, layerOf(edge.from), false), endpointText(edge.to, layerOf(edge.to), true)});
-  return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
+  Json json = Json::object();
+  if (!network.arguments.empty()) json["arguments"] = Json::object();
+  for (const Argument& argument : network.arguments) json["arguments"][argument.name] = writeArgument(argument);
+  Json nodes = Json::array(), edges = Json::array(), groups = Json::array(), comments = Json::array();
+  for (const Node& node : network.nodes) nodes.push_back(writeNode(project, node));
+  for (const Edge& edge : network.edges) edges.push_back({text(edge.from, false), text(edge.to, true)});
+  for (const Group& group : network.groups) groups.push_back(writeGroup(group));
+  for (const Comment& comment : network.comments) comments.push_back(writeComment(comment));
+  json["nodes"] = std::move(nodes);
+  json["edges"] = std::move(edges);
+  if (!groups.empty()) json["groups"] = std::move(groups);
+  if (!comments.empty()) json["comments"] = std::move(comments);
+  return json;
 }
 
 Json writeDataset(const DatasetSpec& dataset) {
@@ -102,7 +165,9 @@ std::string writeProject(const Project& project) try {
   Json file{{"loom", kProjectVersion}};
   if (!project.notes.empty()) file["notes"] = project.notes;
   file["networks"] = Json::object();
-  for (const Network& network : project.networks) file["networks"][network.name] = writeNetwork(network);
+  for (const Network& network : project.networks) file["networks"][network.name] = writeDrawing(project, network);
+  if (!project.units.empty()) file["units"] = Json::object();
+  for (const Network& unit : project.units) file["units"][unit.name] = writeDrawing(project, unit);
   if (!project.datasets.empty()) file["datasets"] = Json::object();
   for (const DatasetSpec& dataset : project.datasets) file["datasets"][dataset.name] = writeDataset(dataset);
   Json training = writeTraining(project.training);

@@ -12,6 +12,12 @@ TensorId emitCopy(ProgramBuilder& builder, TensorId x) {
   return builder.add("scale", {x}, {{"factor", 1.0}, {"offset", 0.0}});
 }
 
+Operation scaledOperation(TensorId factor, const std::vector<TensorId>& from, std::vector<TensorId> to) {
+  Operation operation{.op = &findOp("scale_all"), .inputs = {factor}, .outputs = std::move(to), .attributes = {}};
+  operation.inputs.insert(operation.inputs.end(), from.begin(), from.end());
+  return operation;
+}
+
 Operation exchangeOperation(std::vector<TensorId> gradients, std::int64_t bucket, TensorId done) {
   Operation operation{.op = &findOp("all_reduce"),
                       .inputs = std::move(gradients),

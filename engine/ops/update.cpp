@@ -5,6 +5,7 @@
 //   2. gradients are scaled by min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of squares)
 //   3. a rule that measures answers each tensor's trust ratio; others, and tensors that are not `scaled`, have 1
 //   4. the rule on every element
+//   5. states behind the tensors take the values that are given with them
 #include "engine/ops/update.h"
 
 #include <cmath>
@@ -81,6 +82,13 @@ UpdateSettings updateSettings(const Attributes& attributes) {
   return settings;
 }
 
+std::vector<StateOfUpdate> statesOf(const UpdateSettings& settings, std::size_t inputs) {
+  std::vector<StateOfUpdate> states;
+  for (std::size_t at = kFirstTensor + settings.tensors.size() * (2 + settings.slots); at + 1 < inputs; at += 2)
+    states.push_back({at, at + 1});
+  return states;
+}
+
 namespace update_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
@@ -92,9 +100,15 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   if (inputs[3].type != DataType::f64) throwError(ErrorCode::badProject, "the squares must hold f64");
   ops::needShape("the squares", inputs[3], Shape{tensors});
   const std::size_t wanted = settings.tensors.size() * (2 + settings.slots);
-  if (inputs.size() != kFirstTensor + wanted)
-    throwError(ErrorCode::badProject, "{} of {} tensors takes {} of each, {} in all, but {} are given",
+  if (inputs.size() < kFirstTensor + wanted || (inputs.size() - kFirstTensor - wanted) % 2 != 0)
+    throwError(ErrorCode::badProject,
+               "{} of {} tensors takes {} of each, {} in all, and two for each state behind them, but {} are given",
                attributes.text("rule"), tensors, 2 + settings.slots, wanted, inputs.size() - kFirstTensor);
+  for (const StateOfUpdate& one : statesOf(settings, inputs.size())) {
+    ops::needFloat("the state", inputs[one.state]);
+    ops::needFloat("what a state becomes", inputs[one.becomes]);
+    ops::needSameShape("what a state becomes", inputs[one.becomes], "the state", inputs[one.state]);
+  }
   for (const UpdateOfTensor& tensor : settings.tensors) {
     ops::needFloat("the weight", inputs[tensor.weight]);
     for (std::size_t i = tensor.gradient; i < tensor.firstSlot + settings.slots; ++i) {
@@ -106,7 +120,7 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   return {{Shape{tensors}, DataType::f64}};
 }
 
-std::vector<int> updatesOf(std::size_t, const Attributes& attributes) {
+std::vector<int> updatesOf(std::size_t inputs, const Attributes& attributes) {
   const UpdateSettings settings = updateSettings(attributes);
   std::vector<int> places;
   for (const UpdateOfTensor& tensor : settings.tensors) {
@@ -114,6 +128,7 @@ std::vector<int> updatesOf(std::size_t, const Attributes& attributes) {
     for (std::size_t slot = 0; slot < settings.slots; ++slot)
       places.push_back(static_cast<int>(tensor.firstSlot + slot));
   }
+  for (const StateOfUpdate& one : statesOf(settings, inputs)) places.push_back(static_cast<int>(one.state));
   return places;
 }
 
@@ -144,6 +159,9 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     }
     settings.rule->update(range, scalars);
   }
+  std::size_t updated = 1 + settings.tensors.size() * (1 + settings.slots);
+  for (const StateOfUpdate& one : statesOf(settings, inputs.size()))
+    outputs[updated++].values = inputs[one.becomes]->values;
 }
 
 }  // namespace update_op

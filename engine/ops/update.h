@@ -20,11 +20,18 @@ struct UpdateOfTensor {
   bool scaled;  // by its trust ratio, where the rule has one
 };
 
+// A state that takes the value of another tensor where the update is made: places among the inputs.
+struct StateOfUpdate {
+  std::size_t state, becomes;
+};
+
 struct UpdateSettings {
   std::unique_ptr<Optimizer> rule;
   std::size_t slots = 0;
   std::vector<UpdateOfTensor> tensors;
 };
+// Those of an operation with so many inputs.
+std::vector<StateOfUpdate> statesOf(const UpdateSettings& settings, std::size_t inputs);
 
 inline UpdateInputs updateInputs(const std::vector<TensorId>& inputs) {
   return {inputs[0], inputs[1], inputs[2], inputs[3]};

@@ -1,6 +1,7 @@
 // Where gradients leave for other ranks, and whose samples batch statistics are taken of.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/ops/emissions.h"
@@ -21,9 +22,52 @@ std::map<std::string, std::size_t> completions(const Program& program) {
 
 }  // namespace
 
+std::vector<std::string> averagedStates(const Program& program) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.isState && program.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor)
+      names.push_back(parameter.name);
+  return names;
+}
+
+// All that reads or changes a state works on a copy of it.
+void averageStates(Program& program) {
+  std::set<TensorId> changed;
+  for (const Operation& operation : program.operations)
+    for (const int k : updatedInputs(*operation.op, operation.inputs.size(), operation.attributes))
+      if (const TensorId id = operation.inputs[static_cast<std::size_t>(k)];
+          program.tensor(id).role == TensorRole::state)
+        changed.insert(id);
+  if (changed.empty()) return;
+  const auto append = [&program](Tensor tensor) {
+    program.tensors.push_back(std::move(tensor));
+    return static_cast<TensorId>(program.tensors.size() - 1);
+  };
+  const std::vector<TensorId> states(changed.begin(), changed.end());
+  std::map<TensorId, TensorId> copyOf;
+  std::vector<TensorId> copies, parts;
+  for (const TensorId id : states) {
+    const std::string name = program.tensor(id).name;
+    const Shape shape = program.tensor(id).shape;
+    copies.push_back(append({.name = "statistics", .shape = shape}));
+    copyOf.emplace(id, copies.back());
+    parts.push_back(append({.name = name, .shape = shape, .role = TensorRole::parameterGradient}));
+  }
+  for (Operation& operation : program.operations)
+    for (TensorId& id : operation.inputs)
+      if (const auto copy = copyOf.find(id); copy != copyOf.end()) id = copy->second;
+  TensorId share = program.findTensor(kLossScaleScalar, TensorRole::scalar);
+  if (share == kNoTensor) share = append({.name = kLossScaleScalar, .shape = {}, .role = TensorRole::scalar});
+  program.operations.insert(program.operations.begin(), scaledOperation(kNoTensor, states, copies));
+  program.operations.push_back(scaledOperation(share, copies, std::move(parts)));
+  program.operations.back().backward = true;
+}
+
 std::vector<std::vector<std::string>> planBuckets(const Program& program, std::size_t threshold) {
   std::vector<std::pair<std::size_t, std::string>> order;
-  for (const auto& [name, at] : completions(program)) order.emplace_back(at, name);
+  const std::vector<std::string> states = averagedStates(program);
+  for (const auto& [name, at] : completions(program))
+    if (std::find(states.begin(), states.end(), name) == states.end()) order.emplace_back(at, name);
   std::sort(order.begin(), order.end());
   // A network that would fit into one bucket would be exchanged only behind its whole backward part.
   constexpr std::size_t kShares = 4, kSmall = 64 << 10;
@@ -45,6 +89,7 @@ std::vector<std::vector<std::string>> planBuckets(const Program& program, std::s
     buckets.back().push_back(name);
     open += bytes;
   }
+  if (!states.empty()) buckets.push_back(states);
   return buckets;
 }
 

@@ -17,9 +17,17 @@ void simplify(Program& program);
 // Gradients that travel together, by parameter name, in the order in which the backward part completes them: a bucket
 // is closed when the next gradient would make it larger than `threshold` bytes, or than a quarter of all (but not below
 // 64 KiB), so that the exchange begins while the backward part runs; 0 gives every gradient a bucket of its own.
+// Averaged states are a bucket of their own, the last.
 std::vector<std::vector<std::string>> planBuckets(const Program& program, std::size_t threshold);
 // Puts an all_reduce behind the operation that completes each bucket. A bucket is exchanged after those before it.
 void exchangeGradients(Program& program, const std::vector<std::vector<std::string>>& buckets);
+
+// For a step of several shards: what operations make of the program's states (running mean and variance) is, times the
+// scalar "loss_scale", the shard's part of their mean over the step, and is delivered as their gradients are; the
+// states stay as they were until an optimizer's step puts the mean in their place. Before exchangeGradients().
+void averageStates(Program& program);
+// The names of the states that it did so with.
+std::vector<std::string> averagedStates(const Program& program);
 
 enum class BatchStatistics {
   perShard,      // mean and variance of the samples that are computed at once

@@ -124,7 +124,7 @@ void Repetition::describe(Unit& unit) const {
   for (const TensorId id : unit.readsAgain) moved += at(m_bytes, id);
   for (const TensorId id : unit.writes) {
     if (!contains(made, id)) continue;
-    if (at(m_isResult, id) || m_program.tensor(id).role != TensorRole::intermediate) {
+    if (at(m_isResult, id) || at(m_changing, id) || m_program.tensor(id).role != TensorRole::intermediate) {
       unit.again.clear();
       return;
     }

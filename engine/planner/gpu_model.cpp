@@ -108,7 +108,7 @@ GpuEfficiency assumedEfficiency() {
   const auto of = [&](StageKind kind) -> Kind& { return made.kinds[static_cast<std::size_t>(kind)]; };
   of(StageKind::convolution) = {.bandwidth = 0.80, .f32 = 0.70, .tf32 = 0.50, .bf16 = 0.60, .f16 = 0.60};
   of(StageKind::product) = {.bandwidth = 0.80, .f32 = 0.80, .tf32 = 0.60, .bf16 = 0.70, .f16 = 0.70};
-  of(StageKind::attention) = {.bandwidth = 0.80, .f32 = 0.50, .tf32 = 0.40, .bf16 = 0.40, .f16 = 0.40};
+  of(StageKind::attention) = {.bandwidth = 0.80, .f32 = 0.50, .tf32 = 0.40, .bf16 = 0.25, .f16 = 0.25};
   of(StageKind::recurrence) = {.bandwidth = 0.50, .f32 = 0.30, .tf32 = 0.20, .bf16 = 0.20, .f16 = 0.20};
   of(StageKind::memory).bandwidth = of(StageKind::update).bandwidth = 0.85;
   return made;

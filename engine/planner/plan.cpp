@@ -4,9 +4,11 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/network/flatten.h"
 #include "engine/network/pattern.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/passes/differentiate.h"
+#include "engine/passes/passes.h"
 #include "engine/program/builder.h"
 #include "engine/program/memory_plan.h"
 
@@ -32,6 +34,12 @@ int slotsOf(const Json& optimizer, std::string& name) {
   return static_cast<int>(definition->make(Values(definition->entry, optimizer))->slots().size());
 }
 
+// Of running statistics: where a step has several passes, what they become stands beside them.
+std::int64_t stateBytes(const Program& program, const Parameter& state) {
+  const bool averaged = program.findTensor(state.name, TensorRole::parameterGradient) != kNoTensor;
+  return state.shape.elements() * kFloat * (averaged ? 2 : 1);
+}
+
 }  // namespace
 
 std::int64_t CostPlan::totalBytes() const {
@@ -52,7 +60,7 @@ CostPlan planCosts(const Program& program, const StepMemory& memory,
   for (const Parameter& parameter : program.parameters) {
     const std::int64_t elements = parameter.shape.elements();
     if (parameter.isState) {
-      plan.stateBytes += elements * kFloat;
+      plan.stateBytes += stateBytes(program, parameter);
       continue;
     }
     plan.parameters += elements;
@@ -73,8 +81,9 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
   ProjectPlan plan;
   std::set<std::string> counted;
   const Values settings(settingsEntry(), project.training.settings);
+  const FlatNetworks networks(project);
   for (const UpdateSpec& update : project.training.updates) {
-    const Network* network = project.network(update.network);
+    const Network* network = networks.find(update.network);
     if (!network) throwError(ErrorCode::badProject, "training: there is no network '{}'", update.network);
     UpdatePlan planned;
     planned.network = update.network;
@@ -88,7 +97,8 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
 
     ProgramBuilder builder(lower(*network, {.batch = planned.shard, .training = true}));
     differentiate(builder, [&](const Parameter& parameter) { return isWanted(update, parameter); });
-    const Program program = builder.take();
+    Program program = builder.take();
+    if (planned.passes > 1) averageStates(program);
     planned.cost = planCosts(
         program, memoryOf(program),
         [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; }, planned.passes);
@@ -96,8 +106,12 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
     CostPlan& total = plan.total;
     for (const Parameter& parameter : program.parameters) {
       if (!counted.insert(parameter.name).second) continue;
-      (parameter.isState ? total.stateBytes : total.weightBytes) += parameter.shape.elements() * kFloat;
-      if (!parameter.isState) total.parameters += parameter.shape.elements();
+      if (parameter.isState) {
+        total.stateBytes += stateBytes(program, parameter);
+        continue;
+      }
+      total.weightBytes += parameter.shape.elements() * kFloat;
+      total.parameters += parameter.shape.elements();
     }
     total.gradientBytes = total.weightBytes;
     total.optimizerBytes += planned.cost.optimizerBytes;

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "engine/catalogue/entry.h"
-#include "engine/network/network.h"
+#include "engine/network/flatten.h"
 
 namespace loom {
 namespace {
@@ -112,7 +112,8 @@ class RunAdviser {
   void statistics() {
     const Network* network = m_project.network(m_update.network);
     if (!network || m_settings.text("batch_statistics") == "synchronised") return;
-    const bool normalises = std::any_of(network->nodes.begin(), network->nodes.end(), [](const Node& node) { return node.layer == "BatchNormalization"; });
+    const std::vector<Node> layers = flatten(m_project, *network).network.nodes;
+    const bool normalises = std::any_of(layers.begin(), layers.end(), [](const Node& node) { return node.layer == "BatchNormalization"; });
     const std::int64_t shard = m_batch / std::max<std::int64_t>(1, m_outlook.ranks * m_settings.integer("accumulate"));
     if (!normalises || shard >= kNoisyShard || m_batch < kSmallBatch) return;
     RunFinding& found = find(RunFinding::Severity::warning, Rule::noisyStatistics);

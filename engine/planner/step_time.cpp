@@ -13,6 +13,7 @@ StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t bat
     step.uploaded += times * cost.uploaded;
     for (const StageCost& stage : cost.stages) {
       const double seconds = secondsOf(stage, gpu, efficiency);
+      step.tf32 |= stage.tf32;
       step.stages.push_back({stage, update, times, seconds});
       OpTime& op = ops[stage.op];
       op.stages += times;

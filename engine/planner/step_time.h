@@ -33,6 +33,7 @@ struct StepPrediction {
   GpuModel gpu;
   GpuEfficiency efficiency;
   DataType precision = DataType::f32;
+  bool tf32 = false;                       // some f32 factors are rounded
   std::int64_t batch = 0;                  // samples of a step
   double uploaded = 0, uploadSeconds = 0;  // inputs from the host, meanwhile: a step is as long as the longer
   std::vector<OpTime> ops;                 // the longest first

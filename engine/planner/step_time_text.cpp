@@ -67,8 +67,8 @@ std::string efficiencies(const StepPrediction& step) {
 
 std::string toText(const StepPrediction& step, const CostPlan& memory) {
   const std::int64_t taken = memory.totalBytes();
-  std::string text = fmt::format("a step of {} samples in {} on {}: {}\n", groupedText(step.batch),
-                                 toString(step.precision), step.gpu.name, kPredicted);
+  std::string text = fmt::format("a step of {} samples in {}{} on {}: {}\n", groupedText(step.batch),
+                                 toString(step.precision), step.tf32 ? " (tf32)" : "", step.gpu.name, kPredicted);
   text += table(step);
   text += fmt::format("  {:<36}{:>20}, {}\n", "a step", time(step.seconds), kPredicted);
   text += fmt::format("  {:<36}{:>20}, {}\n", "samples a second", groupedText(std::llround(step.samplesPerSecond())),
@@ -103,6 +103,7 @@ Json toJson(const StepPrediction& step, const CostPlan& memory) {
   return {{"device", step.gpu.name},
           {"word", kPredicted},
           {"precision", toString(step.precision)},
+          {"tf32", step.tf32},
           {"batch", step.batch},
           {"step_seconds", step.seconds},
           {"samples_per_second", step.samplesPerSecond()},

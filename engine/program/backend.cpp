@@ -29,7 +29,7 @@ StoredTensor* storedTensor(ParameterStore& store, const Tensor& tensor) {
     case TensorRole::state:
       return &store.at(tensor.name).value;
     case TensorRole::parameterGradient:
-      return &store.at(tensor.name).gradient;
+      return &store.gradient(tensor.name);
     case TensorRole::slot: {
       const auto [parameter, slot] = parameterAndSlot(tensor.name);
       return &store.slot(parameter, slot);

@@ -25,6 +25,9 @@ struct Recomputation {
 
 struct CompileOptions {
   DataType precision = DataType::f32;
+  // Factors of products and convolutions that stand in f32 may be rounded to TF32's 11 bits, where the machine has it;
+  // processors have none and compute the same with and without.
+  bool tf32 = false;
   int threads = 0;                     // 0 = as many as the affinity mask allows
   // Bytes of what lives during a step alone (Extent::shared) where the program has a backward part: what does not fit
   // is computed again, with the same bits. 0 = no limit. One that cannot be kept is Error(badProject).

@@ -61,6 +61,18 @@ int BufferPlan::shared(const std::string& key, std::size_t bytes) {
   return found != m_shared.end() ? found->second : m_shared.emplace(key, make(bytes)).first->second;
 }
 
+void BufferPlan::takeBack(Mark mark) {
+  while (m_buffers.size() > mark.buffers) m_buffers.pop_back();
+  m_overwrites.resize(mark.overwrites);
+  m_versions = std::move(mark.versions);
+  m_shared = std::move(mark.shared);
+}
+
+void BufferPlan::lend(std::byte* const* slot, std::byte* at) {
+  for (Buffer& buffer : m_buffers)
+    if (&buffer.address == slot) buffer.address = at;
+}
+
 int BufferPlan::root(int buffer) const {
   while (m_buffers[static_cast<std::size_t>(buffer)].mergedInto >= 0)
     buffer = m_buffers[static_cast<std::size_t>(buffer)].mergedInto;

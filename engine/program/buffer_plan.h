@@ -72,6 +72,17 @@ class BufferPlan {
   int shared(const std::string& key, std::size_t bytes);
   bool hasShared(const std::string& key) const { return m_shared.count(key) != 0; }
 
+  // All that was asked for so far. What is asked for afterwards can be taken back, as if nobody had.
+  struct Mark {
+    std::size_t buffers = 0, overwrites = 0;
+    std::vector<std::vector<Version>> versions;
+    std::map<std::string, int> shared;
+  };
+  Mark mark() const { return {m_buffers.size(), m_overwrites.size(), m_versions, m_shared}; }
+  void takeBack(Mark mark);
+  // Lends a buffer memory before it is placed; null ends that.
+  void lend(std::byte* const* slot, std::byte* at);
+
   struct Extent {
     std::size_t shared = 0, lasting = 0;  // bytes: during a step alone, and from step to step
   };

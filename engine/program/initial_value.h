@@ -20,6 +20,8 @@ inline double initialValue(const Initializer& initializer, const Philox& random,
       return initializer.scale * random.normal(i);
     case InitializerKind::uniform:
       return initializer.scale * (2 * random.uniform(i) - 1);
+    case InitializerKind::given:
+      return (*initializer.values)[i];
   }
   return 0;
 }

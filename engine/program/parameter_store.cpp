@@ -59,6 +59,12 @@ StoredTensor& ParameterStore::slot(std::string_view parameter, std::string_view 
   return entry.slots.emplace(slot, StoredTensor(*m_memory, entry.parameter.shape.elements())).first->second;
 }
 
+StoredTensor& ParameterStore::gradient(std::string_view parameter) {
+  Entry& entry = at(parameter);
+  if (entry.gradient.empty()) entry.gradient = StoredTensor(*m_memory, entry.parameter.shape.elements());
+  return entry.gradient;
+}
+
 bool ParameterStore::has(std::string_view name) const {
   return m_byName.find(name) != m_byName.end();
 }

@@ -19,7 +19,7 @@ class ParameterStore {
   struct Entry {
     Parameter parameter;
     StoredTensor value;
-    StoredTensor gradient;                                   // empty for states
+    StoredTensor gradient;                                   // of states: empty until a program averages them
     std::map<std::string, StoredTensor, std::less<>> slots;  // "momentum", "m", "v": zero at first
   };
 
@@ -33,6 +33,9 @@ class ParameterStore {
   void ensure(const std::vector<Parameter>& parameters);
   // Makes the slot (zero) when it is not there yet.
   StoredTensor& slot(std::string_view parameter, std::string_view slot);
+
+  // Makes it (zero) when it is not there yet: a state's, which is what becomes of it after the step.
+  StoredTensor& gradient(std::string_view parameter);
 
   bool has(std::string_view name) const;
   Entry& at(std::string_view name);  // throws Error(internal)

@@ -1,6 +1,7 @@
 #pragma once
 // A drawing as arithmetic: operations in execution order over tensors whose shapes are all known. Everything a backend
 // decides, it decides from this before the first step.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,12 +55,13 @@ struct Operation {
 
 enum class ParameterKind { weight, bias, normalisation };  // the last two are left out of weight decay by default
 
-enum class InitializerKind { zeros, ones, constant, normal, uniform };
+enum class InitializerKind { zeros, ones, constant, normal, uniform, given };
 
 // Element i of parameter `name` = f(Philox(seed, name), i): the same on every machine and number of ranks.
 struct Initializer {
   InitializerKind kind = InitializerKind::zeros;
   double scale = 0;  // constant: the value; normal: standard deviation; uniform: bound b of [-b, b)
+  std::shared_ptr<const std::vector<double>> values = {};  // given: as many as the parameter has elements
 };
 
 struct Parameter {

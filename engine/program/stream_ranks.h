@@ -31,6 +31,10 @@ class StreamRanks {
   // `stream`: the driver's handle of a stream of this rank's device. All ranks begin the same in the same order; it is
   // captured, or launched as part of a graph that was, on all of them or on none. Throws Error(communication).
   virtual void begin(const RankExchange& what, void* stream) = 0;
+  // Asked again and again by whoever waits for such a stream, which waits for ever where another rank is gone: throws
+  // Error(communication) once the library knows of it. What is under way then ends, with any content, and nothing more
+  // can begin.
+  virtual void expectAlive() {}
 };
 
 }  // namespace loom

@@ -1,8 +1,13 @@
 #include "engine/run/safetensors.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <tuple>
 
+#include "engine/base/bf16.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
@@ -19,6 +24,45 @@ std::uint64_t hashTensors(const std::vector<TensorFile::Tensor>& tensors) {
   Hash64 hash;
   for (const TensorFile::Tensor& tensor : tensors) hash.add(tensor.values.data(), tensor.values.size_bytes());
   return hash.value();
+}
+
+// Of one number of the type in the file; 0 for a type that the format does not know.
+std::size_t bytesOf(std::string_view type) {
+  if (type == "F64" || type == "I64" || type == "U64") return 8;
+  if (type == "F32" || type == "I32" || type == "U32") return 4;
+  if (type == "F16" || type == "BF16" || type == "I16" || type == "U16") return 2;
+  return type == "I8" || type == "U8" || type == "BOOL" ? 1 : 0;
+}
+
+bool isReal(std::string_view type) {
+  return type == "F64" || type == "F32" || type == "F16" || type == "BF16";
+}
+
+// IEEE 754 binary16: 5 bits of exponent, 10 of mantissa.
+float fromF16(std::uint16_t word) {
+  const int exponent = word >> 10 & 31, mantissa = word & 1023;
+  const float magnitude = exponent == 31 ? (mantissa ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+                          : exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                                          : std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
+  return word & 0x8000 ? -magnitude : magnitude;
+}
+
+template <class Number, class Convert>
+std::vector<float> converted(const std::byte* data, std::size_t count, Convert convert) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Number number;
+    std::memcpy(&number, data + i * sizeof number, sizeof number);
+    values[i] = convert(number);
+  }
+  return values;
+}
+
+std::vector<float> asFloats(const std::byte* data, std::size_t count, std::string_view type) {
+  if (type == "F64") return converted<double>(data, count, [](double value) { return static_cast<float>(value); });
+  if (type == "F16") return converted<std::uint16_t>(data, count, fromF16);
+  if (type == "BF16") return converted<std::uint16_t>(data, count, fromBf16);
+  return converted<float>(data, count, [](float value) { return value; });
 }
 
 }  // namespace
@@ -46,7 +90,7 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
   const std::string name = path.string();
   const std::span<const std::byte> bytes = m_file.bytes();
   const auto refuse = [&name](const std::string& reason) {
-    throwError(ErrorCode::badData, "{} is no whole checkpoint: {}; choose another one of this run", name, reason);
+    throwError(ErrorCode::badData, "{} is no whole checkpoint or file of weights: {}; choose another one", name, reason);
   };
   std::uint64_t length = 0;
   if (bytes.size() < sizeof length)
@@ -59,7 +103,12 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
   if (!header.is_object()) refuse("its header is not JSON");
   const std::span<const std::byte> data = bytes.subspan(sizeof length + length);
 
-  std::uint64_t expected = 0;
+  struct Described {
+    std::string name, type;
+    Shape shape;
+    std::uint64_t begin = 0, end = 0;
+  };
+  std::vector<Described> described;
   for (const auto& [key, value] : header.items()) {
     if (key == "__metadata__") {
       if (!value.is_object()) refuse("its metadata is no object");
@@ -70,35 +119,48 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
       continue;
     }
     try {
-      if (value.at("dtype").get<std::string>() != "F32")
-        refuse(fmt::format("tensor '{}' is of type {}, but F32 is wanted", key, value.at("dtype").dump()));
-      const Shape shape(value.at("shape").get<std::vector<std::int64_t>>());
+      Shape shape(value.at("shape").get<std::vector<std::int64_t>>());
       const auto offsets = value.at("data_offsets").get<std::vector<std::uint64_t>>();
-      if (offsets.size() != 2 || offsets[0] != expected || offsets[1] < offsets[0])
-        refuse(
-            fmt::format("tensor '{}' lies at {}, but {} was expected", key, value.at("data_offsets").dump(), expected));
+      if (offsets.size() != 2 || offsets[1] < offsets[0])
+        refuse(fmt::format("tensor '{}' lies at {}, which is no range", key, value.at("data_offsets").dump()));
       for (const std::int64_t extent : shape)
         if (extent < 0) refuse(fmt::format("tensor '{}' has the extent {}", key, extent));
-      if (offsets[1] - offsets[0] != static_cast<std::uint64_t>(shape.elements()) * sizeof(float))
-        refuse(fmt::format("tensor '{}' is {} and has {} bytes", key, shape.toString(), offsets[1] - offsets[0]));
-      if (offsets[1] > data.size())
-        refuse(fmt::format("tensor '{}' ends at byte {} of the data, but the file has only {}", key, offsets[1],
-                           data.size()));
-      expected = offsets[1];
-      // Headers of other writers may leave the data unaligned for float: such a file is refused rather than read
-      // wrongly.
-      const auto* values = reinterpret_cast<const float*>(data.data() + offsets[0]);
-      if (reinterpret_cast<std::uintptr_t>(values) % alignof(float) != 0) refuse("its data is not aligned to 4 bytes");
-      m_tensors.push_back({key, shape, {values, static_cast<std::size_t>(shape.elements())}});
+      described.push_back({key, value.at("dtype").get<std::string>(), std::move(shape), offsets[0], offsets[1]});
     } catch (const Json::exception& fault) {
       refuse(fmt::format("tensor '{}' is described wrongly ({})", key, fault.what()));
     }
   }
+  // Other writers order their headers as they like; the data leave no gap all the same.
+  std::stable_sort(described.begin(), described.end(),
+                   [](const Described& a, const Described& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  std::uint64_t expected = 0;
+  for (const Described& tensor : described) {
+    if (tensor.begin != expected)
+      refuse(fmt::format("tensor '{}' begins at byte {}, but {} was expected", tensor.name, tensor.begin, expected));
+    const std::size_t width = bytesOf(tensor.type);
+    if (width == 0) refuse(fmt::format("tensor '{}' is of the unknown type {}", tensor.name, tensor.type));
+    if (tensor.end - tensor.begin != static_cast<std::uint64_t>(tensor.shape.elements()) * width)
+      refuse(fmt::format("tensor '{}' is {} and has {} bytes", tensor.name, tensor.shape.toString(), tensor.end - tensor.begin));
+    if (tensor.end > data.size())
+      refuse(fmt::format("tensor '{}' ends at byte {} of the data, but the file has only {}", tensor.name, tensor.end, data.size()));
+    expected = tensor.end;
+    const std::byte* begin = data.data() + tensor.begin;
+    const auto count = static_cast<std::size_t>(tensor.shape.elements());
+    if (tensor.type == "F32" && reinterpret_cast<std::uintptr_t>(begin) % alignof(float) == 0) {
+      m_tensors.push_back({tensor.name, tensor.shape, {reinterpret_cast<const float*>(begin), count}});
+    } else if (isReal(tensor.type)) {  // or of a writer that did not align its data
+      m_converted.push_back(asFloats(begin, count, tensor.type));
+      m_tensors.push_back({tensor.name, tensor.shape, m_converted.back()});
+    }
+  }
   if (expected != data.size())
     refuse(fmt::format("its tensors take {} bytes, but {} follow the header", expected, data.size()));
-  if (const auto hash = m_metadata.find(kHashKey); hash != m_metadata.end())
-    if (const std::string found = fmt::format("{:016x}", hashTensors(m_tensors)); found != hash->second)
+  if (const auto hash = m_metadata.find(kHashKey); hash != m_metadata.end()) {
+    Hash64 whole;
+    whole.add(data.data(), data.size());
+    if (const std::string found = fmt::format("{:016x}", whole.value()); found != hash->second)
       refuse(fmt::format("its data has the hash {}, but {} was written", found, hash->second));
+  }
 }
 
 const TensorFile::Tensor* TensorFile::find(std::string_view name) const {

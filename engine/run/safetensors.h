@@ -26,7 +26,7 @@ class TensorFile {
   static void write(const std::filesystem::path& path, const std::vector<Tensor>& tensors, Metadata metadata);
 
   // Maps the file and checks all of it: header, offsets without gap or overlap up to the last byte, hash where there is one.
-  // Throws Error(badData) saying what is wrong; only F32 tensors are read.
+  // Throws Error(badData) saying what is wrong. Tensors of F16, BF16 and F64 are read as f32; those of whole numbers are left out.
   explicit TensorFile(const std::filesystem::path& path);
   const std::vector<Tensor>& tensors() const { return m_tensors; }
   const Tensor* find(std::string_view name) const;
@@ -34,7 +34,8 @@ class TensorFile {
 
  private:
   MappedFile m_file;
-  std::vector<Tensor> m_tensors;  // in file order
+  std::vector<std::vector<float>> m_converted;  // what is not f32 in the file
+  std::vector<Tensor> m_tensors;                // in file order
   Metadata m_metadata;
 };
 

@@ -19,6 +19,7 @@ Program CompiledNetworks::program(const CompileRequest& request) const {
     differentiate(builder, request.wanted);
     Program differentiated = builder.take();
     setBatchStatistics(differentiated, m_statistics);
+    if (request.averagesStates) averageStates(differentiated);
     if (request.buckets) exchangeGradients(differentiated, *request.buckets);
     return differentiated;
   } catch (Error& error) {

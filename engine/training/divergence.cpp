@@ -87,12 +87,24 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
     if (!parameter.isState && !allFinite(store.at(parameter.name).value.values()))
       return fmt::format("the weights '{}'", parameter.name);
 
+  // Running statistics that operations change in place, and their averages, tell of the end and not of the beginning.
+  std::vector<bool> changing(program.tensors.size());
+  for (const Operation& operation : program.operations)
+    for (const int k : updatedInputs(*operation.op, operation.inputs.size(), operation.attributes))
+      changing[static_cast<std::size_t>(operation.inputs[static_cast<std::size_t>(k)])] = true;
+  const auto isOfState = [&](const Tensor& tensor) {
+    const Parameter* of = program.findParameter(tensor.name);
+    return of != nullptr && of->isState;
+  };
   std::vector<Probe> probes;
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     for (const TensorId id : program.operations[i].outputs) {
-      if (id == kNoTensor || program.tensor(id).type != DataType::f32) continue;
-      const TensorRole role = program.tensor(id).role;
-      if (role == TensorRole::intermediate || role == TensorRole::parameterGradient) probes.push_back({id, i});
+      if (id == kNoTensor || changing[static_cast<std::size_t>(id)]) continue;
+      const Tensor& tensor = program.tensor(id);
+      if (tensor.type != DataType::f32) continue;
+      if (tensor.role == TensorRole::intermediate ||
+          (tensor.role == TensorRole::parameterGradient && !isOfState(tensor)))
+        probes.push_back({id, i});
     }
   }
   question.step.accumulate = false;

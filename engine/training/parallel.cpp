@@ -40,6 +40,11 @@ Parallel::Parallel(Communicator& communicator, const TrainSettings& settings, Tr
                                : "virtual ranks");
 }
 
+const std::shared_ptr<StreamRanks>& Parallel::streams() const {
+  if (!m_streams) m_streams = ranks() > 1 && connect ? connect(communicator) : nullptr;
+  return *m_streams;
+}
+
 std::int64_t Parallel::shardSize(std::int64_t batch) const {
   const std::int64_t share = (batch + logical - 1) / logical;
   return std::max<std::int64_t>((share + passes - 1) / passes, 1);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/comm/communicator.h"
@@ -35,6 +36,8 @@ struct Parallel {
   std::int64_t passes = 1;
   Trace* trace = nullptr;
   ConnectStreams connect = nullptr;
+  // What `connect` answers, asked once for all who want it, by all ranks together; null where it is, or on one rank.
+  const std::shared_ptr<StreamRanks>& streams() const;
 
   // Throws Error(badProject) for settings that cannot be with so many ranks.
   Parallel(Communicator& communicator, const TrainSettings& settings, Trace* trace);
@@ -54,6 +57,7 @@ struct Parallel {
   bool alike(std::int64_t size) const { return size % logical == 0 && logical % ranks() == 0; }
 
  private:
+  mutable std::optional<std::shared_ptr<StreamRanks>> m_streams;
   template <class Visit>
   void visit(std::int64_t size, std::int64_t batch, int firstRank, int lastRank, const Visit& visit) const;
 };

@@ -23,6 +23,7 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
     OpenedDataset opened;
     opened.name = name;
     opened.csv = std::filesystem::weakly_canonical(m_options.folder / spec->csv);
+    if (!originOf(*spec).empty()) needCsv(*spec, opened.csv);
     OpenOptions options{.threads = m_options.threads};
     options.progress = [this, &name](const CacheProgress& progress) {
       if (m_options.progress) m_options.progress(name, progress);

@@ -14,7 +14,7 @@ constexpr int kRunVersion = 1;
 void writeRunDescription(const RunFolder& folder, const RunDescription& description) {
   const Json settings = resolvedSettings(description.project.training.settings);
   const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  const Json json = {{"run", kRunVersion},
+  Json json = {{"run", kRunVersion},
                      {"name", folder.path.filename().string()},
                      {"created", now},
                      {"project_file", description.projectFile.string()},
@@ -28,6 +28,7 @@ void writeRunDescription(const RunFolder& folder, const RunDescription& descript
                      {"device", description.device},
                      {"precision", description.precision},
                      {"versions", description.versions}};
+  if (!description.startedFrom.is_null()) json["started_from"] = description.startedFrom;
   writeFileAtomically(folder.runFile(), formatJson(json));
 }
 
@@ -49,6 +50,7 @@ RunDescription readRunDescription(const RunFolder& folder) {
     description.device = json.at("device").get<std::string>();
     description.precision = json.at("precision").get<std::string>();
     description.versions = json.value("versions", Json::object());
+    description.startedFrom = json.value("started_from", Json());
     description.ranks = json.value("ranks", 1);
     description.hosts = json.value("hosts", std::vector<std::string>());
     ReadProject read = readProject(json.at("project").dump(), name + " (its project)");

@@ -17,6 +17,7 @@ struct RunDescription {
   std::filesystem::path folder;                            // where the project's relative CSV paths begin
   std::map<std::string, std::vector<Json>> prepared;       // resolved preparation of each dataset that was used
   Json facts = Json::object();                             // datasets as ProjectData::facts()
+  Json startedFrom;                                        // the weights that it began with (startFrom()); null = random numbers
   std::string device, precision;
   int ranks = 1;
   std::vector<std::string> hosts;                          // each once, in the order of ranks

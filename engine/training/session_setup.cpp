@@ -10,6 +10,7 @@
 #include "engine/training/moved_data.h"
 #include "engine/training/run_description.h"
 #include "engine/training/same_weights.h"
+#include "engine/training/start_from.h"
 #include "engine/training/training_session.h"
 
 namespace loom {
@@ -18,6 +19,7 @@ namespace {
 // A deterministic shard is computed by one thread: how a sum is shared among threads shows in its last bits.
 CompileOptions compileOptionsOf(const TrainSettings& settings, Trace* trace) {
   return {.precision = settings.precision,
+          .tf32 = settings.tf32,
           .threads = settings.deterministic ? 1 : settings.threads,
           .memoryBudget = settings.memoryBudget,
           .trace = trace};
@@ -117,7 +119,7 @@ Json TrainingSession::facts() const {
   for (std::size_t i = 0; i < m_options.project.training.updates.size(); ++i) {
     const UpdateSpec& update = m_options.project.training.updates[i];
     Json rule = {{"optimizer", update.optimizer}, {"schedule", update.schedule}, {"warmup", update.warmup}};
-    if (const Network* network = m_options.project.network(update.network))
+    if (const Network* network = m_flat.find(update.network))
       rule["program"] = fingerprint(m_networks.program({.network = network, .batch = 1}).toString());
     facts[fmt::format("update {} (network '{}')", i + 1, update.network)] = std::move(rule);
   }
@@ -132,7 +134,7 @@ void TrainingSession::makeUpdates() {
   const TrainingSpec& training = m_options.project.training;
   for (std::size_t i = 0; i < training.updates.size(); ++i) {
     const UpdateSpec& spec = training.updates[i];
-    const Network* network = m_options.project.network(spec.network);
+    const Network* network = m_flat.find(spec.network);
     if (!network)
       throwError(ErrorCode::badProject, "training: update {} names the network '{}', which the project lacks", i + 1,
                  spec.network);
@@ -166,7 +168,7 @@ void TrainingSession::makeEvaluation() {
   if (training.validation.empty() || m_settings.validateEvery <= 0) return;
   const std::string name =
       training.validationNetwork.empty() ? training.updates.front().network : training.validationNetwork;
-  const Network* network = m_options.project.network(name);
+  const Network* network = m_flat.find(name);
   if (!network)
     throwError(ErrorCode::badProject, "training: the network '{}' that is to be validated is not in the project", name);
   const OpenedDataset& opened = m_data.open(training.validation, training.updates.front().dataset);
@@ -201,6 +203,23 @@ void TrainingSession::chooseMonitor() {
              m_settings.monitor, known);
 }
 
+// Rank 0 reads them; the others get them with its position, and know where it could not.
+void TrainingSession::beginWithWeights(bool wanted) {
+  if (m_settings.startFrom.empty()) return;
+  std::optional<Error> failure;
+  try {
+    if (wanted && first()) {
+      const StartedFrom started = startFrom(
+          m_store, {.file = m_options.folder / m_settings.startFrom, .parameters = m_settings.startFromParameters});
+      m_options.startedFrom = started.facts;
+      for (const std::string& warning : started.warnings) tell("warning", {{"message", warning}, {"code", "weights"}});
+    }
+  } catch (const Error& error) {
+    failure = error;
+  }
+  agree(m_parallel.communicator, Json::object(), failure);
+}
+
 void TrainingSession::resume() {
   m_position.updates.resize(m_updates.size());
   m_position.nextValidation = m_settings.validateEvery;
@@ -223,6 +242,7 @@ void TrainingSession::resume() {
       tell("warning", {{"message", "the run has no checkpoint yet: it begins anew"}, {"code", "checkpoint"}});
     }
   }
+  beginWithWeights(m_writtenStep < 0);
   if (m_parallel.ranks() > 1) sharePosition();
   m_step = m_position.step;
   const std::int64_t perEpoch = m_primary->stepsPerEpoch();
@@ -297,6 +317,7 @@ void TrainingSession::describe() {
                                         .projectFile = m_options.projectFile,
                                         .folder = std::filesystem::absolute(m_options.folder),
                                         .facts = m_data.facts(),
+                                        .startedFrom = m_options.startedFrom,
                                         .device = m_backend.name(),
                                         .precision = std::string(toString(m_settings.precision)),
                                         .ranks = m_parallel.ranks(),
@@ -304,6 +325,7 @@ void TrainingSession::describe() {
                                         .versions = m_options.versions});
   Json started = {{"attempt", m_events->attempt()}};
   if (m_writtenStep >= 0) started["resumed_from"] = m_position.step;
+  if (!m_options.startedFrom.is_null()) started["started_from"] = m_options.startedFrom;
   started.update({{"steps_total", m_stepsTotal},
                   {"steps_per_epoch", m_primary->stepsPerEpoch()},
                   {"epochs", m_settings.epochs},

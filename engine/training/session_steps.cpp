@@ -78,8 +78,29 @@ void TrainingSession::readFigures(StepBegun& step, PartBegun& part) {
   m_stopAgreed |= outcome.stop;
   m_commandsAgreed |= outcome.commands;
   m_writeAgreed |= outcome.write;
-  if (!outcome.diverged.empty())
-    step.diverged = fmt::format("in network '{}' {}", part.update->network().name, outcome.diverged);
+  if (!outcome.diverged.empty()) step.diverged = fmt::format("in {} {}", nameOf(*part.update), outcome.diverged);
+}
+
+std::string TrainingSession::nameOf(const UpdateRunner& update) const {
+  const std::string network = fmt::format("network '{}'", update.network().name);
+  return m_updates.size() == 1 ? network : fmt::format("update {} ({})", update.index() + 1, network);
+}
+
+// What the updates before it made of their weights in this step is not saved either: whatever is loaded, all updates
+// stand as they did behind one and the same step.
+void TrainingSession::refuseStep(const StepBegun& step) {
+  m_underWay.clear();  // nothing came of what was begun behind it
+  const std::string kept = m_writtenStep > 0
+                               ? fmt::format(
+                                     "the newest checkpoint holds all weights as they were behind step {}, and a "
+                                     "resumed run goes on from there",
+                                     m_writtenStep)
+                           : first() ? "there is no checkpoint from before it yet"
+                                     : "rank 0 knows of its checkpoints";
+  throwError(ErrorCode::diverged,
+             "training diverged at step {} (epoch {:.3f}): {}. Nothing of this step was saved; {}. A lower learning "
+             "rate, a warm-up or clip_norm may help",
+             step.step, step.epoch, step.diverged, kept);
 }
 
 // The oldest: its event, and what follows from its figures.
@@ -107,14 +128,7 @@ void TrainingSession::finishStep() {
   if (step.batch) measured.samples = static_cast<double>(*step.batch);
   m_step = step.step;
   tellStep(step, measured);
-  if (!step.diverged.empty()) {
-    m_underWay.clear();  // nothing came of what was begun behind it
-    throwError(ErrorCode::diverged,
-               "training diverged at step {} (epoch {:.3f}): {}. Nothing was saved after this; a lower learning rate, "
-               "a warm-up or "
-               "clip_norm may help, and the checkpoints of earlier steps are whole",
-               m_step, step.epoch, step.diverged);
-  }
+  if (!step.diverged.empty()) refuseStep(step);
   m_position.means.add(measured);
   if (!step.apart.empty()) makeAlike(step.apart);
   m_sound = true;

@@ -31,6 +31,8 @@ TrainSettings readSettings(const Json& settings) {
   if (values.has("memory_budget"))
     read.memoryBudget = static_cast<std::size_t>(std::ceil(values.real("memory_budget") * (1 << 20)));
   if (values.has("max_steps")) read.maxSteps = values.integer("max_steps");
+  if (values.has("start_from")) read.startFrom = values.text("start_from");
+  read.startFromParameters = values.texts("start_from_parameters");
   read.rateScale = rateScale(values.text("rate_scaling"), read.batch, values.integer("base_batch"));
   read.virtualRanks = values.integer("virtual_ranks");
   read.deterministic = values.boolean("deterministic");
@@ -42,6 +44,7 @@ TrainSettings readSettings(const Json& settings) {
                                                  : BatchStatistics::perShard;
   const std::string precision = values.text("precision");
   read.precision = precision == "bf16" ? DataType::bf16 : precision == "f16" ? DataType::f16 : DataType::f32;
+  read.tf32 = values.boolean("tf32");
   if (read.accumulate > read.batch)
     throwError(ErrorCode::badProject,
                "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/base/data_type.h"
 #include "engine/base/json.h"
@@ -17,6 +18,7 @@ struct TrainSettings {
   std::int64_t batch = 0;       // samples of a step over all accumulation passes
   std::int64_t accumulate = 0;  // passes of a step
   DataType precision = DataType::f32;
+  bool tf32 = false;             // f32 factors may be rounded, on machines that have it
   std::size_t memoryBudget = 0;  // bytes; 0 = none
   std::uint64_t seed = 0;
   std::optional<double> clipNorm;
@@ -31,6 +33,8 @@ struct TrainSettings {
   Wire wire = Wire::f32;
   std::size_t fusionBytes = 0;  // 0 = every gradient by itself
   BatchStatistics statistics = BatchStatistics::perShard;
+  std::string startFrom;                 // file of weights or folder of a run, as the project names it; empty = random numbers
+  std::vector<std::string> startFromParameters;  // patterns; empty = all
   double rateScale = 1;  // of the learning rate: the batch's over the base batch's
 
   std::int64_t shard() const { return (batch + accumulate - 1) / accumulate; }  // samples computed at once

@@ -24,7 +24,7 @@ TrainedRun::TrainedRun(Backend& backend, TrainedRunOptions options)
       m_path(chooseCheckpoint(m_options)),
       m_backend(backend),
       m_store(m_settings.seed, backend.makeMemory()),
-      m_compile({.precision = m_settings.precision, .threads = m_settings.threads}),
+      m_compile({.precision = m_settings.precision, .tf32 = m_settings.tf32, .threads = m_settings.threads}),
       m_networks(backend, m_store, m_compile, m_settings.seed),
       m_data(m_description.project, {.folder = m_description.folder,
                                      .threads = m_settings.threads,
@@ -36,7 +36,7 @@ const Network& TrainedRun::network() const {
   const TrainingSpec& training = m_description.project.training;
   std::string name = training.validationNetwork;
   if (name.empty() && !training.updates.empty()) name = training.updates.front().network;
-  const Network* network = m_description.project.network(name);
+  const Network* network = m_flat.find(name);
   if (!network) throwError(ErrorCode::badProject, "the run's project has no network '{}'", name);
   return *network;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/network/flatten.h"
 #include "engine/training/checkpoint.h"
 #include "engine/training/compiled_networks.h"
 #include "engine/training/means.h"
@@ -55,6 +56,7 @@ class TrainedRun {
   void restore();  // fills what the store newly holds
   TrainedRunOptions m_options;
   RunDescription m_description;
+  FlatNetworks m_flat{m_description.project};
   TrainSettings m_settings;
   std::filesystem::path m_path;
   Backend& m_backend;

@@ -157,8 +157,9 @@ void TrainingSession::writeCheckpoint(bool keep) {
 // checkpoint, a resumed run goes on from it.
 void TrainingSession::saveBestBeforeDivergence() {
   if (!m_pendingBest) return;
-  tellCheckpoint(
-      m_keeper->write(*m_pendingBest, m_pendingBest->step > m_writtenStep, m_position.best->toJson(), false));
+  const bool newest = m_pendingBest->step > m_writtenStep;
+  tellCheckpoint(m_keeper->write(*m_pendingBest, newest, m_position.best->toJson(), false));
+  if (newest) m_writtenStep = m_pendingBest->step;
   m_pendingBest.reset();
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/network/flatten.h"
 #include "engine/run/control.h"
 #include "engine/training/checkpoint.h"
 #include "engine/training/evaluation.h"
@@ -36,6 +37,7 @@ class TrainingSession {
   Json facts() const;
   void makeUpdates();
   void makeEvaluation();
+  void beginWithWeights(bool wanted);
   void resume();
   void followSettings(std::int64_t stepsPerEpoch);
   void sharePosition();
@@ -51,6 +53,8 @@ class TrainingSession {
   void settle(std::size_t underWay);
   void finishStep();
   void readFigures(StepBegun& step, PartBegun& part);
+  std::string nameOf(const UpdateRunner& update) const;
+  [[noreturn]] void refuseStep(const StepBegun& step);
   void makeAlike(const std::vector<int>& apart);
   void tellStep(const StepBegun& step, const Measured& measured);
 
@@ -80,6 +84,7 @@ class TrainingSession {
 
   Backend& m_backend;
   TrainerOptions m_options;
+  FlatNetworks m_flat{m_options.project};
   EventWriter* m_events;
   std::int64_t& m_step;
   TrainSettings m_settings;

@@ -73,11 +73,15 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
 
   const std::vector<std::string> unscaled(rule->unscaled().begin(), rule->unscaled().end());
   ProgramBuilder builder(1, trained.seed, true);
-  std::vector<TensorId> gradients, tensors;
+  std::vector<TensorId> gradients, tensors, states;
   std::vector<double> decays;
   std::vector<std::int64_t> scaled;
   for (const Parameter& parameter : trained.parameters) {
     if (trained.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
+    if (parameter.isState) {
+      states.insert(states.end(), {builder.state(parameter), builder.gradient(parameter)});
+      continue;
+    }
     const auto matched = [&](const std::vector<std::string>& patterns) {
       return matchesAny(patterns, kindName(parameter.kind)) || matchesAny(patterns, parameter.name);
     };
@@ -97,6 +101,7 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
   std::vector<TensorId> inputs{builder.scalar(kLearningRateScalar), builder.scalar(kUpdateCountScalar),
                                builder.scalar(kClipNormScalar), squares};
   inputs.insert(inputs.end(), tensors.begin(), tensors.end());
+  inputs.insert(inputs.end(), states.begin(), states.end());
   const TensorId ratios = builder.add("update", std::move(inputs),
                                       updateAttributes(definition, values, std::move(decays), std::move(scaled)));
   builder.result(kSquaresResult, "output", squares);

@@ -23,7 +23,8 @@ struct UpdateProgram {
   bool measures = false;                // has trust ratios
 };
 
-// Takes the parameters for which `trained` computes gradients. `index` is this update's place in `training`: it keeps
+// Takes the parameters for which `trained` computes gradients; the states whose averages it computes take these where
+// the update is made. `index` is this update's place in `training`: it keeps
 // slots of several optimizers on one parameter apart. Throws Error(badProject) for an unknown optimizer, wrong values,
 // or none to update.
 UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained);

@@ -22,27 +22,24 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, shards);
   std::int64_t shard = 1;
   for (const Shard& one : shards) shard = std::max(shard, one.count);
-  m_request = {
-      .network = &parts.network,
-      .phase = Phase::training,
-      .batch = shard,
-      .update = parts.index,
-      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
-      .feed = &parts.feed,
-      .passes = parts.settings.accumulate};
+  m_request = {.network = &parts.network,
+               .phase = Phase::training,
+               .batch = shard,
+               .update = parts.index,
+               .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
+               .averagesStates = !parts.parallel.alone() || parts.parallel.passes > 1,
+               .feed = &parts.feed,
+               .passes = parts.settings.accumulate};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   parts.store.ensure(whole.parameters);
   m_buckets = planBuckets(whole, parts.settings.fusionBytes);
   m_metrics = metricNames(whole);
-  if (!parts.parallel.alone() || parts.parallel.passes > 1) {
-    std::vector<std::string> states;
-    for (const Parameter& parameter : whole.parameters)
-      if (parameter.isState) states.push_back(parameter.name);
-    m_exchange = std::make_unique<StepExchange>(
-        parts.parallel, parts.settings, parts.store,
-        StepExchange::Options{
-            .buckets = m_buckets, .states = std::move(states), .smallestBatch = parts.feed.smallestBatch()});
+  if (m_request.averagesStates) {
+    m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store,
+                                                StepExchange::Options{.buckets = m_buckets,
+                                                                      .hasStates = !averagedStates(whole).empty(),
+                                                                      .smallestBatch = parts.feed.smallestBatch()});
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
@@ -128,7 +125,7 @@ void UpdateRunner::begin(std::int64_t step, double learningRate) {
   // and so its executable.
   parallel.shards(size, whole, begun.shards);
   if (m_exchange)
-    m_exchange->run(begun.shards, size, most, [&](std::size_t k, StepOptions options) { compute(begun, k, options); });
+    m_exchange->run(begun.shards, size, [&](std::size_t k, StepOptions options) { compute(begun, k, options); });
   else
     for (std::size_t k = 0; k < begun.shards.size(); ++k) compute(begun, k, {.accumulate = k > 0});
   // A machine of its own sees by itself whether loss and gradients are finite.

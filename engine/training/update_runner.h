@@ -67,6 +67,7 @@ class UpdateRunner {
   Feed& feed() const { return m_parts.feed; }
   const UpdateSpec& spec() const { return m_parts.spec; }
   const Network& network() const { return m_parts.network; }
+  int index() const { return m_parts.index; }  // among the updates, from 0
   const ParameterUpdate& update() const { return *m_update; }
   const Executable& executable() const { return m_parts.networks.get(m_request); }
   Position::UpdatePlace place() const;

@@ -192,20 +192,23 @@ int allToAll(void* group, const void* parts, void* received, size_t bytes) {
   const int end = of(ncclGroupEnd());  // as in begin()
   return code ? code : end;
 }
+int state(void* group) {
+  ncclResult_t meanwhile = ncclSuccess;
+  if (const int code = of(ncclCommGetAsyncError(of(group).communicator, &meanwhile))) return code;
+  return meanwhile == ncclInProgress ? 0 : of(meanwhile);
+}
 int test(void* group, int* done) {
   *done = 0;
   if (const int code = enter(of(group))) return code;
-  ncclResult_t meanwhile = ncclSuccess;
-  if (const int code = of(ncclCommGetAsyncError(of(group).communicator, &meanwhile))) return code;
-  if (meanwhile != ncclSuccess && meanwhile != ncclInProgress) return of(meanwhile);
+  if (const int code = state(group)) return code;
   const cudaError_t state = cudaStreamQuery(of(group).stream);
   *done = state == cudaSuccess;
   return state == cudaErrorNotReady ? 0 : of(state);
 }
 
 const LoomNcclFunctions kFunctions = {
-    kLoomNcclVersion, library, explain,  devices,    describe,   newId, open,  split,    rank, size,
-    release,          abort,   allocate, deallocate, isOnDevice, copy,  begin, allToAll, test};
+    kLoomNcclVersion, library, explain,  devices,    describe,   newId, open,  split,    rank,  size,
+    release,          abort,   allocate, deallocate, isOnDevice, copy,  begin, allToAll, state, test};
 
 }  // namespace
 

@@ -1,38 +1,15 @@
 #include "engine/cpu/kernels/elementwise.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/each.h"
 
 namespace loom::cpu {
 namespace {
 
 constexpr float kInverseSqrt2 = 0.70710678118654752f, kInverseSqrt2Pi = 0.39894228040143268f;
+constexpr float kTwoOverRootPi = 1.12837916709551257f;
 constexpr float kGeluRoot = 0.79788456080286536f, kGeluCubic = 0.044715f;
-
-template <class F>
-LOOM_INLINE void map1(const float* x, float* y, std::int64_t count, F f) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(y + i, f(load(x + i)));
-  if (i < count) storePart(y + i, f(loadPart(x + i, count - i, 1)), count - i);
-}
-
-template <class F>
-LOOM_INLINE void map2(const float* a, const float* b, float* y, std::int64_t count, F f) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(y + i, f(load(a + i), load(b + i)));
-  if (i < count) storePart(y + i, f(loadPart(a + i, count - i, 1), loadPart(b + i, count - i, 1)), count - i);
-}
-
-#define LOOM_EACH(expression)                 \
-  [=](Vec x) __attribute__((always_inline)) { \
-    return expression;                        \
-  }
-#define LOOM_EACH2(expression)                       \
-  [=](Vec a, Vec b) __attribute__((always_inline)) { \
-    return expression;                               \
-  }
 
 LOOM_INLINE Vec rootOf(Vec x) {
   for (int i = 0; i < kLanes; ++i) x[i] = std::sqrt(x[i]);
@@ -51,7 +28,59 @@ LOOM_INLINE Vec geluTanhInner(Vec x) {
   return tanh(kGeluRoot * (x + kGeluCubic * x * x * x));
 }
 
-LOOM_INLINE void unaryRangeBody(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count) {
+// Between 0 and 1; a NaN stays one.
+LOOM_INLINE Vec clipped(Vec x) {
+  return x < 0.0f ? Vec{} : (x > 1.0f ? splat(1) : x);
+}
+// log(1 + e^-a) for a >= 0: with z = e^-a / (2 + e^-a) it is 2 artanh(z), and z is at most 1/3.
+LOOM_INLINE Vec logOnePlusExp(Vec a) {
+  const Vec e = exp(-a), z = e / (2.0f + e), s = z * z;
+  return 2.0f * z *
+         (1.0f + s * (1.0f / 3 + s * (1.0f / 5 + s * (1.0f / 7 + s * (1.0f / 9 + s * (1.0f / 11 + s * (1.0f / 13)))))));
+}
+// One at a time, by the library's function.
+template <class F>
+LOOM_INLINE void mapOne(const float* x, float* y, std::int64_t count, F f) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+}
+#define LOOM_EACH_ONE(expression) [](float x) { return expression; }
+
+// Those that no network computes often.
+void rareUnary(UnaryFunction function, const float* x, float* y, std::int64_t count) {
+  switch (function) {
+    case UnaryFunction::sin:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::sin(x)));
+    case UnaryFunction::cos:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::cos(x)));
+    case UnaryFunction::tan:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::tan(x)));
+    case UnaryFunction::asin:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::asin(x)));
+    case UnaryFunction::acos:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::acos(x)));
+    case UnaryFunction::atan:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::atan(x)));
+    case UnaryFunction::sinh:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::sinh(x)));
+    case UnaryFunction::cosh:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::cosh(x)));
+    case UnaryFunction::asinh:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::asinh(x)));
+    case UnaryFunction::acosh:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::acosh(x)));
+    case UnaryFunction::atanh:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::atanh(x)));
+    case UnaryFunction::floor:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::floor(x)));
+    case UnaryFunction::ceil:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::ceil(x)));
+    default:
+      return mapOne(x, y, count, LOOM_EACH_ONE(std::nearbyint(x)));
+  }
+}
+
+LOOM_INLINE void unaryRangeBody(UnaryFunction function, float alpha, float beta, const float* x, float* y,
+                                std::int64_t count) {
   constexpr float scale = static_cast<float>(kSeluScale), seluAlpha = static_cast<float>(kSeluAlpha);
   switch (function) {
     case UnaryFunction::relu:
@@ -84,6 +113,26 @@ LOOM_INLINE void unaryRangeBody(UnaryFunction function, float alpha, const float
       return map1(x, y, count, LOOM_EACH(-x));
     case UnaryFunction::absolute:
       return map1(x, y, count, LOOM_EACH(absolute(x)));
+    case UnaryFunction::reciprocal:
+      return map1(x, y, count, LOOM_EACH(1.0f / x));
+    case UnaryFunction::reciprocalSqrt:
+      return map1(x, y, count, LOOM_EACH(1.0f / rootOf(x)));
+    case UnaryFunction::clamp:
+      return map1(x, y, count, LOOM_EACH(x < alpha ? splat(alpha) : (x > beta ? splat(beta) : x)));
+    case UnaryFunction::hardSigmoid:
+      return map1(x, y, count, LOOM_EACH(clipped(alpha * x + beta)));
+    case UnaryFunction::hardSwish:
+      return map1(x, y, count, LOOM_EACH(x * clipped(alpha * x + beta)));
+    case UnaryFunction::softplus:
+      return map1(x, y, count, LOOM_EACH((x < 0.0f ? Vec{} : x) + logOnePlusExp(absolute(alpha * x)) / alpha));
+    case UnaryFunction::softsign:
+      return map1(x, y, count, LOOM_EACH(x / (1.0f + absolute(x))));
+    case UnaryFunction::erf:
+      return map1(x, y, count, LOOM_EACH(erf(x)));
+    case UnaryFunction::sign:
+      return map1(x, y, count, LOOM_EACH(x > 0.0f ? splat(1) : (x < 0.0f ? splat(-1) : x)));
+    default:
+      return rareUnary(function, x, y, count);
   }
 }
 
@@ -92,9 +141,19 @@ LOOM_INLINE Vec geluTanhSlope(Vec x) {
   return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * kGeluRoot * (1.0f + 3 * kGeluCubic * x * x);
 }
 
+void rareUnaryGradient(UnaryFunction function, const float* at, const float* dy, float* dx, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    dx[i] = dy[i] * static_cast<float>(unaryDerivative(function, {}, at[i], DerivativeFrom::input));
+}
+
+LOOM_INLINE Vec hardSwishSlope(Vec x, float alpha, float beta) {
+  const Vec share = alpha * x + beta;
+  return clipped(share) + (share > 0.0f ? (share < 1.0f ? alpha * x : Vec{}) : Vec{});
+}
+
 // a = what the derivative is computed from, b = dy.
-LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, bool fromOutput, const float* at,
-                                        const float* dy, float* dx, std::int64_t count) {
+LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, float beta, bool fromOutput,
+                                        const float* at, const float* dy, float* dx, std::int64_t count) {
   constexpr float scale = static_cast<float>(kSeluScale), limit = static_cast<float>(kSeluScale * kSeluAlpha);
   switch (function) {
     case UnaryFunction::relu:
@@ -133,166 +192,44 @@ LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, boo
       return map1(dy, dx, count, LOOM_EACH(-x));
     case UnaryFunction::absolute:
       return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : (a < 0.0f ? -b : Vec{})));
+    case UnaryFunction::reciprocal:
+      return map2(at, dy, dx, count, LOOM_EACH2(-b * a * a));
+    case UnaryFunction::reciprocalSqrt:
+      return map2(at, dy, dx, count, LOOM_EACH2(-0.5f * b * a * a * a));
+    case UnaryFunction::clamp:
+      return map2(at, dy, dx, count, LOOM_EACH2(a > alpha ? (a < beta ? b : Vec{}) : Vec{}));
+    case UnaryFunction::hardSigmoid:
+      return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? (a < 1.0f ? alpha * b : Vec{}) : Vec{}));
+    case UnaryFunction::hardSwish:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * hardSwishSlope(a, alpha, beta)));
+    case UnaryFunction::softplus:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * sigmoid(alpha * a)));
+    case UnaryFunction::softsign:
+      return map2(at, dy, dx, count, LOOM_EACH2(b / ((1.0f + absolute(a)) * (1.0f + absolute(a)))));
+    case UnaryFunction::erf:
+      return map2(at, dy, dx, count, LOOM_EACH2(b * exp(-a * a) * kTwoOverRootPi));
+    default:
+      return rareUnaryGradient(function, at, dy, dx, count);
   }
 }
 
-LOOM_INLINE Vec greater(Vec a, Vec b) {
-  const Vec larger = a > b ? a : b;
-  return isNan(a) ? a : larger;
-}
-
-LOOM_INLINE void binaryRangeBody(BinaryFunction function, const float* a, const float* b, float* y,
-                                 std::int64_t count) {
-  switch (function) {
-    case BinaryFunction::add:
-      return map2(a, b, y, count, LOOM_EACH2(a + b));
-    case BinaryFunction::subtract:
-      return map2(a, b, y, count, LOOM_EACH2(a - b));
-    case BinaryFunction::multiply:
-      return map2(a, b, y, count, LOOM_EACH2(a * b));
-    case BinaryFunction::divide:
-      return map2(a, b, y, count, LOOM_EACH2(a / b));
-    case BinaryFunction::maximum:
-      return map2(a, b, y, count, LOOM_EACH2(greater(a, b)));
-  }
-}
-
-LOOM_INLINE void binaryScalarRangeBody(BinaryFunction function, const float* a, float b, float* y, std::int64_t count) {
-  switch (function) {
-    case BinaryFunction::add:
-      return map1(a, y, count, LOOM_EACH(x + b));
-    case BinaryFunction::subtract:
-      return map1(a, y, count, LOOM_EACH(x - b));
-    case BinaryFunction::multiply:
-      return map1(a, y, count, LOOM_EACH(x * b));
-    case BinaryFunction::divide:
-      return map1(a, y, count, LOOM_EACH(x / b));
-    case BinaryFunction::maximum:
-      return map1(a, y, count, LOOM_EACH(greater(x, splat(b))));
-  }
-}
-
-LOOM_INLINE void addReluRangeBody(const float* a, const float* b, float* y, std::int64_t count) {
-  map2(
-      a, b, y, count, [](Vec a, Vec b) __attribute__((always_inline)) {
-        const Vec s = a + b;
-        return s < 0.0f ? Vec{} : s;
-      });
-}
-
-LOOM_INLINE void addMaskedRangeBody(const float* a, const float* b, const float* mask, float* y, std::int64_t count) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(y + i, load(mask + i) > 0.0f ? load(a + i) + load(b + i) : Vec{});
-  for (; i < count; ++i) y[i] = mask[i] > 0 ? a[i] + b[i] : 0;
-}
-
-LOOM_INLINE void scaleRangeBody(const float* x, float factor, float offset, float* y, std::int64_t count) {
-  map1(x, y, count, LOOM_EACH(x * factor + offset));
-}
-
-constexpr std::int64_t kRowBlock = 512;
-
-LOOM_INLINE void sumRowsRangeBody(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
-  for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
-    const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
-    std::int64_t c = 0;
-    for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
-      Vec s0{}, s1{}, s2{}, s3{};
-      for (std::int64_t r = r0; r < r1; ++r) {
-        const std::int64_t row = r * stride + c;
-        s0 += loadSome(x, row, kLanes);
-        s1 += loadSome(x, row + 16, kLanes);
-        s2 += loadSome(x, row + 32, kLanes);
-        s3 += loadSome(x, row + 48, kLanes);
-      }
-      store(out + c, load(out + c) + s0);
-      store(out + c + 16, load(out + c + 16) + s1);
-      store(out + c + 32, load(out + c + 32) + s2);
-      store(out + c + 48, load(out + c + 48) + s3);
-    }
-    for (; c + kLanes <= columns; c += kLanes) {
-      Vec s{};
-      for (std::int64_t r = r0; r < r1; ++r) s += loadSome(x, r * stride + c, kLanes);
-      store(out + c, load(out + c) + s);
-    }
-    if (c < columns) {
-      const std::int64_t n = columns - c;
-      Vec s{};
-      for (std::int64_t r = r0; r < r1; ++r) s += loadSome(x, r * stride + c, n);
-      storePart(out + c, loadPart(out + c, n) + s, n);
-    }
-  }
-}
-
-LOOM_INLINE double sumAllRangeBody(Stored x, std::int64_t count) {
-  double total = 0;
-  std::int64_t i = 0;
-  for (; i + 1024 <= count; i += 1024) {
-    Vec s{};
-    for (std::int64_t j = 0; j < 1024; j += kLanes) s += loadSome(x, i + j, kLanes);
-    total += sum(s);
-  }
-  for (; i < count; ++i) total += numberAt(x, i);
-  return total;
-}
-
-LOOM_CPU_KERNEL(void, unaryRange, (UnaryFunction f, float alpha, const float* x, float* y, std::int64_t count),
-                (f, alpha, x, y, count))
+LOOM_CPU_KERNEL(void, unaryRange,
+                (UnaryFunction f, float alpha, float beta, const float* x, float* y, std::int64_t count),
+                (f, alpha, beta, x, y, count))
 LOOM_CPU_KERNEL(void, unaryGradientRange,
-                (UnaryFunction f, float alpha, bool fromOutput, const float* at, const float* dy, float* dx,
+                (UnaryFunction f, float alpha, float beta, bool fromOutput, const float* at, const float* dy, float* dx,
                  std::int64_t count),
-                (f, alpha, fromOutput, at, dy, dx, count))
-LOOM_CPU_KERNEL(void, binaryRange, (BinaryFunction f, const float* a, const float* b, float* y, std::int64_t count),
-                (f, a, b, y, count))
-LOOM_CPU_KERNEL(void, binaryScalarRange, (BinaryFunction f, const float* a, float b, float* y, std::int64_t count),
-                (f, a, b, y, count))
-LOOM_CPU_KERNEL(void, addReluRange, (const float* a, const float* b, float* y, std::int64_t count), (a, b, y, count))
-LOOM_CPU_KERNEL(void, addMaskedRange, (const float* a, const float* b, const float* mask, float* y, std::int64_t count),
-                (a, b, mask, y, count))
-LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, float* y, std::int64_t count),
-                (x, factor, offset, y, count))
-LOOM_CPU_KERNEL(void, sumRowsRange,
-                (Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
-                (x, rows, columns, stride, out))
-LOOM_CPU_KERNEL(double, sumAllRange, (Stored x, std::int64_t count), (x, count))
+                (f, alpha, beta, fromOutput, at, dy, dx, count))
 
 }  // namespace
 
-void unary(UnaryFunction function, float alpha, const float* x, float* y, std::int64_t count) {
-  unaryRange(function, alpha, x, y, count);
+void unary(UnaryFunction function, const UnaryNumbers& numbers, const float* x, float* y, std::int64_t count) {
+  unaryRange(function, static_cast<float>(numbers.alpha), static_cast<float>(numbers.beta), x, y, count);
 }
-void unaryGradient(UnaryFunction function, float alpha, bool fromOutput, const float* at, const float* dy, float* dx,
-                   std::int64_t count) {
-  unaryGradientRange(function, alpha, fromOutput, at, dy, dx, count);
-}
-BinaryFunction binaryFunctionOf(const Attributes& attributes) {
-  const std::string& name = attributes.text("function");
-  return name == "add"        ? BinaryFunction::add
-         : name == "subtract" ? BinaryFunction::subtract
-         : name == "multiply" ? BinaryFunction::multiply
-         : name == "divide"   ? BinaryFunction::divide
-                              : BinaryFunction::maximum;
-}
-void binary(BinaryFunction function, const float* a, const float* b, float* y, std::int64_t count) {
-  binaryRange(function, a, b, y, count);
-}
-void binaryScalar(BinaryFunction function, const float* a, float b, float* y, std::int64_t count) {
-  binaryScalarRange(function, a, b, y, count);
-}
-void addRelu(const float* a, const float* b, float* y, std::int64_t count) {
-  addReluRange(a, b, y, count);
-}
-void addMasked(const float* a, const float* b, const float* mask, float* y, std::int64_t count) {
-  addMaskedRange(a, b, mask, y, count);
-}
-void scale(const float* x, float factor, float offset, float* y, std::int64_t count) {
-  scaleRange(x, factor, offset, y, count);
-}
-void sumRows(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
-  sumRowsRange(x, rows, columns, stride, out);
-}
-double sumAll(Stored x, std::int64_t count) {
-  return sumAllRange(x, count);
+void unaryGradient(UnaryFunction function, const UnaryNumbers& numbers, bool fromOutput, const float* at,
+                   const float* dy, float* dx, std::int64_t count) {
+  unaryGradientRange(function, static_cast<float>(numbers.alpha), static_cast<float>(numbers.beta), fromOutput, at, dy,
+                     dx, count);
 }
 
 }  // namespace loom::cpu

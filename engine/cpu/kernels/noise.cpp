@@ -29,8 +29,8 @@ LOOM_INLINE void eightBlocks(NoiseKey key, std::uint64_t first, std::uint64_t co
   words[3] = c3;
 }
 
-LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x,
-                                  Stored y, std::int64_t count) {
+LOOM_INLINE void dropped(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x, Stored y,
+                         std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += 32) {
     VecL words[4];
     eightBlocks(key, static_cast<std::uint64_t>(i / 4), counter, words);
@@ -46,6 +46,13 @@ LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint
       storeSome(y, at, loadSome(x, at, left2) * mask, left2);
     }
   }
+}
+LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x,
+                                  Stored y, std::int64_t count) {
+  if (x.bf16 || y.bf16)
+    dropped(key, counter, threshold, factor, x, y, count);
+  else
+    dropped(key, counter, threshold, factor, knownF32(x), knownF32(y), count);
 }
 LOOM_CPU_KERNEL(void, dropoutRange,
                 (NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x, Stored y,

@@ -50,8 +50,7 @@ LOOM_INLINE void forEachTap(const PoolingGeometry& g, const Window& w, F f) {
   }
 }
 
-LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first,
-                                     std::int64_t last) {
+LOOM_INLINE void maxima(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last) {
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
@@ -68,8 +67,16 @@ LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored 
       });
 }
 
-LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx,
-                                             bool positiveOnly, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first,
+                                     std::int64_t last) {
+  if (x.bf16 || y.bf16)
+    maxima(g, x, y, first, last);
+  else
+    maxima(g, knownF32(x), knownF32(y), first, last);
+}
+
+LOOM_INLINE void gradientOfMaxima(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
+                                  std::int64_t first, std::int64_t last) {
   const bool exact = windowsTile(g);  // written once, nothing to clear
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
   if (!exact)
@@ -93,6 +100,14 @@ LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x,
               });
         }
       });
+}
+
+LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx,
+                                             bool positiveOnly, std::int64_t first, std::int64_t last) {
+  if (x.bf16 || y.bf16 || dy.bf16 || dx.bf16)
+    gradientOfMaxima(g, x, y, dy, dx, positiveOnly, first, last);
+  else
+    gradientOfMaxima(g, knownF32(x), knownF32(y), knownF32(dy), knownF32(dx), positiveOnly, first, last);
 }
 
 LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includePadding, Stored x, Stored y,

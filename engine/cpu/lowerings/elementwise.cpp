@@ -1,4 +1,4 @@
-// unary, unary_gradient, binary, scale, scale_by: in whatever layout the inputs stand.
+// unary, unary_gradient, binary, select, scale, scale_by: in whatever layout the inputs stand.
 #include "engine/cpu/kernels/elementwise.h"
 
 #include <fmt/core.h>
@@ -67,14 +67,14 @@ void lowerUnary(Plan& plan, const Operation& operation) {
   }
   const auto from = plan.readStored(x, layout), to = plan.writeStored(y, layout);
   plan.mayOverwrite(y, x);
-  const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
+  const UnaryNumbers numbers = unaryNumbersOf(operation.attributes);
   const std::int64_t count = plan.shape(y).elements();
   plan.stage("unary " + operation.attributes.text("function") + suffix(to), {}, layoutName(plan.shape(y), layout),
              [=](const Worker& worker) {
                const auto [first, last] = worker.share(count, kGrain);
                inBlocks(
                    from.get().from(first), {}, to.get().from(first), last - first,
-                   [&](const float* x, const float*, float* y, std::int64_t n) { unary(function, alpha, x, y, n); });
+                   [&](const float* x, const float*, float* y, std::int64_t n) { unary(function, numbers, x, y, n); });
              });
 }
 
@@ -93,14 +93,14 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
   const auto from = plan.readStored(at, layout), gradient = plan.readStored(dy, layout),
              to = plan.writeStored(dx, layout);
   plan.mayOverwrite(dx, dy);
-  const auto alpha = static_cast<float>(unaryAlphaOf(operation.attributes));
+  const UnaryNumbers numbers = unaryNumbersOf(operation.attributes);
   const std::int64_t count = plan.shape(dx).elements();
   plan.stage("unary_gradient " + operation.attributes.text("function") + suffix(to), {},
              layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
                const auto [first, last] = worker.share(count, kGrain);
                inBlocks(from.get().from(first), gradient.get().from(first), to.get().from(first), last - first,
                         [&](const float* at, const float* dy, float* dx, std::int64_t n) {
-                          unaryGradient(function, alpha, derivative == DerivativeFrom::output, at, dy, dx, n);
+                          unaryGradient(function, numbers, derivative == DerivativeFrom::output, at, dy, dx, n);
                         });
              });
 }
@@ -163,6 +163,19 @@ void lowerBinary(Plan& plan, const Operation& operation) {
                    withNumber(at, other, broadcast.columns);
                }
              });
+}
+
+void lowerSelect(Plan& plan, const Operation& operation) {
+  const TensorId y = operation.outputs[0];
+  const Layout layout = commonLayout(plan, operation.inputs);
+  const auto condition = plan.read(operation.inputs[0], layout), a = plan.read(operation.inputs[1], layout),
+             b = plan.read(operation.inputs[2], layout), to = plan.write(y, layout);
+  for (TensorId input : operation.inputs) plan.mayOverwrite(y, input);
+  const std::int64_t count = plan.shape(y).elements();
+  plan.stage("select", {}, layoutName(plan.shape(y), layout), [=](const Worker& worker) {
+    const auto [first, last] = worker.share(count, kGrain);
+    choose(condition.get() + first, a.get() + first, b.get() + first, to.get() + first, last - first);
+  });
 }
 
 void lowerScale(Plan& plan, const Operation& operation) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/ops/binary.h"
 #include "engine/ops/unary.h"
 
 namespace loom::cpu {
@@ -47,6 +48,13 @@ const Row kTable[] = {
     {"slice_gradient", lowerSliceGradient, {}, {{0}, 1}},
     {"reshape", lowerReshape, {}, {{0}, 1, 0}},
     {"transpose", lowerTranspose, {}, {{0}, 1, 0}},
+    {"resample", lowerResample, {}, {{0}, 1}},
+    {"select", lowerSelect},
+    {"stop_gradient", lowerStopGradient, {}, {{0}, 1, 0}},
+    {"one_hot", lowerOneHot, {}, {{}, 1}},
+    {"top_k", lowerTopK},
+    {"warp", lowerWarp, {}, {{0}, 1}},
+    {"warp_gradient", lowerWarpGradient},
     {"embedding", lowerEmbedding, {}, {{}, 1}},
     {"embedding_gradient", lowerEmbeddingGradient, {}, {{1}}},
     {"softmax_cross_entropy", lowerSoftmaxCrossEntropy},
@@ -69,6 +77,7 @@ const Row kTable[] = {
     {"gru_gradient", lowerGruGradient, {}, {{0, 5}, 1}},
     {"attention", lowerAttention, {}, {{0, 1, 2}, 1}},
     {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, 3}},
+    {"scale_all", lowerScaleAll},
     {"gradient_squares", lowerGradientSquares},
     {"update", lowerUpdate},
     {"all_reduce", lowerAllReduce},
@@ -93,12 +102,10 @@ bool isOther(const Program& program, const Operation& operation) {
                                                                    program.tensor(operation.inputs[1]).shape);
 }
 
-// What spreads numbers over many powers of ten stays in f32, gradients too, as on a GPU.
-bool spreads(const Row& row, const Operation& operation) {
-  if (row.lower != lowerUnary && row.lower != lowerUnaryGradient) return false;
-  const UnaryFunction function = unaryFunctionOf(operation.attributes);
-  return function == UnaryFunction::exp || function == UnaryFunction::log || function == UnaryFunction::square ||
-         function == UnaryFunction::sqrt;
+// What stays in f32, gradients too, as on a GPU.
+bool needsF32(const Row& row, const Operation& operation) {
+  if (row.lower == lowerBinary) return needsAllBits(binaryFunctionOf(operation.attributes));
+  return (row.lower == lowerUnary || row.lower == lowerUnaryGradient) && unaryNeedsAllBits(operation.attributes);
 }
 
 }  // namespace
@@ -115,7 +122,7 @@ Joins joinsOf(const Program& program, const Operation& operation) {
 
 SixteenBits inBf16(const Program& program, const Operation& operation) {
   const Row* row = find(operation.op->name);
-  if (row == nullptr || spreads(*row, operation)) return {};
+  if (row == nullptr || needsF32(*row, operation)) return {};
   // A transposed convolution adds its bias to what it wrote.
   if (row->lower == lowerConvolutionInputGradient && operation.inputs.size() > 2 && operation.inputs[2] != kNoTensor)
     return {{0}};

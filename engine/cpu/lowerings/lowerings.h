@@ -38,6 +38,7 @@ LOOM_LOWERING(lowerRandom);
 LOOM_LOWERING(lowerUnary);
 LOOM_LOWERING(lowerUnaryGradient);
 LOOM_LOWERING(lowerBinary);
+LOOM_LOWERING(lowerSelect);
 LOOM_LOWERING(lowerScale);
 LOOM_LOWERING(lowerScaleBy);
 // reduction.cpp
@@ -53,6 +54,14 @@ LOOM_LOWERING(lowerSlice);
 LOOM_LOWERING(lowerSliceGradient);
 LOOM_LOWERING(lowerReshape);
 LOOM_LOWERING(lowerTranspose);
+LOOM_LOWERING(lowerStopGradient);
+// picking.cpp
+LOOM_LOWERING(lowerResample);
+LOOM_LOWERING(lowerOneHot);
+LOOM_LOWERING(lowerTopK);
+// warp.cpp
+LOOM_LOWERING(lowerWarp);
+LOOM_LOWERING(lowerWarpGradient);
 // embedding.cpp
 LOOM_LOWERING(lowerEmbedding);
 LOOM_LOWERING(lowerEmbeddingGradient);
@@ -72,6 +81,7 @@ LOOM_LOWERING(lowerPointwiseLossGradient);
 LOOM_LOWERING(lowerTopKAccuracy);
 LOOM_LOWERING(lowerBinaryAccuracy);
 // update.cpp
+LOOM_LOWERING(lowerScaleAll);
 LOOM_LOWERING(lowerGradientSquares);
 LOOM_LOWERING(lowerUpdate);
 // exchange.cpp

@@ -8,8 +8,8 @@
 namespace loom::cpu {
 namespace {
 
-// A sum over some axes, in memory order. Axes are joined to groups that are all kept or all summed; the innermost group
-// is a row, the others say which rows add up to which result.
+// A sum (or maximum, minimum, product) over some axes, in memory order. Axes are joined to groups that are all kept or
+// all summed; the innermost group is a row, the others say which rows add up to which result.
 struct Reduction {
   struct Group {
     std::int64_t extent = 1, stride = 0;
@@ -58,8 +58,30 @@ Reduction reductionOf(const Shape& physical, const std::vector<bool>& summed) {
   return reduction;
 }
 
+// How terms become one number: sums are multiplied with the factor.
+struct Fold {
+  ReduceFunction function = ReduceFunction::sum;
+  float factor = 1;
+  bool sums() const { return isSum(function); }
+};
+
+// What sumTerms does, of maxima, minima and products.
+void foldTerms(const Reduction& r, ReduceFunction function, Stored x, std::int64_t first, std::int64_t last,
+               float* out) {
+  std::fill_n(out, r.rowKept ? r.columns : 1, beginningOf(function));
+  for (std::int64_t term = first; term < last; ++term) {
+    const Stored row = x.from(Reduction::offset(r.summed, term));
+    if (r.rowKept)
+      foldRows(function, row, 1, r.columns, r.columns, out);
+    else
+      *out = foldAll(function, row, r.columns, *out);
+  }
+}
+
 // One result: the terms [first, last) of x (at its own start), into out (one row or one number), which is overwritten.
-void sumTerms(const Reduction& r, Stored x, std::int64_t first, std::int64_t last, float factor, float* out) {
+void sumTerms(const Reduction& r, const Fold& fold, Stored x, std::int64_t first, std::int64_t last, float* out) {
+  if (!fold.sums()) return foldTerms(r, fold.function, x, first, last, out);
+  const float factor = fold.factor;
   if (!r.rowKept) {
     double total = 0;
     for (std::int64_t term = first; term < last; ++term)
@@ -79,7 +101,7 @@ void sumTerms(const Reduction& r, Stored x, std::int64_t first, std::int64_t las
 }
 
 void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredRef& from, const Plan::Target& target,
-          float factor) {
+          const Fold& fold) {
   const std::int64_t width = r.rowKept ? r.columns : 1;
   if (r.results == 1) {  // everything into one row: each thread sums some terms (or a part of the only one)
     const bool split = r.terms == 1 && !r.rowKept;
@@ -88,17 +110,26 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
       float* mine = partial.get() + worker.index * width;
       if (split) {
         const auto [first, last] = worker.share(r.columns);
-        *mine = static_cast<float>(sumAll(from.get().from(first), last - first));
+        const Stored part = from.get().from(first);
+        *mine = fold.sums() ? static_cast<float>(sumAll(part, last - first))
+                            : foldAll(fold.function, part, last - first, beginningOf(fold.function));
       } else {
         const auto [first, last] = worker.share(r.terms);
-        sumTerms(r, from.get(), first, last, 1, mine);
+        sumTerms(r, {fold.function}, from.get(), first, last, mine);
       }
       worker.meet();
       const auto [first, last] = worker.share(width, 16);
       for (std::int64_t i = first; i < last; ++i) {
         double total = 0;
-        for (int t = 0; t < worker.count; ++t) total += partial.get()[t * width + i];
-        target.to.get()[i] = static_cast<float>(total * factor) + (target.adds(worker) ? target.to.get()[i] : 0);
+        float folded = beginningOf(fold.function);
+        for (int t = 0; t < worker.count; ++t) {
+          if (fold.sums())
+            total += partial.get()[t * width + i];
+          else
+            foldRows(fold.function, inF32(partial.get() + t * width + i), 1, 1, 1, &folded);
+        }
+        target.to.get()[i] = (fold.sums() ? static_cast<float>(total * fold.factor) : folded) +
+                             (target.adds(worker) ? target.to.get()[i] : 0);
       }
     });
     return;
@@ -109,7 +140,7 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
     for (std::int64_t i = first; i < last; ++i) {
       float* out = target.to.get() + i * width;
       float* sums = target.adds(worker) ? scratch.get() + worker.index * width : out;
-      sumTerms(r, from.get().from(Reduction::offset(r.kept, i)), 0, r.terms, factor, sums);
+      sumTerms(r, fold, from.get().from(Reduction::offset(r.kept, i)), 0, r.terms, sums);
       if (sums != out) binary(BinaryFunction::add, out, sums, out, width);
     }
   });
@@ -141,9 +172,9 @@ void lowerReduce(Plan& plan, const Operation& operation) {
   }
   const bool plain = isPlain(plan.shape(y), left);
   const Plan::Target target = plain ? plan.writeGradient(y) : Plan::Target{plan.write(y, left), false};
-  const bool mean = operation.attributes.text("function") == "mean";
+  const ReduceFunction function = reduceFunctionOf(operation.attributes);
   emit(plan, "reduce " + operation.attributes.text("function"), reductionOf(physicalShape(shape, layout), summed), from,
-       target, mean ? static_cast<float>(1 / count) : 1.0f);
+       target, {function, function == ReduceFunction::mean ? static_cast<float>(1 / count) : 1.0f});
 }
 
 void lowerSumTo(Plan& plan, const Operation& operation) {
@@ -155,7 +186,7 @@ void lowerSumTo(Plan& plan, const Operation& operation) {
   for (int axis : layout) summed.push_back(result[axis] == 1 && shape[axis] != 1);
   const Plan::Target target =
       isPlain(result, layout) ? plan.writeGradient(y) : Plan::Target{plan.write(y, layout), false};
-  emit(plan, "sum_to", reductionOf(physicalShape(shape, layout), summed), from, target, 1);
+  emit(plan, "sum_to", reductionOf(physicalShape(shape, layout), summed), from, target, {});
 }
 
 void lowerBroadcast(Plan& plan, const Operation& operation) {

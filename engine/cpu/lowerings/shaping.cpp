@@ -1,29 +1,11 @@
-// concatenate, slice, slice_gradient, reshape, transpose: the last two only rename memory.
+// concatenate, slice, slice_gradient, reshape, stop_gradient, transpose: the last three only rename memory.
 #include <algorithm>
 #include <cstring>
 
+#include "engine/cpu/lowerings/around.h"
 #include "engine/cpu/lowerings/lowerings.h"
 
 namespace loom::cpu {
-namespace {
-
-// A tensor in memory order as outer x extent x inner around one axis.
-struct Around {
-  std::int64_t outer = 1, extent = 1, inner = 1;
-};
-
-Around around(const Shape& shape, const Layout& layout, std::int64_t axis) {
-  const Shape physical = physicalShape(shape, layout);
-  const int place = placeOf(layout, axis);
-  Around around;
-  for (int i = 0; i < static_cast<int>(physical.rank()); ++i) {
-    (i < place ? around.outer : i == place ? around.extent : around.inner) *= physical[i];
-  }
-  return around;
-}
-
-}  // namespace
-
 void lowerConcatenate(Plan& plan, const Operation& operation) {
   const TensorId y = operation.outputs[0];
   const std::int64_t axis = operation.attributes.integer("axis", 1);
@@ -101,6 +83,11 @@ void lowerSliceGradient(Plan& plan, const Operation& operation) {
 void lowerReshape(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   plan.alias(y, plainLayout(plan.shape(y).rank()), x, plainLayout(plan.shape(x).rank()));
+}
+
+void lowerStopGradient(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0];
+  plan.alias(operation.outputs[0], plan.layoutOf(x), x, plan.layoutOf(x));
 }
 
 // Axis i of the result is axis axes[i] of x: the same memory under other names.

@@ -92,6 +92,9 @@ class Step {
         buffers.slots[slot] = plan.read(operation.inputs[tensor.firstSlot + slot]);
       m_tensors.push_back(buffers);
     }
+    for (const StateOfUpdate& state : statesOf(m_settings, operation.inputs.size()))
+      m_states.push_back({plan.read(operation.inputs[state.state]), plan.read(operation.inputs[state.becomes]),
+                          plan.shape(operation.inputs[state.state]).elements()});
     m_ratios = plan.write(operation.outputs[0]).as<double>();
     if (m_settings.rule->measures()) m_sums = plan.scratch(4 * m_pieces.size()).as<UpdateSums>();
   }
@@ -103,6 +106,10 @@ class Step {
     double sum = 0;
     for (std::size_t i = 0; i < tensors; ++i) sum += m_squares.get()[i];
     if (!std::isfinite(sum)) return;
+    for (const State& state : m_states) {
+      const auto [first, last] = worker.share(state.count, 16);
+      std::copy(state.becomes.get() + first, state.becomes.get() + last, state.state.get() + first);
+    }
     const UpdateScalars scalars{
         .learningRate = static_cast<float>(m_learningRate()),
         .gradientScale = m_clipNorm ? static_cast<float>(clipScale(std::sqrt(sum), m_clipNorm())) : 1,
@@ -174,9 +181,44 @@ class Step {
   Ref<double> m_squares, m_ratios;
   Ref<UpdateSums> m_sums;  // of each piece, for rules that measure
   std::vector<Buffers> m_tensors;
+  struct State {
+    Ref<float> state, becomes;
+    std::int64_t count;
+  };
+  std::vector<State> m_states;
 };
 
 }  // namespace
+
+// Products are rounded before they are added to what a gradient holds.
+void lowerScaleAll(Plan& plan, const Operation& operation) {
+  struct Scaled {
+    Ref<float> from;
+    Plan::Target to;
+    std::int64_t count;
+  };
+  std::vector<Scaled> tensors;
+  const auto factor = plan.readOptional(operation.inputs[0]);
+  for (std::size_t k = 0; k < operation.outputs.size(); ++k) {
+    const TensorId x = operation.inputs[k + 1], y = operation.outputs[k];
+    const auto from = plan.read(x);
+    const bool delivered = plan.tensor(y).role == TensorRole::parameterGradient;
+    tensors.push_back({from, delivered ? plan.deliverTo(y) : Plan::Target{plan.write(y)}, plan.shape(x).elements()});
+  }
+  plan.stage("scale_all", [factor, tensors](const Worker& worker) {
+    const float by = factor ? *factor.get() : 1;
+    for (const Scaled& one : tensors) {
+      const auto [first, last] = worker.share(one.count, 16);
+      const float* from = one.from.get();
+      float* to = one.to.to.get();
+      const bool adds = one.to.adds(worker);
+      for (std::int64_t i = first; i < last; ++i) {
+        const float value = by * from[i];
+        to[i] = adds ? to[i] + value : value;
+      }
+    }
+  });
+}
 
 void lowerGradientSquares(Plan& plan, const Operation& operation) {
   std::vector<Ref<float>> gradients;

@@ -16,6 +16,22 @@ __device__ __forceinline__ float binaryOf(BinaryFunction function, float a, floa
       return a / b;
     case BinaryFunction::maximum:
       return a > b || a != a ? a : b;  // a NaN in either stays
+    case BinaryFunction::minimum:
+      return a < b || a != a ? a : b;
+    case BinaryFunction::power:
+      return powf(a, b);
+    case BinaryFunction::equal:
+      return a == b ? 1 : 0;
+    case BinaryFunction::notEqual:
+      return a != b ? 1 : 0;
+    case BinaryFunction::greater:
+      return a > b ? 1 : 0;
+    case BinaryFunction::greaterEqual:
+      return a >= b ? 1 : 0;
+    case BinaryFunction::less:
+      return a < b ? 1 : 0;
+    case BinaryFunction::lessEqual:
+      return a <= b ? 1 : 0;
   }
   return a;
 }
@@ -35,14 +51,23 @@ __device__ __forceinline__ Pack<T> packBeside(const T* small, const Strided& rep
   return pack;
 }
 
-template <class T, BinaryFunction kFunction>
-__device__ __forceinline__ void binaryOver(const BinaryArguments& arguments) {
+template <BinaryFunction kFunction>
+struct BinaryChosen {
+  static constexpr BinaryFunction function = kFunction;
+};
+struct BinaryRare {
+  BinaryFunction function;
+};
+
+// `chosen` says the function: where it is compiled, but for those that are never computed in 16 bits.
+template <class T, class Function>
+__device__ __forceinline__ void binaryOver(const BinaryArguments& arguments, const Function& chosen) {
   const T *const a = static_cast<const T*>(arguments.a), *const b = static_cast<const T*>(arguments.b),
                  *const mask = static_cast<const T*>(arguments.mask);
   T* const y = static_cast<T*>(arguments.y);
   const bool relu = arguments.relu;
-  const auto one = [relu](T left, T right, float masked) {
-    const float value = binaryOf(kFunction, toFloat(left), toFloat(right));
+  const auto one = [relu, chosen](T left, T right, float masked) {
+    const float value = binaryOf(chosen.function, toFloat(left), toFloat(right));
     return fromFloat<T>((relu && value < 0) || !(masked > 0) ? 0 : value);
   };
   std::int64_t first = firstOfThread();
@@ -67,15 +92,19 @@ template <class T>
 __global__ void __launch_bounds__(256) binary(BinaryArguments a) {
   switch (a.function) {
     case BinaryFunction::add:
-      return binaryOver<T, BinaryFunction::add>(a);
+      return binaryOver<T>(a, BinaryChosen<BinaryFunction::add>());
     case BinaryFunction::subtract:
-      return binaryOver<T, BinaryFunction::subtract>(a);
+      return binaryOver<T>(a, BinaryChosen<BinaryFunction::subtract>());
     case BinaryFunction::multiply:
-      return binaryOver<T, BinaryFunction::multiply>(a);
+      return binaryOver<T>(a, BinaryChosen<BinaryFunction::multiply>());
     case BinaryFunction::divide:
-      return binaryOver<T, BinaryFunction::divide>(a);
+      return binaryOver<T>(a, BinaryChosen<BinaryFunction::divide>());
     case BinaryFunction::maximum:
-      return binaryOver<T, BinaryFunction::maximum>(a);
+      return binaryOver<T>(a, BinaryChosen<BinaryFunction::maximum>());
+    case BinaryFunction::minimum:
+      return binaryOver<T>(a, BinaryChosen<BinaryFunction::minimum>());
+    default:
+      if constexpr (sizeof(T) == sizeof(float)) return binaryOver<T>(a, BinaryRare{a.function});
   }
 }
 

@@ -3,10 +3,9 @@
 #include <cstdint>
 
 #include "engine/cuda/kernels/strided.h"
+#include "engine/ops/binary.h"
 
 namespace loom::cuda {
-
-enum class BinaryFunction { add, subtract, multiply, divide, maximum };
 
 // y = f(a, b), then max(y, 0) with `relu`, or 0 where `mask` is not positive. b is repeated over a as `repeated` says;
 // its innermost group goes on by 0 or 1.

@@ -47,9 +47,24 @@ inline constexpr float kGeluCubic = 0.044715f;
 inline constexpr float kRootTwoOverPi = 0.797884560802865356f;
 inline constexpr float kRootHalf = 0.707106781186547524f;
 inline constexpr float kOneOverRootTwoPi = 0.398942280401432678f;
+inline constexpr float kTwoOverRootPi = 1.12837916709551257f;
 
-// ops/unary.cpp has the same in double. `function` is known where this is compiled.
-__device__ __forceinline__ float unaryOf(UnaryFunction function, float alpha, float x) {
+// Between 0 and 1; a NaN stays one.
+__device__ __forceinline__ float clippedOf(float x) {
+  return x < 0 ? 0 : (x > 1 ? 1 : x);
+}
+
+// Of half turns, in double: exact also far from 0, and without the table of sinf, which would stand in local memory.
+inline constexpr double kOneOverPi = 0.318309886183790672;
+__device__ __forceinline__ float sinOf(float x) {
+  return static_cast<float>(sinpi(x * kOneOverPi));
+}
+__device__ __forceinline__ float cosOf(float x) {
+  return static_cast<float>(cospi(x * kOneOverPi));
+}
+
+// ops/unary.cpp has the same in double. `function` is known where this is compiled, but for rare ones.
+__device__ __forceinline__ float unaryOf(UnaryFunction function, float alpha, float beta, float x) {
   switch (function) {
     case UnaryFunction::relu:
       return x < 0 ? 0 : x;  // so written, a NaN stays one
@@ -81,11 +96,58 @@ __device__ __forceinline__ float unaryOf(UnaryFunction function, float alpha, fl
       return -x;
     case UnaryFunction::absolute:
       return fabsf(x);
+    case UnaryFunction::reciprocal:
+      return 1 / x;
+    case UnaryFunction::reciprocalSqrt:
+      return 1 / sqrtf(x);
+    case UnaryFunction::clamp:
+      return x < alpha ? alpha : (x > beta ? beta : x);
+    case UnaryFunction::hardSigmoid:
+      return clippedOf(alpha * x + beta);
+    case UnaryFunction::hardSwish:
+      return x * clippedOf(alpha * x + beta);
+    case UnaryFunction::softplus:  // of the magnitude, so that nothing overflows
+      return (x < 0 ? 0 : x) + log1pf(expf(-fabsf(alpha * x))) / alpha;
+    case UnaryFunction::softsign:
+      return x / (1 + fabsf(x));
+    case UnaryFunction::erf:
+      return erff(x);
+    case UnaryFunction::sign:
+      return x > 0 ? 1 : (x < 0 ? -1 : x);
+    case UnaryFunction::floor:
+      return floorf(x);
+    case UnaryFunction::ceil:
+      return ceilf(x);
+    case UnaryFunction::round:
+      return rintf(x);
+    case UnaryFunction::sin:
+      return sinOf(x);
+    case UnaryFunction::cos:
+      return cosOf(x);
+    case UnaryFunction::tan:
+      return sinOf(x) / cosOf(x);
+    case UnaryFunction::asin:
+      return asinf(x);
+    case UnaryFunction::acos:
+      return acosf(x);
+    case UnaryFunction::atan:
+      return atanf(x);
+    case UnaryFunction::sinh:
+      return sinhf(x);
+    case UnaryFunction::cosh:
+      return coshf(x);
+    case UnaryFunction::asinh:
+      return asinhf(x);
+    case UnaryFunction::acosh:
+      return acoshf(x);
+    case UnaryFunction::atanh:
+      return atanhf(x);
   }
   return x;
 }
 
-__device__ __forceinline__ float unaryDerivativeOf(UnaryFunction function, float alpha, bool fromOutput, float at) {
+__device__ __forceinline__ float unaryDerivativeOf(UnaryFunction function, float alpha, float beta, bool fromOutput,
+                                                   float at) {
   switch (function) {
     case UnaryFunction::relu:
       return at > 0 ? 1 : 0;
@@ -121,14 +183,62 @@ __device__ __forceinline__ float unaryDerivativeOf(UnaryFunction function, float
       return -1;
     case UnaryFunction::absolute:
       return at > 0 ? 1 : (at < 0 ? -1 : 0);
+    case UnaryFunction::reciprocal:
+      return -at * at;
+    case UnaryFunction::reciprocalSqrt:
+      return -0.5f * at * at * at;
+    case UnaryFunction::clamp:
+      return at > alpha && at < beta ? 1 : 0;
+    case UnaryFunction::hardSigmoid:
+      return at > 0 && at < 1 ? alpha : 0;
+    case UnaryFunction::hardSwish: {
+      const float share = alpha * at + beta;
+      return clippedOf(share) + (share > 0 && share < 1 ? alpha * at : 0);
+    }
+    case UnaryFunction::softplus:
+      return sigmoidOf(alpha * at);
+    case UnaryFunction::softsign:
+      return 1 / ((1 + fabsf(at)) * (1 + fabsf(at)));
+    case UnaryFunction::erf:
+      return kTwoOverRootPi * expf(-at * at);
+    case UnaryFunction::sin:
+      return cosOf(at);
+    case UnaryFunction::cos:
+      return -sinOf(at);
+    case UnaryFunction::tan:
+      return 1 + at * at;
+    case UnaryFunction::asin:
+      return 1 / sqrtf(1 - at * at);
+    case UnaryFunction::acos:
+      return -1 / sqrtf(1 - at * at);
+    case UnaryFunction::atan:
+      return 1 / (1 + at * at);
+    case UnaryFunction::sinh:
+      return coshf(at);
+    case UnaryFunction::cosh:
+      return sinhf(at);
+    case UnaryFunction::asinh:
+      return 1 / sqrtf(at * at + 1);
+    case UnaryFunction::acosh:
+      return 1 / sqrtf(at * at - 1);
+    case UnaryFunction::atanh:
+      return 1 / (1 - at * at);
+    case UnaryFunction::sign:  // steps, which have no gradient
+    case UnaryFunction::floor:
+    case UnaryFunction::ceil:
+    case UnaryFunction::round:
+      return 0;
   }
   return 1;
 }
 
-// Calls work(Chosen<f>) for the function that is wanted, so that no loop asks which it is.
+// Calls work(Chosen<f>) for the function that is wanted, so that no loop asks which it is; a loop over a rare one does.
 template <UnaryFunction kFunction>
 struct Chosen {
   static constexpr UnaryFunction function = kFunction;
+};
+struct Rare {
+  UnaryFunction function;
 };
 template <class Work>
 __device__ __forceinline__ void choose(UnaryFunction function, const Work& work) {
@@ -163,13 +273,19 @@ __device__ __forceinline__ void choose(UnaryFunction function, const Work& work)
       return work(Chosen<UnaryFunction::negative>());
     case UnaryFunction::absolute:
       return work(Chosen<UnaryFunction::absolute>());
+    case UnaryFunction::clamp:
+      return work(Chosen<UnaryFunction::clamp>());
+    case UnaryFunction::hardSwish:
+      return work(Chosen<UnaryFunction::hardSwish>());
+    default:
+      return work(Rare{function});
   }
 }
 
 template <class T>
 __global__ void __launch_bounds__(256) unary(UnaryArguments a) {
   choose(a.function, [&](auto chosen) {
-    forEachOf<T>(a.x, a.y, a.count, [&](float x) { return unaryOf(decltype(chosen)::function, a.alpha, x); });
+    forEachOf<T>(a.x, a.y, a.count, [&](float x) { return unaryOf(chosen.function, a.alpha, a.beta, x); });
   });
 }
 
@@ -177,7 +293,7 @@ template <class T>
 __global__ void __launch_bounds__(256, 4) unaryGradient(UnaryGradientArguments a) {
   choose(a.function, [&](auto chosen) {
     forEachOfTwo<T>(a.at, a.dy, a.dx, a.count, [&](float at, float dy) {
-      return dy * unaryDerivativeOf(decltype(chosen)::function, a.alpha, a.fromOutput, at);
+      return dy * unaryDerivativeOf(chosen.function, a.alpha, a.beta, a.fromOutput, at);
     });
   });
 }
@@ -188,8 +304,13 @@ __global__ void __launch_bounds__(256) scale(ScaleArguments a) {
   forEachOf<T>(a.x, a.y, a.count, [&](float x) { return factor * x + a.offset; });
 }
 
+__global__ void __launch_bounds__(256) select(SelectArguments a) {
+  for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid())
+    a.y[i] = a.condition[i] != 0 ? a.first[i] : a.second[i];
+}
+
 LOOM_KERNELS(elementwise, LOOM_KERNEL("unary", unary, UnaryArguments),
              LOOM_KERNEL("unary_gradient", unaryGradient, UnaryGradientArguments),
-             LOOM_KERNEL("scale", scale, ScaleArguments))
+             LOOM_KERNEL("scale", scale, ScaleArguments), LOOM_KERNEL_ONE("select", select, SelectArguments))
 
 }  // namespace loom::cuda

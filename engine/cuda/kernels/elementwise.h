@@ -11,7 +11,7 @@ struct UnaryArguments {
   void* y = nullptr;
   std::int64_t count = 0;
   UnaryFunction function = UnaryFunction::relu;
-  float alpha = 1;
+  float alpha = 1, beta = 0;
 };
 
 // dx = dy f'(at), where `at` is x or y, whichever unaryDerivativeFrom() says (dy itself where it says neither).
@@ -21,7 +21,7 @@ struct UnaryGradientArguments {
   std::int64_t count = 0;
   UnaryFunction function = UnaryFunction::relu;
   bool fromOutput = false;
-  float alpha = 1;
+  float alpha = 1, beta = 0;
 };
 
 // y = factor x + offset; with `by`, y = *by x.
@@ -31,6 +31,13 @@ struct ScaleArguments {
   const float* by = nullptr;
   std::int64_t count = 0;
   float factor = 1, offset = 0;
+};
+
+// y = condition != 0 ? first : second, in f32.
+struct SelectArguments {
+  const float *condition = nullptr, *first = nullptr, *second = nullptr;
+  float* y = nullptr;
+  std::int64_t count = 0;
 };
 
 }  // namespace loom::cuda

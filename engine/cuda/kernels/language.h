@@ -1,8 +1,9 @@
 #pragma once
 // What kernels are written in: the part of CUDA's own words that an emulator knows as well. nvcc compiles them for
 // devices; any C++ compiler for the emulator that LOOM_DEVICE_LANGUAGE names (tests/engine/cuda/fake). So: index
-// variables, shared memory through LOOM_SHARED, __syncthreads, __syncwarp, shuffles over whole warps, ballots, atomicAdd
-// and atomicMax, 16-byte loads through Pack; no cp.async, no tensor memory, no grids that wait for each other.
+// variables, shared memory through LOOM_SHARED, __syncthreads, __syncwarp, shuffles over whole warps, ballots,
+// atomicAdd and atomicMax, 16-byte loads through Pack, products of small matrices by a warp; no cp.async, no tensor
+// memory, no grids that wait for each other.
 //
 // A kernel is `template <class T> __global__ void name(NameArguments a)`: T is float, bf16 or f16, the type in which
 // activations and their gradients stand; arithmetic is in float. At the end of its file LOOM_KERNELS lists the rows.
@@ -33,7 +34,47 @@ template <>
 __device__ __forceinline__ bf16 fromFloat<bf16>(float x) { return __float2bfloat16_rn(x); }
 template <>
 __device__ __forceinline__ f16 fromFloat<f16>(float x) { return __float2half_rn(x); }
+
+// Two neighbours in T, the first in the lower half.
+template <class T>
+__device__ __forceinline__ unsigned packed(float first, float second);
+template <>
+__device__ __forceinline__ unsigned packed<bf16>(float first, float second) {
+  const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
+  return *reinterpret_cast<const unsigned*>(&both);
+}
+template <>
+__device__ __forceinline__ unsigned packed<f16>(float first, float second) {
+  const __half2 both = __floats2half2_rn(first, second);
+  return *reinterpret_cast<const unsigned*>(&both);
+}
+// At a multiple of four bytes.
+__device__ __forceinline__ unsigned pairAt(const std::uint16_t* from) {
+  return *reinterpret_cast<const unsigned*>(from);
+}
+__device__ __forceinline__ void putPair(std::uint16_t* to, unsigned pair) {
+  *reinterpret_cast<unsigned*>(to) = pair;
+}
+
+// d += a b by the whole warp, spread over its lanes as tiles.cuh says. Of compute capability 8.0.
+template <class T>
+__device__ __forceinline__ void multiplyTiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]);
+#define LOOM_MULTIPLY_TILES(T, type)                                                                             \
+  template <>                                                                                                    \
+  __device__ __forceinline__ void multiplyTiles<T>(float(&d)[4], const unsigned(&a)[4], const unsigned(&b)[2]) { \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                          \
+                 ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                          \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                            \
+  }
+LOOM_MULTIPLY_TILES(bf16, "bf16")
+LOOM_MULTIPLY_TILES(f16, "f16")
+#undef LOOM_MULTIPLY_TILES
 }  // namespace loom::cuda
+// All of it, so that arrays that are indexed stay in registers.
+#define LOOM_UNROLL _Pragma("unroll")
+// Two rounds at once, where more would ask for too many registers.
+#define LOOM_UNROLL_TWICE _Pragma("unroll 2")
 #else
 #include LOOM_DEVICE_LANGUAGE
 #endif

@@ -84,7 +84,32 @@ __global__ void __launch_bounds__(kReduceThreads) reduceColumns(ReduceColumnsArg
     reduceColumnsOf<T, 1>(a);
 }
 
-LOOM_KERNELS(reduce, LOOM_KERNEL("reduce_rows", reduceRows, ReduceRowsArguments),
+// A NaN in either stays.
+__device__ __forceinline__ float foldedOf(ReduceFunction function, float a, float b) {
+  if (function == ReduceFunction::product) return a * b;
+  return (function == ReduceFunction::maximum ? a > b : a < b) || a != a ? a : b;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kReduceThreads) foldTerms(FoldArguments a) {
+  const T* const x = static_cast<const T*>(a.from);
+  const int size = a.wholeWarp ? kWarp : 1, lane = a.wholeWarp ? static_cast<int>(threadIdx.x) % kWarp : 0;
+  for (std::int64_t r = firstOfThread() / size; r < a.results; r += threadsOfGrid() / size) {
+    const T* const row = x + placeIn(a.kept, r);
+    float folded = a.function == ReduceFunction::product   ? 1.0f
+                   : a.function == ReduceFunction::maximum ? -INFINITY
+                                                           : INFINITY;
+    for (std::int64_t i = lane; i < a.length; i += size)
+      folded = foldedOf(a.function, toFloat(row[placeIn(a.folded, i)]), folded);
+    if (a.wholeWarp)
+      for (int other = kWarp / 2; other > 0; other /= 2)
+        folded = foldedOf(a.function, folded, __shfl_xor_sync(kWholeWarp, folded, other));
+    if (lane == 0) a.to[r] = folded;
+  }
+}
+
+LOOM_KERNELS(reduce, LOOM_KERNEL("fold", foldTerms, FoldArguments),
+             LOOM_KERNEL("reduce_rows", reduceRows, ReduceRowsArguments),
              LOOM_KERNEL("reduce_columns", reduceColumns, ReduceColumnsArguments))
 
 }  // namespace loom::cuda

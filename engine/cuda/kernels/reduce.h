@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "engine/cuda/kernels/strided.h"
+#include "engine/ops/reduce.h"
 
 namespace loom::cuda {
 
@@ -31,6 +32,17 @@ struct ReduceColumnsArguments {
   int width = 32;
   bool packed = false;
   float factor = 1;
+};
+
+// to[r] = the maximum, minimum or product of x[place of r in `kept` + place of i in `folded`] over `length` numbers i,
+// in f32. A thread takes a result, or a warp does.
+struct FoldArguments {
+  const void* from = nullptr;
+  float* to = nullptr;
+  std::int64_t results = 1, length = 1;
+  Strided kept, folded;
+  ReduceFunction function = ReduceFunction::maximum;
+  bool wholeWarp = false;
 };
 
 inline constexpr int kReduceThreads = 256;

@@ -52,6 +52,36 @@ __global__ void __launch_bounds__(kUpdateThreads) squaresOfTensors(SquaresArgume
   if (lane == 0) a.squares[t] = sum;
 }
 
+__global__ void __launch_bounds__(kUpdateThreads) scaleAll(ScaleAllArguments a) {
+  const Piece piece = a.pieces[blockIdx.x];
+  const ScaledTensor tensor = a.tensors[piece.tensor];
+  const float factor = a.factor == nullptr ? 1 : *a.factor;
+  DeliveryWords words{0, 1};
+  if (tensor.delivered != 0) words = *a.words;
+  const auto scale = [&](std::int64_t i) {
+    const float value = words.scale * (factor * tensor.from[i]);
+    tensor.to[i] = words.accumulate != 0 ? tensor.to[i] + value : value;
+  };
+  overPiece(
+      tensor.pieces, piece,
+      [&](std::int64_t i) {
+        for (int k = 0; k < 4; ++k) scale(i + k);
+      },
+      scale);
+}
+
+__global__ void __launch_bounds__(kUpdateThreads) updateStates(UpdateStatesArguments a) {
+  if (a.state->made == 0) return;
+  const Piece piece = a.pieces[blockIdx.x];
+  const ScaledTensor tensor = a.tensors[piece.tensor];
+  overPiece(
+      tensor.pieces, piece,
+      [&](std::int64_t i) {
+        for (int k = 0; k < 4; ++k) tensor.to[i + k] = tensor.from[i + k];
+      },
+      [&](std::int64_t i) { tensor.to[i] = tensor.from[i]; });
+}
+
 __device__ __forceinline__ double numberOf(const UpdateNumber& number) {
   if (number.type == DataType::f64) return *reinterpret_cast<const double*>(number.at);
   if (number.type == DataType::i64) return static_cast<double>(*reinterpret_cast<const std::int64_t*>(number.at));
@@ -188,11 +218,12 @@ __global__ void __launch_bounds__(kUpdateThreads) updatePieces(UpdateArguments a
 // By Rule::kName.
 LOOM_KERNELS(update, LOOM_KERNEL_ONE("squares_of_pieces", squaresOfPieces, SquaresArguments),
              LOOM_KERNEL_ONE("squares_of_tensors", squaresOfTensors, SquaresArguments),
-             LOOM_UPDATE_ROWS("sgd", SgdRule), LOOM_UPDATE_ROWS("momentum", MomentumRule),
-             LOOM_UPDATE_ROWS("nesterov", NesterovRule), LOOM_UPDATE_ROWS("adam", AdamRule),
-             LOOM_UPDATE_ROWS("rmsprop", RmsPropRule), LOOM_UPDATE_ROWS("rmsprop_momentum", RmsPropMomentumRule),
-             LOOM_UPDATE_ROWS("adagrad", AdagradRule), LOOM_MEASURING_ROWS("lars", LarsRule),
-             LOOM_MEASURING_ROWS("lamb", LambRule))
+             LOOM_KERNEL_ONE("update_scale_all", scaleAll, ScaleAllArguments),
+             LOOM_KERNEL_ONE("update_states", updateStates, UpdateStatesArguments), LOOM_UPDATE_ROWS("sgd", SgdRule),
+             LOOM_UPDATE_ROWS("momentum", MomentumRule), LOOM_UPDATE_ROWS("nesterov", NesterovRule),
+             LOOM_UPDATE_ROWS("adam", AdamRule), LOOM_UPDATE_ROWS("rmsprop", RmsPropRule),
+             LOOM_UPDATE_ROWS("rmsprop_momentum", RmsPropMomentumRule), LOOM_UPDATE_ROWS("adagrad", AdagradRule),
+             LOOM_MEASURING_ROWS("lars", LarsRule), LOOM_MEASURING_ROWS("lamb", LambRule))
 #undef LOOM_MEASURING_ROWS
 #undef LOOM_UPDATE_ROWS
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/base/data_type.h"
+#include "engine/cuda/kernels/convert.h"
 #include "engine/optimizers/rules/rule.h"
 
 namespace loom::cuda {
@@ -34,6 +35,20 @@ struct SquaresArguments {
   std::int32_t tensorCount = 0;
 };
 
+// to = factor from; or, `delivered`, as a gradient comes into the store (DeliveryWords).
+struct ScaledTensor {
+  const float* from = nullptr;
+  float* to = nullptr;
+  TensorPieces pieces;
+  std::int32_t delivered = 0;
+};
+struct ScaleAllArguments {
+  const ScaledTensor* tensors = nullptr;
+  const Piece* pieces = nullptr;
+  const float* factor = nullptr;  // null: 1
+  const DeliveryWords* words = nullptr;
+};
+
 struct UpdateTensor {
   float* weight = nullptr;
   const float* gradient = nullptr;
@@ -57,6 +72,13 @@ struct UpdateState {
 };
 
 inline constexpr std::size_t kRuleBytes = 64;  // room for any rule
+
+// States that take other tensors' place where the update was made.
+struct UpdateStatesArguments {
+  const ScaledTensor* tensors = nullptr;
+  const Piece* pieces = nullptr;
+  const UpdateState* state = nullptr;
+};
 
 // Of all four kernels of a rule: update_prepare; update_measure and update_ratios, for those that measure; update.
 struct UpdateArguments {

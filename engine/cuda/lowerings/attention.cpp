@@ -1,193 +1,65 @@
-// attention and attention_gradient: products over all heads of as many samples as fit a bounded room for their scores,
-// with a kernel for the softmax between them. Heads are brought together before and taken apart behind, where there are
-// several.
-#include "engine/cuda/kernels/attention.h"
+// attention and attention_gradient.
+#include "engine/cuda/lowerings/attention.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "engine/cuda/lowerings/lowerings.h"
-#include "engine/cuda/lowerings/product.h"
+#include "engine/cuda/lowerings/ways.h"
 
 namespace loom::cuda {
+
+float Heads::scale() const {
+  return 1 / std::sqrt(static_cast<float>(width()));
+}
+
+double Heads::pairs() const {
+  const auto all = static_cast<double>(queries) * static_cast<double>(causal ? queries + 1 : 2 * keys) / 2;
+  return static_cast<double>(batch * heads) * all;
+}
+
 namespace {
-
-constexpr std::size_t kScoresShare = 64;  // of the device's memory, one part may hold scores
-
-struct Heads {
-  std::int64_t batch, queries, keys, channels, heads;
-  bool causal;
-  std::int64_t atOnce = 1;  // samples whose scores stand at once
-  std::int64_t width() const { return channels / heads; }
-  float scale() const { return 1 / std::sqrt(static_cast<float>(width())); }
-};
 
 Heads headsOf(const Plan& plan, const Operation& operation) {
   const Shape &q = plan.shape(operation.inputs[0]), &k = plan.shape(operation.inputs[1]);
-  Heads h{
+  return {
       q[0], q[1], k[1], q[2], operation.attributes.integer("heads", 1), operation.attributes.boolean("causal", false)};
-  const auto most = static_cast<std::int64_t>(plan.device().facts().memoryBytes / kScoresShare / sizeof(float));
-  h.atOnce = std::clamp<std::int64_t>(most / (h.heads * h.queries * h.keys), 1, h.batch);
-  return h;
 }
 
-// N x T x C as N x heads x T x C/heads, in the type of factors; and back.
-Operand splitHeads(Plan& plan, const Heads& h, TensorId id) {
-  if (h.heads == 1) return plan.read(id, plainLayout(3), plan.factors());
-  const Operand from = plan.read(id, plainLayout(3));
-  const Operand to = scratchOf(plan, plan.shape(id).elements(), plan.factors());
-  const std::int64_t time = plan.shape(id)[1];
-  emitConversion(plan, from, to,
-                 {.axes = 4,
-                  .extents = {h.batch, h.heads, time, h.width()},
-                  .strides = {time * h.channels, h.width(), h.channels, 1}});
-  return to;
-}
-// Where a result is written head by head.
-Operand resultByHead(Plan& plan, const Heads& h, const Operand& result) {
-  return h.heads == 1 ? result
-                      : scratchOf(plan, static_cast<std::int64_t>(result.bytes / bytesOf(result.type)), result.type);
-}
-void joinHeads(Plan& plan, const Heads& h, const Operand& from, std::int64_t time, const Operand& to) {
-  if (h.heads == 1) return;
-  emitConversion(plan, from, to,
-                 {.axes = 4,
-                  .extents = {h.batch, time, h.heads, h.width()},
-                  .strides = {time * h.channels, h.width(), time * h.width(), 1}});
-}
-
-// Of the samples that are computed at once: the heads of all of them are a batch of matrices.
-struct Chunk {
-  std::int64_t first, samples;
-  Operand of(const Operand& whole, std::int64_t perSample) const {
-    return part(whole, first * perSample, samples * perSample);
-  }
-};
-template <class Work>
-void forEachChunk(const Heads& h, const Work& work) {
-  for (std::int64_t first = 0; first < h.batch; first += h.atOnce)
-    work(Chunk{first, std::min(h.atOnce, h.batch - first)});
-}
-
-// The product of `a` (rows x inner, or its transpose) and `b` of each head.
-void multiplyHeads(Plan& plan, const char* name, std::int64_t matrices, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const Operand& a, bool transposeA, const Operand& b, bool transposeB, const Operand& c) {
-  emitProduct(plan, {.name = name,
-                     .m = m,
-                     .n = n,
-                     .k = k,
-                     .a = a,
-                     .b = b,
-                     .c = c,
-                     .transposeA = transposeA,
-                     .transposeB = transposeB,
-                     .batch = matrices,
-                     .strideA = m * k,
-                     .strideB = k * n,
-                     .strideC = m * n,
-                     .kind = StageKind::attention});
-}
-
-// A warp a row.
-Launch overScores(std::int64_t rows) {
-  return overElements(rows * 32);
-}
-
-// Probabilities take the scores' place where they are of their type.
-Operand roomBeside(Plan& plan, const Operand& scores, DataType type) {
-  return type == DataType::f32 ? scores
-                               : scratchOf(plan, static_cast<std::int64_t>(scores.bytes / sizeof(float)), type);
+void take(Plan& plan, const Operation& operation, const Heads& h, const std::vector<Way>& ways) {
+  emitFastest(plan,
+              fmt::format("{} {} {},{},{},{} in {} heads{}", operation.op->name, toString(plan.factors()), h.batch,
+                          h.queries, h.keys, h.channels, h.heads, h.causal ? ", causal" : ""),
+              ways);
 }
 
 void lowerAttention(Plan& plan, const Operation& operation) {
   const Heads h = headsOf(plan, operation);
-  const Operand q = splitHeads(plan, h, operation.inputs[0]), k = splitHeads(plan, h, operation.inputs[1]),
-                v = splitHeads(plan, h, operation.inputs[2]);
   const Operand y = plan.write(operation.outputs[0]), statistics = plan.write(operation.outputs[1]);
-  const Operand byHead = resultByHead(plan, h, y);
-  const std::int64_t perSample = h.heads * h.queries * h.keys;
-  const Operand allScores = scratchOf(plan, h.atOnce * perSample, DataType::f32);
-  const Operand allProbabilities = roomBeside(plan, allScores, plan.factors());
-  forEachChunk(h, [&](const Chunk& chunk) {
-    const std::int64_t matrices = chunk.samples * h.heads;
-    const Operand scores = part(allScores, 0, chunk.samples * perSample),
-                  probabilities = part(allProbabilities, 0, chunk.samples * perSample);
-    const Operand rows = chunk.of(statistics, h.heads * h.queries);
-    multiplyHeads(plan, "attention scores", matrices, h.queries, h.keys, h.width(), chunk.of(q, h.queries * h.channels),
-                  false, chunk.of(k, h.keys * h.channels), true, scores);
-    AttentionSoftmaxArguments arguments{
-        .rows = matrices * h.queries, .queries = h.queries, .keys = h.keys, .scale = h.scale(), .causal = h.causal};
-    plan.kernel(named("attention_softmax", plan.factors()), overScores(arguments.rows), {scores}, {probabilities, rows},
-                [=]() mutable {
-                  arguments.scores = scores.address<const float>();
-                  arguments.probabilities = probabilities.address();
-                  arguments.statistics = rows.address<float>();
-                  return arguments;
-                });
-    multiplyHeads(plan, "attention", matrices, h.queries, h.width(), h.keys, probabilities, false,
-                  chunk.of(v, h.keys * h.channels), false, chunk.of(byHead, h.queries * h.channels));
-  });
-  joinHeads(plan, h, byHead, h.queries, y);
+  // Where the device does not time them: tiles, which need no room for scores.
+  std::vector<Way> ways;
+  if (canComputeByTiles(plan, h))
+    ways.push_back({"tiles", [&](Plan& to) { emitAttentionByTiles(to, operation, h, y, statistics); }});
+  if (const auto graph = plan.device().timing() != nullptr ? attentionPlan(plan, h) : nullptr)
+    ways.push_back({"cudnn " + graph->name,
+                    [&, graph](Plan& to) { emitAttentionByCudnn(to, operation, h, graph, y, statistics); }});
+  ways.push_back({"products", [&](Plan& to) { emitAttentionByProducts(to, operation, h, y, statistics); }});
+  take(plan, operation, h, ways);
 }
 
 void lowerAttentionGradient(Plan& plan, const Operation& operation) {
   const Heads h = headsOf(plan, operation);
-  const auto split = [&](std::size_t input) { return splitHeads(plan, h, operation.inputs[input]); };
-  const Operand q = split(0), k = split(1), v = split(2), y = split(3), dy = split(5);
-  const Operand statistics = plan.read(operation.inputs[4]);
-  struct Result {
-    Operand whole, byHead;
+  const auto wanted = [&](std::size_t output) {
+    const TensorId id = operation.outputs[output];
+    return plan.wanted(id) ? plan.write(id) : Operand{};
   };
-  const auto result = [&](std::size_t output) {
-    if (!plan.wanted(operation.outputs[output])) return Result{};
-    const Operand whole = plan.write(operation.outputs[output]);
-    return Result{whole, resultByHead(plan, h, whole)};
-  };
-  const Result dq = result(0), dk = result(1), dv = result(2);
-  const std::int64_t perSample = h.heads * h.queries * h.keys, numbers = h.atOnce * perSample;
-  const Operand allScores = scratchOf(plan, numbers, DataType::f32), allDp = scratchOf(plan, numbers, DataType::f32);
-  const Operand allP = roomBeside(plan, allScores, plan.factors()), allDs = roomBeside(plan, allDp, plan.factors());
-  forEachChunk(h, [&](const Chunk& chunk) {
-    const std::int64_t matrices = chunk.samples * h.heads;
-    const auto room = [&](const Operand& all) { return part(all, 0, chunk.samples * perSample); };
-    const Operand scores = room(allScores), dp = room(allDp), p = room(allP), ds = room(allDs);
-    const auto byQuery = [&](const Operand& whole) { return chunk.of(whole, h.queries * h.channels); };
-    const auto byKey = [&](const Operand& whole) { return chunk.of(whole, h.keys * h.channels); };
-    const Operand rows = chunk.of(statistics, h.heads * h.queries), yHere = byQuery(y), dyHere = byQuery(dy);
-    multiplyHeads(plan, "attention scores", matrices, h.queries, h.keys, h.width(), byQuery(q), false, byKey(k), true,
-                  scores);
-    multiplyHeads(plan, "attention_gradient to probabilities", matrices, h.queries, h.keys, h.width(), dyHere, false,
-                  byKey(v), true, dp);
-    AttentionSlopeArguments arguments{.rows = matrices * h.queries,
-                                      .queries = h.queries,
-                                      .keys = h.keys,
-                                      .width = h.width(),
-                                      .scale = h.scale(),
-                                      .causal = h.causal};
-    plan.kernel(named("attention_slopes", plan.factors()), overScores(arguments.rows),
-                {scores, dp, rows, yHere, dyHere}, {p, ds}, [=]() mutable {
-                  arguments.scores = scores.address<const float>();
-                  arguments.dp = dp.address<const float>();
-                  arguments.statistics = rows.address<const float>();
-                  arguments.y = yHere.address();
-                  arguments.dy = dyHere.address();
-                  arguments.probabilities = p.address();
-                  arguments.slopes = ds.address();
-                  return arguments;
-                });
-    if (dv.whole)
-      multiplyHeads(plan, "attention_gradient to values", matrices, h.keys, h.width(), h.queries, p, true, dyHere,
-                    false, byKey(dv.byHead));
-    if (dq.whole)
-      multiplyHeads(plan, "attention_gradient to queries", matrices, h.queries, h.width(), h.keys, ds, false, byKey(k),
-                    false, byQuery(dq.byHead));
-    if (dk.whole)
-      multiplyHeads(plan, "attention_gradient to keys", matrices, h.keys, h.width(), h.queries, ds, true, byQuery(q),
-                    false, byKey(dk.byHead));
-  });
-  if (dq.whole) joinHeads(plan, h, dq.byHead, h.queries, dq.whole);
-  if (dk.whole) joinHeads(plan, h, dk.byHead, h.keys, dk.whole);
-  if (dv.whole) joinHeads(plan, h, dv.byHead, h.keys, dv.whole);
+  const AttentionGradients gradients{wanted(0), wanted(1), wanted(2)};
+  std::vector<Way> ways;
+  if (canComputeByTiles(plan, h))
+    ways.push_back({"tiles", [&](Plan& to) { emitAttentionGradientByTiles(to, operation, h, gradients); }});
+  ways.push_back({"products", [&](Plan& to) { emitAttentionGradientByProducts(to, operation, h, gradients); }});
+  take(plan, operation, h, ways);
 }
 
 }  // namespace

@@ -1,21 +1,14 @@
 // binary, broadcast.
 #include "engine/cuda/kernels/broadcast.h"
 
-#include "engine/base/error.h"
 #include "engine/cuda/lowerings/lowerings.h"
 #include "engine/cuda/lowerings/memory_order.h"
 
 namespace loom::cuda {
 namespace {
 
-BinaryFunction binaryFunctionOf(const Operation& operation) {
-  const std::string& name = operation.attributes.text("function");
-  if (name == "add") return BinaryFunction::add;
-  if (name == "subtract") return BinaryFunction::subtract;
-  if (name == "multiply") return BinaryFunction::multiply;
-  if (name == "divide") return BinaryFunction::divide;
-  if (name == "maximum") return BinaryFunction::maximum;
-  throwError(ErrorCode::internal, "the CUDA backend knows no function '{}' of two tensors", name);
+bool binaryInF32(const Program&, const Operation& operation) {
+  return needsAllBits(binaryFunctionOf(operation.attributes));
 }
 
 void lowerBinary(Plan& plan, const Operation& operation) {
@@ -28,7 +21,7 @@ void lowerBinary(Plan& plan, const Operation& operation) {
   if (plan.shape(a) == plan.shape(b)) plan.mayOverwrite(y, b);
   BinaryArguments arguments{.count = plan.shape(y).elements(),
                             .repeated = repeatedOver(plan.shape(a), plan.shape(b), layout),
-                            .function = binaryFunctionOf(operation),
+                            .function = binaryFunctionOf(operation.attributes),
                             .relu = plan.fused().relu};
   plan.kernel(named("binary", type), overPacks(arguments.count, type), {left, right, masks}, {to}, [=]() mutable {
     arguments.a = left.address();
@@ -60,7 +53,8 @@ void lowerBroadcast(Plan& plan, const Operation& operation) {
 
 LoweringRows broadcastRows() {
   static const LoweringRow rows[] = {
-      {"binary", lowerBinary, {.relu = true, .maskBehind = true}, {{0, 1}, true}},  // joins: sums of one shape
+      // joins: sums of one shape
+      {"binary", lowerBinary, {.relu = true, .maskBehind = true}, {{0, 1}, true}, binaryInF32},
       {"broadcast", lowerBroadcast, {}, {{0}, true}},
   };
   return rows;

@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/cuda/call_keys.h"
 #include "engine/cuda/lowerings/column_sums.h"
 #include "engine/cuda/lowerings/lowerings.h"
 #include "engine/cuda/lowerings/product.h"
+#include "engine/cuda/lowerings/ways.h"
 #include "engine/ops/convolution_geometry.h"
 
 namespace loom::cuda {
@@ -36,6 +38,7 @@ struct Convolution {
   Kind kind;
   ConvolutionGeometry geometry;
   DataType factors;
+  bool tf32 = false;
   bool bias = false, relu = false;
 
   const char* name() const {
@@ -59,7 +62,8 @@ struct Convolution {
                     dnnTensor(kResult, geometry.outputShape(), factors)},
         .operations = {DnnConvolution{kind, spatial(geometry.strides), spatial(geometry.before),
                                       spatial(geometry.after), spatial(geometry.dilation), kImage, kWeight, kResult}},
-        .deterministic = true};
+        .deterministic = true,
+        .tf32 = tf32};
     std::size_t last = static_cast<std::size_t>(computedId());  // where the last operation's result stands
     graph.tensors[last].type = to;
     const Shape shape = computedShape();
@@ -91,24 +95,29 @@ struct Convolution {
 struct Attempt {
   DataType to;
   bool joined;
+  bool operator==(const Attempt&) const = default;
 };
 struct Planned {
   std::shared_ptr<const DnnPlan> plan;
   Attempt as;
 };
 
-// The first of the attempts that the device has an engine for. Throws what it said of the last.
-Planned planOf(Plan& plan, const Convolution& convolution, std::initializer_list<Attempt> attempts) {
+// Of the attempts those that the device has an engine for: the first, or all where it times them. Throws what it said
+// of the last.
+std::vector<Planned> planOf(Plan& plan, const Convolution& convolution, std::initializer_list<Attempt> attempts) {
+  std::vector<Planned> found;
   for (const Attempt& one : attempts) {
+    if (!found.empty() && plan.device().timing() == nullptr) break;
+    if (std::any_of(found.begin(), found.end(), [&](const Planned& known) { return known.as == one; })) continue;
     try {
-      return {plan.device().plan(convolution.graph(one.to, one.joined), kWorkspaceLimit), one};
+      found.push_back({plan.device().plan(convolution.graph(one.to, one.joined), kWorkspaceLimit), one});
     } catch (Error& error) {
-      if (error.code() == ErrorCode::device && &one != attempts.end() - 1) continue;
+      if (error.code() == ErrorCode::device && (!found.empty() || &one != attempts.end() - 1)) continue;
       error.addContext(convolution.toString());
       throw;
     }
   }
-  throwError(ErrorCode::internal, "no attempt at {}", convolution.toString());
+  return found;
 }
 
 struct Place {
@@ -124,7 +133,9 @@ void emit(Plan& plan, const Convolution& convolution, const Planned& planned, st
               .writes = {write.operand, workspace.moving(0)},
               .multiplyAdds = convolution.geometry.multiplyAdds(),
               .kind = StageKind::convolution,
-              .factors = convolution.factors};
+              .factors = convolution.factors,
+              .tf32 = convolution.tf32};
+  if (convolution.tf32) stage.kernel += " in tf32";
   if (convolution.factors != DataType::f32) stage.kernel += fmt::format(" in {}", toString(convolution.factors));
   if (planned.as.joined && convolution.bias) stage.kernel += " + bias";
   if (planned.as.joined && convolution.relu) stage.kernel += " + relu";
@@ -148,6 +159,18 @@ void emitInto(Plan& plan, const Convolution& convolution, const Planned& planned
   emitConversion(plan, rounded, to);
 }
 
+// By the attempt that is fastest.
+template <class Emit>
+void takeFastest(Plan& plan, const Convolution& convolution, const std::vector<Planned>& planned, const Emit& emit) {
+  std::vector<Way> ways;
+  for (const Planned& one : planned)
+    ways.push_back(
+        {fmt::format("{} in {}, {}", one.as.joined ? "joined" : "apart", toString(one.as.to), one.plan->name),
+         [&](Plan& to) { emit(to, one); }});
+  const Attempt& first = planned.front().as;
+  emitFastest(plan, keyOf(convolution.graph(first.to, first.joined)), ways);
+}
+
 Layout layoutFor(const Plan& plan, TensorId id) {
   return channelsLast(plan.shape(id).rank());
 }
@@ -159,21 +182,24 @@ Operand readFactor(Plan& plan, TensorId id) {
 void lowerToImage(Plan& plan, Convolution convolution, Place from, TensorId weight, TensorId bias, TensorId to) {
   const DataType type = plan.tensor(to).type;
   convolution.factors = plan.factors();
+  convolution.tf32 = plan.roundsToTf32(plan.factors());
   convolution.bias = bias != kNoTensor;
   const bool more = convolution.bias || convolution.relu;
-  const Planned planned = more ? planOf(plan, convolution, {{type, true}, {type, false}, {convolution.factors, false}})
-                               : planOf(plan, convolution, {{type, false}, {convolution.factors, false}});
+  const auto planned = more ? planOf(plan, convolution, {{type, true}, {type, false}, {convolution.factors, false}})
+                            : planOf(plan, convolution, {{type, false}, {convolution.factors, false}});
   const Operand w = readFactor(plan, weight);
   const Operand y = plan.write(to, layoutFor(plan, to));
-  std::vector<Place> reads{from, {kWeight, w}};
-  if (planned.as.joined) {
-    if (convolution.bias) reads.push_back({kBias, plan.read(bias, plainLayout(1), type)});
-    return emit(plan, convolution, planned, std::move(reads), {convolution.relu ? kRelu : kSum, y});
-  }
-  emitInto(plan, convolution, planned, std::move(reads), y);
-  if (!more) return;
-  const std::int64_t channels = plan.shape(to)[1];
-  emitAddBias(plan, y, plan.shape(to).elements() / channels, channels, plan.read(bias), convolution.relu);
+  takeFastest(plan, convolution, planned, [&](Plan& made, const Planned& one) {
+    std::vector<Place> reads{from, {kWeight, w}};
+    if (one.as.joined) {
+      if (convolution.bias) reads.push_back({kBias, made.read(bias, plainLayout(1), type)});
+      return emit(made, convolution, one, std::move(reads), {convolution.relu ? kRelu : kSum, y});
+    }
+    emitInto(made, convolution, one, std::move(reads), y);
+    if (!more) return;
+    const std::int64_t channels = made.shape(to)[1];
+    emitAddBias(made, y, made.shape(to).elements() / channels, channels, made.read(bias), convolution.relu);
+  });
 }
 
 void lowerConvolution(Plan& plan, const Operation& operation) {
@@ -200,10 +226,14 @@ void lowerWeightGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dw = operation.outputs[0];
   const Convolution convolution{.kind = Kind::weightGradient,
                                 .geometry = convolutionGeometry(plan.shape(x), plan.shape(dw), operation.attributes),
-                                .factors = plan.factors()};
-  const Planned planned = planOf(plan, convolution, {{plan.tensor(dw).type, false}, {convolution.factors, false}});
+                                .factors = plan.factors(),
+                                .tf32 = plan.roundsToTf32(plan.factors())};
+  const auto planned = planOf(plan, convolution, {{plan.tensor(dw).type, false}, {convolution.factors, false}});
   const Operand image = readFactor(plan, x), gradient = readFactor(plan, dy);
-  emitInto(plan, convolution, planned, {{kImage, image}, {kResult, gradient}}, plan.write(dw, layoutFor(plan, dw)));
+  const Operand to = plan.write(dw, layoutFor(plan, dw));
+  takeFastest(plan, convolution, planned, [&](Plan& made, const Planned& one) {
+    emitInto(made, convolution, one, {{kImage, image}, {kResult, gradient}}, to);
+  });
 }
 
 }  // namespace

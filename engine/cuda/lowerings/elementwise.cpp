@@ -1,4 +1,4 @@
-// unary, unary_gradient, scale, scale_by: in whatever layout the input stands.
+// unary, unary_gradient, select, scale, scale_by: in whatever layout the input stands.
 #include "engine/cuda/kernels/elementwise.h"
 
 #include "engine/cuda/lowerings/lowerings.h"
@@ -13,9 +13,11 @@ void lowerUnary(Plan& plan, const Operation& operation) {
   const Layout layout = plan.layoutOf(x);
   const Operand from = plan.read(x, layout, type), to = plan.write(y, layout);
   plan.mayOverwrite(y, x);
+  const UnaryNumbers numbers = unaryNumbersOf(operation.attributes);
   UnaryArguments arguments{.count = plan.shape(y).elements(),
                            .function = unaryFunctionOf(operation.attributes),
-                           .alpha = static_cast<float>(unaryAlphaOf(operation.attributes))};
+                           .alpha = static_cast<float>(numbers.alpha),
+                           .beta = static_cast<float>(numbers.beta)};
   plan.kernel(named("unary", type), overPacks(arguments.count, type), {from}, {to}, [=]() mutable {
     arguments.x = from.address();
     arguments.y = to.address();
@@ -34,10 +36,12 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
   const Operand from = plan.read(at, layout, type), gradient = plan.read(dy, layout, type), to = plan.write(dx, layout);
   plan.mayOverwrite(dx, dy);
   plan.mayOverwrite(dx, at);
+  const UnaryNumbers numbers = unaryNumbersOf(operation.attributes);
   UnaryGradientArguments arguments{.count = plan.shape(dx).elements(),
                                    .function = unaryFunctionOf(operation.attributes),
                                    .fromOutput = derivative == DerivativeFrom::output,
-                                   .alpha = static_cast<float>(unaryAlphaOf(operation.attributes))};
+                                   .alpha = static_cast<float>(numbers.alpha),
+                                   .beta = static_cast<float>(numbers.beta)};
   plan.kernel(named("unary_gradient", type), overPacks(arguments.count, type), {from, gradient}, {to}, [=]() mutable {
     arguments.at = from.address();
     arguments.dy = gradient.address();
@@ -73,26 +77,31 @@ void lowerScaleBy(Plan& plan, const Operation& operation) {
   scaled(plan, operation, operation.inputs[1], {});
 }
 
-// What spreads numbers over many powers of ten stays in f32, gradients too, as in the automatic mixed precision of
-// other frameworks: in f16 a square overflows from 256 on, an exponential from 12 on.
-bool spreads(const Program&, const Operation& operation) {
-  switch (unaryFunctionOf(operation.attributes)) {
-    case UnaryFunction::exp:
-    case UnaryFunction::log:
-    case UnaryFunction::square:
-    case UnaryFunction::sqrt:
-      return true;
-    default:
-      return false;
-  }
+bool unaryInF32(const Program&, const Operation& operation) {
+  return unaryNeedsAllBits(operation.attributes);
+}
+
+void lowerSelect(Plan& plan, const Operation& operation) {
+  const TensorId condition = operation.inputs[0], a = operation.inputs[1], b = operation.inputs[2],
+                 y = operation.outputs[0];
+  const Layout layout = plan.commonLayout({a, b, condition});
+  const Operand which = plan.read(condition, layout), first = plan.read(a, layout), second = plan.read(b, layout),
+                to = plan.write(y, layout);
+  for (TensorId input : operation.inputs) plan.mayOverwrite(y, input);
+  const std::int64_t count = plan.shape(y).elements();
+  plan.kernel("select", overElements(count), {which, first, second}, {to}, [=] {
+    return SelectArguments{which.address<const float>(), first.address<const float>(), second.address<const float>(),
+                           to.address<float>(), count};
+  });
 }
 
 }  // namespace
 
 LoweringRows elementwiseRows() {
   static const LoweringRow rows[] = {
-      {"unary", lowerUnary, {}, {{0}, true}, spreads},
-      {"unary_gradient", lowerUnaryGradient, {}, {{0, 1, 2}, true}, spreads},
+      {"unary", lowerUnary, {}, {{0}, true}, unaryInF32},
+      {"unary_gradient", lowerUnaryGradient, {}, {{0, 1, 2}, true}, unaryInF32},
+      {"select", lowerSelect},
       {"scale", lowerScale, {}, {{0}, true}},
       {"scale_by", lowerScaleBy, {}, {{0}, true}},
   };

@@ -19,11 +19,13 @@ const LoweringRow* find(std::string_view op) {
                                   lstmRows(),
                                   matmulRows(),
                                   noiseRows(),
+                                  pickingRows(),
                                   poolingRows(),
                                   reductionRows(),
                                   shapingRows(),
                                   softmaxRows(),
-                                  updateRows()})
+                                  updateRows(),
+                                  warpRows()})
     for (const LoweringRow& row : rows)
       if (row.op == op) return &row;
   return nullptr;

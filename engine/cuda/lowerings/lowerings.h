@@ -34,10 +34,12 @@ LoweringRows lossesRows();
 LoweringRows lstmRows();
 LoweringRows matmulRows();
 LoweringRows noiseRows();
+LoweringRows pickingRows();
 LoweringRows poolingRows();
 LoweringRows reductionRows();
 LoweringRows shapingRows();
 LoweringRows softmaxRows();
 LoweringRows updateRows();
+LoweringRows warpRows();
 
 }  // namespace loom::cuda

@@ -9,9 +9,10 @@ constexpr std::size_t kWorkspace = std::size_t{32} << 20;      // bytes; what cu
 constexpr std::size_t kSmallWorkspace = std::size_t{1} << 20;  // for products that no split would make faster
 constexpr double kSmall = 1 << 22;                             // multiply-adds
 
-std::string nameOf(const Product& p) {
+std::string nameOf(const Product& p, bool tf32) {
   std::string name = fmt::format("{} {}×{}×{}", p.name, p.m, p.n, p.k);
   if (p.batch > 1) name = fmt::format("{} × {}", p.batch, name);
+  if (tf32) name += " in tf32";
   if (p.a.type != DataType::f32) name += fmt::format(" in {}", toString(p.a.type));
   if (p.bias) name += " + bias";
   if (p.relu) name += " + relu";
@@ -30,6 +31,7 @@ void emitProduct(Plan& plan, const Product& p) {
                   .transposeB = p.transposeA,
                   .factors = p.a.type,
                   .result = p.c.type,
+                  .tf32 = plan.roundsToTf32(p.a.type),
                   .lda = p.ldb > 0 ? p.ldb : (p.transposeB ? p.k : p.n),
                   .ldb = p.lda > 0 ? p.lda : (p.transposeA ? p.m : p.k),
                   .ldc = p.ldc > 0 ? p.ldc : p.n,
@@ -50,7 +52,7 @@ void emitProduct(Plan& plan, const Product& p) {
                                                   : plan.shared("workspace of products", kWorkspace);
   std::vector<Operand> reads{p.a, p.b, p.bias};
   if (p.beta != 0) reads.push_back(p.c);
-  plan.stage({.kernel = nameOf(p),
+  plan.stage({.kernel = nameOf(p, call.tf32),
               .implementation = "cublaslt",
               .reads = std::move(reads),
               .writes = {p.c, workspace.moving(0)},
@@ -65,7 +67,8 @@ void emitProduct(Plan& plan, const Product& p) {
               },
               .multiplyAdds = multiplyAdds,
               .kind = p.kind,
-              .factors = p.a.type});
+              .factors = p.a.type,
+              .tf32 = call.tf32});
 }
 
 }  // namespace loom::cuda

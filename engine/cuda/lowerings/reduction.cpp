@@ -113,6 +113,35 @@ void sumColumns(Plan& plan, const Reduction& r, const Operand& from, float facto
   sumColumns(plan, reductionOf(axes), sums, factor, to);
 }
 
+// A warp takes a result where its terms lie side by side, else a thread does and its neighbours take the neighbours.
+void fold(Plan& plan, ReduceFunction function, const Operand& from, std::span<const SummedAxis> axes,
+          const Operand& to) {
+  std::vector<Axis> kept, folded;
+  std::int64_t stride = 1;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    auto& list = axes[k].summed ? folded : kept;
+    list.insert(list.begin(), {axes[k].extent, stride});
+    stride *= axes[k].extent;
+  }
+  const auto product = [](const std::vector<Axis>& list) {
+    std::int64_t count = 1;
+    for (const Axis& axis : list) count *= axis.extent;
+    return count;
+  };
+  FoldArguments arguments{.results = product(kept),
+                          .length = product(folded),
+                          .kept = stridedOf(kept),
+                          .folded = stridedOf(folded),
+                          .function = function};
+  arguments.wholeWarp = arguments.folded.step() == 1 && arguments.length > 1;
+  plan.kernel(named("fold", from.type), overElements(arguments.results * (arguments.wholeWarp ? 32 : 1)), {from}, {to},
+              [=]() mutable {
+                arguments.from = from.address();
+                arguments.to = to.address<float>();
+                return arguments;
+              });
+}
+
 void lowerReduce(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
   const Shape& shape = plan.shape(x);
@@ -133,8 +162,11 @@ void lowerReduce(Plan& plan, const Operation& operation) {
     if (!keep && !gone) left.push_back(static_cast<int>(std::count(summed.begin(), summed.begin() + axis, false)));
   }
   const Operand from = plan.read(x, layout), to = plan.write(y, left);
-  const bool mean = operation.attributes.text("function") == "mean";
-  appendSum(plan, from, axes, mean ? static_cast<float>(1 / count) : 1.0f, to);
+  const ReduceFunction function = reduceFunctionOf(operation.attributes);
+  if (isSum(function))
+    appendSum(plan, from, axes, function == ReduceFunction::mean ? static_cast<float>(1 / count) : 1.0f, to);
+  else
+    fold(plan, function, from, axes, to);
 }
 
 void lowerSumTo(Plan& plan, const Operation& operation) {

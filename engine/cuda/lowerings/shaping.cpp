@@ -1,4 +1,4 @@
-// concatenate, slice, slice_gradient, reshape, transpose: the last two only rename memory.
+// concatenate, slice, slice_gradient, reshape, stop_gradient, transpose: the last three only rename memory.
 #include "engine/cuda/kernels/shaping.h"
 
 #include <algorithm>
@@ -139,6 +139,11 @@ void lowerReshape(Plan& plan, const Operation& operation) {
   plan.alias(y, plainLayout(plan.shape(y).rank()), x, plainLayout(plan.shape(x).rank()));
 }
 
+void lowerStopGradient(Plan& plan, const Operation& operation) {
+  const TensorId x = operation.inputs[0];
+  plan.alias(operation.outputs[0], plan.layoutOf(x), x, plan.layoutOf(x));
+}
+
 // Axis i of the result is axis axes[i] of x: the same memory under other names.
 void lowerTranspose(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], y = operation.outputs[0];
@@ -168,6 +173,7 @@ LoweringRows shapingRows() {
       {"reshape", lowerReshape, {}, {{0}, true, 0}},
       {"slice", lowerSlice, {}, {{0}, true, 0}},
       {"slice_gradient", lowerSliceGradient, {}, {{0}, true}},
+      {"stop_gradient", lowerStopGradient, {}, {{0}, true, 0}},
       {"transpose", lowerTranspose, {}, {{0}, true, 0}},
   };
   return rows;

@@ -1,5 +1,5 @@
-// gradient_squares and update: all tensors in a few launches, whatever their number. Nothing waits for the host:
-// whether gradients are finite, the clipping and the trust ratios are found on the device before the first weight
+// gradient_squares, scale_all and update: all tensors in a few launches, whatever their number. Nothing waits for the
+// host: whether gradients are finite, the clipping and the trust ratios are found on the device before the first weight
 // changes.
 #include "engine/ops/update.h"
 
@@ -70,6 +70,46 @@ void lowerGradientSquares(Plan& plan, const Operation& operation) {
   reads.insert(reads.end(), gradients.begin(), gradients.end());
   plan.kernel("squares_of_pieces", overPieces(cut), std::move(reads), {parts}, arguments);
   plan.kernel("squares_of_tensors", overTensors(cut), {tensors, parts}, {squares}, arguments);
+}
+
+struct Scaled {
+  Operand from, to;
+  bool delivered = false;
+};
+Operand tableOf(Plan& plan, const std::vector<Scaled>& tensors, const Cut& cut) {
+  return plan.constant(tensors.size() * sizeof(ScaledTensor), [tensors, cut] {
+    std::vector<ScaledTensor> table;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      table.push_back({tensors[i].from.address<const float>(), tensors[i].to.address<float>(), cut.tensors[i],
+                       tensors[i].delivered ? 1 : 0});
+    return bytesOfTable(table);
+  });
+}
+
+// What goes to the store as a gradient is delivered at once: one launch for all.
+void lowerScaleAll(Plan& plan, const Operation& operation) {
+  const std::vector<TensorId> from(operation.inputs.begin() + 1, operation.inputs.end());
+  const Cut cut = cutOf(plan, from);
+  const Operand factor = plan.read(operation.inputs[0]), words = plan.deliveryWords();
+  std::vector<Scaled> tensors;
+  std::vector<Operand> reads{factor}, writes;
+  bool delivers = false;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const TensorId y = operation.outputs[i];
+    const bool delivered = plan.tensor(y).role == TensorRole::parameterGradient;
+    tensors.push_back({plan.read(from[i]), delivered ? plan.inStore(y) : plan.write(y), delivered});
+    reads.push_back(tensors.back().from);
+    writes.push_back(tensors.back().to);
+    if (delivered) reads.push_back(tensors.back().to.moving(0));  // only what is added to is read
+    delivers |= delivered;
+  }
+  if (delivers) reads.push_back(words);
+  const Operand table = tableOf(plan, tensors, cut), pieces = plan.constant(bytesOfTable(cut.pieces));
+  reads.insert(reads.end(), {table, pieces});
+  plan.kernel("update_scale_all", overPieces(cut), std::move(reads), std::move(writes), [=] {
+    return ScaleAllArguments{table.address<const ScaledTensor>(), pieces.address<const Piece>(),
+                             factor.address<const float>(), words.address<const DeliveryWords>()};
+  });
 }
 
 struct UpdatedTensor {
@@ -160,6 +200,27 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     stage("update_ratios", overTensors(cut), {table, state, sums}, {constants, ratios});
   }
   stage("update", overPieces(cut), read, joined(updated, slots));
+
+  std::vector<Scaled> states;
+  std::vector<TensorId> ids;
+  std::vector<Operand> becoming, changed;
+  for (const StateOfUpdate& one : statesOf(settings, operation.inputs.size())) {
+    ids.push_back(operation.inputs[one.state]);
+    states.push_back({plan.read(operation.inputs[one.becomes]), plan.read(ids.back())});
+    becoming.push_back(states.back().from);
+    changed.push_back(states.back().to);
+  }
+  if (states.empty()) return;
+  const Cut statesCut = cutOf(plan, ids);
+  const Operand statesTable = tableOf(plan, states, statesCut),
+                statesPieces = plan.constant(bytesOfTable(statesCut.pieces));
+  // What an update that is refused leaves as it was is read, as it were.
+  std::vector<Operand> statesRead = joined({statesTable, statesPieces, state}, becoming);
+  for (const Operand& one : changed) statesRead.push_back(one.moving(0));
+  plan.kernel("update_states", overPieces(statesCut), std::move(statesRead), std::move(changed), [=] {
+    return UpdateStatesArguments{statesTable.address<const ScaledTensor>(), statesPieces.address<const Piece>(),
+                                 state.address<const UpdateState>()};
+  });
 }
 
 }  // namespace
@@ -167,6 +228,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
 LoweringRows updateRows() {
   static const LoweringRow rows[] = {
       {"gradient_squares", lowerGradientSquares, {}, {}, nullptr, StageKind::update},
+      {"scale_all", lowerScaleAll, {}, {}, nullptr, StageKind::update},
       {"update", lowerUpdate, {}, {}, nullptr, StageKind::update},
   };
   return rows;

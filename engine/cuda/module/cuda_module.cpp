@@ -5,6 +5,7 @@
 
 #include "engine/cuda/kernels/kernel_tables.h"
 #include "engine/cuda/module/gpu.h"
+#include "engine/cuda/module/timing.h"
 
 namespace loom::cuda::module {
 
@@ -19,8 +20,13 @@ Gpu::Gpu(int device) : index(device) {
   // Threads that wait for it sleep; where the device is in use already it keeps its ways.
   if (cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) cudaGetLastError();
   try {
-    for (cudaStream_t& one : streams)
-      check(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking), "cudaStreamCreateWithFlags" + here);
+    // What ranks exchange comes first where kernels of several streams could begin: others wait for it.
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange" + here);
+    for (int i = 0; i < kStreams; ++i)
+      check(cudaStreamCreateWithPriority(&streams[i], cudaStreamNonBlocking,
+                                         i == static_cast<int>(Stream::exchange) ? greatest : least),
+            "cudaStreamCreateWithPriority" + here);
     check(cublasLtCreate(&blas), "cublasLtCreate" + here);
     check(cudnnCreate(&dnn), "cudnnCreate" + here);
   } catch (...) {
@@ -235,6 +241,19 @@ int synchroniseStream(void* device, int stream) {
   });
 }
 
+int query(void* device, int stream, void* event, int* done) {
+  return guarded([&] {
+    const Gpu& gpu = entered(device);
+    const cudaError_t state =
+        event != nullptr ? cudaEventQuery(static_cast<cudaEvent_t>(event)) : cudaStreamQuery(gpu.stream(stream));
+    *done = state == cudaSuccess ? 1 : 0;
+    if (state == cudaErrorNotReady)
+      cudaGetLastError();
+    else
+      check(state, event != nullptr ? "cudaEventQuery" : "cudaStreamQuery");
+  });
+}
+
 // Thread-local: what other threads allocate or ask does not break it.
 int beginCapture(void* device, int stream) {
   return guarded([&] {
@@ -264,6 +283,16 @@ int releaseGraph(void* device, void* graph) {
   return guarded([&] {
     entered(device);
     check(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)), "cudaGraphExecDestroy");
+  });
+}
+
+int timeGraph(void* device, void* graph, double* seconds) {
+  return guarded([&] {
+    const Gpu& gpu = entered(device);
+    const cudaStream_t stream = gpu.stream(static_cast<int>(Stream::compute));
+    *seconds = secondsOf(stream, [&] {
+      check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), stream), "cudaGraphLaunch of a trial");
+    });
   });
 }
 
@@ -298,10 +327,12 @@ const LoomCudaFunctions kFunctions = {kLoomCudaVersion,
                                       wait,
                                       synchroniseEvent,
                                       synchroniseStream,
+                                      query,
                                       beginCapture,
                                       endCapture,
                                       launchGraph,
                                       releaseGraph,
+                                      timeGraph,
                                       streamHandle};
 
 }  // namespace

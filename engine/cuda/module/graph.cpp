@@ -33,7 +33,8 @@ cudnnDataType_t typeOf(DataType type) {
 }
 
 const char* nameOf(LoomDnnKind kind) {
-  constexpr const char* names[] = {"convolution", "input gradient", "weight gradient", "add", "relu", "identity"};
+  constexpr const char* names[] = {"convolution", "input gradient", "weight gradient", "add",
+                                   "relu",        "identity",       "attention"};
   return names[kind];
 }
 
@@ -131,11 +132,32 @@ void addPointwise(Graph& made, const LoomDnnGraph& from, const LoomDnnOperation&
   operation.finalise();
 }
 
+// Since cuDNN 9.13 one operation, which no mask is part of.
+void addAttention(Graph& made, const LoomDnnGraph& from, const LoomDnnOperation& one) {
+#if CUDNN_VERSION >= 91300
+  constexpr cudnnBackendAttributeName_t names[] = {
+      CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC,     CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC,
+      CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC,     CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC,
+      CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC};
+  Descriptor& operation = made.operations.emplace_back(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, nameOf(one.kind));
+  for (int k = 0; k < 6; ++k) operation.set(names[k], made.tensor(from, one.tensors[k]));
+  operation.finalise();
+#else
+  (void)made;
+  (void)one;
+  throw Failure(describe(from) + ": this module was built with a cuDNN that has no such operation");
+#endif
+}
+
 Graph graphOf(cudnnHandle_t handle, const LoomDnnGraph& from) {
   Graph made;
   for (int i = 0; i < from.tensorCount; ++i) made.tensors.push_back(tensorOf(from.tensors[i]));
-  for (int i = 0; i < from.operationCount; ++i)
-    (from.operations[i].kind <= kLoomWeightGradient ? addConvolution : addPointwise)(made, from, from.operations[i]);
+  for (int i = 0; i < from.operationCount; ++i) {
+    const LoomDnnKind kind = from.operations[i].kind;
+    (kind == kLoomAttention        ? addAttention
+     : kind <= kLoomWeightGradient ? addConvolution
+                                   : addPointwise)(made, from, from.operations[i]);
+  }
   std::vector<cudnnBackendDescriptor_t> operations;
   for (const Descriptor& one : made.operations) operations.push_back(one.get());
   Descriptor& graph = made.graph.emplace(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "a graph");
@@ -190,7 +212,7 @@ Engine engineOf(const Descriptor& configuration) {
 bool isOther(const LoomDnnGraph& graph, const Engine& engine) {
   if (engine.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return true;
   if (graph.deterministic != 0 && engine.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return true;
-  if (graph.tf32 != 0) return false;
+  if (graph.tf32 != 0 || graph.operations[0].kind == kLoomAttention) return false;
   const LoomDnnOperation& convolution = graph.operations[0];
   const int result = convolution.kind == kLoomForward ? 2 : convolution.kind == kLoomInputGradient ? 0 : 1;
   for (int i = 0; i < graph.tensorCount; ++i) {

@@ -98,6 +98,7 @@ class Stepper {
         m_settings(readSettings({{"batch", workload.batch * communicator.size()}})),
         m_parallel(communicator, m_settings, trace),
         m_store(1, backend.makeMemory()) {
+    m_parallel.connect = arguments.connect;
     Program program = lower(workload.network, {.batch = workload.batch, .seed = 1, .training = true});
     ProgramBuilder builder(std::move(program));
     differentiate(builder);
@@ -105,13 +106,12 @@ class Stepper {
     m_store.ensure(program.parameters);
     CompileOptions options{.precision = precisionOf(arguments), .threads = arguments.threads, .trace = trace};
     if (communicator.size() > 1 && !arguments.apart && !arguments.inStep) {
-      std::vector<std::string> states;
-      for (const Parameter& parameter : program.parameters)
-        if (parameter.isState) states.push_back(parameter.name);
+      averageStates(program);
       const auto buckets = planBuckets(program, m_settings.fusionBytes);
       m_exchange = std::make_unique<StepExchange>(
           m_parallel, m_settings, m_store,
-          StepExchange::Options{.buckets = buckets, .states = states, .smallestBatch = m_settings.batch});
+          StepExchange::Options{
+              .buckets = buckets, .hasStates = !averagedStates(program).empty(), .smallestBatch = m_settings.batch});
       options.collectives = m_exchange->collectives();
       exchangeGradients(program, buckets);
       m_parallel.shards(m_settings.batch, m_settings.batch, m_shards);
@@ -125,7 +125,7 @@ class Stepper {
     const std::int64_t step = m_steps++;
     if (step < kInputBuffers) fillInputs(*m_executable, m_workload);
     if (m_exchange)
-      m_exchange->run(m_shards, m_settings.batch, m_parallel.ranks(), [&](std::size_t, StepOptions options) {
+      m_exchange->run(m_shards, m_settings.batch, [&](std::size_t, StepOptions options) {
         options.step = step;
         options.lossScale = 1.0 / m_parallel.ranks();
         options.gradientScale = m_gradientScale;

@@ -3,10 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/training/parallel.h"
+
 namespace loom {
 
 class Backend;
-class Communicator;
 
 struct BenchArguments {
   std::vector<std::string> names;  // none = all
@@ -16,6 +17,7 @@ struct BenchArguments {
   std::int64_t batch = 0;  // of a rank; 0 = the workload's
   bool apart = false;      // ranks compute at the same time without exchanging anything: the ceiling of those that do
   bool inStep = false;     // apart, but each step begins when all ranks have ended theirs: what unlike cores cost alone
+  ConnectStreams connect;  // ranks with a device each: what their streams exchange by; null: through the host
   std::string trace;       // a file for a browser's trace viewer, of the last workload
 };
 

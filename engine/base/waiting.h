@@ -1,6 +1,6 @@
 #pragma once
-// Waiting for what another process does: asked again and again, for some 30 us without a pause and then with sleeps
-// between, so that a rank that waits leaves its core to one that computes.
+// Waiting for what another process or a device does: asked again and again, for some 30 us without a pause and then
+// with sleeps between, so that a rank that waits leaves its core to one that computes.
 #include <sys/prctl.h>
 
 #include <chrono>

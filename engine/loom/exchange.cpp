@@ -1,0 +1,153 @@
+// import, export: networks from and for other tools.
+#include <CLI/CLI.hpp>
+
+#include "engine/base/error.h"
+#include "engine/base/words.h"
+#include "engine/exchange/exporter.h"
+#include "engine/exchange/importer.h"
+#include "engine/exchange/weight_match.h"
+#include "engine/loom/verbs.h"
+#include "engine/network/flatten.h"
+#include "engine/network/project_arguments.h"
+#include "engine/run/exit_code.h"
+#include "engine/run/safetensors.h"
+#include "engine/training/checkpoint.h"
+#include "engine/training/run_description.h"
+#include "engine/training/settings.h"
+#include "engine/training/start_from.h"
+
+namespace loom {
+namespace {
+
+struct ImportArguments {
+  std::string file, out, over, network;
+  bool json = false;
+};
+
+std::string firstNetwork(const Project& project) {
+  if (!project.training.updates.empty() && project.network(project.training.updates[0].network)) return project.training.updates[0].network;
+  if (project.networks.empty()) throwError(ErrorCode::badProject, "the project has no network");
+  return project.networks[0].name;
+}
+
+// What a file of weights would give a network: nothing is written, `start_from` names the file.
+int layOver(const ImportArguments& given) {
+  const Project project = loadProject(projectFile(given.over));
+  const std::string name = given.network.empty() ? firstNetwork(project) : given.network;
+  const TensorFile file(given.file);
+  std::vector<NamedShape> parameters, tensors;
+  for (const Parameter& parameter : lower(flatNetwork(project, name), {}).parameters) parameters.push_back({parameter.name, parameter.shape});
+  for (const TensorFile::Tensor& tensor : file.tensors())
+    if (isWeightName(tensor.name)) tensors.push_back({tensor.name, tensor.shape});
+  const WeightMatch match = matchWeights(parameters, tensors);
+  if (given.json)
+    fmt::print("{}\n", toJson(match, parameters, tensors).dump(2));
+  else
+    fmt::print("{}to begin with them: loom train {} --set start_from={}\n", matchText(match, parameters, tensors), given.over,
+               std::filesystem::absolute(given.file).string());
+  return kExitDone;
+}
+
+int import(const ImportArguments& given, const std::atomic<bool>& stop) {
+  if (!given.over.empty()) return layOver(given);
+  const Imported imported = importFile({.file = given.file, .stop = &stop, .progress = {}});
+  std::filesystem::path out;
+  if (!given.out.empty()) {
+    out = std::filesystem::absolute(given.out);
+    if (out.extension() != ".loom") out += ".loom";
+    writeImported(imported, out);
+  }
+  if (given.json) {
+    Json json = toJson(imported.report);
+    if (!out.empty()) json["project"] = out.string();
+    fmt::print("{}\n", json.dump(2));
+    return kExitDone;
+  }
+  fmt::print("{}", reportText(imported.report));
+  if (out.empty())
+    fmt::print("nothing was written: name a project with --out\n");
+  else
+    fmt::print("written to {}{}\n", out.string(), imported.weightsFile.empty() ? "" : ", weights to " + (out.parent_path() / imported.weightsFile).string());
+  return kExitDone;
+}
+
+struct ExportArguments {
+  std::string source, network, which = "best", onnx, batch = "free", safetensors, pytorch;
+};
+
+// A run with the weights of its checkpoint, or a project with those that its training would begin with.
+ExportSource sourceOf(const ExportArguments& given) {
+  ExportSource source;
+  const RunFolder run{std::filesystem::absolute(given.source)};
+  if (std::filesystem::exists(run.runFile())) {
+    source.project = readRunDescription(run).project;
+    auto checkpoint = findCheckpoint(run, given.which == "last" ? Which::last : Which::best);
+    if (!checkpoint) checkpoint = findCheckpoint(run, Which::last);
+    if (!checkpoint) throwError(ErrorCode::missingFile, "the run {} has no checkpoint to export; train it first", run.path.string());
+    const TensorFile file(*checkpoint);
+    for (const TensorFile::Tensor& tensor : file.tensors())
+      if (isWeightName(tensor.name)) source.weights[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
+    source.network = given.network.empty() ? firstNetwork(source.project) : given.network;
+    return source;
+  }
+  const std::filesystem::path file = projectFile(given.source);
+  source.project = loadProject(file);
+  source.network = given.network.empty() ? firstNetwork(source.project) : given.network;
+  const TrainSettings settings = readSettings(source.project.training.settings);
+  ParameterStore store(settings.seed);
+  store.ensure(lower(flatNetwork(source.project, source.network), {}).parameters);
+  if (!settings.startFrom.empty())
+    startFrom(store, {.file = std::filesystem::absolute(file).parent_path() / settings.startFrom, .parameters = settings.startFromParameters});
+  for (const auto& entry : store.entries()) source.weights[entry->parameter.name] = {entry->parameter.shape, entry->value.values()};
+  return source;
+}
+
+// "free", or how many samples.
+std::int64_t batchOf(const std::string& word) {
+  if (word == "free") return 0;
+  if (word.empty() || word.size() > 7 || word.find_first_not_of("0123456789") != word.npos || std::stoll(word) == 0)
+    throwError(ErrorCode::badArgument, "--batch {}: a number of samples is wanted, or free", word);
+  return std::stoll(word);
+}
+
+int exportTo(const ExportArguments& given) {
+  if (given.onnx.empty() && given.safetensors.empty() && given.pytorch.empty())
+    throwError(ErrorCode::badArgument, "name what to export to: --onnx FILE, --safetensors FILE or --pytorch FILE.py; drawings are exported by the IDE and by `gradloom export`");
+  const ExportSource source = sourceOf(given);
+  const auto write = [&](const std::string& file, auto writer) {
+    if (file.empty()) return;
+    for (const std::filesystem::path& each : writer(source, std::filesystem::absolute(file))) fmt::print("written to {}\n", each.string());
+  };
+  write(given.safetensors, exportSafetensors);
+  write(given.pytorch, exportPyTorch);
+  write(given.onnx, [&](const ExportSource& from, const std::filesystem::path& file) { return exportOnnx(from, file, batchOf(given.batch)); });
+  return kExitDone;
+}
+
+}  // namespace
+
+void addImport(CLI::App& app, Session& session) {
+  auto given = std::make_shared<ImportArguments>();
+  CLI::App* verb = app.add_subcommand("import", "A project of another tool as a .loom, with a report of what became of each layer");
+  verb->add_option("FILE", given->file, "What to import; or a .safetensors with --over")->required();
+  verb->add_option("--out", given->out, "The .loom to write, and weights beside it; never over a file that exists")->type_name("PROJECT.loom");
+  verb->add_option("--over", given->over, "Says which weights of FILE would go where in this project")->type_name("PROJECT");
+  verb->add_option("--network", given->network, "With --over: of the project; by default the one that is trained");
+  verb->add_flag("--json", given->json, "The report as one JSON object");
+  verb->callback([&session, given] { session.chosen = [&session, given] { return import(*given, session.stop); }; });
+}
+
+void addExport(CLI::App& app, Session& session) {
+  auto given = std::make_shared<ExportArguments>();
+  CLI::App* verb = app.add_subcommand("export", "A trained run, or a project as it would begin, for other tools");
+  verb->add_option("SOURCE", given->source, "The folder of a run, or a .loom")->required();
+  verb->add_option("--network", given->network, "Of the project; by default the one that is trained");
+  verb->add_option("--checkpoint", given->which, "Of a run: best (where there is one) or last")->check(CLI::IsMember({"best", "last"}));
+  verb->add_option("--safetensors", given->safetensors, "Weights under our names")->type_name("FILE");
+  verb->add_option("--pytorch", given->pytorch, "A script with the same network, and its weights beside it")->type_name("FILE.py");
+  verb->add_option("--onnx", given->onnx, "Network and weights")->type_name("FILE");
+  verb->add_option("--batch", given->batch, "Of the ONNX file: how many samples it takes at once; free leaves it open")->type_name("N|free");
+  verb->callback([&session, given] { session.chosen = [given] { return exportTo(*given); }; });
+}
+
+}  // namespace loom

@@ -1,0 +1,15 @@
+#pragma once
+// The arguments that a node gives to the unit that it uses.
+#include "engine/network/project.h"
+
+namespace loom {
+
+// Null, a number, a truth value, a text (an expression too), or a list of numbers and texts.
+bool isArgumentValue(const Json& value);
+// Whether a value may stand for one like `usual`: a number or a list for a number, a text for a text. Of expressions
+// nothing is known.
+bool isAlike(const Json& value, const Json& usual);
+// `given` without what equals the unit's default, in the order of its arguments; what it does not know is kept.
+Json withoutDefaults(const Network& unit, const Json& given);
+
+}  // namespace loom

@@ -1,0 +1,36 @@
+#pragma once
+// The functions of the op `binary`, by name.
+#include "engine/program/attributes.h"
+
+namespace loom {
+
+// Arithmetic, then comparisons, which answer 1 where they hold and 0 elsewhere (of a NaN only notEqual holds).
+enum class BinaryFunction {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,
+  power,
+  equal,
+  notEqual,
+  greater,
+  greaterEqual,
+  less,
+  lessEqual
+};
+
+// Throws Error(badProject) for an unknown name.
+BinaryFunction binaryFunctionOf(const Attributes& attributes);
+inline bool isComparison(BinaryFunction function) {
+  return function >= BinaryFunction::equal;
+}
+// What is never computed in 16 bits: numbers that rounding would make equal, and powers.
+inline bool needsAllBits(BinaryFunction function) {
+  return function >= BinaryFunction::power;
+}
+
+double binaryValue(BinaryFunction function, double a, double b);
+
+}  // namespace loom
