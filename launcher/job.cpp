@@ -62,16 +62,24 @@ QString makeRunId(const QString& project) {
       .arg(QRandomGenerator::global()->bounded(0x10000), 4, 16, QLatin1Char('0'));
 }
 
+Json* trainingSettings(Json& project) {
+  const auto training = project.find("training");
+  if (training == project.end()) return nullptr;
+  if (training->is_object()) return &*training;
+  return training->is_array() && !training->empty() && (*training)[0].is_object() ? &(*training)[0] : nullptr;
+}
+
 QByteArray withAbsolutePaths(const QByteArray& snapshot, const QString& folder) {
   Json project = Json::parse(snapshot.begin(), snapshot.end(), nullptr, false);
   if (!project.is_object() || folder.isEmpty()) return snapshot;
-  const auto datasets = project.find("datasets");
-  if (datasets == project.end() || !datasets->is_object()) return snapshot;
-  for (auto& [name, dataset] : datasets->items()) {
-    if (!dataset.is_object() || !dataset.contains("csv") || !dataset["csv"].is_string()) continue;
-    const QString path = QString::fromStdString(dataset["csv"].get<std::string>());
-    if (!path.isEmpty() && QDir::isRelativePath(path)) dataset["csv"] = QDir::cleanPath(folder + '/' + path).toStdString();
-  }
+  const auto makeAbsolute = [&folder](Json& object, const char* key) {
+    if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return;
+    const QString path = QString::fromStdString(object[key].get<std::string>());
+    if (!path.isEmpty() && QDir::isRelativePath(path)) object[key] = QDir::cleanPath(folder + '/' + path).toStdString();
+  };
+  if (const auto datasets = project.find("datasets"); datasets != project.end() && datasets->is_object())
+    for (auto& [name, dataset] : datasets->items()) makeAbsolute(dataset, "csv");
+  if (Json* const settings = trainingSettings(project)) makeAbsolute(*settings, "start_from");
   return QByteArray::fromStdString(formatJson(project));
 }
 

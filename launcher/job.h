@@ -4,6 +4,7 @@
 #include <QString>
 #include <QStringList>
 
+#include "engine/base/json_fwd.h"
 #include "launcher/store/run_record.h"
 
 namespace loom {
@@ -28,7 +29,9 @@ struct Job {
 // A new id: readable, in order of time, unique. "digits-20261121-101502-7f3a"
 QString makeRunId(const QString& project);
 
-// The snapshot with every relative CSV path made absolute, so that it trains the same from any folder.
+// Of a project's JSON the object that holds the settings of its training; null where there is none.
+Json* trainingSettings(Json& project);
+// The snapshot with every relative path of a CSV or of weights made absolute, so that it trains the same from any folder.
 QByteArray withAbsolutePaths(const QByteArray& snapshot, const QString& folder);
 
 // What job.json holds besides the record's id, name, project, colour, tags, note.

@@ -11,6 +11,7 @@
 #include "engine/base/files.h"
 #include "engine/base/json.h"
 #include "engine/data/dataset.h"
+#include "launcher/job.h"
 #include "launcher/run_parts.h"
 
 namespace loom {
@@ -19,6 +20,22 @@ namespace {
 Json* datasetsOf(Json& project) {
   const auto found = project.find("datasets");
   return found != project.end() && found->is_object() ? &*found : nullptr;
+}
+
+// The weights with which training begins: of a run's folder its best checkpoint, else its last one. Empty where there are none.
+QString startFromOf(Json& project) {
+  Json* const settings = trainingSettings(project);
+  if (!settings || !settings->contains("start_from") || !(*settings)["start_from"].is_string()) return {};
+  const QString path = QString::fromStdString((*settings)["start_from"].get<std::string>());
+  if (!QFileInfo(path).isDir()) return path;
+  for (const char* pointer : {"best.json", "last.json"}) {
+    QFile file(path + "/checkpoints/" + pointer);
+    const QByteArray text = file.open(QIODevice::ReadOnly) ? file.read(1 << 20) : QByteArray();
+    const Json named = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (named.is_object() && named.contains("file") && named["file"].is_string())
+      return path + "/checkpoints/" + QFileInfo(QString::fromStdString(named["file"].get<std::string>())).fileName();
+  }
+  return path;
 }
 
 QString hashOfFile(const QString& path, const QString& title, const PackProgress& progress) {
@@ -62,6 +79,8 @@ QString hashOfPack(const QString& pack, const QString& dataset, const PackProgre
 QList<PackedData> packData(const QByteArray& text, const PackProgress& progress) {
   QList<PackedData> all;
   Json project = parseJson(std::string_view(text.constData(), static_cast<std::size_t>(text.size())), "the project");
+  if (const QString weights = startFromOf(project); !weights.isEmpty())
+    all.append({kWeights, weights, hashOfFile(weights, QFileInfo(weights).fileName(), progress), QFileInfo(weights).size(), {}});
   Json* const datasets = datasetsOf(project);
   if (!datasets) return all;
   for (const auto& [name, dataset] : datasets->items()) {
@@ -97,27 +116,30 @@ QList<PackedData> packRun(const QString& folder, const PackProgress& progress) {
 
 QByteArray withDataAt(const QByteArray& text, const QHash<QString, QString>& places) {
   Json project = Json::parse(text.begin(), text.end(), nullptr, false);
-  Json* const datasets = project.is_object() ? datasetsOf(project) : nullptr;
-  if (!datasets) return text;
-  for (auto each = places.begin(); each != places.end(); ++each)
-    (*datasets)[each.key().toStdString()]["csv"] = each.value().toStdString();
+  if (!project.is_object()) return text;
+  Json* const datasets = datasetsOf(project);
+  for (auto each = places.begin(); each != places.end(); ++each) {
+    if (Json* const settings = each.key() == kWeights ? trainingSettings(project) : nullptr) (*settings)["start_from"] = each.value().toStdString();
+    else if (datasets && each.key() != kWeights) (*datasets)[each.key().toStdString()]["csv"] = each.value().toStdString();
+  }
   return QByteArray::fromStdString(formatJson(project));
 }
 
 QByteArray withDataMoved(const QByteArray& text, const QString& from, const QString& to) {
   Json project = Json::parse(text.begin(), text.end(), nullptr, false);
-  Json* const datasets = project.is_object() ? datasetsOf(project) : nullptr;
-  if (!datasets) return text;
-  for (auto& [name, dataset] : datasets->items()) {
-    if (!dataset.is_object() || !dataset.contains("csv") || !dataset["csv"].is_string()) continue;
-    const QString csv = QString::fromStdString(dataset["csv"].get<std::string>());
-    const QString inside = QDir(from).relativeFilePath(csv);
+  if (!project.is_object()) return text;
+  const auto move = [&](Json& object, const char* key, const std::string& what) {
+    if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return;
+    const QString path = QString::fromStdString(object[key].get<std::string>());
+    const QString inside = QDir(from).relativeFilePath(path);
     if (inside.startsWith("..") || QDir::isAbsolutePath(inside))
-      throwError(ErrorCode::badProject,
-                 "dataset '{}' lies in {}, which is not below {}: the host's own data folder {} has no such place",
-                 name, csv.toStdString(), from.toStdString(), to.toStdString());
-    dataset["csv"] = (to + '/' + inside).toStdString();
-  }
+      throwError(ErrorCode::badProject, "{} lies in {}, which is not below {}: the host's own data folder {} has no such place", what,
+                 path.toStdString(), from.toStdString(), to.toStdString());
+    object[key] = (to + '/' + inside).toStdString();
+  };
+  if (Json* const datasets = datasetsOf(project))
+    for (auto& [name, dataset] : datasets->items()) move(dataset, "csv", "dataset '" + name + "'");
+  if (Json* const settings = trainingSettings(project)) move(*settings, "start_from", "the file of weights");
   return QByteArray::fromStdString(formatJson(project));
 }
 

@@ -3,27 +3,24 @@
 #include <QFile>
 
 #include "engine/metrics/metric.h"
+#include "engine/network/flatten.h"
 
 namespace loom {
 namespace {
 
 constexpr qint64 kLargestFile = 64 << 20;
 
-// Every node of every network with its layer.
+// Every node of every network with its layer, as the run names it.
 QHash<QString, QString> layersOf(QFile& file) {
   QHash<QString, QString> layers;
   if (!file.open(QIODevice::ReadOnly) || file.size() > kLargestFile) return layers;
   const QByteArray text = file.readAll();
   const Json run = Json::parse(text.begin(), text.end(), nullptr, false);
   if (!run.is_object() || !run.contains("project") || !run["project"].is_object()) return layers;
-  const Json networks = run["project"].value("networks", Json::object());
-  if (!networks.is_object()) return layers;
-  for (const auto& network : networks.items()) {
-    if (!network.value().is_object() || !network.value().contains("nodes")) continue;
-    for (const Json& node : network.value()["nodes"])
-      if (node.is_object() && node.contains("id") && node["id"].is_string() && node.contains("layer") && node["layer"].is_string())
-        layers.insert(QString::fromStdString(node["id"].get<std::string>()), QString::fromStdString(node["layer"].get<std::string>()));
-  }
+  const Project project = readProject(run["project"].dump(), "run.json").project;
+  for (const Network& network : project.networks)
+    for (const Node& node : flatten(project, network).network.nodes)
+      layers.insert(QString::fromStdString(node.id), QString::fromStdString(node.layer));
   return layers;
 }
 

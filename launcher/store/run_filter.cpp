@@ -10,6 +10,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/base/expression.h"
 #include "engine/catalogue/entry.h"
 #include "engine/network/project.h"
 #include "engine/optimizers/optimizer.h"
@@ -109,6 +110,19 @@ void checkState(const QString& value) {
     throwError(ErrorCode::badArgument, "'{}' is no state of a run; there are {}", value.toStdString(), fmt::format("{}", fmt::join(known, ", ")));
 }
 
+// "1e-3", "nan", "0.1*32", "45_000", "32 k".
+std::optional<double> numberOf(const QString& value) {
+  bool isNumber = false;
+  const double number = value.toDouble(&isNumber);
+  if (isNumber) return number;
+  try {
+    const Expression formula(value.toStdString());
+    return formula.names().empty() ? std::optional(formula.evaluate()) : std::nullopt;  // with names it is a text
+  } catch (const ExpressionError&) {
+    return std::nullopt;  // a text
+  }
+}
+
 }  // namespace
 
 RunFilter::RunFilter(const QString& expression, const QList<RunRecord>& runs) {
@@ -123,11 +137,11 @@ RunFilter::RunFilter(const QString& expression, const QList<RunRecord>& runs) {
       if (value.size() >= 2 && value.startsWith('"') && value.endsWith('"')) value = value.mid(1, value.size() - 2);
       checkName(match.captured(1), runs);
       if (match.captured(1).compare("state", Qt::CaseInsensitive) == 0) checkState(value);
-      m_terms.push_back({match.captured(1).toLower(), match.captured(2), value});
+      m_terms.push_back({match.captured(1).toLower(), match.captured(2), value, numberOf(value)});
     } else if (trimmed.contains(kComparison)) {
       throwError(ErrorCode::badArgument, "\"{}\" is not finished: write key == value", trimmed.toStdString());
     } else {
-      m_terms.push_back({{}, {}, trimmed});
+      m_terms.push_back({{}, {}, trimmed, {}});
     }
   }
 }
@@ -161,12 +175,12 @@ bool RunFilter::holds(const Term& term, const RunRecord& run) {
         break;
       }
   }
-  bool leftNumber = false, rightNumber = false;
-  const double left = text.toDouble(&leftNumber), right = term.value.toDouble(&rightNumber);
+  bool leftNumber = false;
+  const double left = text.toDouble(&leftNumber);
   int order = 0;
-  if (leftNumber && rightNumber) {
-    if (std::isnan(left) || std::isnan(right)) return term.comparison == "!=";
-    order = left < right ? -1 : left > right;
+  if (leftNumber && term.number) {
+    if (std::isnan(left) || std::isnan(*term.number)) return term.comparison == "!=";
+    order = left < *term.number ? -1 : left > *term.number;
   } else {
     order = text.compare(term.value, Qt::CaseInsensitive);
   }
