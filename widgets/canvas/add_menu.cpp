@@ -93,9 +93,9 @@ AddMenu::AddMenu(QWidget* canvas) : QFrame(canvas), m_search(new SearchField(tr(
   hide();
 }
 
-void AddMenu::popup(QPoint at, std::vector<const LayerDefinition*> layers, const std::vector<std::string>& likely,
+void AddMenu::popup(QPoint at, std::vector<const Entry*> entries, const std::vector<std::string>& likely,
                     std::function<void(const std::string&)> chosen) {
-  m_layers = std::move(layers);
+  m_entries = std::move(entries);
   m_likely = likely;
   m_chosen = std::move(chosen);
   {
@@ -119,14 +119,14 @@ void AddMenu::popup(QPoint at, std::vector<const LayerDefinition*> layers, const
 
 void AddMenu::fill() {
   m_list->clear();
-  std::vector<const Entry*> entries;
-  for (const LayerDefinition* layer : m_layers) entries.push_back(&layer->entry);
   const QString query = m_search->text();
-  std::vector<const Entry*> found = search(entries, query.toStdString());
+  std::vector<const Entry*> found = search(m_entries, query.toStdString());
   if (query.trimmed().isEmpty()) {
     const auto place = [&](const Entry* entry) { return std::find(m_likely.begin(), m_likely.end(), entry->id) - m_likely.begin(); };
     std::stable_sort(found.begin(), found.end(), [&](const Entry* a, const Entry* b) { return place(a) < place(b); });
   }
+  // What is called exactly so comes before what is only also called so.
+  std::stable_partition(found.begin(), found.end(), [&](const Entry* entry) { return QString::fromStdString(entry->label).compare(query.trimmed(), Qt::CaseInsensitive) == 0; });
   for (const Entry* entry : found) {
     auto* item = new QListWidgetItem(QString::fromStdString(entry->label), m_list);
     item->setData(idRole, QString::fromStdString(entry->id));

@@ -8,6 +8,7 @@
 #include <QFrame>
 
 #include "engine/base/shape.h"
+#include "engine/catalogue/entry.h"
 
 class QListWidget;
 
@@ -22,7 +23,8 @@ class AddMenu : public QFrame {
   explicit AddMenu(QWidget* canvas);
 
   // `likely` are ids that come first while nothing is typed.
-  void popup(QPoint at, std::vector<const LayerDefinition*> layers, const std::vector<std::string>& likely,
+  // Layers, and units as entries of their own: what is chosen is told by its id.
+  void popup(QPoint at, std::vector<const Entry*> entries, const std::vector<std::string>& likely,
              std::function<void(const std::string&)> chosen);
   bool isOpen() const { return isVisible(); }
 
@@ -37,7 +39,7 @@ class AddMenu : public QFrame {
 
   SearchField* m_search;
   QListWidget* m_list;
-  std::vector<const LayerDefinition*> m_layers;
+  std::vector<const Entry*> m_entries;
   std::vector<std::string> m_likely;
   std::function<void(const std::string&)> m_chosen;
 };

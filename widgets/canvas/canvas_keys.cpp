@@ -12,8 +12,11 @@
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
+#include "widgets/canvas/unit_view.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/document/network_edits.h"
+#include "widgets/document/unit_edits.h"
+#include "widgets/document/unit_entry.h"
 
 namespace loom {
 
@@ -55,7 +58,7 @@ void NetworkView::focusInEvent(QFocusEvent* event) {
 }
 
 void NetworkView::keyPressEvent(QKeyEvent* event) {
-  if (keyWire(event) || commandKey(event)) {
+  if (keyWire(event) || groupKey(event) || commandKey(event)) {
     event->accept();
     return;
   }
@@ -70,7 +73,9 @@ void NetworkView::keyPressEvent(QKeyEvent* event) {
       }
       return;
     case Qt::Key_Escape:
+      if (m_scene.document().isArranging()) return m_scene.document().cancelArranging();
       if (m_gesture != Gesture::none || m_hint->isVisible()) return cancelGesture();
+      if (m_unitView != nullptr && m_unitView->isOpen()) return m_unitView->close();
       if (!m_scene.picked().empty()) return m_scene.pick({});
       return event->ignore();
     case Qt::Key_Delete: return removeSelection(false);
@@ -102,15 +107,16 @@ void NetworkView::keyPressEvent(QKeyEvent* event) {
   if (isArrow(event->key())) {
     if (alt && event->key() == Qt::Key_Left && m_scene.picked().nodes.size() < 2) return previousView();
     if (alt) {
-      const Qt::Edge edge = event->key() == Qt::Key_Left ? Qt::LeftEdge : event->key() == Qt::Key_Right ? Qt::RightEdge
-                            : event->key() == Qt::Key_Up ? Qt::TopEdge : Qt::BottomEdge;
-      return alignSelection(edge);
+      const bool sideways = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
+      if (shift) return distributeSelection(sideways ? Qt::Horizontal : Qt::Vertical);
+      return alignSelection(event->key() == Qt::Key_Left ? Qt::AlignLeft : event->key() == Qt::Key_Right ? Qt::AlignRight
+                            : event->key() == Qt::Key_Up ? Qt::AlignTop : Qt::AlignBottom);
     }
     if (control) {
       walk(static_cast<Qt::Key>(event->key()));
       return;
     }
-    if (m_scene.picked().nodes.empty()) {
+    if (m_scene.picked().nodes.empty() && m_scene.picked().comments.empty()) {
       const QPointF by = direction(event->key()) * 60;
       centerOn(middle() + by / zoom());
       return;
@@ -142,14 +148,14 @@ void NetworkView::keyReleaseEvent(QKeyEvent* event) {
   if (event->key() != Qt::Key_Space || event->isAutoRepeat()) return QGraphicsView::keyReleaseEvent(event);
   m_spaceHeld = false;
   if (m_gesture != Gesture::pan) viewport()->unsetCursor();
+  if (!m_spaceUsed) toggleInPlace();  // Space alone; with a drag it moved the view
 }
 
 void NetworkView::nudge(QPointF delta) {
+  beginMove();
+  m_gesture = Gesture::none;
   std::map<std::string, QPointF> places;
-  for (const std::string& id : m_scene.pickedNodes()) {
-    const Node* node = m_scene.network().find(id);
-    places[id] = QPointF(node->x, node->y) + delta;
-  }
+  for (const auto& [id, from] : m_movingFrom) places[id] = from + delta;
   m_scene.document().moveNodes(m_scene.networkName(), places, m_nudges);
 }
 
@@ -162,7 +168,7 @@ bool NetworkView::walk(Qt::Key key) {
     reveal(network.nodes.front().id);
     return true;
   }
-  const Node* here = network.find(key == Qt::Key_Down ? picked.back() : picked.front());
+  const Node* here = m_scene.node(key == Qt::Key_Down ? picked.back() : picked.front());
   std::string next;
   double best = 1e18;
   const auto consider = [&](const Node* node, double cost) {
@@ -171,10 +177,13 @@ bool NetworkView::walk(Qt::Key key) {
     next = node->id;
   };
   if (key == Qt::Key_Down || key == Qt::Key_Up) {
-    for (const Edge& edge : network.edges) {
-      const bool along = key == Qt::Key_Down ? edge.from.node == here->id : edge.to.node == here->id;
-      const Node* other = network.find(key == Qt::Key_Down ? edge.to.node : edge.from.node);
-      if (along && other != nullptr) consider(other, std::abs(other->x - here->x) + std::abs(other->y - here->y) / 8);
+    const NetworkIndex& index = m_scene.document().index(m_scene.networkName());
+    const auto at = index.node(here->id);
+    for (const auto wire : key == Qt::Key_Down ? index.outOf(at) : index.into(at)) {
+      const auto end = key == Qt::Key_Down ? index.to(wire) : index.from(wire);
+      if (end == NetworkIndex::kNone) continue;
+      const Node& other = network.nodes[end];
+      consider(&other, std::abs(other.x - here->x) + std::abs(other.y - here->y) / 8);
     }
   } else {
     const double side = key == Qt::Key_Right ? 1 : -1;
@@ -189,15 +198,17 @@ bool NetworkView::walk(Qt::Key key) {
 void NetworkView::removeSelection(bool heal) {
   const Picked picked = m_scene.picked();
   ProjectDocument& document = m_scene.document();
-  if (!picked.nodes.empty()) {
-    document.removeNodes(m_scene.networkName(), {picked.nodes.begin(), picked.nodes.end()}, heal);
+  if (!picked.nodes.empty() || !picked.comments.empty()) {
+    document.removeThings(m_scene.networkName(), {picked.nodes.begin(), picked.nodes.end()}, {picked.comments.begin(), picked.comments.end()}, heal);
   } else if (!picked.wires.empty()) {
     document.removeWires(m_scene.networkName(), {picked.wires.begin(), picked.wires.end()});
   }
 }
 
 void NetworkView::copy() {
-  const std::string text = m_scene.document().copyNodes(m_scene.networkName(), m_scene.pickedNodes());
+  std::vector<std::string> ids = m_scene.pickedNodes();
+  ids.insert(ids.end(), m_scene.picked().comments.begin(), m_scene.picked().comments.end());
+  const std::string text = m_scene.document().copyNodes(m_scene.networkName(), ids);
   if (text.empty()) return;
   auto* data = new QMimeData;
   data->setData(QLatin1String(kNodesMime), QByteArray::fromStdString(text));
@@ -208,7 +219,8 @@ void NetworkView::copy() {
 
 void NetworkView::cut() {
   copy();
-  m_scene.document().cutNodes(m_scene.networkName(), m_scene.pickedNodes());
+  if (m_scene.picked().comments.empty()) m_scene.document().cutNodes(m_scene.networkName(), m_scene.pickedNodes());
+  else removeSelection(false);
 }
 
 void NetworkView::paste() {
@@ -218,7 +230,9 @@ void NetworkView::paste() {
   const QPoint pointer = viewport()->mapFromGlobal(QCursor::pos());
   const QPointF at = viewport()->rect().contains(pointer) && viewport()->underMouse() ? mapToScene(pointer) : middle();
   const std::vector<std::string> ids = m_scene.document().pasteNodes(m_scene.networkName(), text, at);
-  if (!ids.empty()) m_scene.pick({{ids.begin(), ids.end()}, {}});
+  Picked came;
+  for (const std::string& id : ids) (m_scene.network().comment(id) != nullptr ? came.comments : came.nodes).insert(id);
+  if (!ids.empty()) m_scene.pick(std::move(came));
   else m_hint->say(tr("The clipboard holds no nodes"), mapFromScene(at));
 }
 
@@ -230,6 +244,7 @@ void NetworkView::duplicate() {
 void NetworkView::selectAll() {
   Picked picked;
   for (const Node& node : m_scene.network().nodes) picked.nodes.insert(node.id);
+  for (const Comment& comment : m_scene.network().comments) picked.comments.insert(comment.id);
   m_scene.pick(std::move(picked));
 }
 
@@ -249,19 +264,20 @@ void NetworkView::arrange() {
   });
 }
 
-void NetworkView::alignSelection(Qt::Edge edge) {
+void NetworkView::alignSelection(Qt::Alignment where) {
   if (m_scene.picked().nodes.size() < 2) return;
   const QRectF around = m_scene.cardsRect(m_scene.picked().nodes);
   std::map<std::string, QPointF> places;
   for (const std::string& id : m_scene.pickedNodes()) {
     const CardItem* card = m_scene.card(id);
+    if (card == nullptr) continue;
     QRectF rect = card->sceneCard();
-    switch (edge) {
-      case Qt::LeftEdge: rect.moveLeft(around.left()); break;
-      case Qt::RightEdge: rect.moveRight(around.right()); break;
-      case Qt::TopEdge: rect.moveTop(around.top()); break;
-      case Qt::BottomEdge: rect.moveBottom(around.bottom()); break;
-    }
+    if (where & Qt::AlignLeft) rect.moveLeft(around.left());
+    if (where & Qt::AlignRight) rect.moveRight(around.right());
+    if (where & Qt::AlignHCenter) rect.moveCenter({snapped(around.center().x()), rect.center().y()});
+    if (where & Qt::AlignTop) rect.moveTop(around.top());
+    if (where & Qt::AlignBottom) rect.moveBottom(around.bottom());
+    if (where & Qt::AlignVCenter) rect.moveCenter({rect.center().x(), snapped(around.center().y())});
     places[id] = rect.center();
   }
   m_scene.document().moveNodes(m_scene.networkName(), places);
@@ -270,10 +286,12 @@ void NetworkView::alignSelection(Qt::Edge edge) {
 std::string NetworkView::addLayer(const std::string& layer) {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = middle()};
-  const LayerDefinition* definition = findLayer(layer);
-  const Node* after = picked.empty() ? nullptr : m_scene.network().find(picked.back());
+  const Project& project = m_scene.document().project();
+  const Node coming = nodeCalled(project, layer);
+  const Node* after = picked.empty() ? nullptr : m_scene.node(picked.back());
   const LayerDefinition* before = after == nullptr ? nullptr : findLayer(after->layer);
-  const bool wires = definition != nullptr && !definition->entry.inputs.empty() && before != nullptr && !isTerminal(*before);
+  const bool leadsOn = before != nullptr ? !isTerminal(*before) : after != nullptr && !portsOf(project, *after).outputs.empty();
+  const bool wires = leadsOn && !portsOf(project, coming).inputs.empty();
   if (wires) request.after = after->id;
   else if (after != nullptr) request.at = QPointF(after->x + kCardWidth + 4 * kGrid, after->y);
   else if (!m_scene.network().nodes.empty() && picked.empty()) request.at = snapped(middle());
@@ -287,11 +305,12 @@ void NetworkView::openAddMenu() {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const bool pointer = viewport()->rect().contains(at);
   if (!pointer) {
-    at = picked.empty() ? viewport()->rect().center() : mapFromScene(m_scene.card(picked.back())->pos() + QPointF(kCardWidth / 2 + 24, 0));
+    const CardItem* last = picked.empty() ? nullptr : m_scene.card(picked.back());
+    at = last == nullptr ? viewport()->rect().center() : mapFromScene(last->pos() + QPointF(kCardWidth / 2 + 24, 0));
   }
   const QPointF scene = mapToScene(at);
   // With a node selected the layer follows it; without, it lands where the pointer is.
-  offerLayers(at, picked.size() == 1 ? picked.front() : std::string(), [](const LayerDefinition&) { return true; }, [this, scene](const std::string& layer) {
+  offerLayers(at, picked.size() == 1 ? picked.front() : std::string(), [](const Entry&) { return true; }, [this, scene](const std::string& layer) {
     if (m_scene.picked().nodes.size() == 1) {
       addLayer(layer);
       return;
@@ -301,13 +320,20 @@ void NetworkView::openAddMenu() {
   });
 }
 
-void NetworkView::offerLayers(QPoint at, const std::string& after, const std::function<bool(const LayerDefinition&)>& fits,
+void NetworkView::offerLayers(QPoint at, const std::string& after, const std::function<bool(const Entry&)>& fits,
                               const std::function<void(const std::string&)>& chosen) {
-  std::vector<const LayerDefinition*> layers;
+  std::vector<const Entry*> entries;
   for (const LayerDefinition* layer : layerTable())
-    if (fits(*layer)) layers.push_back(layer);
+    if (fits(layer->entry)) entries.push_back(&layer->entry);
+  // Units behind them: those that do not hold this drawing themselves.
+  const Project& project = m_scene.document().project();
+  m_units.clear();
+  for (const Network& unit : project.units)
+    if (!contains(project, unit.name, m_scene.networkName())) m_units.push_back(unitEntry(project, unit));
+  for (const Entry& unit : m_units)
+    if (fits(unit)) entries.push_back(&unit);
   const CardItem* card = after.empty() ? nullptr : m_scene.card(after);
-  m_addMenu->popup(at, std::move(layers), likelyAfter(card == nullptr ? std::string() : card->content().category.toStdString()), chosen);
+  m_addMenu->popup(at, std::move(entries), likelyAfter(card == nullptr ? std::string() : card->content().category.toStdString()), chosen);
 }
 
 }  // namespace loom

@@ -16,7 +16,9 @@
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/document/card_geometry.h"
+#include "widgets/document/group_edits.h"
 #include "widgets/document/network_edits.h"
+#include "widgets/document/unit_edits.h"
 #include "widgets/theme/icon.h"
 
 namespace loom {
@@ -43,6 +45,11 @@ void NetworkView::mousePressEvent(QMouseEvent* event) {
     return;
   }
   const bool add = event->modifiers() & (Qt::ShiftModifier | Qt::ControlModifier);
+  m_pressedGroup.clear();
+  m_pressedComment.clear();
+  if (const std::string card = m_scene.cardAt(m_pressedScene); m_scene.isFoldedGroup(card) || card.empty()) {
+    if (pressGroup(m_pressedScene, add) || pressComment(m_pressedScene, add)) return;
+  }
   m_pressedNode = m_scene.nodeAt(m_pressedScene);
   if (!m_pressedNode.empty()) {
     Picked picked = m_scene.picked();
@@ -84,6 +91,7 @@ void NetworkView::mouseMoveEvent(QMouseEvent* event) {
       viewport()->update();
       return;
     case Gesture::wire: moveWire(at); return;
+    case Gesture::resize: resizeComment(at); return;
     case Gesture::pan:
       horizontalScrollBar()->setValue(horizontalScrollBar()->value() - moved.x());
       verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
@@ -97,21 +105,32 @@ void NetworkView::mouseReleaseEvent(QMouseEvent* event) {
   m_gesture = Gesture::none;
   switch (was) {
     case Gesture::press:
-      if (m_scene.picked().nodes.size() > 1) m_scene.pickNode(m_pressedNode);  // a click among several means this one
+      // A click among several means this one.
+      if (!m_pressedGroup.empty()) m_scene.pickGroup(m_pressedGroup);
+      else if (!m_pressedComment.empty()) m_scene.pick({{}, {}, {}, {m_pressedComment}});
+      else if (m_scene.picked().nodes.size() > 1) m_scene.pickNode(m_pressedNode);
       break;
     case Gesture::move: finishMove(); break;
     case Gesture::band: viewport()->update(); break;
     case Gesture::wire: dropWire(); break;
     case Gesture::pan: viewport()->unsetCursor(); break;
+    case Gesture::resize:
+      if (m_resized) m_scene.document().setComment(m_scene.networkName(), *m_resized);
+      m_resized.reset();
+      break;
     case Gesture::none: break;
   }
   hover(event->position());
 }
 
 void NetworkView::mouseDoubleClickEvent(QMouseEvent* event) {
-  const std::string node = m_scene.nodeAt(mapToScene(event->position().toPoint()));
+  const QPointF at = mapToScene(event->position().toPoint());
+  if (event->button() == Qt::LeftButton && doubleClickGroup(at)) return;
+  const std::string node = m_scene.nodeAt(at);
   if (node.empty()) return mousePressEvent(event);
   m_scene.pickNode(node);
+  const Node* picked = m_scene.node(node);
+  if (picked != nullptr && !picked->unit.empty()) return openInPlace(node);
   Q_EMIT editRequested();
 }
 
@@ -120,7 +139,9 @@ void NetworkView::hover(QPointF viewportAt) {
   const auto pin = pinUnder(at);
   const std::string node = m_scene.nodeAt(at);
   const auto wire = pin || !node.empty() ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
-  m_scene.setHovered(node, wire, pin);
+  m_scene.setHovered(node.empty() ? m_scene.cardAt(at) : node, wire, pin);
+  const bool free = !pin && m_scene.cardAt(at).empty();
+  m_scene.groups().setHovered(free ? m_scene.groups().headAt(at) : std::string(), free ? m_scene.groups().commentAt(at) : std::string());
   viewport()->setCursor(m_spaceHeld ? Qt::OpenHandCursor : pin ? Qt::CrossCursor : Qt::ArrowCursor);
 }
 
@@ -134,11 +155,11 @@ bool NetworkView::viewportEvent(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QGraphicsView::viewportEvent(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const auto pin = m_gesture == Gesture::none && !m_wiring ? pinUnder(mapToScene(help->pos())) : std::nullopt;
-  const Node* owner = pin ? m_scene.network().find(pin->end.node) : nullptr;
-  const LayerDefinition* layer = owner ? findLayer(owner->layer) : nullptr;
+  const Node* owner = pin ? m_scene.node(pin->end.node) : nullptr;
+  const NodePorts ports = owner ? portsOf(m_scene.document().project(), *owner) : NodePorts();
   QString tip;
-  if (layer)
-    for (const Port& port : pin->output ? layer->entry.outputs : layer->entry.inputs)
+  if (owner)
+    for (const Port& port : pin->output ? ports.outputs : ports.inputs)
       if (port.key == pin->end.port) tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
   const int reach = static_cast<int>(std::ceil(kPinReach));
   QToolTip::showText(help->globalPos(), tip, viewport(), QRect(help->pos() - QPoint(reach, reach), 2 * QSize(reach, reach)));
@@ -170,9 +191,17 @@ void NetworkView::beginMove() {
   m_gesture = Gesture::move;
   m_movingFrom.clear();
   for (const std::string& id : m_scene.pickedNodes()) {
-    const Node* node = m_scene.network().find(id);
+    const Node* node = m_scene.node(id);
     m_movingFrom[id] = {node->x, node->y};
   }
+  // Comments that are picked, and those inside the frames of picked groups.
+  std::set<std::string> comments = m_scene.picked().comments;
+  for (const std::string& group : m_scene.picked().groups) {
+    const std::vector<std::string> inside = commentsIn(m_scene.network(), groupFrame(m_scene.network(), group));
+    comments.insert(inside.begin(), inside.end());
+  }
+  for (const std::string& id : comments)
+    if (const Comment* comment = m_scene.network().comment(id)) m_movingFrom[id] = {comment->x, comment->y};
 }
 
 void NetworkView::moveBy(QPointF delta) {
@@ -184,30 +213,33 @@ void NetworkView::moveBy(QPointF delta) {
   m_scene.preview(places);
   m_dropEdge.reset();
   if (m_movingFrom.size() == 1) {
-    const auto& edges = m_scene.network().edges;
-    const bool wired = std::any_of(edges.begin(), edges.end(), [&](const Edge& e) { return e.from.node == m_pressedNode || e.to.node == m_pressedNode; });
-    const Node* node = m_scene.network().find(m_pressedNode);
-    if (!wired && node != nullptr) m_dropEdge = wireUnder(places.begin()->second, node->layer);
+    const NetworkIndex& index = m_scene.document().index(m_scene.networkName());
+    const auto at = index.node(m_pressedNode);
+    const bool wired = at == NetworkIndex::kNone || !index.into(at).empty() || !index.outOf(at).empty();
+    const Node* node = m_scene.node(m_pressedNode);
+    if (!wired && node != nullptr) m_dropEdge = wireUnder(places.begin()->second, node->unit.empty() ? node->layer : node->unit);
   }
   m_scene.setTarget(m_dropEdge);
+  m_scene.groups().setDropTarget(m_dropEdge ? std::string() : joinedGroup());
   placeOverlays();
 }
 
 void NetworkView::finishMove() {
-  std::map<std::string, QPointF> places;
-  for (const auto& [id, place] : m_movingFrom)
-    if (const CardItem* card = m_scene.card(id)) places[id] = card->pos();
+  const std::map<std::string, QPointF> places = m_scene.previewed();
+  const std::string group = joinedGroup();
   m_scene.preview({});
   m_scene.setTarget({});
+  m_scene.groups().setDropTarget({});
   ProjectDocument& document = m_scene.document();
-  if (m_dropEdge) document.insertInto(m_scene.networkName(), m_pressedNode, *m_dropEdge, places[m_pressedNode]);
-  else document.moveNodes(m_scene.networkName(), places);
+  if (m_dropEdge) document.insertInto(m_scene.networkName(), m_pressedNode, *m_dropEdge, places.at(m_pressedNode));
+  else document.moveNodes(m_scene.networkName(), places, 0, group);
   m_dropEdge.reset();
 }
 
 void NetworkView::finishBand() {
   Picked picked = m_before;
   for (const std::string& id : m_scene.nodesIn(m_band)) picked.nodes.insert(id);
+  for (const std::string& id : m_scene.foldedIn(m_band)) picked.groups.insert(id);
   if (picked.nodes.empty())
     for (const Edge& edge : m_scene.edgesIn(m_band)) picked.wires.insert(edge);
   m_scene.pick(std::move(picked));
@@ -215,7 +247,9 @@ void NetworkView::finishBand() {
 
 void NetworkView::cancelGesture() {
   if (m_wiring) endWire();
-  if (m_gesture == Gesture::move) m_scene.preview({});
+  if (m_gesture == Gesture::move || m_gesture == Gesture::resize) m_scene.preview({});
+  m_resized.reset();
+  m_scene.groups().setDropTarget({});
   m_scene.setTarget({});
   m_dropEdge.reset();
   m_dropGhost.reset();
@@ -226,8 +260,10 @@ void NetworkView::cancelGesture() {
 
 // The wire into which a layer dropped here would go: one that it can stand in.
 std::optional<Edge> NetworkView::wireUnder(QPointF at, const std::string& name) const {
-  const LayerDefinition* layer = findLayer(name);
-  if (layer == nullptr || layer->entry.inputs.empty() || isTerminal(*layer)) return std::nullopt;
+  const Node coming = nodeCalled(m_scene.document().project(), name);
+  const LayerDefinition* layer = findLayer(coming.layer);
+  const NodePorts ports = portsOf(m_scene.document().project(), coming);
+  if (ports.inputs.empty() || ports.outputs.empty() || (layer != nullptr && isTerminal(*layer))) return std::nullopt;
   const QRectF card(at.x() - kCardWidth / 4, at.y() - kCardHeight / 2, kCardWidth / 2, kCardHeight);
   const std::vector<Edge> edges = m_scene.edgesIn(card);
   if (edges.empty()) return std::nullopt;
@@ -272,6 +308,11 @@ void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
   const QPointF scene = mapToScene(at);
   const std::string node = m_scene.nodeAt(scene);
   if (!node.empty() && !m_scene.picked().nodes.contains(node)) m_scene.pickNode(node);
+  if (node.empty()) {
+    const std::string card = m_scene.cardAt(scene), head = card.empty() ? m_scene.groups().headAt(scene) : card;
+    if (!head.empty() && !m_scene.picked().groups.contains(head)) m_scene.pickGroup(head);
+    else if (const std::string comment = m_scene.groups().commentAt(scene); head.empty() && !comment.empty()) m_scene.pick({{}, {}, {}, {comment}});
+  }
   const auto wire = node.empty() ? m_scene.wireAt(scene, kWireReach / zoom()) : std::nullopt;
   if (wire && !m_scene.picked().wires.contains(*wire)) m_scene.pick({{}, {*wire}});
   QMenu menu(this);
@@ -282,7 +323,7 @@ void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
   };
   const bool nodes = !m_scene.picked().nodes.empty();
   add("plus", tr("Add layer..."), QKeySequence(Qt::SHIFT | Qt::Key_A), true, [this, at] {
-    offerLayers(at, {}, [](const LayerDefinition&) { return true; }, [this, at](const std::string& layer) {
+    offerLayers(at, {}, [](const Entry&) { return true; }, [this, at](const std::string& layer) {
       const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = mapToScene(at)});
       m_scene.pickNode(id);
     });
@@ -293,6 +334,8 @@ void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
   add("copy", tr("Copy"), QKeySequence::Copy, nodes, [this] { copy(); });
   add("copy", tr("Duplicate"), QKeySequence(Qt::CTRL | Qt::Key_D), nodes, [this] { duplicate(); });
   add("paste", tr("Paste"), QKeySequence::Paste, true, [this] { paste(); });
+  menu.addSeparator();
+  addGroupActions(menu, scene);
   menu.addSeparator();
   add("arrange", tr("Arrange"), QKeySequence(Qt::CTRL | Qt::Key_L), true, [this] { arrange(); });
   menu.addSeparator();

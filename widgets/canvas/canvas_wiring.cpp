@@ -12,20 +12,22 @@ namespace loom {
 
 void NetworkView::beginWire(const PinHit& pin) {
   m_gesture = Gesture::wire;
-  m_wiring = Wiring{pin, std::nullopt, pin.at, std::nullopt, {}, 0, false};
+  m_wiring = Wiring{pin, std::nullopt, pin.at, std::nullopt, {}, 0, false, {}};
   // An input that has a wire gives it into the hand: its other end stays.
   if (!pin.output) {
-    const auto& edges = m_scene.network().edges;
-    const Node* node = m_scene.network().find(pin.end.node);
+    const Drawing drawing = m_scene.drawing();
+    const auto node = drawing.index.node(pin.end.node);
     std::vector<Edge> into;
-    for (std::size_t i = 0; i < edges.size(); ++i)
-      if (edges[i].to == pin.end && node != nullptr && std::abs(inputPin(m_scene.network(), *node, i).x() - pin.at.x()) < 1) into.push_back(edges[i]);
+    if (node != NetworkIndex::kNone)
+      for (const auto wire : drawing.index.into(node))
+        if (drawing.network.edges[wire].to == pin.end && std::abs(inputPin(drawing, wire).x() - pin.at.x()) < 1) into.push_back(drawing.network.edges[wire]);
     if (!into.empty()) {
-      const Node* source = m_scene.network().find(into.front().from.node);
+      const Node* source = m_scene.node(into.front().from.node);
       m_wiring->taken = into.front();
-      m_wiring->from = {into.front().from, true, source != nullptr ? outputPin(*source, into.front().from.port) : pin.at};
+      m_wiring->from = {into.front().from, true, source != nullptr ? outputPin(m_scene.document().project(), *source, into.front().from.port) : pin.at};
     }
   }
+  m_wiring->rules = std::make_shared<const WireRules>(m_scene.drawing(), m_wiring->from.end, m_wiring->from.output, m_wiring->taken);
   m_scene.markLegal(m_wiring->from, m_wiring->taken);
   viewport()->setCursor(Qt::CrossCursor);
   viewport()->update();
@@ -37,9 +39,7 @@ Edge NetworkView::wireEdge(const PinHit& target) const {
 
 // The pin under the pointer, or of the card under it: the first that the wire may go to, free ones before taken ones.
 std::optional<PinHit> NetworkView::wireTarget(QPointF at) const {
-  Network without = m_scene.network();
-  if (m_wiring->taken) std::erase(without.edges, *m_wiring->taken);
-  const auto legal = [&](const PinHit& pin) { return pin.output != m_wiring->from.output && whyNotConnect(without, wireEdge(pin)).empty(); };
+  const auto legal = [&](const PinHit& pin) { return pin.output != m_wiring->from.output && m_wiring->rules->allows(pin.end); };
   if (const auto pin = m_scene.pinAt(at, 16)) {
     if (legal(*pin)) return pin;
     if (pin->end.node != m_wiring->from.end.node) return std::nullopt;
@@ -77,9 +77,7 @@ void NetworkView::moveWire(QPointF at) {
       Endpoint end{node, {}};
       if (pin && !sameSide) end = pin->end;
       else if (!ends.empty()) end = ends.front().end;
-      Network without = m_scene.network();
-      if (m_wiring->taken) std::erase(without.edges, *m_wiring->taken);
-      why = QString::fromStdString(whyNotConnect(without, wireEdge({end, !m_wiring->from.output, {}})));
+      why = QString::fromStdString(m_wiring->rules->whyNot(end));
     }
     if (!why.isEmpty() && (!pin || pin->end != m_wiring->from.end)) m_hint->say(why, mapFromScene(at), 60000);
   }
@@ -114,13 +112,14 @@ void NetworkView::dropWire() {
   const bool output = wiring.from.output;
   // The wire's own end says what fits behind it, whatever is selected.
   const std::string source = output ? wiring.from.end.node : std::string();
-  const Analysis& analysis = m_scene.document().analysis(m_scene.networkName());
+  const Analysis& analysis = m_scene.analysis();
   const auto facts = analysis.nodes.find(source);
   const loom::Shape* shape = facts != analysis.nodes.end() && facts->second.outputs.size() == 1 ? &facts->second.outputs.front() : nullptr;
   offerLayers(mapFromScene(at), source,
-              [output, shape](const LayerDefinition& layer) {
-                if (!output) return !layer.entry.outputs.empty() && !isTerminal(layer);
-                return !layer.entry.inputs.empty() && (shape == nullptr || mayFollow(layer, *shape));
+              [output, shape](const Entry& entry) {
+                const LayerDefinition* layer = entry.category == "unit" ? nullptr : findLayer(entry.id);  // none for a unit: whether it takes the tensor is seen when it stands there
+                if (!output) return !entry.outputs.empty() && (layer == nullptr || !isTerminal(*layer));
+                return !entry.inputs.empty() && (shape == nullptr || layer == nullptr || mayFollow(*layer, *shape));
               },
               [this, at, wiring](const std::string& layer) {
                 AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = at};
@@ -168,15 +167,15 @@ void NetworkView::beginKeyWire() {
   const auto& pins = output ? card->outputs() : card->inputs();
   if (pins.empty()) return;
   const PinHit from{pins.front().end, output, card->pos() + pins.front().at};
-  Wiring wiring{from, std::nullopt, from.at, std::nullopt, {}, 0, true};
+  Wiring wiring{from, std::nullopt, from.at, std::nullopt, {}, 0, true, {}};
+  wiring.rules = std::make_shared<const WireRules>(m_scene.drawing(), from.end, output);
   for (const Node& node : m_scene.network().nodes) {
     const CardItem* other = m_scene.card(node.id);
     if (other == nullptr) continue;
     std::set<std::string> ports;  // a port that takes several is one choice
     for (const CardPin& pin : output ? other->inputs() : other->outputs()) {
       const PinHit hit{pin.end, !output, other->pos() + pin.at};
-      const Edge edge = output ? Edge{from.end, pin.end} : Edge{pin.end, from.end};
-      if (whyNotConnect(m_scene.network(), edge).empty() && ports.insert(pin.end.port).second) wiring.choices.push_back(hit);
+      if (wiring.rules->allows(pin.end) && ports.insert(pin.end.port).second) wiring.choices.push_back(hit);
     }
   }
   if (wiring.choices.empty()) {

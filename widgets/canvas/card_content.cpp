@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <QLocale>
 
 #include "widgets/controls/text.h"
+#include "widgets/document/group_edits.h"
+#include "widgets/document/unit_edits.h"
+#include "widgets/document/unit_entry.h"
+#include "widgets/theme/icon.h"
 
 namespace loom {
 
@@ -16,6 +21,7 @@ constexpr QChar kNarrowSpace(0x202F);
 QString numberText(const Json& value) {
   if (value.is_number_integer()) return QString::number(value.get<std::int64_t>());
   if (value.is_number()) return QString::number(value.get<double>(), 'g', 6);
+  if (isExpression(value)) return QString::fromStdString(value.get<std::string>()).mid(1);  // as typed: "channels*4"
   if (value.is_string()) return QString::fromStdString(value.get<std::string>());
   return QString::fromStdString(value.dump());
 }
@@ -58,16 +64,23 @@ double costOf(const NodeFacts& facts, CostKind kind) {
 
 QString keyParameters(const Node& node) {
   const LayerDefinition* layer = findLayer(node.layer);
-  if (layer == nullptr) return {};
+  return layer == nullptr ? QString() : keyParameters(layer->entry, node.values);
+}
+
+QString keyParameters(const Entry& entry, const Json& values) {
   QStringList leading, rest;
-  for (const Field& field : layer->entry.fields) {
+  for (const Field& field : entry.fields) {
     if (!field.important) continue;
-    const auto given = node.values.find(field.key);
-    const bool differs = given != node.values.end() && *given != field.defaultValue;
-    const Json& value = given != node.values.end() ? *given : field.defaultValue;
+    const auto given = values.find(field.key);
+    const bool differs = given != values.end() && *given != field.defaultValue;
+    const Json& value = given != values.end() ? *given : field.defaultValue;
     if (value.is_null()) continue;
     const QString label = QString::fromStdString(field.label).toLower();
-    if (isList(field)) {
+    if (isExpression(value)) {
+      // "3×3, channels": what is called as its field is says it once.
+      const QString typed = numberText(value);
+      (isList(field) && leading.isEmpty() ? leading : rest) += typed == label || isList(field) ? typed : label + QLatin1Char(' ') + typed;
+    } else if (isList(field)) {
       if (leading.isEmpty()) leading += listText(value);
       else if (differs) rest += label + QLatin1Char(' ') + shortListText(value);
     } else if (field.type == FieldType::choice) {
@@ -79,7 +92,7 @@ QString keyParameters(const Node& node) {
       if (value.is_boolean() && value.get<bool>()) rest += label;
     } else {
       if (!differs && value.is_number() && value.get<double>() == 0) continue;  // what is off by default says nothing
-      const bool counts = field.type == FieldType::integer && label.endsWith(QLatin1Char('s'));
+      const bool counts = entry.category != "unit" && field.type == FieldType::integer && label.endsWith(QLatin1Char('s'));
       const bool one = value.is_number_integer() && value.get<std::int64_t>() == 1;
       rest += counts ? numberText(value) + QLatin1Char(' ') + (one ? singular(label) : label) : label + QLatin1Char(' ') + numberText(value);
     }
@@ -87,35 +100,83 @@ QString keyParameters(const Node& node) {
   return (leading + rest).join(QStringLiteral(", "));
 }
 
-CardContent cardContent(const Node& node, const Analysis& analysis, CostKind kind) {
+CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, CostKind of) : kind(of) {
+  for (const auto& [id, facts] : analysis.nodes) {
+    total += costOf(facts, kind);
+    largest = std::max(largest, costOf(facts, kind));
+  }
+  for (const Problem& problem : analysis.problems)
+    if (const std::string node = nodeWith(problem, project, drawing); !node.empty())
+      (problem.severity == Severity::error ? faults[node].errors : faults[node].warnings) += QString::fromStdString(problem.message);
+}
+
+QString repeatText(const Json& repeat) {
+  if (repeat.is_null() || repeat == 1) return {};
+  return QChar(0x00D7) + numberText(repeat);
+}
+
+CardContent groupContent(const Network& network, const Group& group) {
+  constexpr int kMostSigns = 6;
+  CardContent content;
+  content.form = CardContent::Form::group;
+  content.title = QString::fromStdString(group.title.empty() ? group.id : group.title);
+  const std::set<std::string> members = membersOf(network, group.id);
+  content.type = counted(static_cast<qint64>(members.size()), QObject::tr("layers"));
+  content.parameters = QObject::tr("folded");
+  content.category = QStringLiteral("unit");
+  content.icon = QStringLiteral("group");
+  content.repeat = repeatText(group.repeat);
+  content.tint = QString::fromStdString(group.colour);
+  for (const Node& node : network.nodes) {
+    if (!members.contains(node.id) || content.inside.size() >= 2 * kMostSigns) continue;
+    const LayerDefinition* layer = findLayer(node.layer);
+    const QString category = !node.unit.empty() ? QStringLiteral("unit") : layer != nullptr ? QString::fromStdString(layer->entry.category) : QStringLiteral("shape");
+    content.inside += {!node.unit.empty() ? QStringLiteral("unit") : layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), category) : QStringLiteral("help"), category};
+  }
+  content.spoken = QStringList{content.title, QObject::tr("folded group"), content.type}.join(QStringLiteral(", "));
+  return content;
+}
+
+CardContent cardContent(const Project& project, const Node& node) {
   CardContent content;
   content.title = QString::fromStdString(node.id);
+  if (!node.unit.empty()) {
+    content.form = CardContent::Form::unit;
+    content.type = QString::fromStdString(node.unit);
+    content.category = content.icon = QStringLiteral("unit");
+    content.repeat = repeatText(node.repeat);
+    if (const Network* unit = project.unit(node.unit)) {
+      const Entry entry = unitEntry(project, *unit);
+      content.parameters = keyParameters(entry, node.values);
+      content.help = QString::fromStdString(entry.summary);
+    } else {
+      content.help = QObject::tr("No such unit");
+    }
+    QStringList words{content.title, QObject::tr("unit %1").arg(content.type)};
+    for (const QString& word : {content.parameters, content.repeat})
+      if (!word.isEmpty()) words += word;
+    content.spoken = words.join(QStringLiteral(", "));
+    return content;
+  }
   const LayerDefinition* layer = findLayer(node.layer);
   content.type = QString::fromStdString(layer != nullptr ? layer->entry.label : node.layer);
   content.category = layer != nullptr ? QString::fromStdString(layer->entry.category) : QStringLiteral("shape");
   content.icon = layer != nullptr ? QString::fromStdString(layer->entry.icon) : QStringLiteral("help");
   content.help = layer != nullptr ? QString::fromStdString(layer->entry.summary) : QObject::tr("No such layer");
   content.parameters = keyParameters(node);
-  double total = 0, largest = 0;
-  for (const auto& [id, facts] : analysis.nodes) {
-    total += costOf(facts, kind);
-    largest = std::max(largest, costOf(facts, kind));
-  }
-  const auto facts = analysis.nodes.find(node.id);
-  if (facts != analysis.nodes.end() && largest > 0) {
-    content.share = costOf(facts->second, kind) / total;
-    content.bar = costOf(facts->second, kind) / largest;
-  }
-  for (const Problem& problem : analysis.problems)
-    if (problem.node == node.id)
-      (problem.severity == Severity::error ? content.errors : content.warnings) += QString::fromStdString(problem.message);
   QStringList spoken{content.title, content.type};
   if (!content.parameters.isEmpty()) spoken += content.parameters;
+  content.spoken = spoken.join(QStringLiteral(", "));
+  return content;
+}
+
+QString spokenText(const CardContent& content, const Analysis& analysis, const std::string& node) {
+  QStringList spoken{content.spoken};
+  const auto facts = analysis.nodes.find(node);
   if (facts != analysis.nodes.end() && facts->second.known && !facts->second.outputs.empty())
     spoken += QObject::tr("gives %1").arg(shapeText(facts->second.outputs.front()));
   spoken += content.errors;
-  content.spoken = spoken.join(QStringLiteral(", "));
-  return content;
+  return spoken.join(QStringLiteral(", "));
 }
 
 QString shapeText(const Shape& shape) { return QString::fromStdString(shape.toString()); }

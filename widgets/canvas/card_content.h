@@ -1,11 +1,14 @@
 #pragma once
 // The words and numbers of a card, made from a node, its catalogue entry and what the analysis found.
+#include <map>
+#include <string>
 #include <vector>
 
 #include <QString>
 #include <QStringList>
 
 #include "engine/network/analysis.h"
+#include "engine/network/project.h"
 
 namespace loom {
 
@@ -22,15 +25,41 @@ struct CardContent {
   double share = 0;    // of the network's cost
   double bar = 0;      // of the largest node's cost
   QStringList errors, warnings;
-  QString spoken;      // for screen readers
+  enum class Form { layer, unit, group, port } form = Form::layer;
+  QString repeat;      // "×3"
+  QString tint;        // of a folded group
+  QStringList inside;  // of a folded group: icon and category of what it holds, one after the other
+  QString spoken;      // for screen readers: name, kind, fields; shape and faults are said behind it
 
   bool operator==(const CardContent&) const = default;
 };
 
-CardContent cardContent(const Node& node, const Analysis& analysis, CostKind kind);
+// Costs and faults of a whole network, gathered once for all its cards.
+struct CardFigures {
+  struct Faults {
+    QStringList errors, warnings;
+  };
+  CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, CostKind kind);
+  double share(const NodeFacts& facts) const { return total > 0 ? costOf(facts, kind) / total : 0; }
+  double bar(const NodeFacts& facts) const { return largest > 0 ? costOf(facts, kind) / largest : 0; }
+
+  CostKind kind;
+  double total = 0, largest = 0;
+  std::map<std::string, Faults> faults;  // by node
+};
+
+// The words; what the analysis says is added by the scene.
+CardContent cardContent(const Project& project, const Node& node);
+// A folded group; cost and faults of all that it hides are the scene's to add.
+CardContent groupContent(const Network& network, const Group& group);
+// "×3", "×depth"; empty for once.
+QString repeatText(const Json& repeat);
+// "conv, Convolution, 16 channels, gives 16×8×8" and the faults.
+QString spokenText(const CardContent& content, const Analysis& analysis, const std::string& node);
 
 // "3×3, 16 channels": the fields that the catalogue marks as important.
-QString keyParameters(const Node& node);
+QString keyParameters(const Entry& entry, const Json& values);
+QString keyParameters(const Node& node);  // of a layer
 // "16×32×32", or "?" when not known.
 QString shapeText(const Shape& shape);
 // Counts as ui.md section 6 has them: 42,240; 40.8 M.

@@ -1,17 +1,23 @@
 #pragma once
-// A node on the canvas: one item that paints card, pins, cost and fault itself. It changes nothing: the scene gives it its
-// words, the view moves it.
+// A node on the canvas: paints card, pins, cost and fault. It changes nothing: the scene gives it its words, the view moves it.
+// Belongs to a CardsItem, which finds and paints all of them.
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <QGraphicsItem>
+#include <QColor>
+#include <QPointF>
+#include <QRectF>
 #include <QStaticText>
 
 #include "widgets/canvas/card_content.h"
 #include "widgets/document/card_geometry.h"
 
+class QPainter;
+
 namespace loom {
+
+class CardsItem;
 
 struct CardPin {
   Endpoint end;
@@ -26,12 +32,15 @@ struct CardPin {
 // What a pin or card is while a wire is being drawn.
 enum class Legality { none, legal, illegal };
 
-class CardItem : public QGraphicsItem {
+class CardItem {
  public:
-  enum { Type = UserType + 1 };
-  explicit CardItem(std::string id);
+  CardItem(std::string id, CardsItem& cards, std::size_t number);
 
   const std::string& id() const { return m_id; }
+  std::size_t number() const { return m_number; }  // as long as it is there; another may have it afterwards
+  QPointF pos() const { return m_pos; }
+  void setPos(QPointF pos);
+  void setPos(double x, double y) { setPos(QPointF(x, y)); }
   const CardContent& content() const { return m_content; }
   QRectF card() const { return {-m_width / 2, -kCardHeight / 2, m_width, kCardHeight}; }
   QRectF sceneCard() const { return card().translated(pos()); }
@@ -39,35 +48,54 @@ class CardItem : public QGraphicsItem {
   const std::vector<CardPin>& outputs() const { return m_outputs; }
 
   void setContent(CardContent content, double width, std::vector<CardPin> inputs, std::vector<CardPin> outputs);
+  void setCost(double share, double bar);  // of the network's, and of the largest node's
+  void setFaults(const QStringList& errors, const QStringList& warnings);
   void setPicked(bool picked);    // selected; the scene keeps the set
   void setHovered(bool hovered);
   void setHoveredPin(std::optional<Endpoint> pin);
-  void setLegality(Legality card, std::vector<Legality> inputs, std::vector<Legality> outputs);
+  void setDimmed(bool dimmed);
   bool picked() const { return m_picked; }
-  Legality legality() const { return m_legality; }
+  bool dimmed() const { return m_dimmed; }
+  QRectF repeatChip() const;      // from the centre of the card; null without a repeat
+  bool hovered() const { return m_hovered; }
+  // Something about it is seen from afar too: it is painted by itself.
+  bool marked() const { return m_picked || m_hovered || m_dimmed || m_hoveredPin || legality() != Legality::none || !m_content.errors.isEmpty(); }
+  QColor colour() const;          // of its category
+  Legality legality() const;      // while a wire is drawn; illegal: it may go to no pin of it
   void restyle();                 // theme, text size
 
-  int type() const override { return Type; }
-  QRectF boundingRect() const override;
-  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+  QRectF boundingRect() const;    // from the centre of the card
+  void paint(QPainter& painter, double level);
+  void paintBlock(QPainter& painter, double level) const;
 
  private:
+  void update();
+  void judge() const;
   void prepareTexts();
-  void paintBlock(QPainter& painter, double level) const;
   void paintCardFace(QPainter& painter, double level) const;
+  void paintSheets(QPainter& painter) const;
+  void paintGroupFace(QPainter& painter, double level) const;
+  void paintPort(QPainter& painter) const;
+  void paintPercent(QPainter& painter) const;
+  QRectF pill() const;            // of a unit's own input or output
   void paintPins(QPainter& painter, const std::vector<CardPin>& pins, const std::vector<Legality>& legality, bool output) const;
   void paintOutlines(QPainter& painter, double level) const;
 
   std::string m_id;
+  CardsItem& m_cards;
+  std::size_t m_number;
+  QPointF m_pos;
   CardContent m_content;
   double m_width = kCardWidth;
   std::vector<CardPin> m_inputs, m_outputs;
-  std::vector<Legality> m_inputLegality, m_outputLegality;
-  Legality m_legality = Legality::none;
+  mutable std::vector<Legality> m_inputLegality, m_outputLegality;
+  mutable Legality m_legality = Legality::none;
+  mutable std::size_t m_judged = 0;  // number of the rules by which it was
   std::optional<Endpoint> m_hoveredPin;
-  bool m_picked = false, m_hovered = false;
-  QStaticText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help;
-  double m_typeWidth = 0, m_percentWidth = 0;
+  bool m_picked = false, m_hovered = false, m_dimmed = false;
+  mutable QColor m_colour;
+  QStaticText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help, m_repeat;
+  double m_typeWidth = 0, m_percentWidth = 0, m_repeatWidth = 0;
   bool m_textsStale = true;  // laid out when first painted: most cards of a large network are out of sight
 };
 

@@ -4,10 +4,15 @@
 #include <cmath>
 
 #include <QPainter>
+#include <QtMath>
 #include <QScrollBar>
 
 #include "widgets/canvas/add_menu.h"
+#include "widgets/canvas/comment_editor.h"
+#include "widgets/canvas/inline_name.h"
 #include "widgets/canvas/overlays.h"
+#include "widgets/canvas/selection_bar.h"
+#include "widgets/canvas/unit_view.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
@@ -37,6 +42,10 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   m_map = new MiniMap(*this);
   m_empty = new EmptyCanvas(viewport());
   m_addMenu = new AddMenu(viewport());
+  m_name = new InlineName(viewport(), *m_hint);
+  m_commentEditor = new CommentEditor(*this);
+  m_bar = new SelectionBar(*this);
+  m_arranging = new ArrangingBar(*this);
   connect(m_empty, &EmptyCanvas::startFromData, this, &NetworkView::startFromDataRequested);
   connect(m_empty, &EmptyCanvas::openSample, this, &NetworkView::openSampleRequested);
   connect(&scene, &NetworkScene::refreshed, this, [this] {
@@ -47,6 +56,9 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
     ++m_nudges;
     announce();
   });
+  connect(&scene.document(), &ProjectDocument::changed, this, [this] {
+    if (m_wiring) cancelGesture();  // what the wire may go to is another now
+  });
   connect(&scene, &NetworkScene::networkSwitched, this, [this] {
     cancelGesture();
     m_views.clear();
@@ -56,7 +68,7 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   placeOverlays();
 }
 
-NetworkView::~NetworkView() = default;
+NetworkView::~NetworkView() { delete m_unitView; }  // it looks at this one's scene
 
 QPointF NetworkView::middle() const { return mapToScene(viewport()->rect().center()); }
 
@@ -129,17 +141,37 @@ void NetworkView::setMapShown(bool shown) {
 }
 
 void NetworkView::placeOverlays() {
+  if (!isVisible()) return;
   const QRect room = viewport()->rect();
   const bool empty = m_scene.network().nodes.empty();
-  m_empty->setVisible(empty);
+  m_empty->setVisible(empty && !m_embedded);
   m_empty->move(room.center() - m_empty->rect().center());
   // The map is of use when there is more than is seen.
   const QRectF seen = mapToScene(room).boundingRect();
   const bool all = seen.contains(m_scene.cardsRect());
-  m_map->setVisible(m_mapShown && !empty && room.width() > 480 && room.height() > 320 && !(all && m_scene.network().nodes.size() < 4));
+  m_map->setVisible(m_mapShown && !m_embedded && !empty && room.width() > 480 && room.height() > 320 && !(all && m_scene.network().nodes.size() < 4));
   m_map->move(room.right() - m_map->width() - 2, room.bottom() - m_map->height() - 2);
   m_map->update();
+  if (m_unitView != nullptr && m_unitView->isOpen()) {
+    m_unitView->place();
+    if (m_unitView->card().intersects(m_map->geometry())) m_map->hide();  // it gives way to what needs its place
+    viewport()->update();
+  }
   m_bubble->refresh();
+  m_bar->place();
+  m_commentEditor->place();
+}
+
+void NetworkView::showEvent(QShowEvent* event) {
+  m_scene.setSeen(true);
+  QGraphicsView::showEvent(event);
+  placeOverlays();
+  announce();
+}
+
+void NetworkView::hideEvent(QHideEvent* event) {
+  QGraphicsView::hideEvent(event);
+  m_scene.setSeen(false);
 }
 
 void NetworkView::resizeEvent(QResizeEvent* event) {
@@ -159,19 +191,39 @@ void NetworkView::scrollContentsBy(int dx, int dy) {
 
 void NetworkView::drawBackground(QPainter* painter, const QRectF& rect) {
   const Theme& theme = Theme::of(this);
-  painter->fillRect(rect, theme.colour(Colour::canvas));
-  if (zoom() < kDotsFrom) return;
-  // Dots are one device-independent pixel at every zoom, so they are drawn in the viewport's own coordinates.
-  const double size = std::max(1.0, std::min(zoom(), 1.5));
-  const double step = zoom() < kSparseBelow ? 2 * kDots : kDots;
-  QList<QPointF> dots;
+  painter->fillRect(rect, theme.colour(m_embedded ? Colour::surface : Colour::canvas));
+  if (m_embedded) return;
+  if (zoom() < kDotsFrom) {
+    drawWedge(painter);
+    return;
+  }
+  // Dots are of one size at every zoom: a square of the grid is painted once and laid over the ground.
+  const double step = zoom() < kSparseBelow ? 2 * kDots : kDots, size = std::max(1.0, std::min(zoom(), 1.5));
+  const double ratio = devicePixelRatioF(), cell = step * zoom();
+  const QColor colour = theme.colour(Colour::dot);
+  if (m_dots.isNull() || m_dotsCell != cell || m_dotsColour != colour || m_dots.devicePixelRatio() != ratio) {
+    m_dotsCell = cell;
+    m_dotsColour = colour;
+    m_dots = QPixmap(QSize(qCeil(3 * size), qCeil(3 * size)) * ratio);
+    m_dots.setDevicePixelRatio(ratio);
+    m_dots.fill(Qt::transparent);
+    QPainter dot(&m_dots);
+    dot.setRenderHint(QPainter::Antialiasing);
+    QPen pen(colour, 2 * size);
+    pen.setCapStyle(Qt::RoundCap);
+    dot.setPen(pen);
+    dot.drawPoint(QPointF(1.5 * size, 1.5 * size));
+  }
+  const QTransform toView = painter->worldTransform();
+  painter->save();
+  painter->setWorldTransform(QTransform());
   for (double x = std::floor(rect.left() / step) * step; x <= rect.right(); x += step)
-    for (double y = std::floor(rect.top() / step) * step; y <= rect.bottom(); y += step) dots.append(QPointF(x, y));
-  QPen pen(theme.colour(Colour::dot), 2 * size);
-  pen.setCosmetic(true);
-  pen.setCapStyle(Qt::RoundCap);
-  painter->setPen(pen);
-  painter->drawPoints(dots.constData(), static_cast<int>(dots.size()));
+    for (double y = std::floor(rect.top() / step) * step; y <= rect.bottom(); y += step) {
+      const QPointF at = toView.map(QPointF(x, y));
+      painter->drawPixmap(QPoint(qRound(at.x() - 1.5 * size), qRound(at.y() - 1.5 * size)), m_dots);
+    }
+  painter->restore();
+  drawWedge(painter);
 }
 
 void NetworkView::drawForeground(QPainter* painter, const QRectF&) {
@@ -198,8 +250,14 @@ void NetworkView::drawForeground(QPainter* painter, const QRectF&) {
       painter->drawEllipse(m_wiring->target->at, 4, 4);
     }
   }
-  const std::vector<std::string> picked = m_scene.pickedNodes();
-  if (picked.size() > 1) {
+  if (m_asked) {
+    QPen pen(theme.colour(Colour::focus), 1.5, Qt::DashLine);
+    pen.setCosmetic(true);
+    painter->setPen(pen);
+    painter->setBrush(theme.colour(Colour::focus, 0.06));
+    painter->drawRoundedRect(*m_asked, 10, 10);
+  }
+  if (m_scene.picked().nodes.size() > 1 && m_scene.picked().groups.empty() && !m_asked) {
     QPen pen(theme.colour(Colour::focus, 0.5), 1, Qt::DashLine);
     pen.setCosmetic(true);
     painter->setPen(pen);
@@ -213,7 +271,7 @@ void NetworkView::announce() {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const std::size_t nodes = m_scene.network().nodes.size();
   QString words = counted(static_cast<qint64>(nodes), tr("nodes"));
-  if (picked.size() == 1 && m_scene.card(picked.front()) != nullptr) words = m_scene.card(picked.front())->content().spoken;
+  if (picked.size() == 1 && m_scene.card(picked.front()) != nullptr) words = spokenText(m_scene.card(picked.front())->content(), m_scene.analysis(), picked.front());
   if (picked.size() > 1) words = tr("%1 of %2 nodes selected").arg(picked.size()).arg(nodes);
   if (accessibleDescription() != words) setAccessibleDescription(words);
 }

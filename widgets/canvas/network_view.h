@@ -2,6 +2,7 @@
 // The canvas: looks at a NetworkScene and turns mouse and keys into edits of the document. All gestures are here; what they do
 // to the drawing is the document's business.
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,14 +13,22 @@
 #include <QTimer>
 
 #include "widgets/canvas/network_scene.h"
+#include "widgets/document/network_edits.h"
+
+class QMenu;
 
 namespace loom {
 
 class AddMenu;
+class ArrangingBar;
 class CanvasHint;
 class EmptyCanvas;
+class CommentEditor;
 class FaultBubble;
+class InlineName;
 class MiniMap;
+class SelectionBar;
+class UnitView;
 
 inline constexpr char kLayerMime[] = "application/x-gradloom-layer";  // the catalogue id of a layer, from the palette
 inline constexpr char kNodesMime[] = "application/x-gradloom-nodes";
@@ -44,7 +53,23 @@ class NetworkView : public QGraphicsView {
   std::string addLayer(const std::string& layer);
   void openAddMenu();   // at the pointer, or in the middle
   void arrange();
-  void alignSelection(Qt::Edge edge);
+  void alignSelection(Qt::Alignment where);  // left, right, top, bottom, either centre
+  void distributeSelection(Qt::Orientation along);
+  // Units, groups, comments. What asks for a name asks for it on the canvas, and does nothing before it has one.
+  void makeUnit();
+  void makeGroup();
+  void makeRepeat();
+  void ungroup();           // the picked groups, or units, into their place
+  void toggleFold();
+  void toggleInPlace();     // the picked unit, opened beside it, or closed
+  void editComment(const std::string& id);
+  void addComment();        // at the pointer, or in the middle
+  void nameGroup(const std::string& id);
+  // Inside another canvas: no map, no dots, nothing that teaches.
+  void setEmbedded(bool embedded);
+  bool embedded() const { return m_embedded; }
+  // The canvas that has the selection in hand: this one, or that of a unit opened in place.
+  NetworkView& inHand();
   void copy();
   void cut();
   void paste();
@@ -58,7 +83,12 @@ class NetworkView : public QGraphicsView {
   AddMenu& addMenu() const { return *m_addMenu; }
   CanvasHint& hint() const { return *m_hint; }
   FaultBubble& faultBubble() const { return *m_bubble; }
+  ArrangingBar& arrangingBar() const { return *m_arranging; }
   EmptyCanvas& emptyCanvas() const { return *m_empty; }
+  InlineName& nameField() const { return *m_name; }
+  CommentEditor& commentEditor() const { return *m_commentEditor; }
+  SelectionBar& selectionBar() const { return *m_bar; }
+  UnitView* unitView() const { return m_unitView; }  // null while none has been opened
 
  Q_SIGNALS:
   void zoomChanged(double zoom);
@@ -67,6 +97,8 @@ class NetworkView : public QGraphicsView {
   void paletteRequested();   // the key /
   void startFromDataRequested();
   void openSampleRequested();
+  void tabRequested(const QString& unit);  // Enter on a unit
+  void inHandChanged();                    // another canvas has the selection now
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
@@ -84,13 +116,16 @@ class NetworkView : public QGraphicsView {
   void dropEvent(QDropEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
   void drawBackground(QPainter* painter, const QRectF& rect) override;
   void drawForeground(QPainter* painter, const QRectF& rect) override;
+  void focusOutEvent(QFocusEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
 
  private:
-  enum class Gesture { none, press, move, band, wire, pan };
+  enum class Gesture { none, press, move, band, wire, pan, resize };
   // A wire on its way from a pin to the pointer, or by keys to one of `choices`.
   struct Wiring {
     PinHit from;
@@ -100,6 +135,7 @@ class NetworkView : public QGraphicsView {
     std::vector<PinHit> choices;    // by keys
     std::size_t choice = 0;
     bool byKeys = false;
+    std::shared_ptr<const WireRules> rules;  // of the drawing as it was when the wire began: an edit ends it
   };
 
   void beginWire(const PinHit& pin);
@@ -112,6 +148,17 @@ class NetworkView : public QGraphicsView {
   std::optional<PinHit> wireTarget(QPointF at) const;
   Edge wireEdge(const PinHit& target) const;
   QPainterPath wirePreview() const;
+
+  bool pressGroup(QPointF at, bool add);
+  bool pressComment(QPointF at, bool add);
+  bool doubleClickGroup(QPointF at);
+  bool groupKey(QKeyEvent* event);
+  void addGroupActions(QMenu& menu, QPointF at);
+  void resizeComment(QPointF at);
+  std::string joinedGroup() const;  // the frame that the dragged nodes lie in now, none of theirs
+  QRect nameRect(const QRectF& scene) const;
+  void drawWedge(QPainter* painter) const;
+  void openInPlace(const std::string& use);
 
   void beginMove();
   void moveBy(QPointF delta);
@@ -126,7 +173,7 @@ class NetworkView : public QGraphicsView {
   std::optional<Edge> wireUnder(QPointF at, const std::string& layer) const;
 
   // `after`: the node that the layer follows, whose kind says what is likely.
-  void offerLayers(QPoint viewport, const std::string& after, const std::function<bool(const LayerDefinition&)>& fits,
+  void offerLayers(QPoint viewport, const std::string& after, const std::function<bool(const Entry&)>& fits,
                    const std::function<void(const std::string&)>& chosen);
   void remember();
   void placeOverlays();
@@ -140,6 +187,9 @@ class NetworkView : public QGraphicsView {
   std::string m_pressedNode;
   Picked m_before;              // selection when a band began
   QRectF m_band;
+  std::string m_pressedGroup, m_pressedComment;
+  std::optional<Comment> m_resized;   // a comment while its corner is dragged
+  std::optional<QRectF> m_asked;      // what is being named, dashed
   std::map<std::string, QPointF> m_movingFrom;
   std::optional<Wiring> m_wiring;
   std::optional<Edge> m_dropEdge;
@@ -154,6 +204,16 @@ class NetworkView : public QGraphicsView {
   FaultBubble* m_bubble;
   EmptyCanvas* m_empty;
   MiniMap* m_map;
+  InlineName* m_name;
+  CommentEditor* m_commentEditor;
+  SelectionBar* m_bar;
+  UnitView* m_unitView = nullptr;
+  std::vector<Entry> m_units;  // of the project, as the add menu shows them
+  bool m_embedded = false;
+  ArrangingBar* m_arranging;
+  QPixmap m_dots;  // one of the grid
+  double m_dotsCell = 0;
+  QColor m_dotsColour;
 };
 
 }  // namespace loom

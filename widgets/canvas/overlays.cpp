@@ -7,7 +7,9 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QVBoxLayout>
+#include <QtMath>
 
+#include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/elevation.h"
@@ -67,7 +69,8 @@ void FaultBubble::refresh() {
   if (scene.picked().nodes.size() == 1 && troubled(*scene.picked().nodes.begin())) node = *scene.picked().nodes.begin();
   // While the pointer is on the bubble it stays with the node it speaks of.
   if (!scene.hoveredNode().empty() && troubled(scene.hoveredNode())) node = scene.hoveredNode();
-  if (node.empty() && isVisible() && underMouse() && !m_problems.empty() && troubled(m_problems.front().node)) node = m_problems.front().node;
+  if (node.empty() && isVisible() && underMouse() && troubled(m_node)) node = m_node;
+  m_node = node;
   if (node.empty()) {
     hide();
     m_problems.clear();
@@ -75,7 +78,7 @@ void FaultBubble::refresh() {
   }
   std::vector<Problem> mine;
   for (const Problem& problem : scene.document().problems())
-    if (problem.network == scene.networkName() && problem.node == node) mine.push_back(problem);
+    if (nodeWith(problem, scene.document().project(), scene.network()) == node) mine.push_back(problem);
   const auto same = [](const Problem& a, const Problem& b) { return a.message == b.message && a.node == b.node && a.remedy.label == b.remedy.label; };
   if (!isVisible() || !std::equal(mine.begin(), mine.end(), m_problems.begin(), m_problems.end(), same)) fill(mine);
   if (mine.empty()) return hide();
@@ -171,6 +174,37 @@ QTransform MiniMap::toMap() const {
   return QTransform::fromTranslate(room.center().x(), room.center().y()).scale(scale, scale).translate(-world.center().x(), -world.center().y());
 }
 
+// All cards as blocks, as large as the map can be: painted when one has changed, not when the view moves.
+const QPixmap& MiniMap::blocks() {
+  const CardsItem& cards = m_view.networkScene().cards();
+  const double ratio = devicePixelRatioF();
+  if (m_blocksOf == cards.revision() && m_blocks.devicePixelRatio() == ratio && m_ground == Theme::of(this).colour(Colour::canvas)) return m_blocks;
+  m_blocksOf = cards.revision();
+  m_ground = Theme::of(this).colour(Colour::canvas);
+  const QRectF world = cards.bounds();
+  const double scale = std::min((kMapSize.width() - 16) / std::max(1.0, world.width()), (kMapSize.height() - 16) / std::max(1.0, world.height())) * ratio;
+  m_blocks = QPixmap(QSize(qCeil(world.width() * scale), qCeil(world.height() * scale)).expandedTo({1, 1}));
+  m_blocks.setDevicePixelRatio(ratio);
+  m_blocks.fill(Qt::transparent);
+  QPainter painter(&m_blocks);
+  const bool fine = cards.count() < 1000;
+  painter.setRenderHint(QPainter::Antialiasing, fine);
+  painter.setPen(Qt::NoPen);
+  const double unit = scale / ratio;
+  cards.each([&](const CardItem& card) {
+    const QRectF at = card.sceneCard();
+    QRectF block((at.left() - world.left()) * unit, (at.top() - world.top()) * unit, at.width() * unit, at.height() * unit);
+    block.setHeight(std::max(2.0, block.height()));
+    if (!fine) {
+      painter.fillRect(block.toAlignedRect(), card.colour());
+      return;
+    }
+    painter.setBrush(card.colour());
+    painter.drawRoundedRect(block, 1.5, 1.5);
+  });
+  return m_blocks;
+}
+
 void MiniMap::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
   const NetworkScene& scene = m_view.networkScene();
@@ -180,14 +214,8 @@ void MiniMap::paintEvent(QPaintEvent*) {
   const QRectF card = QRectF(rect()).adjusted(margin, margin, -margin, -margin);
   paintCard(painter, card, theme.radius(Radius::card), Elevation::node);
   const QTransform map = toMap();
-  painter.setPen(Qt::NoPen);
-  for (const Node& node : scene.network().nodes) {
-    const CardItem* item = scene.card(node.id);
-    if (item == nullptr) continue;
-    const QRectF block = map.mapRect(item->sceneCard());
-    painter.setBrush(theme.layerColour(item->content().category));
-    painter.drawRoundedRect(block.adjusted(0, 0, 0, std::max(0.0, 2 - block.height())), 1.5, 1.5);
-  }
+  const QRectF cards = scene.cardsRect();
+  if (!cards.isNull()) painter.drawPixmap(map.mapRect(cards), blocks(), QRectF(QPointF(), blocks().size()));
   const QRectF seen = map.mapRect(m_view.mapToScene(m_view.viewport()->rect()).boundingRect()).intersected(card.adjusted(4, 4, -4, -4));
   painter.setPen(QPen(theme.colour(Colour::focus), 1.5));
   painter.setBrush(theme.colour(Colour::focus, 0.06));
@@ -197,6 +225,53 @@ void MiniMap::paintEvent(QPaintEvent*) {
 void MiniMap::centre(QPointF at) { m_view.centerOn(toMap().inverted().map(at)); }
 void MiniMap::mousePressEvent(QMouseEvent* event) { centre(event->position()); }
 void MiniMap::mouseMoveEvent(QMouseEvent* event) { centre(event->position()); }
+
+ArrangingBar::ArrangingBar(NetworkView& view) : QFrame(view.viewport()), m_view(view) {
+  constexpr int kSoon = 200;
+  setAccessibleName(tr("Arranging"));
+  auto* words = new QLabel(tr("Arranging..."), this);
+  setStyleProperty(words, "kind", QStringLiteral("label"));
+  auto* cancel = new Button(tr("Cancel"), ButtonKind::plain, this);
+  cancel->setToolTip(tr("Cancel (Esc)"));
+  auto* row = new QHBoxLayout(this);
+  const int margin = shadowMargin(Elevation::menu);
+  row->setContentsMargins(margin + 14, margin + 2, margin + 4, margin + 2);
+  row->setSpacing(12);
+  row->addWidget(words);
+  row->addStretch();
+  row->addWidget(cancel);
+  ProjectDocument& document = view.networkScene().document();
+  connect(cancel, &Button::clicked, this, [&document] { document.cancelArranging(); });
+  connect(&document, &ProjectDocument::arrangingChanged, this, &ArrangingBar::follow);
+  m_soon.setSingleShot(true);
+  m_soon.setInterval(kSoon);
+  connect(&m_soon, &QTimer::timeout, this, &ArrangingBar::appear);
+  hide();
+}
+
+void ArrangingBar::follow() {
+  if (m_view.networkScene().document().isArranging()) {
+    m_soon.start();
+    return;
+  }
+  m_soon.stop();
+  hide();
+}
+
+void ArrangingBar::appear() {
+  const int margin = shadowMargin(Elevation::menu);
+  const int width = std::min(300 + 2 * margin, parentWidget()->width());
+  resize(width, sizeHint().height());
+  move((parentWidget()->width() - width) / 2, 12 - margin);
+  show();
+  raise();
+}
+
+void ArrangingBar::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const double margin = shadowMargin(Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(margin, margin, -margin, -margin), Theme::of(this).radius(Radius::card), Elevation::menu);
+}
 
 EmptyCanvas::EmptyCanvas(QWidget* canvas) : QWidget(canvas) {
   auto* start = new Button(tr("Start from data"), ButtonKind::tinted, this);

@@ -5,6 +5,7 @@
 
 #include <QFrame>
 #include <QLabel>
+#include <QPixmap>
 #include <QTimer>
 
 #include "engine/network/analysis.h"
@@ -45,6 +46,7 @@ class FaultBubble : public QFrame {
   NetworkView& m_view;
   QVBoxLayout* m_rows;
   std::vector<Problem> m_problems;
+  std::string m_node;  // which has them here: of a fault inside a unit its use
   int m_covered = 0;
 };
 
@@ -61,8 +63,28 @@ class MiniMap : public QWidget {
 
  private:
   QTransform toMap() const;
+  const QPixmap& blocks();
+  QPixmap m_blocks;
+  std::size_t m_blocksOf = static_cast<std::size_t>(-1);
+  QColor m_ground;
   void centre(QPointF at);
   NetworkView& m_view;
+};
+
+// A thin bar at the top while all cards are being arranged, with the way out of it; only where that takes its time.
+class ArrangingBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit ArrangingBar(NetworkView& view);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void follow();
+  void appear();
+  NetworkView& m_view;
+  QTimer m_soon;
 };
 
 // A faint chain, one sentence, two buttons.

@@ -1,18 +1,95 @@
 #pragma once
 // Ways for all wires of a network: orthogonal, straight down where they can, else across in a track between the rows, else
-// along a lane beside the cards that are in the way. A pure function of places; wires of one pin share their way as far as they
-// go together, wires of different pins never lie on each other.
+// along a lane beside the cards that are in the way. Wires of one pin share their way as far as they go together, wires of different
+// pins never lie on each other. What moves is routed again, with all that it gets into the way of or out of it, and nothing else; the
+// answer is the same as if everything had been routed anew.
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include <QPainterPath>
 #include <QPointF>
 #include <QString>
 
-#include "engine/network/network.h"
+#include "widgets/document/card_grid.h"
+#include "widgets/document/drawing.h"
 
 namespace loom {
+
+// A piece of a way that is drawn already: a track (level) or a lane (upright).
+struct WirePiece {
+  double at;         // y of a track, x of a lane
+  double low, high;  // along it
+  std::size_t wire;
+};
+
+// Pieces by where they lie.
+class PieceGrid {
+ public:
+  void put(const WirePiece& piece, bool level);
+  void take(const WirePiece& piece, bool level);
+  template <class Visit>
+  bool any(bool level, double at, double reach, double low, double high, Visit visit) const;
+
+ private:
+  using Cells = std::unordered_map<std::uint64_t, std::vector<WirePiece>>;
+  Cells m_level, m_upright;
+};
+
+class WireRouter {
+ public:
+  // Cards and wires by numbers that the caller gives and keeps.
+  using Number = std::size_t;
+  struct Wire {
+    QPointF from, to;
+    std::uint32_t source = 0;  // wires of one pin have one
+    std::uint32_t order = 0;   // of two equally long the first of the file chooses first
+  };
+
+  void clear();
+  void setCard(Number card, const QRectF& rect);
+  void removeCard(Number card);
+  bool cardTouches(Number card, const QRectF& area) const { return m_cards.rect(card).intersects(area); }
+  // `touched`: its place in the order of the file is another.
+  void setWire(Number wire, const Wire& set, bool touched = false);
+  // Its place in the file is counted anew, behind and before the same others as it was.
+  void setOrder(Number wire, std::uint32_t order) {
+    if (wire < m_wires.size()) m_wires[wire].ends.order = order;
+  }
+  void removeWire(Number wire);
+  std::vector<Number> route();  // the wires whose way is another now
+  // The same, but only wires that stand in `seen` (null: all), and not longer than so many milliseconds: isRouted() tells whether others
+  // wait. The ways are those of route() once nothing waits.
+  std::vector<Number> route(const QRectF& seen, double milliseconds);
+  bool isRouted() const { return m_dirty.empty(); }
+  bool hasWay(Number wire) const { return wire < m_wires.size() && !m_wires[wire].points.empty(); }
+  const Wire& ends(Number wire) const { return m_wires[wire].ends; }
+  const std::vector<QPointF>& points(Number wire) const { return m_wires[wire].points; }
+
+ private:
+  struct Routed {
+    Wire ends;
+    bool there = false;
+    std::vector<QPointF> points;
+    QRectF looked;  // where it looked for a way: nothing outside can change it
+  };
+  using Rank = std::tuple<double, std::uint32_t, Number>;  // short ones first: they have the least choice
+
+  Rank rankOf(Number wire) const;
+  void dirty(const QRectF& area, const Rank& after);
+  void draw(Number wire, bool drawn);  // its pieces come or go, and whoever stands behind looks again
+  bool choose(Number wire);  // its way; true when it is another
+
+  std::vector<Routed> m_wires;
+  CardGrid m_cards, m_looked{1024, 1024};
+  PieceGrid m_pieces;
+  std::set<Rank> m_dirty;
+  friend class WayFinder;
+};
 
 struct WireRoute {
   std::vector<QPointF> points;  // from the output pin to the input pin; corners are right angles
@@ -24,14 +101,17 @@ struct WireLabel {
   QPointF at;         // baseline: left end, or right end when `left`
   bool left = false;  // a wire leaves to the right, so the words go left
 };
+WireLabel labelAt(Endpoint pin, QPointF at, bool turnsRight);
+bool turnsRight(const std::vector<QPointF>& points);  // soon behind its pin
 
 struct Routing {
   std::vector<WireRoute> routes;  // one an edge, in the order of network.edges
   std::vector<WireLabel> labels;  // one an output that has wires
 };
 
-// `moved` overrides places, as while cards are being dragged.
-Routing routeWires(const Network& network, const std::map<std::string, QPointF>& moved = {});
+// All of a drawing at once.
+Routing routeWires(const Drawing& drawing);
+Routing routeWires(const Network& network);  // of one without units
 
 // With round corners, for painting.
 QPainterPath roundedPath(const std::vector<QPointF>& points, double radius);

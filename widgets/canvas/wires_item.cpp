@@ -15,21 +15,10 @@ namespace loom {
 
 namespace {
 
-constexpr double kCell = 128, kCorner = 7, kWireWidth = 1.6;
-
-std::uint64_t cellKey(int x, int y) {
-  return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) | static_cast<std::uint32_t>(y);
-}
-int cellOf(double at) { return static_cast<int>(std::floor(at / kCell)); }
+constexpr double kCorner = 7, kWireWidth = 1.6;
 
 QRectF around(QPointF a, QPointF b) {
   return QRectF(QPointF(std::min(a.x(), b.x()), std::min(a.y(), b.y())), QPointF(std::max(a.x(), b.x()), std::max(a.y(), b.y())));
-}
-
-template <class Visit>
-void forCells(const QRectF& rect, Visit visit) {
-  for (int x = cellOf(rect.left()); x <= cellOf(rect.right()); ++x)
-    for (int y = cellOf(rect.top()); y <= cellOf(rect.bottom()); ++y) visit(cellKey(x, y));
 }
 
 }  // namespace
@@ -39,39 +28,69 @@ WiresItem::WiresItem() {
   setFlag(ItemUsesExtendedStyleOption);
 }
 
-void WiresItem::setWires(const std::vector<Edge>& edges, Routing routing, std::vector<WireLook> looks, std::vector<WireWords> words) {
-  prepareGeometryChange();
-  m_edges = edges;
-  m_routing = std::move(routing);
-  m_looks = std::move(looks);
-  m_words = std::move(words);
-  m_paths.clear();
-  m_rects.clear();
-  m_grid.clear();
-  m_bounds = {};
-  for (std::size_t i = 0; i < m_edges.size(); ++i) {
-    const std::vector<QPointF>& points = m_routing.routes[i].points;
-    m_paths.push_back(roundedPath(points, kCorner));
-    m_rects.push_back(m_paths.back().controlPointRect().adjusted(-2, -2, 2, 2));
-    m_bounds = m_bounds.united(m_rects.back());
-    for (std::size_t p = 1; p < points.size(); ++p) {
-      const QRectF piece = around(points[p - 1], points[p]);
-      forCells(piece, [&](std::uint64_t cell) { m_grid[cell].push_back({i, piece}); });
-    }
-  }
-  m_bounds.adjust(-120, -10, 120, 10);  // shapes stand beside
+void WiresItem::setWire(Number wire, const Edge& edge) {
+  if (wire >= m_wires.size()) m_wires.resize(wire + 1);
+  m_wires[wire].edge = edge;
+  light(m_wires[wire]);
+}
+
+void WiresItem::setPoints(Number number, const std::vector<QPointF>& points) {
+  Wire& wire = m_wires[number];
+  wire.points = points;
+  wire.path = QPainterPath();  // made when it is painted: most wires of a large network are out of sight
+  wire.rect = points.empty() ? QRectF() : QRectF(points.front(), points.front());
+  for (std::size_t i = 1; i < points.size(); ++i) wire.rect = wire.rect.united(around(points[i - 1], points[i]).adjusted(-2, -2, 2, 2));
+  if (wire.rect.isNull()) m_grid.take(number);
+  else m_grid.put(number, wire.rect);
   update();
 }
 
+void WiresItem::setLook(Number wire, WireLook look) {
+  if (m_wires[wire].look == look) return;
+  m_wires[wire].look = look;
+  update();
+}
+
+void WiresItem::removeWire(Number wire) {
+  m_grid.take(wire);
+  m_wires[wire] = {};
+  update();
+}
+
+void WiresItem::setWords(Number source, std::optional<WireWords> words) {
+  if (source >= m_words.size()) m_words.resize(source + 1);
+  m_words[source] = std::move(words);
+  update();
+}
+
+void WiresItem::clear() {
+  m_wires.clear();
+  m_words.clear();
+  m_grid.clear();
+  update();
+}
+
+void WiresItem::light(Wire& wire) const {
+  wire.lit = m_selected.contains(wire.edge) || m_litNodes.contains(wire.edge.from.node) || m_litNodes.contains(wire.edge.to.node);
+}
+
 void WiresItem::setLit(std::set<Edge> selected, std::set<std::string> nodes) {
+  if (selected == m_selected && nodes == m_litNodes) return;
   m_selected = std::move(selected);
   m_litNodes = std::move(nodes);
+  for (Wire& wire : m_wires) light(wire);
   update();
 }
 
 void WiresItem::setHovered(std::optional<Edge> edge) {
   if (edge == m_hovered) return;
   m_hovered = std::move(edge);
+  update();
+}
+
+void WiresItem::setDimmed(std::optional<std::set<std::string>> bright) {
+  if (bright == m_bright) return;
+  m_bright = std::move(bright);
   update();
 }
 
@@ -82,38 +101,38 @@ void WiresItem::setTarget(std::optional<Edge> edge) {
 }
 
 std::optional<Edge> WiresItem::edgeAt(QPointF at, double reach) const {
-  std::optional<Edge> nearest;
+  const Wire* nearest = nullptr;
   double best = reach;
-  forCells(QRectF(at, at).adjusted(-reach, -reach, reach, reach), [&](std::uint64_t cell) {
-    const auto found = m_grid.find(cell);
-    if (found == m_grid.end()) return;
-    for (const Piece& piece : found->second) {
-      const double dx = std::max({piece.rect.left() - at.x(), 0.0, at.x() - piece.rect.right()});
-      const double dy = std::max({piece.rect.top() - at.y(), 0.0, at.y() - piece.rect.bottom()});
+  m_grid.any(QRectF(at, at).adjusted(-reach, -reach, reach, reach), [&](std::size_t number, const QRectF&) {
+    const Wire& wire = m_wires[number];
+    for (std::size_t i = 1; i < wire.points.size(); ++i) {
+      const QRectF piece = around(wire.points[i - 1], wire.points[i]);
+      const double dx = std::max({piece.left() - at.x(), 0.0, at.x() - piece.right()});
+      const double dy = std::max({piece.top() - at.y(), 0.0, at.y() - piece.bottom()});
       const double distance = std::hypot(dx, dy);
       if (distance >= best) continue;
       best = distance;
-      nearest = m_edges[piece.edge];
+      nearest = &wire;
     }
+    return false;
   });
-  return nearest;
+  return nearest == nullptr ? std::nullopt : std::optional(nearest->edge);
 }
 
 std::vector<Edge> WiresItem::edgesIn(const QRectF& rect) const {
   std::set<std::size_t> found;
-  forCells(rect, [&](std::uint64_t cell) {
-    const auto pieces = m_grid.find(cell);
-    if (pieces == m_grid.end()) return;
-    for (const Piece& piece : pieces->second)
-      if (piece.rect.adjusted(-0.5, -0.5, 0.5, 0.5).intersects(rect)) found.insert(piece.edge);
+  m_grid.any(rect, [&](std::size_t number, const QRectF&) {
+    const std::vector<QPointF>& points = m_wires[number].points;
+    for (std::size_t i = 1; i < points.size(); ++i)
+      if (around(points[i - 1], points[i]).adjusted(-0.5, -0.5, 0.5, 0.5).intersects(rect)) {
+        found.insert(number);
+        break;
+      }
+    return false;
   });
   std::vector<Edge> edges;
-  for (const std::size_t index : found) edges.push_back(m_edges[index]);
+  for (const std::size_t number : found) edges.push_back(m_wires[number].edge);
   return edges;
-}
-
-bool WiresItem::lit(const Edge& edge) const {
-  return m_selected.contains(edge) || m_litNodes.contains(edge.from.node) || m_litNodes.contains(edge.to.node);
 }
 
 void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget*) {
@@ -123,27 +142,26 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->save();
   painter->setBrush(Qt::NoBrush);
   painter->setRenderHint(QPainter::Antialiasing, level >= kBlock);
-  enum Batch { normal, unknown, faulty, bright, batches };
-  std::vector<std::size_t> byBatch[batches];
-  for (std::size_t i = 0; i < m_edges.size(); ++i) {
-    if (!m_rects[i].intersects(exposed)) continue;
-    const bool shines = lit(m_edges[i]) || m_edges[i] == m_hovered || m_edges[i] == m_target;
+  enum Batch { faint, normal, unknown, faulty, bright, batches };
+  std::vector<Wire*> byBatch[batches];
+  for (Wire& wire : m_wires) {
+    if (wire.rect.isNull() || !wire.rect.intersects(exposed)) continue;
+    const bool shines = wire.lit || (m_hovered && wire.edge == *m_hovered) || (m_target && wire.edge == *m_target);
     if (level < kBare && !shines) continue;
-    byBatch[m_looks[i].faulty ? faulty : shines ? bright : m_looks[i].unknown ? unknown : normal].push_back(i);
+    const bool dim = m_bright && !(m_bright->contains(wire.edge.from.node) && m_bright->contains(wire.edge.to.node));
+    byBatch[dim ? faint : wire.look.faulty ? faulty : shines ? bright : wire.look.unknown ? unknown : normal].push_back(&wire);
   }
-  const Colour colours[batches] = {Colour::axis, Colour::axis, Colour::error, Colour::accentText};
+  const Colour colours[batches] = {Colour::axis, Colour::axis, Colour::axis, Colour::error, Colour::accentText};
   for (int batch = 0; batch < batches; ++batch) {
     if (byBatch[batch].empty()) continue;
-    QPen pen(theme.colour(colours[batch]), kWireWidth, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
+    QPen pen(theme.colour(colours[batch], batch == faint ? 0.28 : 1), kWireWidth, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
     if (level < kBlock) {
-      pen.setWidthF(batch == normal || batch == unknown ? 1 : 2);
+      pen.setWidthF(batch <= unknown ? 1 : 2);
       pen.setCosmetic(true);
       painter->setPen(pen);
       QList<QLineF> lines;
-      for (const std::size_t i : byBatch[batch]) {
-        const auto& points = m_routing.routes[i].points;
-        for (std::size_t p = 1; p < points.size(); ++p) lines.emplace_back(points[p - 1], points[p]);
-      }
+      for (const Wire* wire : byBatch[batch])
+        for (std::size_t p = 1; p < wire->points.size(); ++p) lines.emplace_back(wire->points[p - 1], wire->points[p]);
       painter->drawLines(lines);
       continue;
     }
@@ -151,15 +169,33 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
       pen.setCapStyle(Qt::FlatCap);
       pen.setDashPattern({3 / kWireWidth, 3 / kWireWidth});
     }
-    for (const std::size_t i : byBatch[batch]) {
-      const bool thick = m_selected.contains(m_edges[i]) || m_edges[i] == m_target;
-      pen.setWidthF(thick ? 2.6 : kWireWidth);
-      painter->setPen(pen);
-      painter->drawPath(m_paths[i]);
+    painter->setPen(pen);
+    for (Wire* wire : byBatch[batch]) {
+      const bool thick = batch > normal && (m_selected.contains(wire->edge) || (m_target && wire->edge == *m_target));
+      if (thick != (pen.widthF() > 2)) {
+        pen.setWidthF(thick ? 2.6 : kWireWidth);
+        painter->setPen(pen);
+      }
+      if (wire->points.size() == 2) {
+        painter->drawLine(wire->points.front(), wire->points.back());
+        continue;
+      }
+      if (wire->path.isEmpty()) wire->path = roundedPath(wire->points, kCorner);
+      painter->drawPath(wire->path);
     }
   }
   if (level >= kFull) paintWords(*painter, exposed);
   painter->restore();
+}
+
+bool WiresItem::crossed(const QRectF& words, const Endpoint& source) const {
+  return m_grid.any(words, [&](std::size_t number, const QRectF&) {
+    const Wire& wire = m_wires[number];
+    if (wire.edge.from == source) return false;
+    for (std::size_t p = 1; p < wire.points.size(); ++p)
+      if (around(wire.points[p - 1], wire.points[p]).adjusted(-1, -1, 1, 1).intersects(words)) return true;
+    return false;
+  });
 }
 
 void WiresItem::paintWords(QPainter& painter, const QRectF& exposed) const {
@@ -167,12 +203,17 @@ void WiresItem::paintWords(QPainter& painter, const QRectF& exposed) const {
   const QFont font = theme.numberFont(FontRole::wireLabel);
   const QFontMetricsF metrics(font);
   painter.setFont(font);
-  for (const WireWords& words : m_words) {
+  const QRectF near = exposed.adjusted(-200, -16, 200, 16);
+  for (const std::optional<WireWords>& each : m_words) {
+    if (!each || !near.contains(each->place.at)) continue;
+    const WireWords& words = *each;
     const double width = metrics.horizontalAdvance(words.text);
     const QPointF at = words.place.at - QPointF(words.place.left ? width : 0, 0);
     if (!QRectF(at.x(), at.y() - 12, width, 16).intersects(exposed)) continue;
+    if (m_bright && !m_bright->contains(words.place.pin.node)) continue;
     // Rows so close that a track runs where the words must stand: the words go over it.
-    painter.fillRect(QRectF(at.x() - 1, at.y() - 9, width + 2, 11), theme.colour(Colour::canvas));
+    const QRectF behind(at.x() - 1, at.y() - 9, width + 2, 11);
+    if (crossed(behind, words.place.pin)) painter.fillRect(behind, theme.colour(m_ground));
     painter.setPen(theme.colour(words.faulty ? Colour::error : Colour::text3));
     painter.drawText(at, words.text);
   }

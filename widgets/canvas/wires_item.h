@@ -1,6 +1,6 @@
 #pragma once
 // All wires of a network as one item, with the shapes that stand on them. Painted in batches (normal, unknown, faulty, lit); hits
-// are looked up in a grid of segments.
+// are looked up in a grid. Wires have numbers, which the scene gives: one that changes is the only one that is touched.
 #include <optional>
 #include <set>
 #include <string>
@@ -12,12 +12,14 @@
 
 #include "engine/network/analysis.h"
 #include "widgets/canvas/wire_router.h"
+#include "widgets/theme/tokens.h"
 
 namespace loom {
 
 struct WireLook {
   bool unknown = false;  // no shape: dashed
   bool faulty = false;
+  bool operator==(const WireLook&) const = default;
 };
 
 struct WireWords {
@@ -29,42 +31,54 @@ struct WireWords {
 class WiresItem : public QGraphicsItem {
  public:
   enum { Type = UserType + 2 };
+  using Number = WireRouter::Number;
   WiresItem();
 
-  void setWires(const std::vector<Edge>& edges, Routing routing, std::vector<WireLook> looks, std::vector<WireWords> words);
+  void setWire(Number wire, const Edge& edge);  // what stands there; its way comes with setPoints()
+  void setPoints(Number wire, const std::vector<QPointF>& points);
+  void setLook(Number wire, WireLook look);
+  void removeWire(Number wire);
+  void setWords(Number source, std::optional<WireWords> words);  // beside an output
+  void clear();
+  const std::vector<QPointF>& points(Number wire) const { return m_wires[wire].points; }
+
+  void setGround(Colour ground) { m_ground = ground; }  // what the words stand on
   // Drawn in accentText: selected wires and those of selected nodes.
   void setLit(std::set<Edge> selected, std::set<std::string> nodes);
   void setHovered(std::optional<Edge> edge);
+  // Wires with an end outside of these nodes are drawn faintly; without a value none are.
+  void setDimmed(std::optional<std::set<std::string>> bright);
   // The wire that a dragged node would be put into.
   void setTarget(std::optional<Edge> edge);
 
   std::optional<Edge> edgeAt(QPointF scenePos, double reach) const;
   std::vector<Edge> edgesIn(const QRectF& rect) const;  // with a piece inside
-  const Routing& routing() const { return m_routing; }
 
   int type() const override { return Type; }
-  QRectF boundingRect() const override { return m_bounds; }
+  QRectF boundingRect() const override { return {-1e7, -1e7, 2e7, 2e7}; }
   void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 
  private:
-  bool lit(const Edge& edge) const;
+  struct Wire {
+    Edge edge;
+    std::vector<QPointF> points;
+    QPainterPath path;
+    QRectF rect;  // null: none
+    WireLook look;
+    bool lit = false;
+  };
+  void light(Wire& wire) const;
+  bool crossed(const QRectF& words, const Endpoint& source) const;  // by a wire of another pin
   void paintWords(QPainter& painter, const QRectF& exposed) const;
 
-  std::vector<Edge> m_edges;
-  Routing m_routing;
-  std::vector<QPainterPath> m_paths;
-  std::vector<QRectF> m_rects;
-  std::vector<WireLook> m_looks;
-  std::vector<WireWords> m_words;
+  std::vector<Wire> m_wires;
+  std::vector<std::optional<WireWords>> m_words;
+  Colour m_ground = Colour::canvas;
   std::set<Edge> m_selected;
   std::set<std::string> m_litNodes;
   std::optional<Edge> m_hovered, m_target;
-  QRectF m_bounds;
-  struct Piece {
-    std::size_t edge;
-    QRectF rect;
-  };
-  std::unordered_map<std::uint64_t, std::vector<Piece>> m_grid;
+  std::optional<std::set<std::string>> m_bright;
+  CardGrid m_grid{512, 512};  // of their rectangles
 };
 
 }  // namespace loom

@@ -2,163 +2,12 @@
 
 #include <QLocale>
 #include <cmath>
+#include <vector>
+
+#include "engine/base/expression.h"
 
 namespace loom {
 namespace {
-
-// A recursive descent over one line of text.
-class Parser {
- public:
-  Parser(const QString& text, const std::function<std::optional<double>(const QString&)>& variable)
-      : m_text(text), m_variable(variable) {}
-
-  ExpressionResult run() {
-    const double value = sum();
-    skip();
-    if (m_problem.isEmpty() && m_at < m_text.size()) fail(QObject::tr("'%1' is not understood").arg(m_text.mid(m_at)));
-    if (m_problem.isEmpty() && !std::isfinite(value)) fail(QObject::tr("the result is not finite"));
-    if (!m_problem.isEmpty()) return {std::nullopt, false, m_problem};
-    return {value, m_operations == 0, {}};
-  }
-
- private:
-  void fail(const QString& problem) {
-    if (m_problem.isEmpty()) m_problem = problem;
-  }
-  void skip() {
-    while (m_at < m_text.size() && m_text[m_at].isSpace()) ++m_at;
-  }
-  bool take(const char* signs, QChar* taken = nullptr) {
-    skip();
-    if (m_at >= m_text.size() || !QString::fromUtf8(signs).contains(m_text[m_at])) return false;
-    if (taken) *taken = m_text[m_at];
-    ++m_at;
-    return true;
-  }
-
-  double sum() {
-    double value = product();
-    QChar sign;
-    while (m_problem.isEmpty() && take("+-−", &sign)) {
-      ++m_operations;
-      const double right = product();
-      value = sign == '+' ? value + right : value - right;
-    }
-    return value;
-  }
-
-  double product() {
-    double value = unary();
-    QChar sign;
-    while (m_problem.isEmpty() && take("*/×·", &sign)) {
-      ++m_operations;
-      const double right = unary();
-      if (sign == '/' && right == 0) fail(QObject::tr("division by zero"));
-      value = sign == '/' ? value / right : value * right;
-    }
-    return value;
-  }
-
-  double unary() {
-    QChar sign;
-    if (!take("+-−", &sign)) return power();
-    if (++m_depth > 64) fail(QObject::tr("too many signs"));
-    const double value = m_problem.isEmpty() ? unary() : 0;
-    --m_depth;
-    return sign == '+' ? value : -value;
-  }
-
-  double power() {
-    const double base = atom();
-    if (!take("^")) return base;
-    ++m_operations;
-    if (++m_depth > 64) fail(QObject::tr("too many powers of powers"));
-    const double exponent = m_problem.isEmpty() ? unary() : 0;
-    --m_depth;
-    return std::pow(base, exponent);
-  }
-
-  double atom() {
-    skip();
-    if (m_at >= m_text.size()) {
-      fail(m_text.trimmed().isEmpty() ? QObject::tr("a number is missing")
-                                      : QObject::tr("a number is missing at the end"));
-      return 0;
-    }
-    if (take("(")) {
-      if (++m_depth > 64) fail(QObject::tr("brackets nest deeper than 64"));
-      ++m_operations;
-      const double value = m_problem.isEmpty() ? sum() : 0;
-      --m_depth;
-      if (!take(")")) fail(QObject::tr("a closing bracket is missing"));
-      return value;
-    }
-    if (m_text[m_at].isLetter() || m_text[m_at] == '_') return word();
-    return number();
-  }
-
-  double word() {
-    const qsizetype start = m_at;
-    while (m_at < m_text.size() && (m_text[m_at].isLetterOrNumber() || m_text[m_at] == '_')) ++m_at;
-    const QString name = m_text.mid(start, m_at - start);
-    ++m_operations;
-    if (m_variable) {
-      if (const auto value = m_variable(name)) return *value;
-    }
-    fail(QObject::tr("'%1' is not a number").arg(name));
-    return 0;
-  }
-
-  bool digitAt(qsizetype at) const { return at < m_text.size() && m_text[at].isDigit(); }
-
-  double number() {
-    QString digits;
-    while (m_at < m_text.size()) {
-      const QChar c = m_text[m_at];
-      const bool groups =
-          (c == ',' || c == '_') && digitAt(m_at + 1) && digitAt(m_at + 2) && digitAt(m_at + 3) && !digitAt(m_at + 4);
-      if (c.isDigit() || c == '.')
-        digits += c;
-      else if (!(groups && !digits.isEmpty() && !digits.contains('.')))
-        break;
-      ++m_at;
-    }
-    if (m_at < m_text.size() && (m_text[m_at] == 'e' || m_text[m_at] == 'E') && !digits.isEmpty()) {
-      const bool sign = m_at + 1 < m_text.size() && QStringLiteral("+-−").contains(m_text[m_at + 1]);
-      if (digitAt(m_at + (sign ? 2 : 1))) {
-        digits += 'e';
-        if (sign) digits += m_text[m_at + 1] == '+' ? '+' : '-';
-        m_at += sign ? 2 : 1;
-        while (digitAt(m_at)) digits += m_text[m_at++];
-      }
-    }
-    bool ok = false;
-    double value = QLocale::c().toDouble(digits, &ok);
-    if (!ok) {
-      fail(QObject::tr("'%1' is not a number").arg(digits.isEmpty() ? m_text.mid(m_at, 1) : digits));
-      return 0;
-    }
-    const qsizetype before = m_at;
-    QChar suffix;
-    if (take("kMG%", &suffix)) {
-      // "3 kernels" is no suffix.
-      if (suffix != '%' && m_at < m_text.size() && m_text[m_at].isLetterOrNumber()) {
-        m_at = before;
-      } else {
-        ++m_operations;
-        value *= suffix == 'k' ? 1e3 : suffix == 'M' ? 1e6 : suffix == 'G' ? 1e9 : 0.01;
-      }
-    }
-    return value;
-  }
-
-  const QString m_text;
-  const std::function<std::optional<double>(const QString&)>& m_variable;
-  qsizetype m_at = 0;
-  int m_operations = 0;
-  int m_depth = 0;
-  QString m_problem;
-};
 
 // The largest of 1, 2, 5 times a power of ten that is strictly above, or the next below, for positive values.
 double above(double value) {
@@ -186,7 +35,19 @@ double rounded(double value) {
 
 ExpressionResult evaluateExpression(const QString& text,
                                     const std::function<std::optional<double>(const QString&)>& variable) {
-  return Parser(text, variable).run();
+  try {
+    const Expression expression(text.toStdString());
+    std::vector<double> values;
+    for (const Expression::Name& each : expression.names()) {
+      const QString name = QString::fromStdString(each.name);
+      const std::optional<double> value = variable && !each.index ? variable(name) : std::nullopt;
+      if (!value) return {std::nullopt, false, QObject::tr("'%1' is not a number").arg(name)};
+      values.push_back(*value);
+    }
+    return {expression.evaluate(values), expression.isNumber(), {}};
+  } catch (const ExpressionError& error) {
+    return {std::nullopt, false, QString::fromStdString(error.message())};
+  }
 }
 
 double stepped(double value, int up, bool factor10, bool integer) {

@@ -27,7 +27,7 @@ NumberField::NumberField(Kind kind, QWidget* parent) : QLineEdit(parent), m_kind
 }
 
 void NumberField::setValue(double value) {
-  if (m_value && *m_value == value) return;
+  if (m_value && *m_value == value && m_expression.isEmpty()) return;
   m_setting = true;
   setText(shortestNumber(value));
   group(!hasFocus());
@@ -109,17 +109,40 @@ void NumberField::setVariables(std::function<std::optional<double>(const QString
   read();
 }
 
+void NumberField::setSymbols(const Symbols& symbols) {
+  m_symbols = symbols;
+  const bool before = std::exchange(m_setting, true);  // what stands here has not changed, what it comes to may have
+  read();
+  m_setting = before;
+}
+
+void NumberField::setExpression(const QString& expression) {
+  if (m_expression == expression.trimmed() && !m_expression.isEmpty()) return;
+  m_setting = true;
+  setText(expression);
+  if (!hasFocus()) setCursorPosition(0);
+  m_setting = false;
+}
+
 void NumberField::read() {
   m_computed.clear();
   m_problem.clear();
+  m_expression.clear();
   m_value.reset();
   if (!text().trimmed().isEmpty()) {
     static const QRegularExpression kGroups(QStringLiteral("^\\s*\\d{1,3}(,\\d{3})+\\s*$"));
     QString typed = text();
     if (m_grouped && kGroups.match(typed).hasMatch()) typed.remove(QLatin1Char(','));
     const ExpressionResult result = evaluateExpression(typed, m_variable);
-    if (!result.value) {
-      m_problem = result.problem;
+    QString bare = typed.trimmed();
+    if (bare.startsWith(QLatin1Char('='))) bare = bare.mid(1).trimmed();
+    const SymbolValue named = !result.value && m_symbols ? m_symbols.evaluate(bare) : SymbolValue{};
+    if (named.named) {
+      m_expression = bare;
+      m_problem = named.problem;
+      m_computed = QStringLiteral("= ") + (named.value.isEmpty() ? QStringLiteral("?") : named.value);
+    } else if (!result.value) {
+      m_problem = named.problem.isEmpty() ? result.problem : named.problem;
     } else if (m_kind == Kind::integer && *result.value != std::trunc(*result.value)) {
       m_problem = tr("%1 is not a whole number").arg(shortestNumber(*result.value));
     } else if (m_kind == Kind::integer && std::abs(*result.value) > kLargestInteger) {
@@ -131,7 +154,9 @@ void NumberField::read() {
   }
   reserve();
   if (m_setting) return;
-  if (m_value)
+  if (!m_expression.isEmpty())
+    Q_EMIT expressionChanged(m_expression);
+  else if (m_value)
     Q_EMIT valueChanged(*m_value);
   else if (m_problem.isEmpty())
     Q_EMIT emptied();

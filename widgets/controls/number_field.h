@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 
+#include "widgets/controls/symbols.h"
+
 namespace loom {
 
 class NumberField : public QLineEdit {
@@ -19,6 +21,9 @@ class NumberField : public QLineEdit {
   void setValue(double value);
   void clearValue();  // empties the field: "as the help says"
   std::optional<double> value() const { return m_value; }
+  // What stands here uses names of setSymbols(), as it was typed, without the '=': "channels*4". Empty for a number.
+  QString expression() const { return m_expression; }
+  void setExpression(const QString& expression);
   QString problem() const { return m_problem; }  // why there is no value; empty for an empty field
 
   void setUnit(const QString& unit);
@@ -26,9 +31,12 @@ class NumberField : public QLineEdit {
   void setGrouped(bool grouped);   // "4,096" while nobody types in it
   void setSteppers(bool steppers);  // two small buttons at the right end do what Up and Down do
   void setVariables(std::function<std::optional<double>(const QString&)> variable);
+  // Words that are no number are asked of them; what the symbols know is kept as an expression.
+  void setSymbols(const Symbols& symbols);
   QSize sizeHint() const override;
 
  Q_SIGNALS:
+  void expressionChanged(const QString& expression);
   void valueChanged(double value);  // each keystroke that makes a number, and each step
   void emptied();
   void invalid(const QString& problem);
@@ -51,6 +59,8 @@ class NumberField : public QLineEdit {
   QString m_unit;
   QString m_computed;
   QString m_problem;
+  QString m_expression;
+  Symbols m_symbols;
   std::optional<double> m_value;
   std::optional<double> m_low, m_high;
   std::function<std::optional<double>(const QString&)> m_variable;

@@ -40,8 +40,21 @@ void Popover::setTitle(const QString& title) {
   setAccessibleName(title);
 }
 
-void Popover::openAt(QWidget* anchor) {
+void Popover::openHere(QPoint corner) {
   m_before = QApplication::focusWidget();
+  move(corner);
+  show();
+  setFocus(Qt::PopupFocusReason);
+  focusNextPrevChild(true);
+}
+
+void Popover::openOver(QWidget* window) {
+  adjustSize();
+  const QSize room = window->size() - size();
+  openHere(window->mapToGlobal(QPoint(room.width() / 2, std::max(40, room.height() / 3))));
+}
+
+void Popover::openAt(QWidget* anchor) {
   adjustSize();
   const int shadow = m_shadow;
   const QRect area = anchor->screen() ? anchor->screen()->availableGeometry() : QRect(0, 0, 1440, 900);
@@ -53,10 +66,7 @@ void Popover::openAt(QWidget* anchor) {
   int y = below.y() + kAnchorGap - shadow;
   if (y + height() - shadow > area.bottom())
     y = std::max(area.top(), anchor->mapToGlobal(QPoint()).y() - kAnchorGap - height() + shadow);
-  move(x, y);
-  show();
-  setFocus(Qt::PopupFocusReason);
-  focusNextPrevChild(true);
+  openHere({x, y});
 }
 
 void Popover::paintEvent(QPaintEvent*) {

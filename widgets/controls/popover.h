@@ -18,6 +18,8 @@ class Popover : public QWidget {
   void setTitle(const QString& title);
   // Under the anchor, its right or left edge aligned where there is room; above it where there is none below.
   void openAt(QWidget* anchor);
+  // In the middle of the window, a little above it.
+  void openOver(QWidget* window);
 
  Q_SIGNALS:
   void closed();
@@ -29,6 +31,7 @@ class Popover : public QWidget {
   void hideEvent(QHideEvent* event) override;
 
  private:
+  void openHere(QPoint corner);
   int m_shadow;  // around the card; none where nothing shines through a window
   QVBoxLayout* m_content;
   QWidget* m_title = nullptr;

@@ -43,8 +43,17 @@ QList<int> SegmentedControl::widths() const {
   return result;
 }
 
+// Where it may grow, its parts share the room.
+QList<int> SegmentedControl::shownWidths() const {
+  QList<int> all = widths();
+  const int left = width() - 2 * kInset - std::accumulate(all.begin(), all.end(), 0);
+  if (left > 0 && !all.isEmpty() && (sizePolicy().horizontalPolicy() & QSizePolicy::ExpandFlag))
+    for (int& each : all) each += left / static_cast<int>(all.size());
+  return all;
+}
+
 QRect SegmentedControl::segment(int index) const {
-  const QList<int> all = widths();
+  const QList<int> all = shownWidths();
   const int x = kInset + std::accumulate(all.begin(), all.begin() + index, 0);
   return {x, kInset, all[index], height() - 2 * kInset};
 }

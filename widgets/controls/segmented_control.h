@@ -31,6 +31,7 @@ class SegmentedControl : public QWidget {
 
  private:
   QList<int> widths() const;
+  QList<int> shownWidths() const;
   int at(const QPoint& position) const;
   QStringList m_labels;
   int m_current = 0;

@@ -7,7 +7,7 @@
 #include <QPointF>
 #include <QRectF>
 
-#include "engine/network/network.h"
+#include "widgets/document/drawing.h"
 
 namespace loom {
 
@@ -31,13 +31,14 @@ struct PinSlot {
   bool several = false;
   bool optional = false;
 };
-std::vector<PinSlot> inputSlots(const Network& network, const Node& node);
-std::vector<PinSlot> outputSlots(const Node& node);
+std::vector<PinSlot> inputSlots(const Drawing& drawing, NetworkIndex::Position node);
+std::vector<PinSlot> outputSlots(const Project& project, const Node& node);
 
 // x of pin `index` of `count` on a card: spread evenly.
 double pinX(const QRectF& card, std::size_t index, std::size_t count);
-QPointF outputPin(const Node& node, const std::string& port);
-// Where a wire ends: `wire` is its index in network.edges.
-QPointF inputPin(const Network& network, const Node& node, std::size_t wire);
+QPointF outputPin(const Project& project, const Node& node, const std::string& port);
+inline QPointF outputPin(const Node& node, const std::string& port) { return outputPin(kNoUnits, node, port); }  // of a layer
+// Where a wire ends, by its position in Network::edges; its node must be there.
+QPointF inputPin(const Drawing& drawing, std::size_t wire);
 
 }  // namespace loom

@@ -48,18 +48,18 @@ void putKey(Json& object, const std::string& key, const Json& value) {
 }  // namespace
 
 void ProjectDocument::setSetting(const std::string& key, const Json& value) {
-  edit(tr("Set %1").arg(settingLabel(key)), [&](Project& project) {
+  edit(tr("Set %1").arg(settingLabel(key)), [&](ProjectEdit& project) {
     const Field* field = settingsEntry().field(key);
     const bool standard = field != nullptr && !field->defaultValue.is_null() && field->defaultValue == value;
-    putKey(project.training.settings, key, standard ? Json() : value);
+    putKey(project.training().settings, key, standard ? Json() : value);
   }, QStringLiteral("setting ") + q(key));
 }
 
 void ProjectDocument::editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
                                  const QString& mergeKey) {
-  edit(text, [&](Project& project) {
-    if (update == 0 && project.training.updates.empty()) project.training.updates.push_back(defaultUpdate());
-    if (update < project.training.updates.size()) change(project.training.updates[update]);
+  edit(text, [&](ProjectEdit& project) {
+    if (update == 0 && project.training().updates.empty()) project.training().updates.push_back(defaultUpdate());
+    if (update < project.training().updates.size()) change(project.training().updates[update]);
   }, mergeKey);
 }
 
@@ -86,27 +86,27 @@ void ProjectDocument::setUpdate(std::size_t update, const UpdateSpec& spec) {
 }
 
 void ProjectDocument::addUpdate(const UpdateSpec& spec) {
-  edit(tr("Add update"), [&](Project& project) { project.training.updates.push_back(spec); });
+  edit(tr("Add update"), [&](ProjectEdit& project) { project.training().updates.push_back(spec); });
 }
 
 void ProjectDocument::removeUpdate(std::size_t update) {
-  edit(tr("Remove update %1").arg(update + 1), [&](Project& project) {
-    auto& updates = project.training.updates;
+  edit(tr("Remove update %1").arg(update + 1), [&](ProjectEdit& project) {
+    auto& updates = project.training().updates;
     if (update < updates.size() && updates.size() > 1) updates.erase(updates.begin() + static_cast<std::ptrdiff_t>(update));
   });
 }
 
 void ProjectDocument::setValidation(const std::string& dataset, const std::string& network) {
-  edit(dataset.empty() ? tr("Do not validate") : tr("Validate on %1").arg(q(dataset)), [&](Project& project) {
-    project.training.validation = dataset;
-    project.training.validationNetwork = network;
+  edit(dataset.empty() ? tr("Do not validate") : tr("Validate on %1").arg(q(dataset)), [&](ProjectEdit& project) {
+    project.training().validation = dataset;
+    project.training().validationNetwork = network;
   });
 }
 
 Outcome ProjectDocument::addDataset(const DatasetSpec& dataset) {
   if (dataset.name.empty()) return Outcome::refused(tr("A dataset needs a name"));
   if (m_project.dataset(dataset.name) != nullptr) return Outcome::refused(tr("There is a dataset '%1' already").arg(q(dataset.name)));
-  edit(tr("Add dataset %1").arg(q(dataset.name)), [&](Project& project) { project.datasets.push_back(dataset); });
+  edit(tr("Add dataset %1").arg(q(dataset.name)), [&](ProjectEdit& project) { project.datasets().push_back(dataset); });
   return Outcome::done();
 }
 
@@ -115,26 +115,26 @@ Outcome ProjectDocument::setDataset(const std::string& name, const DatasetSpec& 
   if (dataset.name.empty()) return Outcome::refused(tr("A dataset needs a name"));
   if (dataset.name != name && m_project.dataset(dataset.name) != nullptr)
     return Outcome::refused(tr("There is a dataset '%1' already").arg(q(dataset.name)));
-  edit(tr("Change dataset %1").arg(q(dataset.name)), [&](Project& project) {
-    for (DatasetSpec& each : project.datasets)
+  edit(tr("Change dataset %1").arg(q(dataset.name)), [&](ProjectEdit& project) {
+    for (DatasetSpec& each : project.datasets())
       if (each.name == name) each = dataset;
-    for (UpdateSpec& update : project.training.updates)
+    for (UpdateSpec& update : project.training().updates)
       if (update.dataset == name) update.dataset = dataset.name;
-    if (project.training.validation == name) project.training.validation = dataset.name;
+    if (project.training().validation == name) project.training().validation = dataset.name;
   }, dataset.name == name ? QStringLiteral("dataset ") + q(name) : QString());
   return Outcome::done();
 }
 
 void ProjectDocument::removeDataset(const std::string& name) {
-  edit(tr("Remove dataset %1").arg(q(name)), [&](Project& project) {
-    std::erase_if(project.datasets, [&](const DatasetSpec& each) { return each.name == name; });
-    if (project.training.validation == name) project.training.validation.clear();
+  edit(tr("Remove dataset %1").arg(q(name)), [&](ProjectEdit& project) {
+    std::erase_if(project.datasets(), [&](const DatasetSpec& each) { return each.name == name; });
+    if (project.training().validation == name) project.training().validation.clear();
   });
 }
 
 void ProjectDocument::setPrepare(const std::string& dataset, const std::vector<Json>& steps) {
-  edit(tr("Change preparation of %1").arg(q(dataset)), [&](Project& project) {
-    for (DatasetSpec& each : project.datasets) {
+  edit(tr("Change preparation of %1").arg(q(dataset)), [&](ProjectEdit& project) {
+    for (DatasetSpec& each : project.datasets()) {
       if (each.name != dataset) continue;
       each.prepare = steps;
       each.ownPrepare = true;
@@ -143,7 +143,7 @@ void ProjectDocument::setPrepare(const std::string& dataset, const std::vector<J
 }
 
 void ProjectDocument::setNotes(const std::string& notes) {
-  edit(tr("Edit notes"), [&](Project& project) { project.notes = notes; }, QStringLiteral("notes"));
+  edit(tr("Edit notes"), [&](ProjectEdit& project) { project.notes() = notes; }, QStringLiteral("notes"));
 }
 
 // "training.batch", "training.optimizer.learning_rate", "training.1.schedule.power", "training[1].every",

@@ -23,6 +23,24 @@ std::vector<int> placesOf(const LayeredGraph& graph) {
   return place;
 }
 
+// Wires that cross between neighbouring layers: inversions, counted while merging (Barth, Mutzel, Jünger 2004 give the bound).
+long inversions(std::vector<double>& list, std::vector<double>& scratch, std::size_t from, std::size_t to) {
+  if (to - from < 2) return 0;
+  const std::size_t middle = (from + to) / 2;
+  long count = inversions(list, scratch, from, middle) + inversions(list, scratch, middle, to);
+  std::size_t left = from, right = middle, at = from;
+  while (left < middle || right < to) {
+    if (right == to || (left < middle && list[left] <= list[right])) {
+      scratch[at++] = list[left++];
+    } else {
+      count += static_cast<long>(middle - left);
+      scratch[at++] = list[right++];
+    }
+  }
+  std::copy(scratch.begin() + static_cast<std::ptrdiff_t>(from), scratch.begin() + static_cast<std::ptrdiff_t>(to), list.begin() + static_cast<std::ptrdiff_t>(from));
+  return count;
+}
+
 long crossings(const LayeredGraph& graph) {
   const std::vector<int> place = placesOf(graph);
   std::vector<std::vector<std::pair<double, double>>> byRank(graph.layers.size());
@@ -30,11 +48,14 @@ long crossings(const LayeredGraph& graph) {
     byRank[static_cast<std::size_t>(graph.vertices[static_cast<std::size_t>(edge.from)].rank)].emplace_back(
         standing(graph, place, edge.from, edge.fromPin), standing(graph, place, edge.to, edge.toPin));
   long count = 0;
+  std::vector<double> ends, scratch;
   for (auto& edges : byRank) {
-    std::sort(edges.begin(), edges.end());
-    for (std::size_t i = 0; i < edges.size(); ++i)
-      for (std::size_t j = i + 1; j < edges.size(); ++j)
-        count += edges[j].first > edges[i].first && edges[j].second < edges[i].second;
+    if (edges.size() < 2) continue;
+    std::sort(edges.begin(), edges.end());  // of one beginning by their ends: those do not cross
+    ends.clear();
+    for (const auto& edge : edges) ends.push_back(edge.second);
+    scratch.resize(ends.size());
+    count += inversions(ends, scratch, 0, ends.size());
   }
   return count;
 }
@@ -82,12 +103,14 @@ void initialOrder(LayeredGraph& graph) {
   }
 }
 
-void sweep(LayeredGraph& graph, bool down, const std::vector<std::vector<int>>& in, const std::vector<std::vector<int>>& out) {
+// `place` follows the layers.
+void sweep(LayeredGraph& graph, bool down, const std::vector<std::vector<int>>& in, const std::vector<std::vector<int>>& out, std::vector<int>& place) {
   const int ranks = static_cast<int>(graph.layers.size());
+  std::vector<std::pair<double, int>> keyed;
   for (int step = 1; step < ranks; ++step) {
     auto& layer = graph.layers[static_cast<std::size_t>(down ? step : ranks - 1 - step)];
-    const std::vector<int> place = placesOf(graph);
-    std::vector<std::pair<double, int>> keyed;
+    if (layer.size() < 2) continue;
+    keyed.clear();
     for (const int vertex : layer) {
       double sum = 0;
       int count = 0;
@@ -100,25 +123,31 @@ void sweep(LayeredGraph& graph, bool down, const std::vector<std::vector<int>>& 
       keyed.emplace_back(count == 0 ? place[static_cast<std::size_t>(vertex)] : sum / count, vertex);
     }
     std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::transform(keyed.begin(), keyed.end(), layer.begin(), [](const auto& pair) { return pair.second; });
+    for (std::size_t i = 0; i < keyed.size(); ++i) {
+      layer[i] = keyed[i].second;
+      place[static_cast<std::size_t>(layer[i])] = static_cast<int>(i);
+    }
   }
 }
 
 }  // namespace
 
-void orderLayers(LayeredGraph& graph) {
+bool orderLayers(LayeredGraph& graph, const std::atomic<bool>* cancelled) {
   initialOrder(graph);
   const auto in = graph.above(), out = graph.below();
   auto best = graph.layers;
+  std::vector<int> place = placesOf(graph);
   long fewest = crossings(graph);
   for (int i = 0; i < kSweeps && fewest > 0; ++i) {
-    sweep(graph, i % 2 == 0, in, out);
+    if (cancelled != nullptr && *cancelled) return false;
+    sweep(graph, i % 2 == 0, in, out, place);
     const long now = crossings(graph);
     if (now >= fewest) continue;
     fewest = now;
     best = graph.layers;
   }
   graph.layers = std::move(best);
+  return true;
 }
 
 }  // namespace loom

@@ -1,11 +1,10 @@
 #include "widgets/document/layered_graph.h"
 
 #include <algorithm>
-#include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
-
-#include "widgets/document/card_geometry.h"
+#include <utility>
 
 namespace loom {
 
@@ -63,20 +62,22 @@ void rank(LayeredGraph& graph) {
   for (const int vertex : order)
     for (const int edge : in[static_cast<std::size_t>(vertex)])
       at(vertex).rank = std::max(at(vertex).rank, at(graph.edges[static_cast<std::size_t>(edge)].from).rank + 1);
-  // True when everything upstream of `vertex` leads nowhere else.
+  // True when everything upstream of `vertex` leads nowhere else. What has more upstream than this is no label on its way to a loss.
+  constexpr std::size_t kMost = 64;
+  std::vector<int> met(graph.vertices.size(), -1);
   const auto alone = [&](int vertex) {
     std::vector<int> cone{vertex};
+    met[static_cast<std::size_t>(vertex)] = vertex;
     for (std::size_t next = 0; next < cone.size(); ++next)
       for (const int edge : in[static_cast<std::size_t>(cone[next])]) {
         const int up = graph.edges[static_cast<std::size_t>(edge)].from;
-        if (std::find(cone.begin(), cone.end(), up) == cone.end()) cone.push_back(up);
+        if (std::exchange(met[static_cast<std::size_t>(up)], vertex) != vertex) cone.push_back(up);
+        if (cone.size() > kMost) return false;
       }
     return std::all_of(cone.begin(), cone.end(), [&](int each) {
       if (each == vertex) return true;
       const auto& leads = out[static_cast<std::size_t>(each)];
-      return std::all_of(leads.begin(), leads.end(), [&](int edge) {
-        return std::find(cone.begin(), cone.end(), graph.edges[static_cast<std::size_t>(edge)].to) != cone.end();
-      });
+      return std::all_of(leads.begin(), leads.end(), [&](int edge) { return met[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(edge)].to)] == vertex; });
     });
   };
   for (auto vertex = order.rbegin(); vertex != order.rend(); ++vertex) {
@@ -102,7 +103,7 @@ void splitLongEdges(LayeredGraph& graph) {
       const int bend = found != lane.end() ? found->second : static_cast<int>(graph.vertices.size());
       if (found == lane.end()) {
         lane[rank] = bend;
-        graph.vertices.push_back({{}, rank, 0, 0});
+        graph.vertices.push_back({-1, rank, 0, 0});
         edges.push_back({here, bend, pin, 0});
       }
       here = bend;
@@ -127,43 +128,39 @@ std::vector<std::vector<int>> LayeredGraph::below() const {
   return found;
 }
 
-std::vector<LayeredGraph> layeredParts(const Network& network) {
-  std::map<std::string, int> index;
-  for (const Node& node : network.nodes) index.emplace(node.id, static_cast<int>(index.size()));
-  std::vector<int> part(index.size());
+std::vector<LayeredGraph> layeredParts(const ArrangeTask& task) {
+  std::vector<int> part(task.cards.size());
   std::iota(part.begin(), part.end(), 0);
-  const std::function<int(int)> top = [&](int i) {
+  const auto top = [&](int i) {
     while (part[static_cast<std::size_t>(i)] != i) i = part[static_cast<std::size_t>(i)] = part[static_cast<std::size_t>(part[static_cast<std::size_t>(i)])];
     return i;
   };
-  for (const Edge& edge : network.edges) {
-    const auto from = index.find(edge.from.node), to = index.find(edge.to.node);
-    if (from != index.end() && to != index.end())
-      part[static_cast<std::size_t>(std::max(top(from->second), top(to->second)))] = std::min(top(from->second), top(to->second));
+  for (const ArrangeTask::Wire& wire : task.wires) {
+    const int from = top(wire.from), to = top(wire.to);
+    part[static_cast<std::size_t>(std::max(from, to))] = std::min(from, to);
   }
-  std::map<int, LayeredGraph> graphs;  // by the first node in the file
-  std::map<std::string, int> vertexOf;
-  for (const Node& node : network.nodes) {
-    if (vertexOf.contains(node.id)) continue;
-    LayeredGraph& graph = graphs[top(index[node.id])];
-    vertexOf[node.id] = static_cast<int>(graph.vertices.size());
-    graph.vertices.push_back({node.id, 0, cardWidth(node), 0});
+  std::vector<LayeredGraph> parts;  // in the order of their first cards
+  std::vector<int> numberOf(task.cards.size(), -1), vertexOf(task.cards.size());
+  const auto graphOf = [&](std::size_t card) -> LayeredGraph& {
+    int& number = numberOf[static_cast<std::size_t>(top(static_cast<int>(card)))];
+    if (number < 0) {
+      number = static_cast<int>(parts.size());
+      parts.emplace_back();
+    }
+    return parts[static_cast<std::size_t>(number)];
+  };
+  for (std::size_t i = 0; i < task.cards.size(); ++i) {
+    LayeredGraph& graph = graphOf(i);
+    vertexOf[i] = static_cast<int>(graph.vertices.size());
+    graph.vertices.push_back({static_cast<int>(i), 0, task.cards[i].width, 0});
   }
-  for (std::size_t i = 0; i < network.edges.size(); ++i) {
-    const Edge& edge = network.edges[i];
-    const Node *from = network.find(edge.from.node), *to = network.find(edge.to.node);
-    if (from == nullptr || to == nullptr || from == to) continue;
-    graphs[top(index[from->id])].edges.push_back({vertexOf[from->id], vertexOf[to->id],
-                                                  outputPin(*from, edge.from.port).x() - from->x,
-                                                  inputPin(network, *to, i).x() - to->x});
-  }
-  std::vector<LayeredGraph> parts;
-  for (auto& [first, graph] : graphs) {
+  for (const ArrangeTask::Wire& wire : task.wires)
+    graphOf(static_cast<std::size_t>(wire.from))
+        .edges.push_back({vertexOf[static_cast<std::size_t>(wire.from)], vertexOf[static_cast<std::size_t>(wire.to)], wire.fromPin, wire.toPin});
+  for (LayeredGraph& graph : parts) {
     dropLoops(graph);
     rank(graph);
     splitLongEdges(graph);
-    orderLayers(graph);
-    parts.push_back(std::move(graph));
   }
   return parts;
 }

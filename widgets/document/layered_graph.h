@@ -1,9 +1,9 @@
 #pragma once
 // What arrange.cpp works on: one connected part of a drawing in layers, with a bend point in every layer that a long wire passes.
-#include <string>
+#include <atomic>
 #include <vector>
 
-#include "engine/network/network.h"
+#include "widgets/document/arrange.h"
 
 namespace loom {
 
@@ -13,11 +13,11 @@ struct LayeredEdge {
 };
 
 struct LayeredVertex {
-  std::string node;  // empty: a bend point
+  int card = -1;  // of the task; -1: a bend point
   int rank = 0;
   double width = 0;
   double x = 0;
-  bool bend() const { return node.empty(); }
+  bool bend() const { return card < 0; }
 };
 
 struct LayeredGraph {
@@ -29,9 +29,10 @@ struct LayeredGraph {
   std::vector<std::vector<int>> below() const;  // by vertex: edges that go out
 };
 
-// The parts of the drawing that hang together, each layered, split and ordered with few crossings.
-std::vector<LayeredGraph> layeredParts(const Network& network);
-void orderLayers(LayeredGraph& graph);
+// The parts of the drawing that hang together, each layered and split.
+std::vector<LayeredGraph> layeredParts(const ArrangeTask& task);
+// Few crossings. False where `cancelled` became true on the way.
+bool orderLayers(LayeredGraph& graph, const std::atomic<bool>* cancelled);
 // Sets every vertex's x.
 void assignColumns(LayeredGraph& graph);
 

@@ -1,10 +1,9 @@
 #include "widgets/document/network_edits.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/core.h>
 
@@ -14,40 +13,20 @@ namespace loom {
 
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
+constexpr auto kNone = NetworkIndex::kNone;
 
 std::string labelOf(const Port& port) { return port.label.empty() ? port.key : port.label; }
 
-// The way from `from` to `to` along wires, both included; empty when there is none.
-std::vector<std::string> way(const Network& network, const std::string& from, const std::string& to) {
-  std::unordered_multimap<std::string_view, const Edge*> leaving;  // asked for every pin while a wire is drawn
-  for (const Edge& edge : network.edges) leaving.emplace(edge.from.node, &edge);
-  std::map<std::string, std::string> cameFrom{{from, {}}};
-  std::deque<std::string> open{from};
-  while (!open.empty() && !cameFrom.contains(to)) {
-    const std::string here = open.front();
-    open.pop_front();
-    for (auto [edge, end] = leaving.equal_range(here); edge != end; ++edge)
-      if (cameFrom.emplace(edge->second->to.node, here).second) open.push_back(edge->second->to.node);
-  }
-  std::vector<std::string> path;
-  if (!cameFrom.contains(to)) return path;
-  for (std::string at = to; !at.empty(); at = cameFrom[at]) path.insert(path.begin(), at);
-  return path;
+// First input and output of a node as the wires name them; empty where it has none.
+std::string firstInput(const Project& project, const Node& node) {
+  const auto ports = drawnPorts(project, node);
+  if (!ports) return "input";
+  return ports->inputs.empty() ? std::string() : ports->inputs.front().key;
 }
-
-// First input and output of a node as the wires name them.
-std::string firstInput(const Node& node) {
-  const LayerDefinition* layer = findLayer(node.layer);
-  if (layer == nullptr) return "input";
-  return layer->entry.inputs.empty() ? std::string() : layer->entry.inputs.front().key;
-}
-std::string firstOutput(const Node& node) {
-  const LayerDefinition* layer = findLayer(node.layer);
-  if (layer == nullptr) return "output";
-  return layer->entry.outputs.empty() ? std::string() : layer->entry.outputs.front().key;
+std::string firstOutput(const Project& project, const Node& node) {
+  const auto ports = drawnPorts(project, node);
+  if (!ports) return "output";
+  return ports->outputs.empty() ? std::string() : ports->outputs.front().key;
 }
 
 }  // namespace
@@ -58,146 +37,202 @@ bool validId(std::string_view id) {
   return !id.empty() && letter(id.front()) && std::all_of(id.begin(), id.end(), allowed);
 }
 
-bool reaches(const Network& network, const std::string& from, const std::string& to) {
-  return !way(network, from, to).empty();
-}
-
-std::vector<std::string> downstream(const Network& network, const std::string& from) {
-  std::vector<std::string> found{from};
-  for (std::size_t next = 0; next < found.size(); ++next)
-    for (const Edge& edge : network.edges)
-      if (edge.from.node == found[next] && !contains(found, edge.to.node)) found.push_back(edge.to.node);
-  found.erase(found.begin());
-  return found;
-}
-
-const Port* findInput(const Node& node, std::string_view port) {
-  const LayerDefinition* layer = findLayer(node.layer);
-  if (layer == nullptr) return nullptr;
-  for (const Port& input : layer->entry.inputs)
-    if (input.key == port) return &input;
-  return nullptr;
-}
-
 bool isTerminal(const LayerDefinition& layer) {
   return layer.entry.outputs.empty() || layer.entry.category == "lossMetric";
 }
 
-std::string whyNotConnect(const Network& network, const Edge& edge) {
-  const Node* from = network.find(edge.from.node);
-  const Node* to = network.find(edge.to.node);
-  if (from == nullptr || to == nullptr)
-    return fmt::format("{} is not in this network", from == nullptr ? edge.from.node : edge.to.node);
-  if (from == to) return fmt::format("{} cannot read its own output", from->id);
-  const std::vector<PinSlot> outputs = outputSlots(*from), inputs = inputSlots(network, *to);
-  const auto named = [](const std::string& port) { return [&port](const PinSlot& slot) { return slot.port == port; }; };
-  if (inputs.empty()) return fmt::format("{} takes no input: it is where data comes in", to->id);
-  if (outputs.empty()) return fmt::format("{} gives no output: nothing goes on behind it", from->id);
-  if (std::none_of(outputs.begin(), outputs.end(), named(edge.from.port)))
-    return fmt::format("{} has no output '{}'", from->id, edge.from.port);
-  if (std::none_of(inputs.begin(), inputs.end(), named(edge.to.port)))
-    return fmt::format("{} has no input '{}'", to->id, edge.to.port);
-  if (std::find(network.edges.begin(), network.edges.end(), edge) != network.edges.end()) {
-    const Port* port = findInput(*to, edge.to.port);
-    return fmt::format("{} reads {} already, at {}", to->id, from->id, port != nullptr ? labelOf(*port) : edge.to.port);
-  }
-  const std::vector<std::string> loop = way(network, to->id, from->id);
-  if (!loop.empty()) {
-    std::string round = loop.front();
-    const std::size_t shown = loop.size() > 5 ? 2 : loop.size();
-    for (std::size_t i = 1; i < shown; ++i) round += " → " + loop[i];
-    if (shown < loop.size()) round += " → … → " + loop.back();
-    return fmt::format("this would close a loop: {} already leads to {} ({} → {})", to->id, from->id, round, to->id);
-  }
-  return {};
+WireRules::WireRules(const Drawing& drawing, Endpoint end, bool output, const std::optional<Edge>& except)
+    : m_drawing(drawing), m_end(std::move(end)), m_output(output) {
+  if (except) m_except = drawing.index.wire(drawing.network, *except);
+  const auto at = drawing.index.node(m_end.node);
+  if (at != kNone) m_round = output ? drawing.index.before(at, m_except) : drawing.index.behind(at, m_except);
 }
 
-void connect(Network& network, const Edge& edge) {
-  const Node* to = network.find(edge.to.node);
-  const Port* port = to == nullptr ? nullptr : findInput(*to, edge.to.port);
-  if (port == nullptr || !port->several) {
-    const auto taken = std::find_if(network.edges.begin(), network.edges.end(), [&](const Edge& e) { return e.to == edge.to; });
-    if (taken != network.edges.end()) {
-      *taken = edge;
-      return;
+WireRules::Refusal WireRules::refusal(const Endpoint& other) const {
+  const NetworkIndex& index = m_drawing.index;
+  const Endpoint &from = m_output ? m_end : other, &to = m_output ? other : m_end;
+  const auto source = index.node(from.node), target = index.node(to.node);
+  if (source == kNone || target == kNone) return Refusal::unknown;
+  if (source == target) return Refusal::itself;
+  const Node &reads = m_drawing.network.nodes[target], &gives = m_drawing.network.nodes[source];
+  const auto inputs = drawnPorts(m_drawing.project, reads), outputs = drawnPorts(m_drawing.project, gives);
+  // Wires to ports that a layer lacks (an unknown layer, a file made by hand) make pins of their own.
+  bool anyInput = inputs && !inputs->inputs.empty(), thisInput = inputs && findPort(inputs->inputs, to.port) != nullptr;
+  for (const auto wire : index.into(target)) {
+    if (wire == m_except) continue;
+    anyInput = true;
+    thisInput = thisInput || m_drawing.network.edges[wire].to.port == to.port;
+  }
+  if (!anyInput) return Refusal::noInputs;
+  if (outputs && outputs->outputs.empty()) return Refusal::noOutputs;
+  if (outputs ? findPort(outputs->outputs, from.port) == nullptr : from.port != "output") return Refusal::noOutput;
+  if (!thisInput) return Refusal::noInput;
+  for (const auto wire : index.into(target))
+    if (wire != m_except && m_drawing.network.edges[wire].from == from && m_drawing.network.edges[wire].to == to) return Refusal::twice;
+  return m_round[m_output ? target : source] ? Refusal::loop : Refusal::none;
+}
+
+std::string WireRules::whyNot(const Endpoint& other) const {
+  const Edge edge = wire(other);
+  const std::string &from = edge.from.node, &to = edge.to.node;
+  switch (refusal(other)) {
+    case Refusal::none: return {};
+    case Refusal::unknown: return fmt::format("{} is not in this network", m_drawing.find(from) == nullptr ? from : to);
+    case Refusal::itself: return fmt::format("{} cannot read its own output", from);
+    case Refusal::noInputs: return fmt::format("{} takes no input: it is where data comes in", to);
+    case Refusal::noOutputs: return fmt::format("{} gives no output: nothing goes on behind it", from);
+    case Refusal::noOutput: return fmt::format("{} has no output '{}'", from, edge.from.port);
+    case Refusal::noInput: return fmt::format("{} has no input '{}'", to, edge.to.port);
+    case Refusal::twice: {
+      const auto ports = drawnPorts(m_drawing.project, *m_drawing.find(to));
+      const Port* port = ports ? findPort(ports->inputs, edge.to.port) : nullptr;
+      return fmt::format("{} reads {} already, at {}", to, from, port != nullptr ? labelOf(*port) : edge.to.port);
     }
+    case Refusal::loop: break;
   }
-  network.edges.push_back(edge);
+  const auto loop = m_drawing.index.way(m_drawing.index.node(to), m_drawing.index.node(from), m_except);
+  const auto name = [&](NetworkIndex::Position at) -> const std::string& { return m_drawing.network.nodes[at].id; };
+  std::string round = name(loop.front());
+  const std::size_t shown = loop.size() > 5 ? 2 : loop.size();
+  for (std::size_t i = 1; i < shown; ++i) round += " → " + name(loop[i]);
+  if (shown < loop.size()) round += " → … → " + name(loop.back());
+  return fmt::format("this would close a loop: {} already leads to {} ({} → {})", to, from, round, to);
 }
 
-void removeNodes(Network& network, const std::vector<std::string>& ids, bool heal) {
+std::string whyNotConnect(const Drawing& drawing, const Edge& edge, const std::optional<Edge>& except) {
+  return WireRules(drawing, edge.from, true, except).whyNot(edge.to);
+}
+
+void connect(DrawingEdit& edit, const Edge& edge) {
+  const Node* to = edit.find(edge.to.node);
+  const auto ports = to == nullptr ? nullptr : drawnPorts(edit.project(), *to);
+  const Port* port = ports ? findPort(ports->inputs, edge.to.port) : nullptr;
+  if (to != nullptr && (port == nullptr || !port->several))
+    for (const auto wire : edit.index().into(edit.index().node(edge.to.node)))
+      if (edit.network().edges[wire].to == edge.to) return edit.changeWire(wire, edge);
+  edit.addWire(edge);
+}
+
+void removeWires(DrawingEdit& edit, const std::vector<Edge>& wires) {
+  std::set<std::size_t> at;
+  for (const Edge& edge : wires) {
+    const auto node = edit.index().node(edge.to.node);
+    if (node == kNone) {
+      for (std::size_t i = 0; i < edit.network().edges.size(); ++i)
+        if (edit.network().edges[i] == edge) at.insert(i);
+      continue;
+    }
+    for (const auto wire : edit.index().into(node))
+      if (edit.network().edges[wire] == edge) at.insert(wire);
+  }
+  edit.removeWires({at.begin(), at.end()});
+}
+
+void removeNodes(DrawingEdit& edit, const std::vector<std::string>& ids, bool heal) {
+  const NetworkIndex& index = edit.index();
+  const Network& network = edit.network();
+  std::vector<char> goes(network.nodes.size(), 0);
+  std::vector<std::size_t> nodes;
+  for (const std::string& id : ids) {
+    const auto at = index.node(id);
+    if (at == kNone || goes[at]) continue;
+    goes[at] = 1;
+    nodes.push_back(at);
+  }
+  if (nodes.empty()) return;
+  std::sort(nodes.begin(), nodes.end());
   // What a reader of the removed node reads instead: along first inputs until something stays.
-  const auto source = [&](Endpoint at) -> Endpoint {
-    for (std::size_t steps = 0; contains(ids, at.node) && steps <= ids.size(); ++steps) {
-      const Node* node = network.find(at.node);
-      const std::string input = node == nullptr ? std::string() : firstInput(*node);
-      const auto feeding = std::find_if(network.edges.begin(), network.edges.end(), [&](const Edge& edge) {
-        return edge.to.node == at.node && edge.to.port == input;
-      });
-      if (feeding == network.edges.end()) return {};
-      at = feeding->from;
+  const auto source = [&](Endpoint end) -> Endpoint {
+    for (std::size_t steps = 0; steps <= nodes.size(); ++steps) {
+      const auto at = index.node(end.node);
+      if (at == kNone || !goes[at]) return end;
+      const std::string input = firstInput(edit.project(), network.nodes[at]);
+      const auto wires = index.into(at);
+      const auto feeding = std::find_if(wires.begin(), wires.end(), [&](auto wire) { return network.edges[wire].to.port == input; });
+      if (feeding == wires.end()) return {};
+      end = network.edges[*feeding].from;
     }
-    return contains(ids, at.node) ? Endpoint{} : at;
+    return {};
   };
-  std::vector<Edge> edges;
-  for (const Edge& edge : network.edges) {
-    if (contains(ids, edge.to.node)) continue;
-    Edge kept = edge;
-    if (contains(ids, edge.from.node)) {
-      if (!heal) continue;
-      kept.from = source(edge.from);
-      if (kept.from.node.empty() || std::find(network.edges.begin(), network.edges.end(), kept) != network.edges.end()) continue;
-    }
-    if (std::find(edges.begin(), edges.end(), kept) == edges.end()) edges.push_back(kept);
+  std::set<std::size_t> wires;
+  std::vector<std::pair<std::size_t, Edge>> healed;
+  for (const std::size_t node : nodes) {
+    wires.insert(index.into(node).begin(), index.into(node).end());
+    for (const auto wire : index.outOf(node))
+      if (const auto to = index.to(wire); to == kNone || !goes[to]) {
+        Edge kept = network.edges[wire];
+        if (heal) kept.from = source(kept.from);
+        if (!heal || kept.from.node.empty()) wires.insert(wire);
+        else healed.emplace_back(wire, std::move(kept));
+      }
   }
-  network.edges = std::move(edges);
-  std::erase_if(network.nodes, [&](const Node& node) { return contains(ids, node.id); });
+  // In the order of the file: of two that become the same the first stays.
+  std::sort(healed.begin(), healed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [wire, kept] : healed) {
+    if (index.wire(network, kept) != kNone) wires.insert(wire);
+    else edit.changeWire(wire, kept);
+  }
+  edit.removeWires({wires.begin(), wires.end()});
+  edit.removeNodes(std::move(nodes));
 }
 
-void insertInto(Network& network, const std::string& id, const Edge& edge) {
-  const Node* node = network.find(id);
-  const auto found = std::find(network.edges.begin(), network.edges.end(), edge);
-  if (node == nullptr || found == network.edges.end()) return;
-  const std::string input = firstInput(*node), output = firstOutput(*node);
+void insertInto(DrawingEdit& edit, const std::string& id, const Edge& edge) {
+  const Node* node = edit.find(id);
+  const auto at = edit.index().wire(edit.network(), edge);
+  if (node == nullptr || at == kNone) return;
+  const std::string input = firstInput(edit.project(), *node), output = firstOutput(edit.project(), *node);
   if (output.empty() || input.empty()) return;
-  found->from = {id, output};
-  network.edges.insert(found, Edge{edge.from, {id, input}});
+  edit.changeWire(at, {{id, output}, edge.to});
+  edit.addWire(at, {edge.from, {id, input}});
 }
 
-void insertAfter(Network& network, const std::string& id, const std::string& after) {
-  const Node *node = network.find(id), *before = network.find(after);
+void insertAfter(DrawingEdit& edit, const std::string& id, const std::string& after) {
+  const Node *node = edit.find(id), *before = edit.find(after);
   if (node == nullptr || before == nullptr) return;
-  const std::string input = firstInput(*node), from = firstOutput(*before);
+  const std::string input = firstInput(edit.project(), *node), from = firstOutput(edit.project(), *before);
   if (input.empty() || from.empty()) return;
   const LayerDefinition* layer = findLayer(node->layer);
-  const std::string output = layer != nullptr && isTerminal(*layer) ? std::string() : firstOutput(*node);
+  const std::string output = layer != nullptr && isTerminal(*layer) ? std::string() : firstOutput(edit.project(), *node);
   const Endpoint source{after, from};
-  auto first = network.edges.end();
+  std::size_t first = edit.network().edges.size();
   if (!output.empty()) {
-    for (auto edge = network.edges.begin(); edge != network.edges.end(); ++edge) {
-      if (edge->from != source) continue;
-      edge->from = {id, output};
-      if (first == network.edges.end()) first = edge;
+    const auto leaving = edit.index().outOf(edit.index().node(after));
+    for (const auto wire : std::vector(leaving.begin(), leaving.end())) {
+      Edge edge = edit.network().edges[wire];
+      if (edge.from != source) continue;
+      edge.from = {id, output};
+      edit.changeWire(wire, std::move(edge));
+      first = std::min<std::size_t>(first, wire);
     }
   }
-  network.edges.insert(first, Edge{source, {id, input}});
+  edit.addWire(first, {source, {id, input}});
 }
 
-void renameNode(Project& project, const std::string& name, const std::string& from, const std::string& to) {
-  Network* network = project.network(name);
-  Node* node = network == nullptr ? nullptr : network->find(from);
-  if (node == nullptr) return;
-  node->id = to;
-  for (Edge& edge : network->edges) {
-    if (edge.from.node == from) edge.from.node = to;
-    if (edge.to.node == from) edge.to.node = to;
-  }
+void renameNode(ProjectEdit& edit, const std::string& name, const std::string& from, const std::string& to) {
+  bool found = false;
+  edit.drawing(name, [&](DrawingEdit& drawing) {
+    const auto at = drawing.index().node(from);
+    if (at == kNone) return;
+    found = true;
+    std::set<std::size_t> wires(drawing.index().into(at).begin(), drawing.index().into(at).end());
+    wires.insert(drawing.index().outOf(at).begin(), drawing.index().outOf(at).end());
+    drawing.change(std::size_t{at}, [&](Node& node) { node.id = to; });
+    for (const std::size_t wire : wires) {
+      Edge edge = drawing.network().edges[wire];
+      if (edge.from.node == from) edge.from.node = to;
+      if (edge.to.node == from) edge.to.node = to;
+      drawing.changeWire(wire, std::move(edge));
+    }
+  });
+  if (!found) return;
   // A node of the same id in another network keeps its sharers and its patterns.
-  for (const Network& other : project.networks)
-    if (other.find(from) != nullptr) return;
-  for (Network& other : project.networks)
-    for (Node& sharer : other.nodes)
-      if (sharer.shares == from) sharer.shares = to;
+  bool another = false;
+  edit.everyDrawing([&](DrawingEdit& other) { another = another || other.find(from) != nullptr; });
+  if (another) return;
+  edit.everyDrawing([&](DrawingEdit& other) {
+    for (std::size_t i = 0; i < other.network().nodes.size(); ++i)
+      if (other.network().nodes[i].shares == from) other.change(i, [&](Node& sharer) { sharer.shares = to; });
+  });
   const auto follow = [&](std::vector<std::string>& patterns) {
     for (std::string& pattern : patterns) {
       const bool whole = pattern == from;
@@ -205,25 +240,27 @@ void renameNode(Project& project, const std::string& name, const std::string& fr
       if (whole || scope) pattern.replace(0, from.size(), to);
     }
   };
-  for (UpdateSpec& update : project.training.updates) {
+  for (UpdateSpec& update : edit.training().updates) {
     follow(update.parameters);
     follow(update.decayExclude);
   }
 }
 
-void passOnShares(Project& project, const std::vector<std::string>& removed) {
-  for (const std::string& id : removed) {
-    const auto has = [&](const Network& network) { return network.find(id) != nullptr; };
-    if (std::any_of(project.networks.begin(), project.networks.end(), has)) continue;
-    std::string heir;
-    for (Network& network : project.networks) {
-      for (Node& node : network.nodes) {
-        if (node.shares != id) continue;
-        node.shares = heir;
-        if (heir.empty()) heir = node.id;
-      }
+void passOnShares(ProjectEdit& edit, const std::vector<std::string>& removed) {
+  std::unordered_set<std::string> gone(removed.begin(), removed.end());
+  edit.everyDrawing([&](DrawingEdit& drawing) {
+    std::erase_if(gone, [&](const std::string& id) { return drawing.find(id) != nullptr; });
+  });
+  if (gone.empty()) return;
+  std::map<std::string, std::string> heirs;
+  edit.everyDrawing([&](DrawingEdit& drawing) {
+    for (std::size_t i = 0; i < drawing.network().nodes.size(); ++i) {
+      const std::string owner = drawing.network().nodes[i].shares;
+      if (owner.empty() || !gone.contains(owner)) continue;
+      const auto [heir, isFirst] = heirs.emplace(owner, drawing.network().nodes[i].id);
+      drawing.change(i, [&](Node& node) { node.shares = isFirst ? std::string() : heir->second; });
     }
-  }
+  });
 }
 
 }  // namespace loom

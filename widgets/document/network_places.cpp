@@ -1,128 +1,152 @@
 // The part of network_edits.h that is about places.
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <optional>
 
 #include "widgets/document/card_geometry.h"
+#include "widgets/document/card_grid.h"
 #include "widgets/document/network_edits.h"
 
 namespace loom {
 
 namespace {
 
+constexpr auto kNobody = NetworkIndex::kNone;
+constexpr std::size_t kMostGaps = 40;
+
 // Cards nearer than this look like one: a wire with its shape must fit between them, a lane beside them.
-QRectF withAir(const Node& node) { return cardRect(node).adjusted(-kGrid, -5, kGrid, 5); }
+QRectF withAir(const QRectF& card) { return card.adjusted(-kGrid, -5, kGrid, 5); }
+
+CardGrid gridOf(const Network& network) {
+  CardGrid grid;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) grid.put(i, cardRect(network.nodes[i]));
+  return grid;
+}
 
 // What moves takes the Inputs beside it along: those at `from` or below whose wires all lead there.
-void takeInputsAlong(const Network& network, std::set<std::string>& moving, double from) {
-  for (bool again = true; again;) {
-    again = false;
-    for (const Node& node : network.nodes) {
-      if (moving.contains(node.id) || node.y < from) continue;
-      bool feeds = false, elsewhere = false;
-      for (const Edge& edge : network.edges) {
-        if (edge.to.node == node.id) elsewhere = true;
-        if (edge.from.node == node.id) (moving.contains(edge.to.node) ? feeds : elsewhere) = true;
-      }
-      if (feeds && !elsewhere) again = moving.insert(node.id).second;
+void takeInputsAlong(const Drawing& drawing, std::vector<std::size_t>& moving, std::vector<char>& isMoving, double from) {
+  const NetworkIndex& index = drawing.index;
+  for (std::size_t next = 0, count = moving.size(); next < count; ++next)
+    for (const auto wire : index.into(static_cast<NetworkIndex::Position>(moving[next]))) {
+      const auto source = index.from(wire);
+      if (source == kNobody || isMoving[source] || drawing.network.nodes[source].y < from || !index.into(source).empty()) continue;
+      const auto leads = index.outOf(source);
+      if (!std::all_of(leads.begin(), leads.end(), [&](auto each) { return index.to(each) != kNobody && isMoving[index.to(each)]; })) continue;
+      isMoving[source] = 1;
+      moving.push_back(source);
     }
-  }
+}
+
+void shift(DrawingEdit& edit, std::vector<std::size_t>& nodes, double down) {
+  std::sort(nodes.begin(), nodes.end());
+  std::vector<std::pair<std::size_t, QPointF>> places;
+  for (const std::size_t each : nodes) places.emplace_back(each, QPointF(edit.network().nodes[each].x, edit.network().nodes[each].y + down));
+  edit.moveAll(places);
 }
 
 }  // namespace
 
-void moveDownBehind(Network& network, const std::string& id) {
-  const Node* node = network.find(id);
-  if (node == nullptr) return;
-  const std::vector<std::string> behind = downstream(network, id);
+void moveDownBehind(DrawingEdit& edit, const std::string& id) {
+  const Network& network = edit.network();
+  const auto at = edit.index().node(id);
+  if (at == kNobody) return;
+  const Node& node = network.nodes[at];
   double nearest = 0;
-  for (const std::string& each : behind) {
-    const Node* below = network.find(each);
-    if (below != nullptr && below->y > node->y - kPitch) nearest = std::max(nearest, node->y + kPitch - below->y);
+  std::vector<std::size_t> moving;
+  for (const auto below : edit.index().downstream(at)) {
+    if (network.nodes[below].y <= node.y - kPitch) continue;
+    nearest = std::max(nearest, node.y + kPitch - network.nodes[below].y);
+    if (below != at) moving.push_back(below);
   }
   if (nearest <= 0) return;
-  std::set<std::string> moving;
-  for (const std::string& each : behind) {
-    const Node* below = network.find(each);
-    if (below != nullptr && below->y > node->y - kPitch) moving.insert(each);
-  }
-  moving.erase(id);
-  takeInputsAlong(network, moving, node->y);
-  for (Node& each : network.nodes)
-    if (moving.contains(each.id)) each.y += nearest;
+  std::vector<char> isMoving(network.nodes.size(), 0);
+  for (const std::size_t each : moving) isMoving[each] = 1;
+  takeInputsAlong(edit.drawing(), moving, isMoving, node.y);
   // What the moved cards now cover goes down too, until nothing is covered.
-  for (bool again = true; again;) {
-    again = false;
-    for (Node& other : network.nodes) {
-      if (moving.contains(other.id) || other.id == id) continue;
-      const bool covered = std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& mover) {
-        return (moving.contains(mover.id) || mover.id == id) && withAir(mover).intersects(cardRect(other));
-      });
-      if (!covered) continue;
-      other.y += nearest;
-      moving.insert(other.id);
-      again = true;
-    }
-  }
+  const CardGrid grid = gridOf(network);
+  isMoving[at] = 1;
+  const auto cover = [&](const QRectF& card) {
+    grid.any(withAir(card), [&](std::size_t other, const QRectF& rect) {
+      if (isMoving[other] || !withAir(card).intersects(rect)) return false;
+      isMoving[other] = 1;
+      moving.push_back(other);
+      return false;
+    });
+  };
+  cover(cardRect(node));
+  for (std::size_t next = 0; next < moving.size(); ++next) cover(grid.rect(moving[next]).translated(0, nearest));
+  shift(edit, moving, nearest);
 }
 
-void seatBelow(Network& network, const std::string& id, const std::string& above) {
-  Node* node = network.find(id);
-  const Node* source = network.find(above);
+void seatBelow(DrawingEdit& edit, const std::string& id, const std::string& above) {
+  const Node *node = edit.find(id), *source = edit.find(above);
   if (node == nullptr || source == nullptr) return;
   if (std::abs(node->x - source->x) >= kCardWidth) return;  // in a lane of its own
-  node->x = source->x;
-  node->y = std::max(node->y, source->y + kPitch);
+  edit.move(id, source->x, std::max(node->y, source->y + kPitch));
 }
 
-void moveUpBehind(Network& network, const Network& before, const std::vector<std::string>& removed) {
+std::vector<Gap> gapsOf(const Drawing& drawing, const std::vector<std::string>& removed) {
+  std::vector<Gap> gaps;
+  if (removed.size() > kMostGaps) return gaps;
   for (const std::string& id : removed) {
-    const Node* gone = before.find(id);
-    if (gone == nullptr || !gone->placed) continue;
+    const auto at = drawing.index.node(id);
+    if (at == kNobody || !drawing.network.nodes[at].placed) continue;
+    const Node& gone = drawing.network.nodes[at];
     // Only a straight column closes: the card right below the removed one tells how far.
-    std::set<std::string> moving;
-    double lift = 0;
-    for (const Edge& edge : before.edges) {
-      const Node* below = edge.from.node == id ? before.find(edge.to.node) : nullptr;
-      if (below == nullptr || below->x != gone->x || below->y <= gone->y) continue;
-      lift = lift == 0 ? below->y - gone->y : std::min(lift, below->y - gone->y);
+    Gap gap{gone.y, 0, {}};
+    for (const auto wire : drawing.index.outOf(at)) {
+      const auto to = drawing.index.to(wire);
+      if (to == kNobody) continue;
+      const Node& below = drawing.network.nodes[to];
+      if (below.x != gone.x || below.y <= gone.y) continue;
+      gap.lift = gap.lift == 0 ? below.y - gone.y : std::min(gap.lift, below.y - gone.y);
     }
-    if (lift <= 0) continue;
-    for (const std::string& each : downstream(before, id))
-      if (network.find(each) != nullptr) moving.insert(each);
-    takeInputsAlong(network, moving, gone->y);
-    const bool covers = std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& node) {
-      if (!moving.contains(node.id)) return false;
-      Node lifted = node;
-      lifted.y -= lift;
-      return std::any_of(network.nodes.begin(), network.nodes.end(), [&](const Node& other) {
-        return !moving.contains(other.id) && withAir(other).intersects(cardRect(lifted));
-      });
+    if (gap.lift <= 0) continue;
+    for (const auto each : drawing.index.downstream(at)) gap.behind.push_back(drawing.network.nodes[each].id);
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+void close(DrawingEdit& edit, const std::vector<Gap>& gaps) {
+  if (gaps.empty()) return;
+  const Network& network = edit.network();
+  CardGrid grid = gridOf(network);
+  for (const Gap& gap : gaps) {
+    std::vector<std::size_t> moving;
+    std::vector<char> isMoving(network.nodes.size(), 0);
+    for (const std::string& id : gap.behind)
+      if (const auto at = edit.index().node(id); at != kNobody && !isMoving[at]) {
+        isMoving[at] = 1;
+        moving.push_back(at);
+      }
+    takeInputsAlong(edit.drawing(), moving, isMoving, gap.y);
+    const bool covers = std::any_of(moving.begin(), moving.end(), [&](std::size_t each) {
+      const QRectF lifted = grid.rect(each).translated(0, -gap.lift);
+      return grid.any(withAir(lifted), [&](std::size_t other, const QRectF& rect) { return !isMoving[other] && withAir(rect).intersects(lifted); });
     });
     if (covers) continue;
-    for (Node& node : network.nodes)
-      if (moving.contains(node.id)) node.y -= lift;
+    shift(edit, moving, -gap.lift);
+    for (const std::size_t each : moving) grid.put(each, cardRect(network.nodes[each]));
   }
 }
 
-void placeFree(const Network& network, Node& node) {
+CardPlace freePlace(const Drawing& drawing, const Node& node) { return freePlace(gridOf(drawing.network), node, drawing.index.node(node.id)); }
+
+CardPlace freePlace(const CardGrid& grid, const Node& wantedNode, std::size_t own) {
+  Node node = wantedNode;
   const QPointF wanted = snapped(QPointF(node.x, node.y));
   const auto free = [&](QPointF at) {
     node.x = at.x();
     node.y = at.y();
     const QRectF card = cardRect(node);
-    return std::none_of(network.nodes.begin(), network.nodes.end(),
-                        [&](const Node& other) { return other.id != node.id && withAir(other).intersects(card); });
+    return !grid.any(withAir(card), [&](std::size_t other, const QRectF& rect) { return other != own && withAir(rect).intersects(card); });
   };
-  if (free(wanted)) return;
+  if (free(wanted)) return placeOf(node);
   constexpr double kAside = kCardWidth + 2 * kGrid;
   for (int ring = 1;; ++ring)
     for (int below = 0; below <= ring; ++below)
-      if (free(wanted + QPointF((ring - below) * kAside, below * kPitch))) return;
-}
-
-void freezePlaces(Network& network) {
-  for (Node& node : network.nodes) node.placed = true;
+      if (free(wanted + QPointF((ring - below) * kAside, below * kPitch))) return placeOf(node);
 }
 
 }  // namespace loom

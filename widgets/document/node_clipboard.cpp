@@ -4,97 +4,170 @@
 #include <cctype>
 #include <limits>
 #include <map>
+#include <set>
 
-#include "engine/base/error.h"
+#include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
+#include "widgets/document/group_edits.h"
 #include "widgets/document/network_edits.h"
+#include "widgets/document/unit_edits.h"
 
 namespace loom {
 
 namespace {
 
+constexpr char kFragment[] = "fragment";
+
 // "conv" -> "conv2", "conv2" -> "conv3": the number at the end counts on until it is free.
-std::string freeName(const std::string& wanted, const Network& network, const Network& coming) {
-  const auto taken = [&](const std::string& id) { return network.find(id) != nullptr || coming.find(id) != nullptr; };
-  if (!taken(wanted)) return wanted;
+std::string freeName(const std::string& wanted, const std::set<std::string>& taken) {
+  if (!taken.contains(wanted)) return wanted;
   std::size_t end = wanted.size();
   while (end > 1 && std::isdigit(static_cast<unsigned char>(wanted[end - 1])) && wanted.size() - end < 9) --end;
   const std::string stem = wanted.substr(0, end);
   for (long number = end == wanted.size() ? 2 : std::stol(wanted.substr(end)) + 1;; ++number) {
     const std::string id = stem + std::to_string(number);
-    if (!taken(id)) return id;
+    if (!taken.contains(id)) return id;
   }
 }
 
-std::string textOf(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+// Every unit that the nodes use, directly or not, in the order of the project.
+std::vector<Network> unitsOf(const Project& project, const Network& drawing) {
+  std::set<std::string> names;
+  std::vector<const Network*> open{&drawing};
+  while (!open.empty()) {
+    const Network* at = open.back();
+    open.pop_back();
+    for (const Node& node : at->nodes) {
+      const Network* unit = node.unit.empty() ? nullptr : project.unit(node.unit);
+      if (unit != nullptr && names.insert(node.unit).second) open.push_back(unit);
+    }
+  }
+  std::vector<Network> units;
+  for (const Network& unit : project.units)
+    if (names.contains(unit.name)) units.push_back(unit);
+  return units;
+}
+
+// As a file has it: what it leaves out (places that the canvas chose) makes no difference.
+std::string textOf(const Network& unit) {
+  Project alone;
+  alone.units.push_back(unit);
+  alone.training.updates.push_back(defaultUpdate());
+  return writeProject(alone);
+}
+
+void renameUnits(Network& drawing, const std::map<std::string, std::string>& names) {
+  for (Node& node : drawing.nodes)
+    if (const auto renamed = names.find(node.unit); renamed != names.end()) node.unit = renamed->second;
 }
 
 }  // namespace
 
-std::string copyText(const Network& network, const std::vector<std::string>& ids) {
-  Json nodes = Json::array(), edges = Json::array();
-  const auto among = [&](const std::string& id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
-  for (const Node& node : network.nodes) {
-    if (!among(node.id)) continue;
-    Json written = {{"id", node.id}, {"layer", node.layer}, {"values", node.values}, {"at", {node.x, node.y}}};
-    if (!node.shares.empty()) written["shares"] = node.shares;
-    nodes.push_back(std::move(written));
+std::string copyText(const Project& project, const Network& drawing, const std::vector<std::string>& ids) {
+  const std::set<std::string> wanted(ids.begin(), ids.end());
+  Project fragment;
+  Network& copy = fragment.networks.emplace_back();
+  copy.name = kFragment;
+  std::set<std::string> nodes;
+  for (const Node& node : drawing.nodes) {
+    if (!wanted.contains(node.id)) continue;
+    nodes.insert(node.id);
+    copy.nodes.push_back(node);
+    copy.nodes.back().placed = true;
   }
-  for (const Edge& edge : network.edges)
-    if (among(edge.from.node) && among(edge.to.node))
-      edges.push_back({edge.from.node, edge.from.port, edge.to.node, edge.to.port});
-  return formatJson({{"gradloom", "nodes"}, {"nodes", nodes}, {"edges", edges}});
+  const std::set<std::string> groups = groupsInside(drawing, nodes);
+  for (const Group& group : drawing.groups) {
+    if (!groups.contains(group.id)) continue;
+    Group& made = copy.groups.emplace_back(group);
+    if (!groups.contains(made.parent)) made.parent.clear();
+  }
+  for (Node& node : copy.nodes)
+    if (!groups.contains(node.group)) node.group.clear();
+  for (const Edge& edge : drawing.edges)
+    if (nodes.contains(edge.from.node) && nodes.contains(edge.to.node)) copy.edges.push_back(edge);
+  for (const Comment& comment : drawing.comments)
+    if (wanted.contains(comment.id)) copy.comments.push_back(comment);
+  fragment.units = unitsOf(project, copy);
+  fragment.training.updates.push_back(defaultUpdate());
+  return writeProject(fragment);
 }
 
-Network readCopied(std::string_view text, const Network& network, QPointF centre) {
-  Network coming;
-  Json read;
-  try {
-    read = parseJson(text, "clipboard");
-  } catch (const Error&) {
-    return coming;  // some other text
-  }
-  if (!read.is_object() || textOf(read, "gradloom") != "nodes" || !read.contains("nodes") || !read["nodes"].is_array()) return coming;
+Copied readCopied(std::string_view text, const Project& project, const Network& drawing, QPointF centre) {
+  Copied copied;
+  // Some other text: a JSON object that says what it is begins every project.
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{' || text.find("\"loom\"") == std::string_view::npos)
+    return copied;
+  ReadProject read = readProject(text, "clipboard");
+  if (!read.readable || read.project.networks.empty()) return copied;
+  Network coming = std::move(read.project.networks.front());
+
+  // Units that are there already, just the same, are used as they are; others come under names that are free.
   std::map<std::string, std::string> names;
+  Project known;  // what is there, and what has been given a name
+  for (const Network& unit : project.units) known.units.push_back(unit);
+  for (const Network& network : project.networks) known.networks.push_back(network);
+  std::vector<Network> come;
+  for (const Network& unit : read.project.units) {
+    const Network* here = project.unit(unit.name);
+    if (here != nullptr && textOf(*here) == textOf(unit)) continue;
+    const std::string name = freeDrawingName(known, unit.name);
+    if (name != unit.name) names[unit.name] = name;
+    known.units.push_back({name, {}, {}});
+    come.push_back(unit);
+    come.back().name = name;
+  }
+  for (Network& unit : come) {
+    renameUnits(unit, names);
+    placeUnplaced(unit);
+  }
+  renameUnits(coming, names);
+  std::erase_if(coming.nodes, [&](const Node& node) {
+    return !node.unit.empty() && project.unit(node.unit) != nullptr && contains(project, node.unit, drawing.name);
+  });
+  std::erase_if(coming.edges, [&](const Edge& edge) {
+    return coming.find(edge.from.node) == nullptr || coming.find(edge.to.node) == nullptr;
+  });
+
+  std::set<std::string> taken;
+  for (const Node& node : drawing.nodes) taken.insert(node.id);
+  for (const Group& group : drawing.groups) taken.insert(group.id);
+  for (const Comment& comment : drawing.comments) taken.insert(comment.id);
+  std::map<std::string, std::string> ids;
+  const auto rename = [&](std::string& id) {
+    const std::string free = freeName(id, taken);
+    taken.insert(free);
+    ids[id] = free;
+    id = free;
+  };
   double left = std::numeric_limits<double>::max(), top = left, right = -left, bottom = -left;
-  for (const Json& each : read["nodes"]) {
-    if (!each.is_object()) continue;
-    Node node;
-    const std::string wanted = textOf(each, "id");
-    node.layer = textOf(each, "layer");
-    if (node.layer.empty() || !validId(wanted)) continue;
-    node.id = freeName(wanted, network, coming);
-    names[wanted] = node.id;
-    if (each.contains("values") && each["values"].is_object()) node.values = each["values"];
-    node.shares = textOf(each, "shares");
-    if (const auto at = each.find("at"); at != each.end() && at->is_array() && at->size() == 2 && (*at)[0].is_number() && (*at)[1].is_number()) {
-      node.x = (*at)[0].get<double>();
-      node.y = (*at)[1].get<double>();
-    }
-    node.placed = true;
-    left = std::min(left, node.x);
-    right = std::max(right, node.x);
-    top = std::min(top, node.y);
-    bottom = std::max(bottom, node.y);
-    coming.nodes.push_back(std::move(node));
-  }
+  const auto take = [&](double x, double y) {
+    left = std::min(left, x), right = std::max(right, x);
+    top = std::min(top, y), bottom = std::max(bottom, y);
+  };
+  for (Node& node : coming.nodes) rename(node.id), take(node.x, node.y);
+  for (Group& group : coming.groups) rename(group.id);
+  for (Comment& comment : coming.comments) rename(comment.id), take(comment.x, comment.y);
+  if (left > right) return {};
   const QPointF shift = snapped(centre - QPointF((left + right) / 2, (top + bottom) / 2));
+  const auto follow = [&](std::string& id) {
+    if (const auto renamed = ids.find(id); renamed != ids.end()) id = renamed->second;
+  };
   for (Node& node : coming.nodes) {
-    node.x += shift.x();
-    node.y += shift.y();
-    if (const auto renamed = names.find(node.shares); renamed != names.end()) node.shares = renamed->second;
+    node.x += shift.x(), node.y += shift.y();
+    node.placed = true;
+    follow(node.shares);
+    follow(node.group);
   }
-  if (!read.contains("edges") || !read["edges"].is_array()) return coming;
-  for (const Json& each : read["edges"]) {
-    const auto isText = [](const Json& part) { return part.is_string(); };
-    if (!each.is_array() || each.size() != 4 || !std::all_of(each.begin(), each.end(), isText)) continue;
-    const auto from = names.find(each[0].get<std::string>()), to = names.find(each[2].get<std::string>());
-    if (from == names.end() || to == names.end()) continue;
-    coming.edges.push_back({{from->second, each[1].get<std::string>()}, {to->second, each[3].get<std::string>()}});
+  for (Group& group : coming.groups) follow(group.parent);
+  for (Comment& comment : coming.comments) comment.x += shift.x(), comment.y += shift.y();
+  for (Edge& edge : coming.edges) {
+    follow(edge.from.node);
+    follow(edge.to.node);
   }
-  return coming;
+  copied.drawing = std::move(coming);
+  copied.units = std::move(come);
+  return copied;
 }
 
 }  // namespace loom

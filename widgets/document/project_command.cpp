@@ -1,5 +1,7 @@
 #include "widgets/document/project_command.h"
 
+#include <utility>
+
 #include "widgets/document/project_document.h"
 
 namespace loom {
@@ -14,9 +16,9 @@ ProjectCommand::ProjectCommand(ProjectDocument& document, const QString& text, P
 }
 
 void ProjectCommand::apply(bool forward) {
-  m_delta.apply(m_document.m_project, forward);
+  if (!std::exchange(m_done, false)) m_document.applyDelta(m_delta, forward);
   if (const auto& work = forward ? m_beside.redo : m_beside.undo) work();
-  m_document.applied(m_delta.change(forward));
+  m_document.applied(m_delta, forward);
 }
 
 void ProjectCommand::undo() { apply(false); }
@@ -25,10 +27,7 @@ void ProjectCommand::redo() { apply(true); }
 bool ProjectCommand::mergeWith(const QUndoCommand* other) {
   const auto* next = dynamic_cast<const ProjectCommand*>(other);
   if (next == nullptr || next->m_mergeKey != m_mergeKey || m_last.elapsed() > kMergeMilliseconds) return false;
-  Project before = m_document.m_project;
-  next->m_delta.apply(before, false);
-  m_delta.apply(before, false);
-  m_delta = ProjectDelta::between(before, m_document.m_project);
+  m_delta.append(next->m_delta);
   m_beside.redo = next->m_beside.redo;  // of the first step the way back, of the last the way on
   setObsolete(m_delta.empty() && !m_beside.redo);
   setText(next->text());

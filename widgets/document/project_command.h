@@ -12,7 +12,7 @@ class ProjectCommand : public QUndoCommand {
  public:
   ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey, ProjectDocument::Beside beside);
   void undo() override;
-  void redo() override;
+  void redo() override;  // the first time only tells: the edit is done already
   int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
   // Typing in a field and dragging cards are one step each, however many events they take.
   bool mergeWith(const QUndoCommand* other) override;
@@ -25,6 +25,7 @@ class ProjectCommand : public QUndoCommand {
   QString m_mergeKey;
   ProjectDocument::Beside m_beside;
   QElapsedTimer m_last;
+  bool m_done = true;
 };
 
 }  // namespace loom

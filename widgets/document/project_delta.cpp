@@ -1,7 +1,9 @@
 #include "widgets/document/project_delta.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace loom {
 
@@ -9,94 +11,353 @@ namespace {
 
 auto parts(const DatasetSpec& spec) { return std::tie(spec.name, spec.csv, spec.prepare, spec.ownPrepare, spec.extra); }
 auto parts(const UpdateSpec& spec) {
-  return std::tie(spec.network, spec.dataset, spec.parameters, spec.decayExclude, spec.optimizer, spec.schedule,
-                  spec.warmup, spec.every);
+  return std::tie(spec.network, spec.dataset, spec.parameters, spec.decayExclude, spec.optimizer, spec.schedule, spec.warmup, spec.every);
 }
 template <class T>
-bool same(const std::vector<T>& a, const std::vector<T>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const T& x, const T& y) { return parts(x) == parts(y); });
-}
-bool same(const TrainingSpec& a, const TrainingSpec& b) {
-  return same(a.updates, b.updates) &&
-         std::tie(a.validation, a.validationNetwork, a.settings) == std::tie(b.validation, b.validationNetwork, b.settings);
-}
-
-const Node* findNode(const std::vector<Node>& nodes, const std::string& id) {
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.id == id; });
-  return found == nodes.end() ? nullptr : &*found;
-}
-
-bool sameNames(const std::vector<Network>& a, const std::vector<Network>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Network& x, const Network& y) { return x.name == y.name; });
+bool sameParts(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return parts(x) == parts(y); });
 }
 
 template <class T>
-void swapIn(T& target, const std::optional<std::pair<T, T>>& swap, bool forward) {
-  if (swap) target = forward ? swap->second : swap->first;
+bool unchanged(const T& a, const T& b) { return a == b; }
+bool unchanged(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return same(a, b); }
+bool unchanged(const TrainingSpec& a, const TrainingSpec& b) { return same(a, b); }
+
+// A step that replaces one stretch by another, as elements that went and elements that came.
+template <class T>
+std::pair<ListStep<T>, ListStep<T>> stretch(const std::vector<T>& from, const std::vector<T>& to) {
+  std::size_t head = 0, tail = 0;
+  const std::size_t least = std::min(from.size(), to.size());
+  while (head < least && from[head] == to[head]) ++head;
+  while (tail < least - head && from[from.size() - 1 - tail] == to[to.size() - 1 - tail]) ++tail;
+  ListStep<T> went{ListChange::went, {}, {}, {}}, came{ListChange::came, {}, {}, {}};
+  for (std::size_t i = head; i < from.size() - tail; ++i) {
+    went.at.push_back(i);
+    went.before.push_back(from[i]);
+  }
+  for (std::size_t i = head; i < to.size() - tail; ++i) {
+    came.at.push_back(i);
+    came.after.push_back(to[i]);
+  }
+  return {std::move(went), std::move(came)};
 }
+
+std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
+std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
+std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) { return network.arguments; }
+std::string& whole(Network& network, const std::string*) { return network.name; }
+std::vector<DatasetSpec>& whole(Project& project, const std::vector<DatasetSpec>*) { return project.datasets; }
+TrainingSpec& whole(Project& project, const TrainingSpec*) { return project.training; }
+std::string& whole(Project& project, const std::string*) { return project.notes; }
 
 }  // namespace
 
-ProjectDelta ProjectDelta::between(const Project& before, const Project& after) {
-  ProjectDelta delta;
-  if (!sameNames(before.networks, after.networks)) {
-    delta.m_list.emplace(before.networks, after.networks);
-  } else {
-    for (std::size_t i = 0; i < before.networks.size(); ++i) {
-      const Network &from = before.networks[i], &to = after.networks[i];
-      OfNetwork of{from.name, Splice<Node>::between(from.nodes, to.nodes), Splice<Edge>::between(from.edges, to.edges)};
-      if (!of.nodes.empty() || !of.edges.empty()) delta.m_networks.push_back(std::move(of));
+bool same(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return sameParts(a, b); }
+bool same(const TrainingSpec& a, const TrainingSpec& b) {
+  return sameParts(a.updates, b.updates) &&
+         std::tie(a.validation, a.validationNetwork, a.settings) == std::tie(b.validation, b.validationNetwork, b.settings);
+}
+
+ProjectIndex::ProjectIndex(const Project& project) {
+  for (const Network& network : project.networks) networks.emplace_back(network);
+  for (const Network& unit : project.units) units.emplace_back(unit);
+}
+
+// What each kind of step does.
+struct DeltaSteps {
+  template <class T>
+  using OfDrawing = ProjectDelta::OfDrawing<T>;
+  using Drawings = ProjectDelta::Drawings;
+  template <class T>
+  using WholeOf = ProjectDelta::WholeOf<T>;
+  template <class T>
+  using Swap = ProjectDelta::Swap<T>;
+
+  struct Apply {
+    Project& project;
+    ProjectIndex& index;
+    bool forward;
+
+    void operator()(const OfDrawing<Node>& step) const {
+      Network& network = step.drawing.in(project);
+      NetworkIndex& links = step.drawing.in(index);
+      if (step.list.kind == ListChange::changed) {
+        for (std::size_t i = 0; i < step.list.at.size(); ++i) {
+          Node& node = network.nodes[step.list.at[i]];
+          const CardPlace place = placeOf(node);
+          const std::string was = node.id;
+          node = forward ? step.list.after[i] : step.list.before[i];
+          setPlace(node, place);
+          if (node.id != was) links.nodeRenamed(network, step.list.at[i], was);
+        }
+        return;
+      }
+      loom::apply(step.list, network.nodes, forward);
+      if ((step.list.kind == ListChange::came) == forward) links.nodesCame(network, step.list.at);
+      else links.nodesWent(network, step.list.at);
     }
-  }
-  if (!same(before.datasets, after.datasets)) delta.m_datasets.emplace(before.datasets, after.datasets);
-  if (!same(before.training, after.training)) delta.m_training.emplace(before.training, after.training);
-  if (before.notes != after.notes) delta.m_notes.emplace(before.notes, after.notes);
-  return delta;
-}
-
-bool ProjectDelta::empty() const { return m_networks.empty() && !m_list && !m_datasets && !m_training && !m_notes; }
-
-void ProjectDelta::apply(Project& project, bool forward) const {
-  swapIn(project.networks, m_list, forward);
-  for (const OfNetwork& of : m_networks) {
-    Network* network = project.network(of.name);
-    if (network == nullptr) continue;
-    of.nodes.apply(network->nodes, forward);
-    of.edges.apply(network->edges, forward);
-  }
-  swapIn(project.datasets, m_datasets, forward);
-  swapIn(project.training, m_training, forward);
-  swapIn(project.notes, m_notes, forward);
-}
-
-ProjectChange ProjectDelta::change(bool forward) const {
-  ProjectChange change;
-  change.networkList = m_list.has_value();
-  change.datasets = m_datasets.has_value();
-  change.training = m_training.has_value();
-  change.notes = m_notes.has_value();
-  for (const OfNetwork& of : m_networks) {
-    NetworkChange item{of.name};
-    const std::vector<Node>& old = forward ? of.nodes.before : of.nodes.after;
-    const std::vector<Node>& now = forward ? of.nodes.after : of.nodes.before;
-    for (const Node& node : now) {
-      const Node* was = findNode(old, node.id);
-      if (was == nullptr) {
-        item.added.push_back(node.id);
-      } else if (!(*was == node)) {
-        const bool content = was->layer != node.layer || was->values != node.values || was->shares != node.shares;
-        (content ? item.changed : item.moved).push_back(node.id);
-        if (content && (was->x != node.x || was->y != node.y)) item.moved.push_back(node.id);
+    void operator()(const OfDrawing<CardPlace>& step) const {
+      Network& network = step.drawing.in(project);
+      for (std::size_t i = 0; i < step.list.at.size(); ++i)
+        setPlace(network.nodes[step.list.at[i]], forward ? step.list.after[i] : step.list.before[i]);
+    }
+    void operator()(const OfDrawing<Edge>& step) const {
+      Network& network = step.drawing.in(project);
+      NetworkIndex& links = step.drawing.in(index);
+      loom::apply(step.list, network.edges, forward);
+      if (step.list.kind == ListChange::changed) {
+        for (const std::size_t at : step.list.at) links.wireChanged(network, at);
+      } else if ((step.list.kind == ListChange::came) == forward) {
+        links.wiresCame(network, step.list.at);
+      } else {
+        links.wiresWent(step.list.at);
       }
     }
-    for (const Node& node : old)
-      if (findNode(now, node.id) == nullptr) item.removed.push_back(node.id);
-    item.edges = !of.edges.empty();
-    change.networks.push_back(std::move(item));
+    void operator()(const Drawings& step) const {
+      std::vector<Network>& drawings = step.units ? project.units : project.networks;
+      std::vector<NetworkIndex>& indexes = step.units ? index.units : index.networks;
+      loom::apply(step.list, drawings, forward);
+      if ((step.list.kind == ListChange::came) == forward) {
+        std::vector<NetworkIndex> made;
+        for (const std::size_t at : step.list.at) made.emplace_back(drawings[at]);
+        insertAt(indexes, step.list.at, made);
+      } else {
+        eraseAt(indexes, step.list.at);
+      }
+    }
+    template <class T>
+    void operator()(const WholeOf<T>& step) const {
+      whole(step.drawing.in(project), static_cast<const T*>(nullptr)) = forward ? step.after : step.before;
+    }
+    template <class T>
+    void operator()(const Swap<T>& step) const { whole(project, static_cast<const T*>(nullptr)) = forward ? step.after : step.before; }
+  };
+
+  // Steps after which everything stands where it stood: what they change in a row may be taken together.
+  struct MovesNothing {
+    template <class T>
+    bool operator()(const OfDrawing<T>& step) const { return step.list.kind == ListChange::changed; }
+    bool operator()(const Drawings&) const { return false; }
+    template <class T>
+    bool operator()(const T&) const { return true; }
+  };
+
+  struct Join {  // true: `next` is in `step` now
+    template <class T>
+    bool operator()(OfDrawing<T>& step, OfDrawing<T>& next) const {
+      if (!(step.drawing == next.drawing) || next.list.kind != ListChange::changed || step.list.kind != ListChange::changed) return false;
+      mergeChanged(step.list, std::move(next.list));
+      return true;
+    }
+    template <class T>
+    bool operator()(WholeOf<T>& step, WholeOf<T>& next) const {
+      if (!(step.drawing == next.drawing)) return false;
+      step.after = std::move(next.after);
+      return true;
+    }
+    template <class T>
+    bool operator()(Swap<T>& step, Swap<T>& next) const {
+      step.after = std::move(next.after);
+      return true;
+    }
+    template <class T, class U>
+    bool operator()(T&, U&) const { return false; }
+  };
+
+  struct Tidy {  // true: nothing is left
+    template <class T>
+    bool operator()(OfDrawing<T>& step) const {
+      dropUnchanged(step.list);
+      return step.list.empty();
+    }
+    bool operator()(Drawings& step) const { return step.list.empty(); }
+    template <class T>
+    bool operator()(T& step) const { return unchanged(step.before, step.after); }
+  };
+
+  // What became of a drawing, over all steps.
+  struct Seen {
+    struct One {
+      std::string id;
+      bool was = false, is = false, content = false, place = false;
+    };
+    std::vector<One> nodes;  // as they were first met
+    std::unordered_map<std::string, std::size_t> places;
+    std::map<Edge, int> wires;
+    NetworkChange change;
+
+    One& meet(const std::string& id, bool before, bool after) {
+      const auto [place, isNew] = places.emplace(id, nodes.size());
+      if (isNew) nodes.push_back({id, before});
+      nodes[place->second].is = after;
+      return nodes[place->second];
+    }
+  };
+  struct Fold {
+    bool forward;
+    ProjectChange& change;
+    std::vector<std::pair<DrawingPlace, Seen>> drawings;
+
+    Seen& of(DrawingPlace place) {
+      for (auto& [other, seen] : drawings)
+        if (other == place) return seen;
+      return drawings.emplace_back(place, Seen{}).second;
+    }
+    void operator()(const OfDrawing<Node>& step) {
+      Seen& seen = of(step.drawing);
+      if (step.list.kind == ListChange::changed) {
+        for (std::size_t i = 0; i < step.list.at.size(); ++i) {
+          const std::string &before = (forward ? step.list.before : step.list.after)[i].id, &after = (forward ? step.list.after : step.list.before)[i].id;
+          if (before != after) seen.meet(before, true, false);
+          seen.meet(after, before == after, true).content = true;
+        }
+        return;
+      }
+      const bool came = (step.list.kind == ListChange::came) == forward;
+      for (const Node& node : step.list.kind == ListChange::came ? step.list.after : step.list.before) {
+        Seen::One& one = seen.meet(node.id, !came, came);
+        one.content = one.place = true;
+      }
+    }
+    void operator()(const OfDrawing<CardPlace>& step) {
+      Seen& seen = of(step.drawing);
+      seen.places.reserve(step.list.at.size());
+      seen.nodes.reserve(step.list.at.size());
+      for (std::size_t i = 0; i < step.list.at.size(); ++i) {
+        const CardPlace &before = step.list.before[i], &after = step.list.after[i];
+        if (before.x == after.x && before.y == after.y) continue;  // only the file says so now
+        seen.meet(after.node, true, true).place = true;
+      }
+    }
+    void operator()(const OfDrawing<Edge>& step) {
+      Seen& seen = of(step.drawing);
+      seen.change.edges = true;
+      for (const Edge& edge : step.list.before) seen.wires[edge] += forward ? -1 : 1;
+      for (const Edge& edge : step.list.after) seen.wires[edge] += forward ? 1 : -1;
+    }
+    void operator()(const Drawings& step) {
+      change.networkList = true;
+      if ((step.list.kind == ListChange::came) != forward) return;
+      for (const Network& drawing : step.list.kind == ListChange::came ? step.list.after : step.list.before) change.came.push_back(drawing.name);
+    }
+    void operator()(const WholeOf<std::string>&) { change.networkList = true; }
+    void operator()(const WholeOf<std::vector<Group>>& step) { of(step.drawing).change.groups = true; }
+    void operator()(const WholeOf<std::vector<Comment>>& step) { of(step.drawing).change.comments = true; }
+    void operator()(const WholeOf<std::vector<Argument>>& step) { of(step.drawing).change.arguments = true; }
+    void operator()(const Swap<std::vector<DatasetSpec>>&) { change.datasets = true; }
+    void operator()(const Swap<TrainingSpec>&) { change.training = true; }
+    void operator()(const Swap<std::string>&) { change.notes = true; }
+  };
+};
+
+void ProjectDelta::add(Step step) {
+  const auto moves = [](const Step& each) { return !std::visit(DeltaSteps::MovesNothing(), each); };
+  if (!moves(step))
+    for (auto earlier = m_steps.rbegin(); earlier != m_steps.rend() && !moves(*earlier); ++earlier)
+      if (std::visit(DeltaSteps::Join(), *earlier, step)) return;
+  m_steps.push_back(std::move(step));
+}
+
+void ProjectDelta::append(ProjectDelta next) {
+  for (Step& step : next.m_steps) add(std::move(step));
+  tidy();
+}
+
+void ProjectDelta::tidy() {
+  std::erase_if(m_steps, [](Step& step) { return std::visit(DeltaSteps::Tidy(), step); });
+}
+
+void ProjectDelta::apply(Project& project, ProjectIndex& index, bool forward) const {
+  const DeltaSteps::Apply apply{project, index, forward};
+  if (forward)
+    for (const Step& step : m_steps) std::visit(apply, step);
+  else
+    for (auto step = m_steps.rbegin(); step != m_steps.rend(); ++step) std::visit(apply, *step);
+}
+
+ProjectChange ProjectDelta::change(const Project& project, bool forward) const {
+  ProjectChange change;
+  DeltaSteps::Fold fold{forward, change, {}};
+  if (forward)
+    for (const Step& step : m_steps) std::visit(fold, step);
+  else
+    for (auto step = m_steps.rbegin(); step != m_steps.rend(); ++step) std::visit(fold, *step);
+  if (change.networkList) {
+    change.anything = !fold.drawings.empty();  // which, the places do not tell any more: drawings moved under way
+    return change;
+  }
+  for (auto& [place, seen] : fold.drawings) {
+    NetworkChange& each = seen.change;
+    each.network = place.in(project).name;
+    for (DeltaSteps::Seen::One& one : seen.nodes) {
+      if (!one.was && one.is) each.added.push_back(one.id);
+      if (one.was && !one.is) each.removed.push_back(one.id);
+      if (!one.was || !one.is) continue;
+      if (one.content) each.changed.push_back(one.id);
+      if (one.place) each.moved.push_back(std::move(one.id));
+    }
+    for (const auto& [edge, count] : seen.wires) {
+      if (count >= 0) each.wired.push_back(edge);
+      if (count <= 0) each.unwired.push_back(edge);
+    }
+    change.networks.push_back(std::move(each));
   }
   return change;
+}
+
+void ProjectDelta::addBetween(DrawingPlace place, const Network& from, const Network& to) {
+  auto [wiresWent, wiresCame] = stretch(from.edges, to.edges);
+  if (!wiresWent.empty()) addWires(place, std::move(wiresWent));
+  // Nodes that are all there before and after in one order: each by itself, or a listener would take all of a stretch for new.
+  const bool sameNodes = std::equal(from.nodes.begin(), from.nodes.end(), to.nodes.begin(), to.nodes.end(),
+                                    [](const Node& a, const Node& b) { return a.id == b.id; });
+  if (sameNodes) {
+    ListStep<CardPlace> moved;
+    ListStep<Node> changed;
+    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+      const Node &before = from.nodes[i], &after = to.nodes[i];
+      if (before == after) continue;
+      if (!(placeOf(before) == placeOf(after))) {
+        moved.at.push_back(i);
+        moved.before.push_back(placeOf(before));
+        moved.after.push_back(placeOf(after));
+      }
+      Node stayed = after;
+      setPlace(stayed, placeOf(before));
+      if (stayed == before) continue;
+      changed.at.push_back(i);
+      changed.before.push_back(before);
+      changed.after.push_back(after);
+    }
+    if (!moved.empty()) addPlaces(place, std::move(moved));
+    if (!changed.empty()) addNodes(place, std::move(changed));
+  } else {
+    auto [went, came] = stretch(from.nodes, to.nodes);
+    if (!went.empty()) addNodes(place, std::move(went));
+    if (!came.empty()) addNodes(place, std::move(came));
+  }
+  if (!wiresCame.empty()) addWires(place, std::move(wiresCame));
+  if (from.groups != to.groups) addWhole(place, from.groups, to.groups);
+  if (from.comments != to.comments) addWhole(place, from.comments, to.comments);
+  if (from.arguments != to.arguments) addWhole(place, from.arguments, to.arguments);
+}
+
+ProjectDelta ProjectDelta::between(const Project& before, const Project& after) {
+  ProjectDelta delta;
+  for (const bool units : {false, true}) {
+    const std::vector<Network>&from = units ? before.units : before.networks, &to = units ? after.units : after.networks;
+    if (!std::equal(from.begin(), from.end(), to.begin(), to.end(), [](const Network& a, const Network& b) { return a.name == b.name; })) {
+      auto [went, came] = stretch(from, to);
+      if (!went.empty()) delta.addDrawings(units, std::move(went));
+      if (!came.empty()) delta.addDrawings(units, std::move(came));
+      continue;
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) delta.addBetween({units, i}, from[i], to[i]);
+  }
+  if (!same(before.datasets, after.datasets)) delta.addWhole(before.datasets, after.datasets);
+  if (!same(before.training, after.training)) delta.addWhole(before.training, after.training);
+  if (before.notes != after.notes) delta.addWhole(before.notes, after.notes);
+  return delta;
 }
 
 }  // namespace loom

@@ -39,6 +39,10 @@ ProjectDocument::ProjectDocument(QObject* parent) : QObject(parent) {
   m_announce.setSingleShot(true);
   connect(&m_autosave, &QTimer::timeout, this, &ProjectDocument::writeRecovery);
   connect(&m_announce, &QTimer::timeout, this, &ProjectDocument::analysisChanged);
+  connect(&m_checks, &ProjectChecks::answered, this, [this] {
+    m_problems.reset();
+    m_announce.start(0);
+  });
   m_look.setSingleShot(true);
   m_look.setInterval(kLookMilliseconds);
   connect(&m_look, &QTimer::timeout, this, &ProjectDocument::lookOutside);
@@ -47,7 +51,7 @@ ProjectDocument::ProjectDocument(QObject* parent) : QObject(parent) {
     setSaveState(clean ? SaveState::saved : SaveState::edited);
     if (clean) {
       m_autosave.stop();
-      m_recovery.discard();
+      m_recovery.discardSoon();
     }
   });
   newProject();
@@ -105,19 +109,19 @@ void ProjectDocument::load(ReadProject read, std::string diskText, const QString
     m_stack.clear();
   }
   m_project = std::move(read.project);
-  for (Network& network : m_project.networks) placeUnplaced(network);
+  placeUnplaced(m_project);
+  m_index = ProjectIndex(m_project);
   m_keepOriginal = hasErrors(read.problems);
   m_openProblems = std::move(read.problems);
   m_diskText = std::move(diskText);
   m_foreignText.clear();
   m_path = path;
   m_name = name;
-  m_columns.clear();
-  m_analyses.clear();
   m_problems.reset();
+  m_checks.begin(m_project);
   m_autosave.stop();
   m_recovery.attach(path, name);
-  m_arranging.forget();
+  cancelArranging();
   watchFile();
   Q_EMIT pathChanged();
   Q_EMIT opened();
@@ -168,8 +172,8 @@ Outcome ProjectDocument::reload() {
   }
   if (!read.readable)
     return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(m_path) : QString::fromStdString(read.problems.front().message));
-  for (Network& network : read.project.networks) placeUnplaced(network);
-  edit(tr("Reload"), [&](Project& project) { project = std::move(read.project); });
+  placeUnplaced(read.project);
+  replace(tr("Reload"), std::move(read.project));
   m_diskText = std::move(text);
   m_foreignText.clear();
   m_keepOriginal = hasErrors(read.problems);
@@ -268,11 +272,19 @@ Outcome ProjectDocument::recover() {
   if (!found) return Outcome::refused(tr("There is nothing to recover"));
   ReadProject read = readProject(found->text, "recovered");
   if (!read.readable) return Outcome::refused(tr("The recovery file cannot be read"));
-  for (Network& network : read.project.networks) placeUnplaced(network);
+  placeUnplaced(read.project);
   m_recoveredAt = found->time.toString(QStringLiteral("HH:mm"));
-  edit(tr("Recover %1").arg(m_recoveredAt), [&](Project& project) { project = std::move(read.project); });
+  replace(tr("Recover %1").arg(m_recoveredAt), std::move(read.project));
   if (isModified()) setSaveState(SaveState::recovered);
   return Outcome::done();
+}
+
+void ProjectDocument::takeOver(Project project, const QString& name) {
+  ReadProject blank;
+  blank.readable = true;
+  load(std::move(blank), {}, {}, name);
+  placeUnplaced(project);
+  replace(tr("Import %1").arg(name), std::move(project));
 }
 
 Outcome ProjectDocument::recoverUnsaved(const Orphan& orphan) {
@@ -286,8 +298,8 @@ Outcome ProjectDocument::recoverUnsaved(const Orphan& orphan) {
   ReadProject blank;
   blank.readable = true;
   load(std::move(blank), {}, {}, orphan.name);
-  for (Network& network : read.project.networks) placeUnplaced(network);
-  edit(tr("Recover %1").arg(orphan.name), [&](Project& project) { project = std::move(read.project); });
+  placeUnplaced(read.project);
+  replace(tr("Recover %1").arg(orphan.name), std::move(read.project));
   m_recoveredAt = orphan.time.toString(QStringLiteral("HH:mm"));
   setSaveState(SaveState::recovered);
   writeRecovery();
@@ -307,44 +319,83 @@ void ProjectDocument::discardRecovery() {
 void ProjectDocument::writeRecovery() {
   m_autosave.stop();
   if (!isModified()) return;
-  m_recovery.write(text(), [this](const QString& reason) {
+  // Ten thousand nodes take longer to write out than a window may wait: a copy is made here, the text there.
+  m_recovery.write([project = m_project] { return writeProject(project); }, [this](const QString& reason) {
     QMetaObject::invokeMethod(this, [this, reason] { setSaveState(SaveState::failed, reason); }, Qt::QueuedConnection);
   });
+}
+
+void ProjectDocument::push(const QString& text, ProjectDelta delta, const QString& mergeKey, Beside beside) {
+  if (!delta.empty() || beside.redo) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey, std::move(beside)));
+}
+
+void ProjectDocument::edit(const QString& text, const std::function<void(ProjectEdit&)>& change, const QString& mergeKey, Beside beside) {
+  ProjectEdit edit(m_project, m_index);
+  try {
+    change(edit);
+  } catch (...) {
+    applyDelta(edit.take(), false);
+    throw;
+  }
+  push(text, edit.take(), mergeKey, std::move(beside));
+}
+
+void ProjectDocument::editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change,
+                                  const QString& mergeKey) {
+  edit(text, [&](ProjectEdit& edit) { edit.drawing(name, change); }, mergeKey);
+}
+
+void ProjectDocument::editDrawing(const QString& text, const std::string& name, const std::function<void(Network&)>& change,
+                                  const QString& mergeKey) {
+  edit(text, [&](ProjectEdit& edit) {
+    edit.drawing(name, [&](DrawingEdit& drawing) {
+      Network after = drawing.network();
+      change(after);
+      drawing.become(after);
+    });
+  }, mergeKey);
 }
 
 void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside) {
   Project after = m_project;
   change(after);
-  ProjectDelta delta = ProjectDelta::between(m_project, after);
-  if (!delta.empty() || beside.redo) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey, std::move(beside)));
+  replace(text, std::move(after), mergeKey, std::move(beside));
 }
 
-void ProjectDocument::editNetwork(const QString& text, const std::string& name,
-                                  const std::function<void(Network&)>& change, const QString& mergeKey) {
-  edit(text, [&](Project& project) {
-    if (Network* network = project.network(name)) change(*network);
-  }, mergeKey);
+void ProjectDocument::replace(const QString& text, Project project, const QString& mergeKey, Beside beside) {
+  ProjectDelta delta = ProjectDelta::between(m_project, project);
+  applyDelta(delta, true);
+  push(text, std::move(delta), mergeKey, std::move(beside));
 }
 
-void ProjectDocument::applied(const ProjectChange& change) {
+void ProjectDocument::applied(const ProjectDelta& delta, bool forward) {
+  const ProjectChange change = delta.change(m_project, forward);
   ++m_revision;
-  if (change.networkList) m_analyses.clear();
-  for (const NetworkChange& each : change.networks)
-    if (each.structure()) m_analyses.erase(each.network);
+  m_checks.follow(delta, forward);
   m_problems.reset();
   if (m_saveState != SaveState::edited) setSaveState(SaveState::edited);
   if (!m_autosave.isActive()) m_autosave.start();  // not restarted: someone who never pauses is saved too
   Q_EMIT changed(change);
-  m_announce.start(0);
+  if (m_checks.isCurrent()) m_announce.start(0);
 }
 
-const Analysis& ProjectDocument::analysis(const std::string& name) const {
-  const auto found = m_analyses.find(name);
-  if (found != m_analyses.end()) return found->second;
-  const Network* network = m_project.network(name);
-  Analysis result = network == nullptr ? Analysis() : analyse(*network);
-  nameByLabels(result.problems, m_project);
-  return m_analyses[name] = std::move(result);
+const NetworkIndex& ProjectDocument::index(std::string_view name) const {
+  static const NetworkIndex none;
+  for (std::size_t i = 0; i < m_project.networks.size(); ++i)
+    if (m_project.networks[i].name == name) return m_index.networks[i];
+  for (std::size_t i = 0; i < m_project.units.size(); ++i)
+    if (m_project.units[i].name == name) return m_index.units[i];
+  return none;
+}
+
+std::optional<Drawing> ProjectDocument::drawn(std::string_view name) const {
+  const Network* found = network(name);
+  return found == nullptr ? std::nullopt : std::optional<Drawing>(std::in_place, Drawing{m_project, *found, index(name)});
+}
+
+const Node* ProjectDocument::node(std::string_view name, std::string_view id) const {
+  const Network* drawn = network(name);
+  return drawn == nullptr ? nullptr : index(name).find(*drawn, id);
 }
 
 bool ProjectDocument::isBlank() const {
@@ -352,21 +403,22 @@ bool ProjectDocument::isBlank() const {
 }
 
 const std::vector<Problem>& ProjectDocument::problems() const {
+  if (m_openProblems.empty()) return m_checks.problems();
   if (!m_problems) {
-    m_problems = checkProject(m_project, m_columns);
-    for (const Problem& problem : m_openProblems) {
+    m_problems = m_checks.problems();
+    std::vector<Problem> reading = m_openProblems;
+    nameByLabels(reading, m_project);
+    for (const Problem& problem : reading) {
       const auto same = [&](const Problem& other) { return samePlace(problem, other); };
       if (std::none_of(m_problems->begin(), m_problems->end(), same)) m_problems->push_back(problem);
     }
-    std::stable_sort(m_problems->begin(), m_problems->end(),
-                     [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
-    nameByLabels(*m_problems, m_project);
+    std::stable_sort(m_problems->begin(), m_problems->end(), [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
   }
   return *m_problems;
 }
 
 void ProjectDocument::setKnownColumns(std::vector<KnownColumns> columns) {
-  m_columns = std::move(columns);
+  m_checks.setColumns(std::move(columns));
   m_problems.reset();
   m_announce.start(0);
 }

@@ -20,6 +20,8 @@
 #include "engine/network/project.h"
 #include "widgets/document/newest_task.h"
 #include "widgets/document/project_change.h"
+#include "widgets/document/project_checks.h"
+#include "widgets/document/project_edit.h"
 #include "widgets/document/recovery_file.h"
 
 namespace loom {
@@ -54,6 +56,8 @@ class ProjectDocument : public QObject {
   Outcome open(const QString& path);
   Outcome openText(std::string_view text, const QString& name);  // no file of its own yet: a new project or a sample
   void newProject();
+  // A project that came from elsewhere, as unsaved work under this name.
+  void takeOver(Project project, const QString& name);
   // Another program has written the file since it was read or written here. foreignChange() tells of it once each time, when the
   // system does or when lookOutside() is called (not every file system tells).
   bool changedOutside() const;
@@ -84,14 +88,20 @@ class ProjectDocument : public QObject {
 
   QUndoStack& undoStack() { return m_stack; }
   const Project& project() const { return m_project; }
-  const Network* network(std::string_view name) const { return m_project.network(name); }
-  // Always of the present state; computed when asked for after a change.
-  const Analysis& analysis(const std::string& network) const;
-  const std::vector<Problem>& problems() const;  // of the whole project, errors first
+  // A network or a unit, and everything that follows from its wires; null and an empty one for a name that none has.
+  const Network* network(std::string_view name) const { return m_project.drawing(name); }
+  const NetworkIndex& index(std::string_view name) const;
+  std::optional<Drawing> drawn(std::string_view name) const;
+  const Node* node(std::string_view network, std::string_view id) const;  // null where there is none
+  // Of a drawing, as it is drawn. Of the present state, computed when asked for after a change; of a large project of the last state that
+  // was looked at beside the window (checksAreCurrent() says whether that is the present one; analysisChanged() tells of a newer one).
+  const Analysis& analysis(const std::string& network) const { return m_checks.analysis(network); }
+  const std::vector<Problem>& problems() const;  // of the whole project, errors first; of the same state
+  bool checksAreCurrent() const { return m_checks.isCurrent(); }
   // Nothing is drawn yet, in no network: to the engine an error, to a person the beginning.
   bool isBlank() const;
   void setKnownColumns(std::vector<KnownColumns> columns);
-  const std::vector<KnownColumns>& knownColumns() const { return m_columns; }
+  const std::vector<KnownColumns>& knownColumns() const { return m_checks.columns(); }
 
   // Networks.
   std::string addNetwork(const std::string& wanted);  // answers the name it got
@@ -100,9 +110,12 @@ class ProjectDocument : public QObject {
   std::string addNode(const AddRequest& request);     // answers its id; empty for an unknown layer
   void removeNodes(const std::string& network, const std::vector<std::string>& ids, bool heal);
   // Moves with one `gesture` number (not 0) merge into one command.
-  void moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture = 0);
+  // Places of nodes, and of comments; into a group where one is named.
+  void moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture = 0, const std::string& group = {});
   // A large drawing is arranged beside the window's thread; `done` is called when the cards have their places.
   void arrange(const std::string& network, const std::function<void()>& done = {});
+  bool isArranging() const { return m_isArranging; }
+  void cancelArranging();  // the cards stay where they are
   Outcome setField(const std::string& network, const std::string& node, const std::string& key, const Json& value);
   void setFieldOfMany(const std::string& network, const std::vector<std::string>& nodes, const std::string& key,
                       const Json& value);
@@ -122,6 +135,29 @@ class ProjectDocument : public QObject {
   std::vector<std::string> pasteNodes(const std::string& network, std::string_view copied, QPointF centre);
   std::vector<std::string> duplicateNodes(const std::string& network, const std::vector<std::string>& ids);
 
+  // Units, groups, comments. A drawing is a network or a unit.
+  const Network* drawing(std::string_view name) const { return m_project.drawing(name); }
+  Outcome mayNameDrawing(const std::string& name) const;
+  Outcome mayMakeUnit(const std::string& drawing, const std::vector<std::string>& ids) const;
+  std::string makeUnit(const std::string& drawing, const std::vector<std::string>& ids, const std::string& name);  // answers its use
+  Outcome dissolveUnit(const std::string& drawing, const std::string& id, std::vector<std::string>* came = nullptr);
+  std::string addUnit(const std::string& wanted);
+  Outcome addArgument(const std::string& unit, const Argument& argument);
+  Outcome setArgument(const std::string& unit, const std::string& name, const Argument& argument);  // another name: uses follow
+  Outcome removeArgument(const std::string& unit, const std::string& name);
+  Outcome setRepeat(const std::string& drawing, const std::string& id, const Json& repeat);
+  Outcome mayRepeat(const std::string& drawing, const std::vector<std::string>& ids) const;
+  std::string makeGroup(const std::string& drawing, const std::vector<std::string>& ids, const std::string& title, const Json& repeat = {});
+  Outcome setGroup(const std::string& drawing, const Group& group);  // title, colour, repeat, counter of the group with this id
+  Outcome setGroupTitle(const std::string& drawing, const std::string& id, const std::string& title);
+  void setFolded(const std::string& drawing, const std::string& group, bool folded);
+  void setAllFolded(const std::string& drawing, bool folded);
+  void dissolveGroups(const std::string& drawing, const std::vector<std::string>& groups);
+  void moveToGroup(const std::string& drawing, const std::vector<std::string>& ids, const std::string& group);  // empty: out of all
+  std::string addComment(const std::string& drawing, const Comment& comment);
+  void setComment(const std::string& drawing, const Comment& comment);
+  void removeThings(const std::string& drawing, const std::vector<std::string>& nodes, const std::vector<std::string>& comments, bool heal);
+
   // Training and data. A null value means the default again.
   void setSetting(const std::string& key, const Json& value);
   void setOptimizer(std::size_t update, const Json& optimizer);
@@ -140,17 +176,25 @@ class ProjectDocument : public QObject {
   Outcome setPath(const std::string& path, const Json& value);
   Outcome applyRemedy(const Problem& problem);
 
-  // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one.
-  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {}) { edit(text, change, mergeKey, {}); }
   // What stands outside of the project and belongs to the same step (the ranks of a host): done with it, and undone with it.
   struct Beside {
     std::function<void()> redo, undo;
   };
-  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside);
+  // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one. What is done through a
+  // ProjectEdit costs what it changes.
+  void edit(const QString& text, const std::function<void(ProjectEdit&)>& change, const QString& mergeKey = {}) { edit(text, change, mergeKey, {}); }
+  void editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change, const QString& mergeKey = {});
+  // The drawing as it is, which is copied and compared: for what touches much of it at once.
+  void editDrawing(const QString& text, const std::string& name, const std::function<void(Network&)>& change, const QString& mergeKey = {});
+  // The project as a whole, which is copied and compared: for what is rare.
+  void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {}, Beside beside = {});
+  void replace(const QString& text, Project project, const QString& mergeKey = {}, Beside beside = {});
+  void edit(const QString& text, const std::function<void(ProjectEdit&)>& change, const QString& mergeKey, Beside beside);
 
  Q_SIGNALS:
   void changed(const loom::ProjectChange& change);
-  void analysisChanged();   // once after a burst of changes, from the event loop
+  void analysisChanged();   // once after a burst of changes, from the event loop; of a large project when it has been looked at
+  void arrangingChanged();  // beside the window: it began or ended
   void saveStateChanged();
   void pathChanged();
   void opened();            // another project: forget everything
@@ -160,19 +204,21 @@ class ProjectDocument : public QObject {
  private:
   friend class ProjectCommand;
   void load(ReadProject read, std::string diskText, const QString& path, const QString& name);
-  void applied(const ProjectChange& change);
+  void applyDelta(const ProjectDelta& delta, bool forward) { delta.apply(m_project, m_index, forward); }
+  void applied(const ProjectDelta& delta, bool forward);
+  void push(const QString& text, ProjectDelta delta, const QString& mergeKey, Beside beside);
   void setSaveState(SaveState state, const QString& reason = {});
   void writeRecovery();
   Outcome write(const QString& path);
   void watchFile();
-  void editNetwork(const QString& text, const std::string& network, const std::function<void(Network&)>& change,
-                   const QString& mergeKey = {});
   // What a remedy adds: each below what it reads, or beside what reads it.
   void addNodes(const QString& text, const std::string& network, const Remedy& remedy);
+  void setArranging(bool arranging);
   void editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
                   const QString& mergeKey = {});
 
   Project m_project;
+  ProjectIndex m_index;            // of its drawings
   QUndoStack m_stack;
   QString m_path, m_name, m_saveProblem, m_recoveredAt;
   std::string m_diskText;          // what the file held when it was read or written last
@@ -180,14 +226,14 @@ class ProjectDocument : public QObject {
   bool m_keepOriginal = false;     // the file had parts that could not be read: kept as *.bak at the first save
   SaveState m_saveState = SaveState::saved;
   std::vector<Problem> m_openProblems;
-  std::vector<KnownColumns> m_columns;
   RecoveryFile m_recovery;
   QTimer m_autosave, m_announce, m_look;
   QFileSystemWatcher m_watcher;
   NewestTask m_arranging;
+  bool m_isArranging = false;
   std::uint64_t m_revision = 0;    // counts the changes
-  mutable std::map<std::string, Analysis> m_analyses;
-  mutable std::optional<std::vector<Problem>> m_problems;
+  ProjectChecks m_checks;
+  mutable std::optional<std::vector<Problem>> m_problems;  // with those of reading
 };
 
 }  // namespace loom

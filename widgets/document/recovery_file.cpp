@@ -93,12 +93,12 @@ std::optional<Recovered> RecoveryFile::find() const {
   return newest;
 }
 
-void RecoveryFile::write(std::string text, std::function<void(const QString&)> failed) {
+void RecoveryFile::write(std::function<std::string()> text, std::function<void(const QString&)> failed) {
   const int number = ++*m_newest;
   m_writer.start([newest = m_newest, number, beside = m_beside, fallback = m_fallback, text = std::move(text), failed = std::move(failed)] {
     if (*newest != number) return;
     try {
-      writeTo(beside, fallback, text);
+      writeTo(beside, fallback, text());
     } catch (const Error& error) {
       failed(QString::fromUtf8(error.what()));
     }
@@ -110,6 +110,14 @@ void RecoveryFile::discard() {
   finish();
   for (const QString& file : {m_beside, m_fallback})
     if (!file.isEmpty()) QFile::remove(file);
+}
+
+void RecoveryFile::discardSoon() {
+  ++*m_newest;
+  m_writer.start([files = QStringList{m_beside, m_fallback}] {
+    for (const QString& file : files)
+      if (!file.isEmpty()) QFile::remove(file);
+  });
 }
 
 std::vector<Orphan> RecoveryFile::orphans() {

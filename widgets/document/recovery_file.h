@@ -38,9 +38,10 @@ class RecoveryFile {
   std::optional<Recovered> find() const;
   // Beside the window's thread, as a disk may take its time; of several texts that wait, the newest is written. `failed` is called
   // there with the reason when it can be written nowhere.
-  void write(std::string text, std::function<void(const QString&)> failed);
+  void write(std::function<std::string()> text, std::function<void(const QString&)> failed);
   void finish();  // waits until what was given stands
   void discard();
+  void discardSoon();  // the same, without waiting for what is being written
   // Projects that were never saved when the program ended without a word.
   static std::vector<Orphan> orphans();
   static std::string read(const Orphan& orphan);

@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 const Entry* entryOfNode(const Problem& problem, const Project& project) {
-  const Network* network = project.network(problem.network);
+  const Network* network = project.drawing(problem.network);
   const Node* node = network ? network->find(problem.node) : nullptr;
   const LayerDefinition* layer = node ? findLayer(node->layer) : nullptr;
   return layer ? &layer->entry : nullptr;

@@ -1,6 +1,7 @@
 #include "widgets/form/field_editor.h"
 
 #include "widgets/form/choice_editors.h"
+#include "widgets/form/expression_editor.h"
 #include "widgets/form/number_editors.h"
 #include "widgets/form/text_editors.h"
 
@@ -22,7 +23,9 @@ bool sameNumber(const Json& one, const Json& other) {
 
 }  // namespace
 
-FieldEditor* makeFieldEditor(const Field& field, const EditorOptions& options, QWidget* parent) {
+namespace {
+
+FieldEditor* makePlainEditor(const Field& field, const EditorOptions& options, QWidget* parent) {
   switch (field.type) {
     case FieldType::integer:
     case FieldType::real:
@@ -45,6 +48,21 @@ FieldEditor* makeFieldEditor(const Field& field, const EditorOptions& options, Q
   return new TextEditor(field, options, parent);
 }
 
+}  // namespace
+
+FieldEditor* makeFieldEditor(const Field& field, const EditorOptions& options, QWidget* parent) {
+  FieldEditor* plain = makePlainEditor(field, options, parent);
+  // In a text every sign means itself; numbers take expressions where they stand.
+  const bool asTyped = field.type == FieldType::text || field.type == FieldType::texts || field.type == FieldType::file;
+  const bool numbers = qobject_cast<NumbersEditor*>(plain) != nullptr;
+  if (!options.symbols || asTyped) return plain;
+  if (numbers) {
+    plain->setSymbols(options.symbols);
+    return plain;
+  }
+  return new SwitchingEditor(field, options.symbols, plain, parent);
+}
+
 bool sameFieldValue(const Field& field, const Json& one, const Json& other) {
   if (one == other || sameNumber(one, other)) return true;
   const bool list =
@@ -59,7 +77,7 @@ bool sameFieldValue(const Field& field, const Json& one, const Json& other) {
   for (std::size_t i = 0; i < size; ++i) {
     const Json* a = at(one, i);
     const Json* b = at(other, i);
-    if (!a || !b || !sameNumber(*a, *b)) return false;
+    if (!a || !b || !(*a == *b || sameNumber(*a, *b))) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/catalogue/entry.h"
+#include "widgets/controls/symbols.h"
 
 namespace loom {
 
@@ -14,6 +15,7 @@ enum class FieldMark { none, warning, error };
 struct EditorOptions {
   bool segments = false;  // choices with few short labels as a segmented control
   QString baseFolder;     // against which a file's path is relative
+  Symbols symbols;        // what expressions in this field may name; none = values alone
 };
 
 class FieldEditor : public QWidget {
@@ -30,6 +32,8 @@ class FieldEditor : public QWidget {
   virtual void setMark(FieldMark mark) = 0;
   // Where the keyboard goes and what a screen reader calls it.
   virtual QWidget* focusTarget() = 0;
+  // Other names, or other values of them: what stands in the field stays.
+  virtual void setSymbols(const Symbols&) {}
   // Stretches over the column rather than keeping the width of one field.
   virtual bool wantsWholeWidth() const { return false; }
 

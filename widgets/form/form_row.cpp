@@ -67,6 +67,7 @@ QString readable(const Field& field, const Json& value) {
   if (value.is_number()) return shortestNumber(value.get<double>());
   if (value.is_string()) {
     const std::string& id = value.get_ref<const std::string&>();
+    if (field.type != FieldType::text && id.starts_with('=')) return QString::fromStdString(id.substr(1));
     for (const Choice& choice : field.choices) {
       if (choice.id == id) return QString::fromStdString(choice.label);
     }
@@ -116,7 +117,7 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   labelLayout->addWidget(m_help);
   line->addWidget(labelSpace, 0, Qt::AlignTop);
 
-  m_editor = makeFieldEditor(field, {.segments = layout.segments, .baseFolder = layout.baseFolder}, this);
+  m_editor = makeFieldEditor(field, {.segments = layout.segments, .baseFolder = layout.baseFolder, .symbols = layout.symbols}, this);
   label->setBuddy(m_editor->focusTarget());
   if (layout.fieldWidth > 0 && !m_editor->wantsWholeWidth()) m_editor->setFixedWidth(layout.fieldWidth);
   line->addWidget(m_editor, layout.fieldWidth > 0 && !m_editor->wantsWholeWidth() ? 0 : 1);

@@ -17,6 +17,7 @@ struct RowLayout {
   int fieldWidth = 0;  // 0 = whatever is left
   bool segments = false;
   QString baseFolder;
+  Symbols symbols;
 };
 
 class FormRow : public QWidget {

@@ -31,6 +31,7 @@ NumbersEditor::NumbersEditor(const Field& field, QWidget* parent) : FieldEditor(
                                   : tr("%1, %2 of %3").arg(QString::fromStdString(field.label)).arg(i + 1).arg(count));
     layout->addWidget(number, 1);
     connect(number, &NumberField::valueChanged, this, &NumbersEditor::read);
+    connect(number, &NumberField::expressionChanged, this, &NumbersEditor::read);
     connect(number, &NumberField::emptied, this, &NumbersEditor::read);
     connect(number, &NumberField::invalid, this, &NumbersEditor::read);
     m_numbers.push_back(number);
@@ -43,6 +44,8 @@ void NumbersEditor::showValue(const Json& value) {
     const Json* item = value.is_array() ? (i < value.size() ? &value[i] : nullptr) : &value;
     if (item && item->is_number())
       m_numbers[i]->setValue(item->get<double>());
+    else if (item && item->is_string() && item->get_ref<const std::string&>().starts_with('='))
+      m_numbers[i]->setExpression(QString::fromStdString(item->get<std::string>()).mid(1));
     else
       m_numbers[i]->clearValue();
   }
@@ -58,7 +61,9 @@ void NumbersEditor::read() {
       Q_EMIT invalid(number->problem());
       return;
     }
-    if (!number->value())
+    if (!number->expression().isEmpty())
+      values.push_back("=" + number->expression().toStdString());
+    else if (!number->value())
       ++empty;
     else if (whole())
       values.push_back(static_cast<std::int64_t>(*number->value()));
@@ -97,6 +102,10 @@ void NumbersEditor::restoreDraft(const QStringList& texts) {
   }
   m_showing = false;
   read();
+}
+
+void NumbersEditor::setSymbols(const Symbols& symbols) {
+  for (NumberField* number : m_numbers) number->setSymbols(symbols);
 }
 
 void NumbersEditor::setMark(FieldMark mark) {

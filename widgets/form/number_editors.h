@@ -17,6 +17,7 @@ class NumbersEditor : public FieldEditor {
   QStringList draft() const override;
   void restoreDraft(const QStringList& texts) override;
   void setMark(FieldMark mark) override;
+  void setSymbols(const Symbols& symbols) override;
   QWidget* focusTarget() override { return m_numbers.front(); }
 
  private:

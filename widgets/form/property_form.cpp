@@ -40,6 +40,7 @@ void PropertyForm::clear() {
   m_invalid.clear();
   m_problems.clear();
   m_entry = nullptr;
+  m_computed.reset();
   m_given = Json::object();
   m_identity.clear();
 }
@@ -68,7 +69,7 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
   const RowLayout layout =
       m_style == FormStyle::page
           ? RowLayout{.labelWidth = 130, .fieldWidth = 142, .segments = true, .baseFolder = m_baseFolder}
-          : RowLayout{.labelWidth = 94, .baseFolder = m_baseFolder};
+          : RowLayout{.labelWidth = 94, .baseFolder = m_baseFolder, .symbols = m_symbols};
   for (const Field& field : entry.fields) {
     if (std::find(m_hidden.begin(), m_hidden.end(), field.key) != m_hidden.end()) continue;
     auto* row = new FormRow(field, layout, this);
@@ -187,7 +188,10 @@ void PropertyForm::refreshProblems() {
   for (const auto& [key, value] : m_given.items()) {
     if (!m_entry->field(key)) others.push_back(key);
   }
-  std::vector<FieldProblem> own = validate(*m_entry, m_given, others);
+  std::vector<FieldProblem> own = validate(*m_entry, m_computed.value_or(m_given), others);
+  // An expression without a value is told of by whoever computes it.
+  if (m_computed)
+    std::erase_if(own, [&](const FieldProblem& problem) { return m_given.contains(problem.key) && !m_computed->contains(problem.key); });
   for (FieldProblem& problem : own) problem.message = inLabels(std::move(problem.message), m_entry->fields);
   for (FormRow* row : m_rows) {
     const std::string& key = row->field().key;
@@ -224,6 +228,16 @@ void PropertyForm::setHeading(const QString& heading) {
 
 void PropertyForm::setBaseFolder(const QString& folder) {
   m_baseFolder = folder;
+}
+
+void PropertyForm::setSymbols(const Symbols& symbols) {
+  m_symbols = symbols;
+  for (FormRow* row : m_rows) row->editor()->setSymbols(symbols);
+}
+
+void PropertyForm::setComputed(const Json& computed) {
+  m_computed = computed;
+  refreshProblems();
 }
 
 void PropertyForm::setHidden(const std::vector<std::string>& keys) {

@@ -43,6 +43,11 @@ class PropertyForm : public QWidget {
 
   void setHeading(const QString& heading);               // "Parameters"; with the number of changed fields at its right
   void setBaseFolder(const QString& folder);             // for paths; holds from the next setEntry()
+  // What expressions in the fields may name. Names hold from the next setEntry(), their values at once.
+  void setSymbols(const Symbols& symbols);
+  // The given values as they are where expressions have been computed: what the entry's own rules are asked about. Fields whose
+  // expressions have no value yet are left out of it and of the rules. Without it the given values are.
+  void setComputed(const Json& computed);
   void setHidden(const std::vector<std::string>& keys);  // fields that another place edits; from the next setEntry()
   // A computed remark beside the field ("= 110 steps"), with an optional action ("Use 3.2").
   void setHint(const std::string& key, const QString& hint, const QString& action = {});
@@ -76,6 +81,8 @@ class PropertyForm : public QWidget {
   Json m_given;
   QString m_identity;
   QString m_baseFolder;
+  Symbols m_symbols;
+  std::optional<Json> m_computed;
   QString m_filter;
   bool m_changedOnly = false;
   std::vector<std::string> m_hidden;

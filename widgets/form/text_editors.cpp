@@ -20,15 +20,28 @@ bool isList(const Field& field) {
 
 }  // namespace
 
-ListText readNumberList(const QString& text, bool whole, int count) {
+ListText readNumberList(const QString& text, bool whole, int count, const Symbols& symbols) {
   QString bare = text.trimmed();
   if (bare.startsWith('[') && bare.endsWith(']')) bare = bare.mid(1, bare.size() - 2);
   // Whole numbers may stand between times signs; among reals an x or * belongs to what is typed.
-  static const QRegularExpression betweenWhole(QStringLiteral("[\\s,;×x*]+")), betweenReal(QStringLiteral("[\\s,;]+"));
-  const QRegularExpression& between = whole ? betweenWhole : betweenReal;
+  static const QRegularExpression betweenWhole(QStringLiteral("[\\s,;×x*]+")), betweenReal(QStringLiteral("[\\s,;]+")),
+      betweenNames(QStringLiteral("[,;×]+"));
+  // Where names may stand, an x or * belongs to them too.
+  const bool words = symbols && std::any_of(bare.begin(), bare.end(), [](QChar c) { return c.isLetter() && c != QLatin1Char('x'); });
+  const QRegularExpression& between = words ? betweenNames : whole ? betweenWhole : betweenReal;
   Json values = Json::array();
   for (const QString& part : bare.split(between, Qt::SkipEmptyParts)) {
     const ExpressionResult number = evaluateExpression(part);
+    if (!number.value && symbols) {
+      QString expression = part.trimmed();
+      if (expression.startsWith(QLatin1Char('='))) expression = expression.mid(1).trimmed();
+      const SymbolValue named = symbols.evaluate(expression);
+      if (named.named && named.problem.isEmpty()) {
+        values.push_back("=" + expression.toStdString());
+        continue;
+      }
+      if (!named.problem.isEmpty()) return {std::nullopt, named.problem};
+    }
     if (!number.value) return {std::nullopt, number.problem};
     if (whole && (*number.value != std::trunc(*number.value) || std::abs(*number.value) > 9e15)) {
       return {std::nullopt, QObject::tr("%1 is not a whole number").arg(part)};
@@ -50,6 +63,7 @@ QString writeNumberList(const Json& values, const QString& between) {
   if (values.is_array()) {
     for (const Json& value : values) {
       if (value.is_number()) parts << shortestNumber(value.get<double>());
+      if (value.is_string()) parts << QString::fromStdString(value.get<std::string>()).remove(0, 1);  // an expression, without its '='
     }
   }
   return parts.join(between);
@@ -85,7 +99,7 @@ void TextEditor::showValue(const Json& value) {
     text = writeNumberList(value, m_field.type == FieldType::shape ? QStringLiteral("×") : QStringLiteral(", "));
   if (isList(m_field)) {
     // "3,32,32" already means it: what was typed stays.
-    const ListText now = readNumberList(m_line->text(), m_field.type != FieldType::reals);
+    const ListText now = readNumberList(m_line->text(), m_field.type != FieldType::reals, 0, m_options.symbols);
     if (now.value && !m_line->text().isEmpty() && sameFieldValue(m_field, *now.value, value)) return;
   }
   if (m_line->text() == text && m_problem.isEmpty()) return;
@@ -112,7 +126,7 @@ void TextEditor::read() {
     Q_EMIT edited(Json(text.toStdString()));
     return;
   }
-  const ListText list = readNumberList(text, m_field.type != FieldType::reals, m_field.count);
+  const ListText list = readNumberList(text, m_field.type != FieldType::reals, m_field.count, m_options.symbols);
   m_problem = list.problem;
   if (list.value && list.value->empty()) m_problem = tr("a number is missing");
   if (m_problem.isEmpty())

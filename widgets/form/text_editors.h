@@ -18,6 +18,7 @@ class TextEditor : public FieldEditor {
   QStringList draft() const override;
   void restoreDraft(const QStringList& texts) override;
   void setMark(FieldMark mark) override;
+  void setSymbols(const Symbols& symbols) override { m_options.symbols = symbols; }
   QWidget* focusTarget() override { return m_line; }
 
  private:
@@ -36,7 +37,8 @@ struct ListText {
   std::optional<Json> value;
   QString problem;
 };
-ListText readNumberList(const QString& text, bool whole, int count = 0);
+// With symbols a part that is no number may be an expression of theirs: "=channels".
+ListText readNumberList(const QString& text, bool whole, int count = 0, const Symbols& symbols = {});
 QString writeNumberList(const Json& values, const QString& between);
 
 }  // namespace loom

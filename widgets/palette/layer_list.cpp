@@ -96,11 +96,14 @@ std::string LayerList::currentLayer() const {
   return item == nullptr ? std::string() : item->data(idRole).toString().toStdString();
 }
 
+void LayerList::setUnits(std::vector<Entry> units) { m_units = std::move(units); }
+
 void LayerList::fill(const QString& query) {
   m_query = query.trimmed();
   clear();
   std::vector<const Entry*> entries;
   for (const LayerDefinition* layer : layerTable()) entries.push_back(&layer->entry);
+  for (const Entry& unit : m_units) entries.push_back(&unit);
   const std::vector<const Entry*> found = loom::search(entries, m_query.toStdString());
   m_found = static_cast<int>(found.size());
   const auto add = [&](const Entry* entry) {

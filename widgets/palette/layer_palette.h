@@ -7,7 +7,7 @@
 #include <QListWidget>
 #include <QWidget>
 
-class QLabel;
+#include "engine/catalogue/entry.h"
 
 namespace loom {
 
@@ -19,6 +19,7 @@ class LayerList : public QListWidget {
  public:
   explicit LayerList(QWidget* parent = nullptr);
   void fill(const QString& query);
+  void setUnits(std::vector<Entry> units);  // of the project, behind the layers; from the next fill()
   int found() const { return m_found; }
   std::string currentLayer() const;
 
@@ -37,6 +38,7 @@ class LayerList : public QListWidget {
   void addHeading(const std::string& category, int hidden);
   void toggle(const QString& category);
   std::set<QString> m_open;  // categories that show all
+  std::vector<Entry> m_units;
   QString m_query;
   int m_found = 0;
 };
@@ -46,6 +48,8 @@ class LayerPalette : public QWidget {
  public:
   explicit LayerPalette(QWidget* parent = nullptr);
   void focusSearch();
+  // The project's units, as the catalogue would describe them.
+  void setUnits(std::vector<Entry> units);
   LayerList& list() const { return *m_list; }
   SearchField& search() const { return *m_search; }
 
@@ -54,14 +58,12 @@ class LayerPalette : public QWidget {
   void leaving();                          // Esc: the keyboard goes back to the canvas
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void refill();
   SearchField* m_search;
   LayerList* m_list;
-  QLabel* m_count;
 };
 
 QString categoryTitle(const std::string& category);

@@ -86,6 +86,19 @@ class Theme : public QObject {
   double categoryTint() const { return palette().categoryTint; }
   const Palette& palette() const { return m_dark ? Tokens::builtIn().dark : Tokens::builtIn().light; }
 
+  // While it lives, colours are those of the light palette and nothing is repainted for it: for what is drawn on paper.
+  class LightColours {
+   public:
+    explicit LightColours(Theme& theme) : m_theme(theme), m_dark(theme.m_dark) { theme.m_dark = false; }
+    ~LightColours() { m_theme.m_dark = m_dark; }
+    LightColours(const LightColours&) = delete;
+    LightColours& operator=(const LightColours&) = delete;
+
+   private:
+    Theme& m_theme;
+    bool m_dark;
+  };
+
   // Text, and the monospaced face for every number that stands in a column or changes, shapes and code.
   QFont font(FontRole role) const;
   QFont numberFont(FontRole role = FontRole::body) const;

@@ -1,0 +1,72 @@
+#pragma once
+// All cards of a network as one item: ten thousand items of their own would cost a frame in book-keeping alone. Finds cards by id, by
+// number and by place, and paints those in sight; from afar as blocks, in batches.
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <QGraphicsItem>
+#include <QHash>
+#include <QPixmap>
+
+#include "widgets/canvas/card_item.h"
+#include "widgets/document/card_grid.h"
+#include "widgets/document/network_edits.h"
+
+namespace loom {
+
+class CardsItem : public QGraphicsItem {
+ public:
+  enum { Type = UserType + 1 };
+  CardsItem();
+  ~CardsItem() override;
+
+  CardItem& add(const std::string& id);  // answers the one that is there already
+  void remove(const std::string& id);
+  void clear();
+  CardItem* card(const std::string& id) const;
+  CardItem* card(std::size_t number) const { return number < m_byNumber.size() ? m_byNumber[number] : nullptr; }
+  std::size_t count() const { return m_cards.size(); }
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const auto& [id, card] : m_cards) visit(*card);
+  }
+  // Those whose card touches the rectangle, by no order.
+  std::vector<CardItem*> in(const QRectF& rect) const;
+  QRectF bounds() const;  // around all
+  std::size_t revision() const { return m_revision; }  // another whenever a card came, went, moved or became another
+  void restyle();
+  // While a wire is drawn from a pin of `from`, an output or an input: cards show what it may go to, judged when they are painted. Null: no
+  // wire is drawn.
+  void setRules(std::shared_ptr<const WireRules> rules, const std::string& from, bool output);
+
+  int type() const override { return Type; }
+  QRectF boundingRect() const override { return {-1e7, -1e7, 2e7, 2e7}; }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  friend class CardItem;
+  void moved(CardItem& card);    // it stands elsewhere, or is as wide
+  void repaint(const CardItem& card);
+  void paintBlocks(QPainter& painter, std::vector<CardItem*>& cards, double level);
+  const QPixmap& block(const CardItem& card, double level, double ratio);
+
+  std::unordered_map<std::string, std::unique_ptr<CardItem>> m_cards;
+  std::vector<CardItem*> m_byNumber;
+  std::vector<std::size_t> m_free;
+  CardGrid m_grid;
+  std::size_t m_revision = 0;
+  std::shared_ptr<const WireRules> m_rules;
+  std::string m_rulesFrom;
+  bool m_rulesOutput = false;
+  std::size_t m_rulesNumber = 0;  // another with each change of them
+  mutable QRectF m_bounds;
+  mutable std::size_t m_boundsOf = static_cast<std::size_t>(-1);
+  QHash<QString, QPixmap> m_blocks;  // of one level, theme and screen
+  double m_blocksLevel = 0;
+};
+
+}  // namespace loom

@@ -1,0 +1,55 @@
+#pragma once
+// The frame of a group or a repeat that is open: tint, head with chevron, name, count and share, ×N. A folded one is a
+// card (CardItem). It changes nothing: the scene gives it its words, the view moves its members.
+#include <QColor>
+#include <QGraphicsItem>
+#include <QString>
+#include <string>
+
+namespace loom {
+
+// A colour as groups and comments hold it: a curve colour's word, or "#rrggbb"; empty = the usual one.
+QColor tintColour(const QString& name);
+
+struct GroupContent {
+  QString title;
+  QString count;   // "5 layers, 10.4 %"
+  QString repeat;  // "×3"; empty = no repeat
+  QString tint;
+  bool isRepeat = false;
+  int errors = 0;
+
+  bool operator==(const GroupContent&) const = default;
+};
+
+class GroupItem : public QGraphicsItem {
+ public:
+  enum { Type = UserType + 3 };
+  explicit GroupItem(std::string id);
+
+  const std::string& id() const { return m_id; }
+  const GroupContent& content() const { return m_content; }
+  QRectF frame() const { return m_frame; }  // in the scene
+  QRectF head() const { return {m_frame.left(), m_frame.top(), m_frame.width(), kHead}; }
+  QRectF chevron() const { return {m_frame.left() + 6, m_frame.top() + 3, 24, 24}; }
+  QRectF repeatChip() const;  // null without a repeat
+
+  void setContent(GroupContent content, const QRectF& frame, int depth);
+  void setPicked(bool picked);
+  void setHovered(bool hovered);
+  void setDimmed(bool dimmed);
+  void setDropTarget(bool target);  // nodes dropped now go into it
+
+  int type() const override { return Type; }
+  QRectF boundingRect() const override { return m_frame.adjusted(-4, -4, 4, 4); }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  static constexpr double kHead = 30;
+  std::string m_id;
+  GroupContent m_content;
+  QRectF m_frame;
+  bool m_picked = false, m_hovered = false, m_dropTarget = false;
+};
+
+}  // namespace loom

@@ -1,0 +1,153 @@
+// ProjectDocument: groups, repeat frames and comments.
+#include <algorithm>
+
+#include "widgets/document/group_edits.h"
+#include "widgets/document/network_edits.h"
+#include "widgets/document/project_document.h"
+#include "widgets/document/texts.h"
+
+namespace loom {
+
+namespace {
+
+QString titleOf(const Group& group) {
+  return q(group.title.empty() ? group.id : group.title);
+}
+
+}  // namespace
+
+Outcome ProjectDocument::mayRepeat(const std::string& drawing, const std::vector<std::string>& ids) const {
+  const Network* drawn = m_project.drawing(drawing);
+  return drawn == nullptr ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)))
+                          : Outcome{q(whyNotRepeat(*drawn, {ids.begin(), ids.end()}))};
+}
+
+std::string ProjectDocument::makeGroup(const std::string& drawing, const std::vector<std::string>& ids,
+                                       const std::string& title, const Json& repeat) {
+  std::string made;
+  editDrawing(repeat.is_null() ? tr("Group %1").arg(q(title)) : tr("Repeat %1").arg(q(title)), drawing,
+              [&](Network& changed) {
+                made = loom::makeGroup(changed, ids, title);
+                if (Group* group = changed.group(made); group != nullptr && !repeat.is_null()) group->repeat = repeat;
+              });
+  return made;
+}
+
+Outcome ProjectDocument::setGroup(const std::string& drawing, const Group& wanted) {
+  const Network* before = m_project.drawing(drawing);
+  const Group* group = before == nullptr ? nullptr : before->group(wanted.id);
+  if (group == nullptr) return Outcome::refused(tr("There is no group '%1'").arg(q(wanted.id)));
+  if (wanted.repeat != group->repeat && repeats(wanted))
+    if (const std::string why = whyNotRepeat(*before, membersOf(*before, wanted.id)); !why.empty())
+      return Outcome::refused(q(why));
+  if (!isArgumentName(wanted.counter))
+    return Outcome::refused(tr("'%1' is no name of a counter: letters, digits and '_'").arg(q(wanted.counter)));
+  const bool colour = wanted.colour != group->colour, title = wanted.title != group->title;
+  const QString what = title    ? tr("Rename group %1").arg(titleOf(*group))
+                       : colour ? tr("Colour %1").arg(titleOf(*group))
+                                : tr("Set %1").arg(titleOf(*group));
+  editDrawing(
+      what, drawing,
+      [&](Network& changed) {
+        Group& mine = *changed.group(wanted.id);
+        mine.title = wanted.title;
+        mine.colour = wanted.colour;
+        mine.repeat = wanted.repeat == 1 ? Json() : wanted.repeat;
+        mine.counter = wanted.counter;
+      },
+      title || colour ? QString() : QStringLiteral("group %1/%2").arg(q(drawing), q(wanted.id)));
+  return Outcome::done();
+}
+
+Outcome ProjectDocument::setGroupTitle(const std::string& drawing, const std::string& id, const std::string& title) {
+  const Network* before = m_project.drawing(drawing);
+  const Group* group = before == nullptr ? nullptr : before->group(id);
+  if (group == nullptr) return Outcome::refused(tr("There is no group '%1'").arg(q(id)));
+  if (title.empty()) return Outcome::refused(tr("A title cannot be empty"));
+  Group wanted = *group;
+  wanted.title = title;
+  return setGroup(drawing, wanted);
+}
+
+void ProjectDocument::setFolded(const std::string& drawing, const std::string& id, bool folded) {
+  const Network* before = m_project.drawing(drawing);
+  const Group* group = before == nullptr ? nullptr : before->group(id);
+  if (group == nullptr || group->folded == folded) return;
+  editDrawing((folded ? tr("Fold %1") : tr("Open %1")).arg(titleOf(*group)), drawing,
+              [&](Network& changed) { loom::setFolded(changed, id, folded); });
+}
+
+void ProjectDocument::setAllFolded(const std::string& drawing, bool folded) {
+  editDrawing(folded ? tr("Fold all groups") : tr("Open all groups"), drawing, [&](Network& changed) {
+    // The inner ones first when folding, the outer ones first when opening: each sees the places that it would see by
+    // hand.
+    std::vector<std::string> ids;
+    for (const Group& group : changed.groups) ids.push_back(group.id);
+    const auto depth = [&](const std::string& id) {
+      int levels = 0;
+      for (const Group* at = changed.group(id); at != nullptr && levels < 100; at = changed.group(at->parent)) ++levels;
+      return folded ? -levels : levels;
+    };
+    std::stable_sort(ids.begin(), ids.end(),
+                     [&](const std::string& a, const std::string& b) { return depth(a) < depth(b); });
+    for (const std::string& id : ids) loom::setFolded(changed, id, folded);
+  });
+}
+
+void ProjectDocument::dissolveGroups(const std::string& drawing, const std::vector<std::string>& ids) {
+  const Network* before = m_project.drawing(drawing);
+  if (before == nullptr || ids.empty()) return;
+  const Group* first = before->group(ids.front());
+  const QString what = ids.size() == 1 && first != nullptr ? titleOf(*first) : tr("%1 groups").arg(ids.size());
+  editDrawing(tr("Ungroup %1").arg(what), drawing, [&](Network& changed) {
+    for (const std::string& id : ids) dissolveGroup(changed, id);
+  });
+}
+
+void ProjectDocument::moveToGroup(const std::string& drawing, const std::vector<std::string>& ids,
+                                  const std::string& group) {
+  const Network* before = m_project.drawing(drawing);
+  const Group* target = before == nullptr ? nullptr : before->group(group);
+  if (before == nullptr || ids.empty()) return;
+  editDrawing(target == nullptr ? tr("Take out of groups") : tr("Move into %1").arg(titleOf(*target)), drawing,
+              [&](Network& changed) {
+                for (const std::string& id : ids) {
+                  if (Node* node = changed.find(id)) node->group = group;
+                  Group* inner = changed.group(id);
+                  if (inner != nullptr && id != group && !groupsIn(changed, id).contains(group)) inner->parent = group;
+                }
+                dropEmptyGroups(changed);
+              });
+}
+
+std::string ProjectDocument::addComment(const std::string& drawing, const Comment& wanted) {
+  std::string id;
+  editDrawing(tr("Add a comment"), drawing, [&](Network& changed) {
+    Comment comment = wanted;
+    comment.id = id = changed.freeId("comment");
+    changed.comments.push_back(std::move(comment));
+  });
+  return id;
+}
+
+void ProjectDocument::setComment(const std::string& drawing, const Comment& wanted) {
+  editDrawing(tr("Change a comment"), drawing, [&](Network& changed) {
+    if (Comment* comment = changed.comment(wanted.id)) *comment = wanted;
+  });
+}
+
+void ProjectDocument::removeThings(const std::string& drawing, const std::vector<std::string>& nodes,
+                                   const std::vector<std::string>& comments, bool heal) {
+  if (comments.empty()) return removeNodes(drawing, nodes, heal);
+  m_stack.beginMacro(nodes.empty() ? tr("Remove a comment")
+                                   : tr("Remove %1 things").arg(nodes.size() + comments.size()));
+  removeNodes(drawing, nodes, heal);
+  editDrawing(tr("Remove a comment"), drawing, [&](Network& changed) {
+    std::erase_if(changed.comments, [&](const Comment& each) {
+      return std::find(comments.begin(), comments.end(), each.id) != comments.end();
+    });
+  });
+  m_stack.endMacro();
+}
+
+}  // namespace loom

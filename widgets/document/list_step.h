@@ -1,0 +1,92 @@
+#pragma once
+// One step of a list's history, exact in both directions: elements that changed where they stand, that came, or that went.
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace loom {
+
+enum class ListChange { changed, came, went };
+
+template <class T>
+struct ListStep {
+  ListChange kind = ListChange::changed;
+  std::vector<std::size_t> at;   // ascending: where they stand when they are there
+  std::vector<T> before, after;  // changed: one each; came: `after` alone; went: `before` alone
+
+  bool empty() const { return at.empty(); }
+};
+
+template <class T>
+void insertAt(std::vector<T>& list, const std::vector<std::size_t>& at, const std::vector<T>& come) {
+  if (at.empty()) return;
+  if (at.front() == list.size()) {
+    list.insert(list.end(), come.begin(), come.end());
+    return;
+  }
+  const std::size_t old = list.size();
+  list.resize(old + at.size());
+  // From the back, so that every element moves once.
+  std::size_t from = old, next = at.size();
+  for (std::size_t place = list.size(); next > 0; --place) {
+    if (at[next - 1] == place - 1) list[place - 1] = come[--next];
+    else list[place - 1] = std::move(list[--from]);
+  }
+}
+
+template <class T>
+void eraseAt(std::vector<T>& list, const std::vector<std::size_t>& at) {
+  if (at.empty()) return;
+  std::size_t next = 0, kept = at.front();
+  for (std::size_t old = kept; old < list.size(); ++old) {
+    if (next < at.size() && at[next] == old) {
+      ++next;
+      continue;
+    }
+    if (kept != old) list[kept] = std::move(list[old]);
+    ++kept;
+  }
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(kept), list.end());
+}
+
+template <class T>
+void apply(const ListStep<T>& step, std::vector<T>& list, bool forward) {
+  if (step.kind == ListChange::changed) {
+    for (std::size_t i = 0; i < step.at.size(); ++i) list[step.at[i]] = forward ? step.after[i] : step.before[i];
+  } else if ((step.kind == ListChange::came) == forward) {
+    insertAt(list, step.at, step.kind == ListChange::came ? step.after : step.before);
+  } else {
+    eraseAt(list, step.at);
+  }
+}
+
+// `next`, which follows `step` directly, made one with it; both change elements where they stand.
+template <class T>
+void mergeChanged(ListStep<T>& step, ListStep<T> next) {
+  for (std::size_t i = 0; i < next.at.size(); ++i) {
+    const auto found = std::lower_bound(step.at.begin(), step.at.end(), next.at[i]);
+    const auto place = found - step.at.begin();
+    if (found != step.at.end() && *found == next.at[i]) {
+      step.after[static_cast<std::size_t>(place)] = std::move(next.after[i]);
+      continue;
+    }
+    step.at.insert(found, next.at[i]);
+    step.before.insert(step.before.begin() + place, std::move(next.before[i]));
+    step.after.insert(step.after.begin() + place, std::move(next.after[i]));
+  }
+}
+
+// Leaves out what is as it was.
+template <class T>
+void dropUnchanged(ListStep<T>& step) {
+  if (step.kind != ListChange::changed) return;
+  std::vector<std::size_t> same;
+  for (std::size_t i = 0; i < step.at.size(); ++i)
+    if (step.before[i] == step.after[i]) same.push_back(i);
+  eraseAt(step.at, same);
+  eraseAt(step.before, same);
+  eraseAt(step.after, same);
+}
+
+}  // namespace loom
