@@ -1,4 +1,4 @@
-// The IDE. `gradloom [PROJECT] [--page NAME] [--theme light|dark] [--train]`; with a verb of launcher/door there is no window.
+// The IDE. `gradloom [PROJECT] [--page NAME] [--theme light|dark] [--train]`; with a verb of launcher/door, or `export`, there is no window.
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
@@ -9,12 +9,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "app/export_verb.h"
 #include "app/main_window.h"
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
@@ -112,6 +114,7 @@ int main(int argc, char** argv) {
   // a step of a followed run.
   mallopt(M_ARENA_MAX, 1);
 #endif
+  if (argc > 1 && std::string_view(argv[1]) == "export") return loom::runExport(argc, argv);
   if (argc > 1 && loom::isDoorVerb(QString::fromLocal8Bit(argv[1]))) return atTheDoor(argc, argv);
   CommandLine line;
   answerInTheTerminal(argc, argv, line.parser);

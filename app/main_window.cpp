@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "app/host_checks.h"
+#include "app/project_import.h"
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "app/shell/actions.h"
@@ -37,7 +38,7 @@ constexpr int kRunsMs = 100;    // how often the bars follow a live run
 
 }  // namespace
 
-MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMenu(new QMenu(this)) {
+MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMenu(new QMenu(this)), m_commands(new Commands(this)) {
   setWindowTitle("Gradloom");
   setWindowIcon(applicationIcon());
   setMinimumSize(1024, 700);
@@ -47,9 +48,18 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
   context.notify = [this](const Notice& notice) { this->notify(notice); };
   context.openProject = [this](const QString& path) { openProject(path); };
   context.train = [this] { train(); };
+  context.commands = m_commands;
 
   buildLayout();
-  m_actions = std::make_unique<Actions>(*this);
+  m_commands->setChangedKeys(workspace.preferences().changedKeys());
+  connect(m_commands, &Commands::keysChanged, this, [this] { m_workspace.preferences().setChangedKeys(m_commands->changedKeys()); });
+  // A page's commands are there once the page is; a recorded list may name one that nobody has looked at.
+  m_commands->setReach([this](const QString& scope) {
+    showPage(scope.section('/', 0, 0));
+    return m_current == scope.section('/', 0, 0);
+  });
+  m_actions = std::make_unique<Actions>(*this, *m_commands);
+  connectImport();
   connect(m_mainMenu, &QMenu::aboutToShow, this, [this] {
     m_actions->refresh();
     m_actions->fillMenu(*m_mainMenu);
@@ -354,6 +364,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
   for (const QUrl& url : event->mimeData()->urls()) {
     const QFileInfo file(url.toLocalFile());
     if (file.suffix() == "loom") openProject(file.filePath());
+    else if (ProjectImport::takes(file.filePath()) || ProjectImport::holdsWeights(file.filePath())) importProject(file.filePath());
     else if (file.isDir() && (QFileInfo::exists(file.filePath() + "/events.jsonl") || QFileInfo::exists(file.filePath() + "/run.json")))
       openRunFolder(file.filePath());
     else others << url;

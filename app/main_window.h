@@ -18,12 +18,14 @@ class QStackedWidget;
 namespace loom {
 
 class Actions;
+class Commands;
 class HostQuestions;
 class Popover;
 class NoticeArea;
 struct PageEntry;
 class ProblemsPanel;
 class Rail;
+class ProjectImport;
 class SearchPanel;
 class Splitter;
 class StatusStrip;
@@ -55,6 +57,11 @@ class MainWindow : public QMainWindow {
   void trainSeeds();
   void stopAfterEpoch();
   void stopNow();
+  void importDialog();
+  void importProject(const QString& file);     // what an importer takes, or weights for the open project
+  void exportDialog();                         // the trained run, or the project as it would begin, for another tool
+  void exportDrawingDialog();
+  void exportDrawing(const QString& file);     // of the network in front
   void openRunFolder(const QString& folder);
   void openRunFolderDialog();
   void undo();
@@ -66,6 +73,10 @@ class MainWindow : public QMainWindow {
   void showPreferences();
   void help();            // F1: of the page's thing that has the keyboard, else the shortcuts
   void showShortcuts();
+  void showKeys();         // every command with its keys, to change them
+  void recordCommands();   // begins; the second time ends it and asks where the list is to be kept
+  void replayCommandsDialog();
+  void replayCommands(const QString& file);
   void resetLayout();
   QSize usualSize() const;  // of a window that was never sized by hand: as large as the screen allows
   void offerUnsaved();     // work of a session that ended without a word: asked once, at the start
@@ -79,6 +90,7 @@ class MainWindow : public QMainWindow {
   NoticeArea& notice() const { return *m_notice; }
   bool noticeUndoes() const;  // what was done last is undone by the notice that shows
   Actions& actions() const { return *m_actions; }
+  Commands& commands() const { return *m_commands; }
   bool settled() const;   // nothing is being laid out or computed: a picture may be taken
 
   // Saves and keeps what is to be remembered. False where a person must decide first.
@@ -108,6 +120,9 @@ class MainWindow : public QMainWindow {
   void tellForeignChange();  // another program has written the project's file
   void tellCopy(const QString& original, bool made);
   void tellKept(const QString& path);
+  void connectImport();
+  void showImport(const QString& file, const std::shared_ptr<const Imported>& imported);
+  void exportTo(const QString& file);
   void buildTrainMenu();
   void buildProjectMenu();
   void openHostCard();
@@ -127,6 +142,9 @@ class MainWindow : public QMainWindow {
   NoticeArea* m_notice;
   SearchPanel* m_search;
   QPointer<Popover> m_card;
+  ProjectImport* m_import = nullptr;
+  QMetaObject::Connection m_importReport;  // ends what is said of an import with its project
+  Commands* m_commands;
   std::unique_ptr<Actions> m_actions;
   QHash<QString, Page*> m_pages;
   QString m_current;

@@ -1,8 +1,11 @@
 // What the window does when it is told to: commands of the menu, of keys, of the search.
 #include <QFileDialog>
+#include <QFile>
 #include <QFileInfo>
+#include <QJsonDocument>
 #include <QLabel>
 #include <QMenu>
+#include <QSaveFile>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -13,6 +16,7 @@
 #include "app/shell/actions.h"
 #include "app/shell/host_button.h"
 #include "app/shell/host_card.h"
+#include "app/shell/keys_card.h"
 #include "app/shell/preferences_card.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/rail.h"
@@ -132,8 +136,53 @@ void MainWindow::showPreferences() {
 void MainWindow::showShortcuts() {
   delete m_card;
   Page* const now = page(m_current);
-  m_card = new ShortcutsCard(m_actions->entries(), now, this);
+  m_card = new ShortcutsCard(*m_commands, now, this);
   m_card->openAt(m_rail->helpButton());
+}
+
+void MainWindow::showKeys() {
+  delete m_card;
+  // Commands of pages that nobody has looked at yet are there once the page is.
+  for (const PageEntry& entry : pageTable())
+    if (!page(QString::fromLatin1(entry.id)) && (!entry.needsProject || m_workspace.document())) makePage(entry);
+  m_card = new KeysCard(*m_commands, this);
+  m_card->openAt(m_rail->helpButton());
+}
+
+void MainWindow::recordCommands() {
+  if (!m_commands->isRecording()) {
+    m_commands->startRecording();
+    notify({tr("Commands are recorded from now on."), tr("Stop"), [this] { recordCommands(); }});
+    return;
+  }
+  QJsonArray list = m_commands->stopRecording();
+  // The last one is the command that ended it.
+  if (!list.isEmpty() && list.last().toObject()["run"] == "record") list.removeLast();
+  if (list.isEmpty()) return notify({tr("Nothing was recorded."), {}, {}});
+  const QString file = QFileDialog::getSaveFileName(this, tr("Keep the recorded commands"), tr("commands.json"), tr("Recorded commands (*.json)"));
+  if (file.isEmpty()) return;
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(list).toJson()) < 0 || !out.commit())
+    return reportError("replay", tr("“%1” cannot be written: %2").arg(QFileInfo(file).fileName(), out.errorString()));
+  notify({tr("%n command(s) recorded", nullptr, static_cast<int>(list.size())), tr("Replay"), [this, file] { replayCommands(file); }});
+}
+
+void MainWindow::replayCommandsDialog() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Replay commands"), {}, tr("Recorded commands (*.json)"));
+  if (!file.isEmpty()) replayCommands(file);
+}
+
+void MainWindow::replayCommands(const QString& file) {
+  const QString name = QFileInfo(file).fileName();
+  QFile in(file);
+  if (!in.open(QIODevice::ReadOnly)) return reportError("replay", tr("“%1” cannot be read: %2").arg(name, in.errorString()));
+  QJsonParseError fault;
+  const QJsonDocument list = QJsonDocument::fromJson(in.readAll(), &fault);
+  if (!list.isArray())
+    return reportError("replay", tr("“%1” is no list of commands: %2").arg(name, fault.error == QJsonParseError::NoError ? tr("it begins with no “[”") : fault.errorString()));
+  m_messages->hide("replay");
+  if (const QString reason = m_commands->replay(list.array()); !reason.isEmpty()) reportError("replay", QStringLiteral("“%1”: %2").arg(name, reason));
+  else notify({tr("%n command(s) replayed", nullptr, static_cast<int>(list.array().size())), {}, {}});
 }
 
 void MainWindow::help() {
@@ -184,6 +233,8 @@ void MainWindow::buildProjectMenu() {
     menu.clear();
     m_actions->refresh();
     for (const char* id : {"new", "open", "save", "save-as"}) menu.addAction(m_actions->find(id));
+    menu.addSeparator();
+    for (const char* id : {"import", "export", "export-drawing"}) menu.addAction(m_actions->find(id));
     menu.addSeparator();
     menu.addAction(m_actions->find("open-run"));
     menu.addAction(m_actions->find("page-start"));

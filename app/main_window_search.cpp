@@ -42,8 +42,8 @@ QList<SearchHit> MainWindow::find(const QString& query) {
     return SearchHit{group, action->text(), action->shortcut().toString(QKeySequence::NativeText), action->icon(), [action] { action->trigger(); }};
   };
   m_actions->refresh();
-  for (const Actions::Entry& each : m_actions->entries())
-    if (each.action->isEnabled()) consider(command(tr("Commands"), each.action));
+  for (QAction* action : m_commands->ofScope({}))
+    if (action->isEnabled()) consider(command(tr("Commands"), action));
   if (Page* const now = page(m_current))
     for (QAction* action : now->pageActions())
       if (action->isEnabled()) consider(command(tr("This page"), action));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/network/analysis.h"
+#include "widgets/controls/commands.h"
 
 namespace loom {
 
@@ -83,6 +84,7 @@ struct AppContext {
   Models* models = nullptr;        // where the weights of a run are
   RunMetrics* runMetrics = nullptr;
   Theme* theme = nullptr;
+  Commands* commands = nullptr;    // of the window; never null for a page
   Preferences* preferences = nullptr;
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
   Workspace* workspace = nullptr;              // for pages about runs
@@ -103,9 +105,8 @@ class Page : public QWidget {
   virtual void deactivated() {}
   // Leads to the thing; false where it is not here any more.
   virtual bool show(const Place&) { return false; }
-  // For the menu, Ctrl+K and the list of shortcuts; they carry texts and shortcuts. The window adds them to itself while
-  // the page is in front, so a shortcut may be used by several pages.
-  virtual QList<QAction*> pageActions() const { return {}; }
+  // For the menu and Ctrl+K. The window adds them to itself while the page is in front, so keys may be used by several pages.
+  const QList<QAction*>& pageActions() const { return m_actions; }
   virtual QList<SearchHit> search(const QString& /*query*/) { return {}; }
   // Files dropped anywhere on the window that are no project and no run folder; true = taken.
   virtual bool filesDropped(const QList<QUrl>&) { return false; }
@@ -130,6 +131,21 @@ class Page : public QWidget {
 
   AppContext& context() const { return m_context; }
 
+ protected:
+  // A command of this page: "network.arrange" holds while the page "network" is in front.
+  template <class Run>
+  QAction* addCommand(const char* id, const QString& text, const QString& keys, Run run, const char* icon = "") {
+    const QString name = QString::fromLatin1(id);
+    m_actions << m_context.commands->add({.id = name,
+                                          .group = tr("This page"),
+                                          .text = text,
+                                          .keys = keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{QKeySequence(keys)},
+                                          .scope = name.section('.', 0, 0),
+                                          .icon = QString::fromLatin1(icon)},
+                                         this, std::move(run));
+    return m_actions.last();
+  }
+
  Q_SIGNALS:
   // Words of the page for the status bar ("3 nodes selected").
   void statusChanged(const QString& text);
@@ -139,6 +155,7 @@ class Page : public QWidget {
 
  private:
   AppContext& m_context;
+  QList<QAction*> m_actions;
 };
 
 }  // namespace loom

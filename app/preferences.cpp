@@ -1,6 +1,7 @@
 #include "app/preferences.h"
 
 #include <QCryptographicHash>
+#include <QJsonArray>
 #include <QJsonDocument>
 
 namespace loom {
@@ -41,6 +42,22 @@ bool Preferences::wheelZooms() const { return m_settings.value("canvas/wheel_zoo
 void Preferences::setWheelZooms(bool zooms) {
   m_settings.setValue("canvas/wheel_zooms", zooms);
   Q_EMIT changed();
+}
+
+QHash<QString, QStringList> Preferences::changedKeys() const {
+  QHash<QString, QStringList> changed;
+  const QJsonObject all = QJsonDocument::fromJson(m_settings.value("keys").toByteArray()).object();
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    QStringList& keys = changed[each.key()];
+    for (const QJsonValue& key : each->toArray()) keys << key.toString();
+  }
+  return changed;
+}
+
+void Preferences::setChangedKeys(const QHash<QString, QStringList>& changed) {
+  QJsonObject all;
+  for (auto each = changed.begin(); each != changed.end(); ++each) all.insert(each.key(), QJsonArray::fromStringList(*each));
+  m_settings.setValue("keys", QJsonDocument(all).toJson(QJsonDocument::Compact));
 }
 
 QList<RecentProject> Preferences::recentProjects() const {

@@ -2,6 +2,7 @@
 // What a person chose and what the program remembers: the look, recent projects, and how each project's window stood. One INI
 // file; written when it changes.
 #include <QDateTime>
+#include <QHash>
 #include <QJsonObject>
 #include <QObject>
 #include <QRect>
@@ -31,6 +32,10 @@ class Preferences : public QObject {
   void setReducedMotion(bool reduced);
   bool wheelZooms() const;         // on the canvas; false: the wheel scrolls, Ctrl+wheel zooms
   void setWheelZooms(bool zooms);
+
+  // Keys that are not the usual ones: id of the command, portable texts.
+  QHash<QString, QStringList> changedKeys() const;
+  void setChangedKeys(const QHash<QString, QStringList>& changed);
 
   QList<RecentProject> recentProjects() const;  // newest first
   void addRecentProject(const QString& path);

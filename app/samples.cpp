@@ -44,7 +44,7 @@ QString summaryOf(const QString& path) {
 QList<Sample> samples() {
   // A learner's way; what is not named here follows by name.
   static const QStringList kOrder{"digits", "logistic", "logistic_regression", "binary", "binary_classifier", "regression",
-                                  "tabular_regression", "autoencoder", "residual", "residual_network"};
+                                  "tabular_regression", "autoencoder", "residual", "residual_network", "unet", "transformer", "resnet_50", "resnet_152"};
   QList<Sample> found;
   const QDir folder(samplesFolder());
   if (folder.path().isEmpty() || !folder.exists()) return found;

@@ -30,11 +30,12 @@ const std::vector<SettingSection>& settingSections() {
     std::vector<SettingSection> all = {
         {"Length", {"epochs", "max_steps"}},
         {"Large batch", {"batch", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
+        {"First weights", {"start_from", "start_from_parameters"}},
         {"Regularisation", {"clip_norm"}},
         {"Data and shuffle", {"shuffle", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
-        {"Precision and memory", {"precision", "memory_budget"}},
+        {"Precision and memory", {"precision", "tf32", "memory_budget"}},
         {"Communication", {"wire", "fusion", "virtual_ranks"}},
         {"Reproducibility", {"seed", "deterministic", "threads"}},
         {"Further", {}},  // what stands in none of these

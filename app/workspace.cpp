@@ -18,6 +18,7 @@
 #include "app/run_metrics.h"
 #include "app/run_scan.h"
 #include "app/samples.h"
+#include "engine/run/safetensors.h"
 #include "launcher/local_process.h"
 #include "launcher/orders.h"
 #include "launcher/remote/engine_installer.h"
@@ -65,6 +66,7 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   m_context.preferences = &preferences;
   m_context.workspace = this;
   m_sshConfig = options.line.sshConfig;
+  m_dataFolder = options.dataFolder;
   connect(m_launcher.get(), &Launcher::hostChanged, this, [this](const QString& id) { m_runHosts->forget(id); });
   connect(m_hosts.get(), &HostStore::hostChanged, this, &Workspace::hostChosen);
   connect(m_hosts.get(), &HostStore::hostAdded, this, &Workspace::hostChosen);
@@ -234,6 +236,30 @@ Outcome Workspace::newProject() {
   if (const Outcome left = closeProject(); !left) return left;
   auto document = std::make_unique<ProjectDocument>();
   document->newProject();
+  adopt(std::move(document));
+  return Outcome::done();
+}
+
+Outcome Workspace::openImported(const Imported& imported, const QString& name) {
+  Project project = imported.project;
+  if (!imported.weights.empty()) {
+    // Never over another's, which a project that was imported before begins with.
+    const QString folder = m_dataFolder + "/imported", stem = folder + '/' + name;
+    QDir().mkpath(folder);
+    QString file = stem + ".safetensors";
+    for (int number = 2; QFileInfo::exists(file); ++number) file = QStringLiteral("%1-%2.safetensors").arg(stem).arg(number);
+    try {
+      std::vector<TensorFile::Tensor> tensors;
+      for (const ImportedWeight& weight : imported.weights) tensors.push_back({weight.name, weight.shape, weight.values});
+      TensorFile::write(file.toStdString(), tensors, {{"format", "pt"}});
+    } catch (const Error& error) {
+      return Outcome::refused(QString::fromUtf8(error.what()));
+    }
+    project.training.settings["start_from"] = file.toStdString();
+  }
+  if (const Outcome left = closeProject(); !left) return left;
+  auto document = std::make_unique<ProjectDocument>();
+  document->takeOver(std::move(project), name);
   adopt(std::move(document));
   return Outcome::done();
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/page.h"
+#include "engine/exchange/importer.h"
 #include "launcher/folder_lock.h"
 #include "launcher/launcher.h"
 #include "launcher/remote/host_line.h"
@@ -58,6 +59,8 @@ class Workspace : public QObject {
   enum class Copy { known, fresh };
   Outcome openProject(const QString& path, Copy copy = Copy::known);
   Outcome newProject();
+  // What an importer made of a file, as unsaved work under its name. Weights are kept in the data folder until then.
+  Outcome openImported(const Imported& imported, const QString& name);
   // Work of a session that ended without a word and was never saved.
   Outcome openUnsaved(const Orphan& orphan);
   // Saves what is open, under a name of its own if it never had one.
@@ -129,6 +132,7 @@ class Workspace : public QObject {
   AppContext m_context;
   QString m_currentRun;
   QString m_sshConfig;
+  QString m_dataFolder;
   QString m_host;    // chosen for the open project
   int m_ranks = 0;   // 0 = all that the host offers
 };

@@ -17,7 +17,7 @@ Page* make(AppContext& context, QWidget* parent) {
 }
 
 constexpr PageEntry kPages[] = {
-    {"start", QT_TRANSLATE_NOOP("pages", "Start"), "start", "Ctrl+Shift+O", false, false, false, &make<StartPage>},
+    {"start", QT_TRANSLATE_NOOP("pages", "Start"), "start", "Ctrl+0", false, false, false, &make<StartPage>},
     {"network", QT_TRANSLATE_NOOP("pages", "Network"), "network", "Ctrl+1", true, true, true, &make<NetworkPage>},
     {"data", QT_TRANSLATE_NOOP("pages", "Data"), "data", "Ctrl+2", true, true, false, &make<DataPage>},
     {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, true, &make<SettingsPage>},

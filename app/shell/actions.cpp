@@ -7,20 +7,25 @@
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "app/workspace.h"
-#include "widgets/theme/icon.h"
+#include "widgets/controls/commands.h"
 
 namespace loom {
 
-Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
+Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_window(window), m_commands(commands) {
   using Keys = QList<QKeySequence>;
   const auto key = [](const char* text) { return Keys{QKeySequence(QString::fromLatin1(text))}; };
   add(tr("Project"), "new", tr("New network"), key("Ctrl+N"), [&window] { window.newProject(); }, "plus");
   add(tr("Project"), "open", tr("Open..."), key("Ctrl+O"), [&window] { window.openDialog(); }, "folder");
   add(tr("Project"), "save", tr("Save"), key("Ctrl+S"), [&window] { window.save(); }, "save");
   add(tr("Project"), "save-as", tr("Save as..."), key("Ctrl+Shift+S"), [&window] { window.saveAsDialog(); });
+  add(tr("Project"), "import", tr("Import..."), {}, [&window] { window.importDialog(); }, "import");
+  add(tr("Project"), "export", tr("Export for another tool..."), {}, [&window] { window.exportDialog(); }, "export");
+  add(tr("Project"), "export-drawing", tr("Export the drawing..."), {}, [&window] { window.exportDrawingDialog(); }, "image");
   add(tr("Project"), "open-run", tr("Open run folder..."), {}, [&window] { window.openRunFolderDialog(); }, "import");
   add(tr("Edit"), "undo", tr("Undo"), key("Ctrl+Z"), [&window] { window.undo(); }, "undo");
   add(tr("Edit"), "redo", tr("Redo"), Keys{QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")}, [&window] { window.redo(); }, "redo");
+  add(tr("Edit"), "record", tr("Record commands"), {}, [&window] { window.recordCommands(); });
+  add(tr("Edit"), "replay", tr("Replay commands..."), {}, [&window] { window.replayCommandsDialog(); });
   add(tr("Train"), "train", tr("Train"), Keys{QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")}, [&window] { window.train(); }, "play");
   add(tr("Train"), "resume", tr("Resume last"), {}, [&window] { window.resumeLast(); }, "resume");
   add(tr("Train"), "seeds", tr("Four more seeds"), {}, [&window] { window.trainSeeds(); }, "shuffle");
@@ -29,7 +34,6 @@ Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
   for (const PageEntry& page : pageTable()) {
     const QString id = QString::fromLatin1(page.id);
     QAction* const action = add(tr("Go"), "page-" + id, tr(page.name), key(page.shortcut), [&window, id] { window.showPage(id); }, page.icon);
-    // The network's outline has the same keys; it stands in front there.
     action->setProperty("needsProject", page.needsProject);
   }
   add(tr("Go"), "search", tr("Search"), key("Ctrl+K"), [&window] { window.focusSearch(); }, "search");
@@ -50,29 +54,27 @@ Actions::Actions(MainWindow& window) : QObject(&window), m_window(window) {
   add(tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
   add(tr("Help"), "help", tr("Help"), key("F1"), [&window] { window.help(); });
   add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
+  add(tr("Help"), "keys", tr("Change keys..."), {}, [&window] { window.showKeys(); });
   add(tr("Help"), "quit", tr("Quit"), key("Ctrl+Q"), [&window] { window.close(); });
   refresh();
 }
 
 QAction* Actions::add(const QString& group, const QString& id, const QString& text, const QList<QKeySequence>& keys,
                       const std::function<void()>& act, const QString& iconName) {
-  auto* action = new QAction(text, this);
-  action->setObjectName(id);
-  action->setShortcuts(keys);
-  if (!iconName.isEmpty()) action->setIcon(icon(iconName));
-  connect(action, &QAction::triggered, this, act);
+  QAction* const action = m_commands.add({.id = id, .group = group, .text = text, .keys = keys, .scope = {}, .icon = iconName}, this, act);
   m_window.addAction(action);
-  m_entries << Entry{group, action};
-  m_byId.insert(id, action);
   return action;
 }
+
+QAction* Actions::find(const QString& id) const { return m_commands.find(id); }
 
 void Actions::fillMenu(QMenu& menu) const {
   menu.clear();
   QHash<QString, QMenu*> groups;
-  for (const Entry& each : m_entries) {
-    if (!groups.contains(each.group)) groups.insert(each.group, menu.addMenu(each.group));
-    groups[each.group]->addAction(each.action);
+  for (QAction* action : m_commands.ofScope({})) {
+    const QString group = m_commands.spec(Commands::idOf(*action)).group;
+    if (!groups.contains(group)) groups.insert(group, menu.addMenu(group));
+    groups[group]->addAction(action);
   }
   if (Page* const page = m_window.page(m_window.currentPage()); page && !page->pageActions().isEmpty()) {
     QMenu* const own = menu.addMenu(tr("This page"));
@@ -82,20 +84,21 @@ void Actions::fillMenu(QMenu& menu) const {
 
 void Actions::refresh() {
   ProjectDocument* const document = m_window.workspace().document();
-  for (const char* id : {"save", "save-as", "train", "resume", "seeds", "reset-layout"}) m_byId[id]->setEnabled(document);
+  for (const char* id : {"save", "save-as", "export", "export-drawing", "train", "resume", "seeds", "reset-layout"}) find(id)->setEnabled(document);
   QUndoStack* const stack = document ? &document->undoStack() : nullptr;
-  m_byId["undo"]->setEnabled(m_window.noticeUndoes() || (stack && stack->canUndo()));
-  m_byId["redo"]->setEnabled(stack && stack->canRedo());
-  m_byId["undo"]->setText(stack && stack->canUndo() ? tr("Undo %1").arg(stack->undoText()) : tr("Undo"));
-  m_byId["redo"]->setText(stack && stack->canRedo() ? tr("Redo %1").arg(stack->redoText()) : tr("Redo"));
+  find("undo")->setEnabled(m_window.noticeUndoes() || (stack && stack->canUndo()));
+  find("redo")->setEnabled(stack && stack->canRedo());
+  find("undo")->setText(stack && stack->canUndo() ? tr("Undo %1").arg(stack->undoText()) : tr("Undo"));
+  find("redo")->setText(stack && stack->canRedo() ? tr("Redo %1").arg(stack->redoText()) : tr("Redo"));
   const RunRecord* const live = m_window.workspace().liveRun();
-  m_byId["stop-after-epoch"]->setEnabled(live && Launcher::may(live->state, RunAction::stopAfterEpoch));
-  m_byId["stop"]->setEnabled(live && Launcher::may(live->state, RunAction::stop));
+  find("stop-after-epoch")->setEnabled(live && Launcher::may(live->state, RunAction::stopAfterEpoch));
+  find("stop")->setEnabled(live && Launcher::may(live->state, RunAction::stop));
   const Page* const page = m_window.page(m_window.currentPage());
   const RunRecord* const chosen = page ? m_window.workspace().store().find(page->chosenRun()) : nullptr;
-  m_byId["seeds"]->setText(chosen ? tr("Four more seeds of %1").arg(chosen->name) : tr("Four more seeds"));
-  for (const Entry& each : m_entries)
-    if (each.action->property("needsProject").toBool()) each.action->setEnabled(document);
+  find("seeds")->setText(chosen ? tr("Four more seeds of %1").arg(chosen->name) : tr("Four more seeds"));
+  for (QAction* action : m_commands.ofScope({}))
+    if (action->property("needsProject").toBool()) action->setEnabled(document);
+  find("record")->setText(m_commands.isRecording() ? tr("Stop recording...") : tr("Record commands"));
 }
 
 }  // namespace loom

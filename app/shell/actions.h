@@ -1,28 +1,23 @@
 #pragma once
-// Every command of the window with its shortcut: one list for the main menu, Ctrl+K and the list of shortcuts.
+// The commands of the window as a whole, in the registry (widgets/controls/commands.h), and what is possible now.
 #include <QAction>
-#include <QHash>
 #include <QObject>
 
 class QMenu;
 
 namespace loom {
 
+class Commands;
 class MainWindow;
 
 class Actions : public QObject {
   Q_OBJECT
 
  public:
-  explicit Actions(MainWindow& window);
+  Actions(MainWindow& window, Commands& commands);
 
-  struct Entry {
-    QString group;   // "Project", "Edit", "Train", "Go", "View", "Help"
-    QAction* action;
-  };
-  const QList<Entry>& entries() const { return m_entries; }
-  QAction* find(const QString& id) const { return m_byId.value(id); }
-  void fillMenu(QMenu& menu) const;
+  QAction* find(const QString& id) const;
+  void fillMenu(QMenu& menu) const;  // those of the window and of the page in front
   void refresh();  // what is possible now
 
  private:
@@ -30,8 +25,7 @@ class Actions : public QObject {
                const std::function<void()>& act, const QString& iconName = {});
 
   MainWindow& m_window;
-  QList<Entry> m_entries;
-  QHash<QString, QAction*> m_byId;
+  Commands& m_commands;
 };
 
 }  // namespace loom

@@ -18,18 +18,12 @@ struct Line {
   KeyHint hint;
 };
 
-Line lineOf(const QString& group, const QAction& action) {
-  QStringList keys;
-  for (const QKeySequence& key : action.shortcuts()) keys << key.toString(QKeySequence::NativeText);
-  return {group, {keys.join(ShortcutsCard::tr(" or ")), action.text()}};
-}
-
 // All lines in at most so many columns.
 QWidget* sheetOf(const QList<Line>& all, int most) {
   auto* sheet = new QWidget;
   auto* columns = new QHBoxLayout(sheet);
   columns->setContentsMargins(0, 0, 0, 0);
-  columns->setSpacing(36);
+  columns->setSpacing(12);
   QGridLayout* grid = nullptr;
   QString group;
   // Every group's head is a line too, and the columns are about equally long; a group may go on in the next, but no head ends one.
@@ -40,8 +34,8 @@ QWidget* sheetOf(const QList<Line>& all, int most) {
   for (const Line& each : all) {
     if (!grid || row >= longest || (each.group != group && row >= longest - 2)) {
       grid = new QGridLayout;
-      grid->setHorizontalSpacing(20);
-      grid->setVerticalSpacing(5);
+      grid->setHorizontalSpacing(10);
+      grid->setVerticalSpacing(0);
       auto* column = new QVBoxLayout;
       column->addLayout(grid);
       column->addStretch();
@@ -64,17 +58,19 @@ QWidget* sheetOf(const QList<Line>& all, int most) {
 
 }  // namespace
 
-ShortcutsCard::ShortcutsCard(const QList<Actions::Entry>& entries, const Page* page, QWidget* window) : Popover(window) {
+ShortcutsCard::ShortcutsCard(const Commands& commands, const Page* page, QWidget* window) : Popover(window) {
   setObjectName("shortcuts");
   setTitle(tr("All shortcuts"));
   QList<Line> all;
+  const auto add = [&](const QList<QAction*>& actions) {
+    for (const QAction* action : actions)
+      if (const QString keys = keysText(*action); !keys.isEmpty()) all << Line{commands.spec(Commands::idOf(*action)).group, {keys, action->text()}};
+  };
   if (page) {
-    for (const QAction* action : page->pageActions())
-      if (!action->shortcut().isEmpty()) all << lineOf(tr("This page"), *action);
+    add(page->pageActions());
     for (const KeyHint& hint : page->keyHints()) all << Line{tr("This page"), hint};
   }
-  for (const Actions::Entry& each : entries)
-    if (!each.action->shortcut().isEmpty()) all << lineOf(each.group, *each.action);
+  add(commands.ofScope({}));
   for (int columns = kMostColumns; columns > 0; --columns) {
     auto* const sheet = sheetOf(all, columns);
     contentLayout()->addWidget(sheet);

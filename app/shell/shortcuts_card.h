@@ -1,7 +1,6 @@
 #pragma once
 // Every command that has a shortcut, those of the page in front first.
 #include "app/page.h"
-#include "app/shell/actions.h"
 #include "widgets/controls/popover.h"
 
 namespace loom {
@@ -10,7 +9,7 @@ class ShortcutsCard : public Popover {
   Q_OBJECT
 
  public:
-  ShortcutsCard(const QList<Actions::Entry>& entries, const Page* page, QWidget* window);  // `page` may be null
+  ShortcutsCard(const Commands& commands, const Page* page, QWidget* window);  // `page` may be null
 };
 
 }  // namespace loom

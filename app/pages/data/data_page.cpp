@@ -121,15 +121,9 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
 DataPage::~DataPage() = default;
 
 void DataPage::makeActions() {
-  const auto action = [this](const QString& text, const QKeySequence& key, auto work) {
-    auto* made = new QAction(text, this);
-    made->setShortcut(key);
-    connect(made, &QAction::triggered, this, work);
-    m_actions += made;
-  };
-  action(QStringLiteral("Check all data"), QKeySequence(QStringLiteral("Ctrl+R")), [this] { m_session->checkAgain(), showDoctor(); });
-  action(QStringLiteral("Next finding"), QKeySequence(QStringLiteral("Alt+Down")), [this] { m_findings->selectNext(1); });
-  action(QStringLiteral("Previous finding"), QKeySequence(QStringLiteral("Alt+Up")), [this] { m_findings->selectNext(-1); });
+  addCommand("data.check", tr("Check all data"), "Ctrl+R", [this] { m_session->checkAgain(), showDoctor(); });
+  addCommand("data.next-finding", tr("Next finding"), "Alt+Down", [this] { m_findings->selectNext(1); });
+  addCommand("data.previous-finding", tr("Previous finding"), "Alt+Up", [this] { m_findings->selectNext(-1); });
 }
 
 std::string DataPage::currentName() const { return m_tabs->currentIndex() < 0 ? std::string() : m_tabs->tabData(m_tabs->currentIndex()).toString().toStdString(); }

@@ -40,7 +40,6 @@ class DataPage : public Page {
 
   void activated() override;
   bool show(const Place& place) override;
-  QList<QAction*> pageActions() const override { return m_actions; }
   bool filesDropped(const QList<QUrl>& urls) override;
   QList<QWidget*> areas() const override;
   QJsonObject saveLayout() const override;
@@ -99,7 +98,6 @@ class DataPage : public Page {
   SamplesView* m_samples;
   FindingsList* m_findings;
   PreparationPanel* m_preparation;
-  QList<QAction*> m_actions;
 };
 
 }  // namespace loom

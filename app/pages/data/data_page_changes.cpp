@@ -93,13 +93,14 @@ void DataPage::splitOff(const HoldOut& how) {
   kept.extra = held.extra;
   hold(kept.extra, how, "rest");
   hold(held.extra, how, "held");
-  document.edit(QStringLiteral("split off validation"), [kept, held](Project& changed) {
-    for (DatasetSpec& spec : changed.datasets)
+  document.edit(QStringLiteral("split off validation"), [kept, held](ProjectEdit& edit) {
+    std::vector<DatasetSpec>& datasets = edit.datasets();
+    for (DatasetSpec& spec : datasets)
       if (spec.name == kept.name) spec = kept;
-    const auto known = std::find_if(changed.datasets.begin(), changed.datasets.end(), [&](const DatasetSpec& spec) { return spec.name == held.name; });
-    if (known == changed.datasets.end()) changed.datasets.push_back(held);
+    const auto known = std::find_if(datasets.begin(), datasets.end(), [&](const DatasetSpec& spec) { return spec.name == held.name; });
+    if (known == datasets.end()) datasets.push_back(held);
     else *known = held;
-    changed.training.validation = held.name;
+    edit.training().validation = held.name;
   });
   context().notify({QStringLiteral("%1 % of the rows are the validation set").arg(100 * how.share, 0, 'g', 4), QStringLiteral("Undo"), undoOf(document)});
 }
@@ -163,8 +164,8 @@ void DataPage::mend(const Repair& repair) {
     const std::string csv = relativeToProject(path);
     m_error->hide();
     // Both parts of a split file go over to the copy.
-    document.edit(QStringLiteral("use the mended copy"), [before, csv](Project& project) {
-      for (DatasetSpec& spec : project.datasets)
+    document.edit(QStringLiteral("use the mended copy"), [before, csv](ProjectEdit& edit) {
+      for (DatasetSpec& spec : edit.datasets())
         if (spec.csv == before) spec.csv = csv;
     });
     context().notify({repaired.skipped > 0 ? QStringLiteral("%1 left out in %2; the file itself stays").arg(counted(repaired.skipped, QStringLiteral("rows")), QFileInfo(path).fileName())

@@ -24,6 +24,8 @@
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
 #include "engine/data/loader.h"
+#include "engine/network/dataset_rows.h"
+#include "engine/network/flatten.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
@@ -107,6 +109,7 @@ QWidget* DataPage::makeBody() {
   auto* waiting = new QWidget;
   auto* waitingLayout = new QVBoxLayout(waiting);
   m_status = makeLabel("hint");
+  m_status->setObjectName("data-status");
   m_status->setAlignment(Qt::AlignCenter);
   m_progress = new QProgressBar;
   m_progress->setTextVisible(false);
@@ -178,8 +181,11 @@ void DataPage::showState() {
   const bool asText = state == DatasetSession::State::failed && m_model->rowCount() > 0;
   m_centre->setCurrentIndex((state == DatasetSession::State::ready || asText) && !importing ? 0 : 1);
   m_progress->setVisible(state == DatasetSession::State::opening || importing);
-  if (state == DatasetSession::State::failed && !importing && m_session->error())
-    m_status->setText(QString::fromUtf8(m_session->error()->what()));
+  if (state == DatasetSession::State::failed && !importing && m_session->error()) {
+    const DatasetSpec* const dataset = context().document->project().dataset(currentName());
+    const std::string origin = dataset && !QFileInfo::exists(m_session->request().csv) ? originOf(*dataset) : std::string();
+    m_status->setText(QString::fromStdString(origin.empty() ? m_session->error()->what() : m_session->error()->what() + ("\n\n" + origin)));
+  }
   m_status->setWordWrap(true);
   m_tabs->setVisible(any);
   m_path->setVisible(any);
@@ -245,25 +251,20 @@ void DataPage::showFeeds() {
   if (!dataset) return;
   const auto steps = effectivePrepare(project, *dataset);
   const KnownColumns known = knownColumns(*dataset, steps, m_session->schema());
+  // As they run: the shape of an Input may be an expression.
+  std::vector<std::vector<DatasetInput>> feeds;
+  for (const Network& network : project.networks) feeds.push_back(datasetInputs(flatten(project, network).network));
   for (ColumnCard* card : m_cards) {
     QStringList inputs;
     QString fault;
-    for (const Network& network : project.networks) {
-      for (const Node& node : network.nodes) {
-        if (node.layer != "Input") continue;
-        const LayerDefinition* layer = findLayer(node.layer);
-        const Values values(layer->entry, node.values);
-        const std::string wanted = values.has("variable") && !values.text("variable").empty() ? values.text("variable") : node.id;
-        if (wanted != card->variable().name) continue;
-        inputs += QString::fromStdString(node.id);
-        const auto shape = known.shapes.find(wanted);
-        const Json& own = values.json("shape");
-        if (shape == known.shapes.end() || !own.is_array()) continue;
-        std::int64_t elements = 1;
-        for (const Json& extent : own) elements *= extent.is_number_integer() ? extent.get<std::int64_t>() : 1;
-        if (elements != shape->second.elements())
+    for (const std::vector<DatasetInput>& network : feeds) {
+      for (const DatasetInput& input : network) {
+        if (input.variable != card->variable().name) continue;
+        inputs += QString::fromStdString(input.node);
+        const auto shape = known.shapes.find(input.variable);
+        if (shape != known.shapes.end() && input.shape.elements() != shape->second.elements())
           fault = QStringLiteral("%1 wants %2, the column gives %3")
-                      .arg(QString::fromStdString(node.id), QString::fromStdString(Shape(own.get<std::vector<std::int64_t>>()).toString()),
+                      .arg(QString::fromStdString(input.node), QString::fromStdString(input.shape.toString()),
                            QString::fromStdString(shape->second.toString()));
       }
     }

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/data/loader.h"
+#include "engine/network/flatten.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {
@@ -23,7 +24,8 @@ std::vector<Json> effectivePrepare(const Project& project, const DatasetSpec& da
 
 std::vector<std::string> targetVariables(const Project& project) {
   std::vector<std::string> found;
-  for (const Network& network : project.networks)
+  for (const Network& drawn : project.networks) {
+    const Network network = flatten(project, drawn).network;  // a loss may stand in a unit
     for (const Edge& edge : network.edges) {
       const Node* node = edge.to.port == "target" ? network.find(edge.from.node) : nullptr;
       if (!node || node->layer != "Input") continue;
@@ -32,6 +34,7 @@ std::vector<std::string> targetVariables(const Project& project) {
                           ? named->get<std::string>()
                           : node->id);
     }
+  }
   return found;
 }
 

@@ -90,15 +90,9 @@ HostsPage::HostsPage(AppContext& context, QWidget* parent) : Page(context, paren
 }
 
 void HostsPage::makeActions() {
-  const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
-    auto* action = new QAction(text, this);
-    action->setShortcut(QKeySequence(QString::fromLatin1(key)));
-    connect(action, &QAction::triggered, this, act);
-    m_actions << action;
-  };
-  add(tr("Add host"), "A", [this] { m_list->startAdding(); });
-  add(tr("Check this host"), "F5", [this] { m_view->check(); });
-  add(tr("Edit this host"), "F2", [this] { m_view->edit(!m_view->isEditing()); });
+  addCommand("hosts.add", tr("Add host"), "A", [this] { m_list->startAdding(); });
+  addCommand("hosts.check", tr("Check this host"), "F5", [this] { m_view->check(); });
+  addCommand("hosts.edit", tr("Edit this host"), "F2", [this] { m_view->edit(!m_view->isEditing()); });
 }
 
 void HostsPage::choose(const QString& host) {

@@ -20,7 +20,6 @@ class HostsPage : public Page {
 
   void activated() override;
   bool show(const Place& place) override;
-  QList<QAction*> pageActions() const override { return m_actions; }
   QList<QWidget*> areas() const override;
   void toggleLeftPanel() override;
   void toggleInspector() override;
@@ -50,7 +49,6 @@ class HostsPage : public Page {
   QTabBar* m_tabs;
   QStackedWidget* m_centre;
   QueuePanel* m_queue;
-  QList<QAction*> m_actions;
   bool m_narrow = false;
 };
 

@@ -14,12 +14,14 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
+#include "widgets/document/group_edits.h"
+#include "widgets/document/unit_entry.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 
-Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_scene(scene) {
+Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_scene(&scene) {
   setAccessibleName(tr("Inspector"));
   m_scroll = new QScrollArea(this);
   m_scroll->setFrameShape(QFrame::NoFrame);
@@ -100,6 +102,23 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_links = new LinkRows(body);
   QLabel* linkTitle = nullptr;
   makeSection(m_linkSection, &linkTitle, tr("Connections"), m_links);
+  // What is made of a selection, and where a unit leads.
+  auto* make = new QWidget(body);
+  auto* makeRow = new QHBoxLayout(make);
+  makeRow->setContentsMargins(0, 0, 0, 0);
+  makeRow->setSpacing(6);
+  m_makeUnit = new Button(tr("Make a unit"), ButtonKind::outlined, make);
+  m_makeGroup = new Button(tr("Group"), ButtonKind::outlined, make);
+  m_openUnit = new Button(QStringLiteral("unit"), tr("Open in place"), ButtonKind::outlined, make);
+  for (Button* button : {m_makeUnit, m_makeGroup, m_openUnit}) makeRow->addWidget(button);
+  makeRow->addStretch();
+  makeSection(m_makeSection, nullptr, {}, make);
+  m_makeUnit->setToolTip(tr("Make a unit of the selection (Ctrl+G)"));
+  m_makeGroup->setToolTip(tr("Group the selection (Ctrl+Shift+G)"));
+  m_openUnit->setToolTip(tr("Open the unit beside its use (Space)"));
+  connect(m_makeUnit, &QAbstractButton::clicked, this, &Inspector::unitWanted);
+  connect(m_makeGroup, &QAbstractButton::clicked, this, &Inspector::groupWanted);
+  connect(m_openUnit, &QAbstractButton::clicked, this, &Inspector::inPlaceWanted);
   m_notes = makeLabel("hint", {}, body);
   m_notes->setWordWrap(true);
   m_notes->setContentsMargins(16, 4, 16, 12);
@@ -114,26 +133,38 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
 
   connect(m_form, &PropertyForm::edited, this, &Inspector::edited);
   connect(m_problems, &ProblemLines::remedyChosen, this, [this](const Problem& problem) {
-    if (!m_scene.views().isEmpty()) m_problems->setOtherwise(m_scene.views().front());
-    m_scene.document().applyRemedy(problem);
+    if (!m_scene->views().isEmpty()) m_problems->setOtherwise(m_scene->views().front());
+    m_scene->document().applyRemedy(problem);
   });
   connect(m_links, &LinkRows::chosen, this, &Inspector::nodeWanted);
   connect(m_helpButton, &QAbstractButton::toggled, m_help, &QWidget::setVisible);
   connect(m_name, &QLineEdit::editingFinished, this, &Inspector::rename);
   connect(m_name, &QLineEdit::textEdited, this, [this] { m_nameProblem->hide(); });
   connect(m_shares, &QComboBox::activated, this, [this](int index) {
-    m_scene.document().setShares(m_scene.networkName(), m_nodes.front(), m_shares->itemData(index).toString().toStdString());
+    m_scene->document().setShares(m_scene->networkName(), m_nodes.front(), m_shares->itemData(index).toString().toStdString());
   });
-  connect(&m_scene, &NetworkScene::picksChanged, this, &Inspector::turn);
-  connect(&m_scene, &NetworkScene::networkSwitched, this, &Inspector::turn);
-  connect(&m_scene.document(), &ProjectDocument::changed, this, &Inspector::refresh);
-  connect(&m_scene.document(), &ProjectDocument::analysisChanged, this, &Inspector::refresh);
+  follow();
+  connect(&m_scene->document(), &ProjectDocument::changed, this, &Inspector::refresh);
+  connect(&m_scene->document(), &ProjectDocument::analysisChanged, this, &Inspector::refresh);
   connect(&Theme::of(this), &Theme::changed, this, &Inspector::restyle);
   m_name->installEventFilter(this);
   turn();
 }
 
 Inspector::~Inspector() = default;
+
+void Inspector::follow() {
+  connect(m_scene, &NetworkScene::picksChanged, this, &Inspector::turn);
+  connect(m_scene, &NetworkScene::networkSwitched, this, &Inspector::turn);
+}
+
+void Inspector::setScene(NetworkScene& scene) {
+  if (&scene == m_scene) return;
+  disconnect(m_scene, nullptr, this, nullptr);
+  m_scene = &scene;
+  follow();
+  turn();
+}
 
 // After the stylesheet has had its say: it sets the fonts of fields.
 void Inspector::restyle() {
@@ -145,6 +176,7 @@ void Inspector::restyle() {
 void Inspector::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   restyle();
+  turn();
 }
 
 void Inspector::paintEvent(QPaintEvent*) {
@@ -181,45 +213,87 @@ bool Inspector::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void Inspector::turn() {
-  const Picked& picked = m_scene.picked();
-  m_nodes = m_scene.pickedNodes();
+  const Picked& picked = m_scene->picked();
+  m_nodes = m_scene->pickedNodes();
   m_nameProblem->hide();
   const Subject before = m_subject;
-  m_subject = m_nodes.size() == 1  ? Subject::node
+  m_group = picked.groups.size() == 1 ? *picked.groups.begin() : std::string();
+  m_comment = picked.comments.size() == 1 ? *picked.comments.begin() : std::string();
+  const Group* group = m_scene->network().group(m_group);
+  // A group is what is selected when nothing beside it is.
+  const bool wholeGroup = group != nullptr && membersOf(m_scene->network(), m_group).size() == m_nodes.size();
+  m_subject = wholeGroup ? Subject::group
+              : m_nodes.size() == 1  ? Subject::node
               : m_nodes.size() > 1 ? Subject::nodes
-              : picked.wires.size() == 1 ? Subject::wire : Subject::nothing;
+              : picked.wires.size() == 1 ? Subject::wire
+              : !m_comment.empty() ? Subject::comment : Subject::nothing;
   if (m_subject != before) m_scroll->ensureVisible(0, 0);
   m_entry = nullptr;
   refresh();
 }
 
 void Inspector::refresh() {
-  const Network& network = m_scene.network();
-  std::erase_if(m_nodes, [&](const std::string& id) { return network.find(id) == nullptr; });
+  if (!isVisible()) return;  // turns to what is picked when it is shown
+  const Network& network = m_scene->network();
+  std::erase_if(m_nodes, [&](const std::string& id) { return m_scene->node(id) == nullptr; });
   m_notes->hide();
-  if (m_subject == Subject::node && m_nodes.size() == 1) return showNode(*network.find(m_nodes.front()));
+  m_makeSection->hide();
+  m_openUnit->hide();
+  m_makeUnit->show();
+  m_makeGroup->show();
+  if (const Group* group = network.group(m_group); m_subject == Subject::group && group != nullptr) return showGroup(*group);
+  if (const Comment* comment = network.comment(m_comment); m_subject == Subject::comment && comment != nullptr) return showComment(*comment);
+  if (m_subject == Subject::node && m_nodes.size() == 1) return showNode(*m_scene->node(m_nodes.front()));
   if (m_subject == Subject::nodes && m_nodes.size() > 1) return showNodes(m_nodes);
-  if (m_subject == Subject::wire && m_scene.picked().wires.size() == 1) return showWire(*m_scene.picked().wires.begin());
+  if (m_subject == Subject::wire && m_scene->picked().wires.size() == 1) return showWire(*m_scene->picked().wires.begin());
   showNetwork();
 }
 
 void Inspector::edited(const QString& key, const Json& value) {
-  ProjectDocument& document = m_scene.document();
+  ProjectDocument& document = m_scene->document();
   const std::string field = key.toStdString();
-  if (m_nodes.size() == 1) document.setField(m_scene.networkName(), m_nodes.front(), field, value);
-  else if (m_nodes.size() > 1) document.setFieldOfMany(m_scene.networkName(), m_nodes, field, value);
+  if (m_subject == Subject::group) {
+    const Group* group = m_scene->network().group(m_group);
+    if (group == nullptr) return;
+    Group changed = *group;
+    if (field == "title") changed.title = value.is_string() ? value.get<std::string>() : std::string();
+    if (field == "colour") changed.colour = value.is_string() ? value.get<std::string>() : std::string();
+    if (field == "repeat") changed.repeat = value;
+    if (field == "counter") changed.counter = value.is_string() ? value.get<std::string>() : std::string("i");
+    const Outcome outcome = document.setGroup(m_scene->networkName(), changed);
+    m_nameProblem->setText(outcome.reason);
+    m_nameProblem->setVisible(!outcome);
+    return;
+  }
+  const Node* use = m_nodes.size() == 1 ? m_scene->network().find(m_nodes.front()) : nullptr;
+  if (use != nullptr && !use->unit.empty() && field == kRepeatKey) {
+    document.setRepeat(m_scene->networkName(), use->id, value);
+    return;
+  }
+  if (m_nodes.size() == 1) document.setField(m_scene->networkName(), m_nodes.front(), field, value);
+  else if (m_nodes.size() > 1) document.setFieldOfMany(m_scene->networkName(), m_nodes, field, value);
 }
 
 void Inspector::rename() {
+  if (m_subject == Subject::group) {
+    const Group* group = m_scene->network().group(m_group);
+    const std::string title = m_name->text().trimmed().toStdString();
+    if (group == nullptr || title == group->title || !m_name->isModified()) return;
+    m_name->setModified(false);
+    const Outcome outcome = m_scene->document().setGroupTitle(m_scene->networkName(), m_group, title);
+    m_nameProblem->setText(outcome.reason);
+    m_nameProblem->setVisible(!outcome);
+    return;
+  }
   if (m_subject != Subject::node || m_nodes.size() != 1) return;
   const std::string wanted = m_name->text().trimmed().toStdString(), before = m_nodes.front();
   if (wanted == before) return;
   m_name->setModified(false);
   // The selection follows the new name, so the scene is told before it looks for the old one.
-  const Outcome outcome = m_scene.document().renameNode(m_scene.networkName(), before, wanted);
+  const Outcome outcome = m_scene->document().renameNode(m_scene->networkName(), before, wanted);
   m_nameProblem->setText(outcome.reason);
   m_nameProblem->setVisible(!outcome);
-  if (outcome) m_scene.pickNode(wanted);
+  if (outcome) m_scene->pickNode(wanted);
   else m_name->setModified(true);
 }
 

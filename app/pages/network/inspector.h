@@ -10,6 +10,7 @@
 
 #include "engine/catalogue/entry.h"
 #include "widgets/canvas/network_scene.h"
+#include "widgets/controls/symbols.h"
 
 class QLabel;
 class QLineEdit;
@@ -32,6 +33,8 @@ class Inspector : public QWidget {
   explicit Inspector(NetworkScene& scene, QWidget* parent = nullptr);
   ~Inspector() override;
 
+  // The canvas whose selection is shown: the page's, or that of a unit opened in place. Must outlive this or the next call.
+  void setScene(NetworkScene& scene);
   void focusFirstField();
   void focusName();
   bool focusField(const std::string& key);
@@ -41,6 +44,9 @@ class Inspector : public QWidget {
 
  Q_SIGNALS:
   void nodeWanted(const QString& id);  // a connection was clicked
+  void unitWanted();                   // of the selection, as Ctrl+G
+  void groupWanted();
+  void inPlaceWanted();                // the selected unit, as Space
   void leaving();                      // Esc: the keyboard goes back to the canvas
 
  protected:
@@ -50,24 +56,34 @@ class Inspector : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  enum class Subject { nothing, node, nodes, wire };
+  enum class Subject { nothing, node, nodes, wire, group, comment };
 
+  void follow();
   void turn();     // another subject
   void refresh();  // the same subject, new facts
   void showNode(const Node& node);
   void showNodes(const std::vector<std::string>& ids);
   void showWire(const Edge& edge);
   void showNetwork();
+  void showGroup(const Group& group);
+  void showComment(const Comment& comment);
+  void showSum(const std::vector<std::string>& ids);
+  // What fields of a node may name, and the values with every expression computed (left out where it has no value yet).
+  Symbols symbolsFor(const std::string& node) const;
+  Json computedValues(const Entry& entry, const Json& given) const;
+  void showEntry(const Entry& entry, const Json& given, const QString& identity);
   void refreshForm();
   void refreshShares(const Node& node);
   void rename();
   void restyle();
   void edited(const QString& key, const Json& value);
 
-  NetworkScene& m_scene;
+  NetworkScene* m_scene;
   Subject m_subject = Subject::nothing;
   std::vector<std::string> m_nodes;
   Entry m_common;               // fields that all selected nodes have
+  Entry m_made;                 // of a unit's use, of a group: made when it is selected
+  std::string m_group, m_comment;
   const Entry* m_entry = nullptr;
 
   QScrollArea* m_scroll;
@@ -80,8 +96,11 @@ class Inspector : public QWidget {
   QWidget *m_formSection, *m_shapeSection, *m_costSection, *m_linkSection, *m_shareSection;
   QLabel *m_shapeTitle, *m_costTitle;
   ChoiceField* m_shares;
+  QStringList m_shareWords;  // as they stand in it
   CostTable* m_costs;
   LinkRows* m_links;
+  QWidget* m_makeSection;
+  Button *m_makeUnit, *m_makeGroup, *m_openUnit;
 };
 
 }  // namespace loom

@@ -8,7 +8,9 @@ QList<KeyHint> NetworkPage::keyHints() const {
           {tr("Shift+Arrows"), tr("Move it by 60")},
           {tr("Ctrl+Arrows"), tr("Go to a neighbour")},
           {tr("Alt+Arrows"), tr("Align several nodes")},
-          {tr("Return"), tr("Edit the first field")},
+          {tr("Alt+Shift+Arrows"), tr("Distribute three and more")},
+          {tr("Return"), tr("Edit the first field, or open the unit's tab")},
+          {tr("Space"), tr("Open a unit in place")},
           {tr("F2"), tr("Rename")},
           {tr("Insert"), tr("Add a layer after it")},
           {tr("W"), tr("Start a wire")},
@@ -19,6 +21,8 @@ QList<KeyHint> NetworkPage::keyHints() const {
           {tr("Ctrl+C, X, V"), tr("Copy, cut, paste")},
           {tr("+, -, 0"), tr("Zoom in, out, 100 %")},
           {tr("Space+drag"), tr("Move the view")},
+          {tr("C"), tr("Comment")},
+          {tr("D"), tr("Dim what the selection does not reach")},
           {tr("M"), tr("Map")},
           {tr("Esc"), tr("Drop the selection")}};
 }

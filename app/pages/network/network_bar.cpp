@@ -14,6 +14,7 @@
 #include "widgets/canvas/network_scene.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
+#include "widgets/document/unit_edits.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -90,7 +91,9 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   connect(m_redo, &Button::clicked, &stack, &QUndoStack::redo);
   connect(&stack, &QUndoStack::indexChanged, this, &NetworkBar::refreshTools);
   connect(&document, &ProjectDocument::opened, this, &NetworkBar::refreshTabs);
-  connect(&document, &ProjectDocument::analysisChanged, this, &NetworkBar::refreshTabs);
+  connect(&document, &ProjectDocument::analysisChanged, this, [this] {
+    if (isVisible()) refreshTabs();
+  });
   connect(&m_scene, &NetworkScene::networkSwitched, this, &NetworkBar::refreshTabs);
   connect(add, &Button::clicked, this, &NetworkBar::addNetwork);
   connect(m_arrange, &Button::clicked, this, &NetworkBar::arrangeRequested);
@@ -113,7 +116,15 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
     QAction* remove = menu.addAction(icon(QStringLiteral("delete")), tr("Remove"), this, [this, index] {
       m_scene.document().removeNetwork(m_tabs->tabData(index).toString().toStdString());
     });
-    remove->setEnabled(m_tabs->count() > 1);
+    const Project& project = m_scene.document().project();
+    const std::string name = m_tabs->tabData(index).toString().toStdString();
+    remove->setEnabled(project.unit(name) != nullptr ? usesOf(project, name).empty() : project.networks.size() > 1);
+    menu.addSeparator();
+    menu.addAction(icon(QStringLiteral("network")), tr("Add a network"), this, &NetworkBar::addNetwork);
+    menu.addAction(icon(QStringLiteral("unit")), tr("Add a unit"), this, [this] {
+      m_scene.setNetwork(m_scene.document().addUnit("Unit"));
+      refreshTabs();
+    });
     menu.exec(m_tabs->mapToGlobal(at));
   });
   connect(&Theme::of(this), &Theme::changed, this, [this] {
@@ -143,20 +154,28 @@ void NetworkBar::setNarrow(bool narrow) {
 
 void NetworkBar::refreshTabs() {
   const QSignalBlocker quiet(m_tabs);
-  const auto& networks = m_scene.document().project().networks;
+  const Project& project = m_scene.document().project();
+  std::vector<const Network*> networks;
+  for (const Network& network : project.networks) networks.push_back(&network);
+  for (const Network& unit : project.units) networks.push_back(&unit);
   while (m_tabs->count() > static_cast<int>(networks.size())) m_tabs->removeTab(m_tabs->count() - 1);
   int current = 0;
   for (std::size_t i = 0; i < networks.size(); ++i) {
     const int index = static_cast<int>(i);
-    const QString name = QString::fromStdString(networks[i].name);
+    const QString name = QString::fromStdString(networks[i]->name);
     if (m_tabs->count() <= index) m_tabs->addTab(name);
     m_tabs->setTabText(index, name);
     m_tabs->setTabData(index, name);
-    const bool active = networks[i].name == m_scene.networkName();
+    const bool active = networks[i]->name == m_scene.networkName();
+    const bool isUnit = i >= project.networks.size();
     if (active) current = index;
     // A fault shows on the tab, by shape as well as by colour.
-    const bool sound = networks[i].nodes.empty() || m_scene.document().analysis(networks[i].name).sound();
-    m_tabs->setTabIcon(index, sound ? icon(QStringLiteral("network"), active ? Colour::accentText : Colour::text2)
+    // A fault inside a unit is one of the unit and of the network that uses it, of no other.
+    const auto& problems = m_scene.document().analysis(networks[i]->name).problems;
+    const bool sound = networks[i]->nodes.empty() || std::none_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+      return problem.severity == Severity::error && (problem.network == networks[i]->name || problem.user == networks[i]->name);
+    });
+    m_tabs->setTabIcon(index, sound ? icon(isUnit ? QStringLiteral("unit") : QStringLiteral("network"), active ? Colour::accentText : Colour::text2)
                                     : QIcon(iconPixmap(QStringLiteral("status-failed"), Theme::of(this).colour(Colour::error), 14, devicePixelRatioF())));
     m_tabs->setTabToolTip(index, sound ? QString() : tr("%1 has faults").arg(name));
   }
@@ -230,6 +249,11 @@ bool NetworkBar::eventFilter(QObject* watched, QEvent* event) {
   if (key == Qt::Key_Escape) return finishRename(false), true;
   if (key == Qt::Key_Return || key == Qt::Key_Enter) return finishRename(true), true;
   return false;
+}
+
+void NetworkBar::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refreshTabs();
 }
 
 void NetworkBar::paintEvent(QPaintEvent*) {

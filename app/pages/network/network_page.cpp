@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <QAction>
+#include <QHBoxLayout>
 #include <QJsonObject>
 #include <QKeyEvent>
 #include <QMenu>
@@ -10,12 +11,17 @@
 
 #include "app/pages/network/inspector.h"
 #include "app/pages/network/network_bar.h"
+#include "app/pages/network/network_side.h"
 #include "app/pages/network/network_strip.h"
 #include "app/pages/network/start_from_data.h"
 #include "app/preferences.h"
+#include "widgets/canvas/argument_chips.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/controls/text.h"
+#include "widgets/document/group_edits.h"
+#include "widgets/document/unit_entry.h"
+#include "widgets/outline/outline_panel.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -30,22 +36,38 @@ constexpr int kWide = 2000;    // from here on the panels take a little of the r
 NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, parent), m_document(*context.document) {
   m_scene = new NetworkScene(m_document, this);
   m_bar = new NetworkBar(*m_scene, this);
-  m_palette = new LayerPalette(this);
+  m_side = new NetworkSide(m_document, this);
+  m_palette = &m_side->palette();
+  m_argumentRow = new QWidget(this);
+  m_argumentRow->setAutoFillBackground(true);
+  m_arguments = new ArgumentChips(m_document, m_argumentRow);
+  auto* arguments = new QHBoxLayout(m_argumentRow);
+  arguments->setContentsMargins(14, 6, 14, 6);
+  arguments->addWidget(m_arguments);
   m_view = new NetworkView(*m_scene, this);
   m_strip = new NetworkStrip(*m_view, this);
   const auto wheel = [this, &context] { m_view->setWheelZooms(context.preferences->wheelZooms()); };
   connect(context.preferences, &Preferences::changed, this, wheel);
   wheel();
   m_inspector = new Inspector(*m_scene, this);
-  setTabOrder(m_bar, m_palette);
-  setTabOrder(m_palette, m_view);
+  setTabOrder(m_bar, m_side);
+  setTabOrder(m_side, m_view);
   setTabOrder(m_view, m_inspector);
   makeActions();
 
   connect(m_palette, &LayerPalette::layerChosen, this, [this](const QString& layer) {
-    m_view->addLayer(layer.toStdString());
+    m_view->inHand().addLayer(layer.toStdString());
     if (m_narrow) closeDrawers();
   });
+  followOutline();
+  connect(m_view, &NetworkView::tabRequested, this, [this](const QString& unit) { openTab(unit.toStdString()); });
+  connect(m_view, &NetworkView::inHandChanged, this, [this] {
+    m_inspector->setScene(m_view->inHand().networkScene());
+    refreshStatus();
+  });
+  connect(&m_document, &ProjectDocument::changed, this, &NetworkPage::refreshUnits);
+  connect(&m_document, &ProjectDocument::opened, this, &NetworkPage::refreshUnits);
+  connect(m_scene, &NetworkScene::networkSwitched, this, &NetworkPage::refreshUnits);
   connect(m_palette, &LayerPalette::leaving, this, [this] {
     closeDrawers();
     m_view->setFocus(Qt::ShortcutFocusReason);
@@ -68,39 +90,47 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
     closeDrawers();
     m_view->setFocus(Qt::ShortcutFocusReason);
   });
-  connect(m_inspector, &Inspector::nodeWanted, this, [this](const QString& id) { m_view->reveal(id.toStdString()); });
+  connect(m_inspector, &Inspector::nodeWanted, this, [this](const QString& id) { m_view->inHand().reveal(id.toStdString()); });
+  connect(m_inspector, &Inspector::unitWanted, this, [this] { m_view->inHand().makeUnit(); });
+  connect(m_inspector, &Inspector::groupWanted, this, [this] { m_view->inHand().makeGroup(); });
+  connect(m_inspector, &Inspector::inPlaceWanted, this, [this] { m_view->inHand().toggleInPlace(); });
   connect(m_bar, &NetworkBar::arrangeRequested, m_view, &NetworkView::arrange);
   connect(m_bar, &NetworkBar::layersRequested, this, &NetworkPage::toggleLeftPanel);
   connect(m_bar, &NetworkBar::inspectorRequested, this, &NetworkPage::toggleInspector);
   connect(m_scene, &NetworkScene::picksChanged, this, &NetworkPage::refreshStatus);
   connect(m_scene, &NetworkScene::refreshed, this, &NetworkPage::refreshStatus);
   connect(&m_document, &ProjectDocument::opened, this, [this] { m_view->fit(); });
+  refreshUnits();
   placePanels();
 }
 
 NetworkPage::~NetworkPage() {
+  m_inspector->setScene(*m_scene);  // not one that goes with the view
   // The view looks at the scene until it goes.
   delete m_view;
   m_view = nullptr;
 }
 
 void NetworkPage::makeActions() {
-  const auto add = [this](const char* iconName, const QString& text, const QKeySequence& key, auto action) {
-    auto* made = new QAction(icon(QString::fromLatin1(iconName)), text, this);
-    made->setShortcut(key);
-    connect(made, &QAction::triggered, this, action);
-    m_actions.append(made);
-    m_bar->moreMenu().addAction(made);
-    return made;
-  };
-  add("plus", tr("Add layer"), QKeySequence(Qt::SHIFT | Qt::Key_A), [this] { m_view->openAddMenu(); });
-  add("arrange", tr("Arrange"), QKeySequence(Qt::CTRL | Qt::Key_L), [this] { m_view->arrange(); });
-  add("copy", tr("Duplicate"), QKeySequence(Qt::CTRL | Qt::Key_D), [this] { m_view->duplicate(); });
-  add("fit", tr("Show all"), QKeySequence(Qt::SHIFT | Qt::Key_1), [this] { m_view->fit(); });
-  add("fit", tr("Show selection"), QKeySequence(Qt::SHIFT | Qt::Key_2), [this] { m_view->fitSelection(); });
-  add("group", tr("Invert selection"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I), [this] { m_view->invertSelection(); });
-  QAction* map = add("map", tr("Map"), {}, [this] { m_view->setMapShown(!m_view->mapShown()); });
-  map->setToolTip(tr("Map (M)"));
+  addCommand("network.add", tr("Add layer"), "Shift+A", [this] { m_view->inHand().openAddMenu(); }, "plus");
+  addCommand("network.arrange", tr("Arrange"), "Ctrl+L", [this] { m_view->inHand().arrange(); }, "arrange");
+  addCommand("network.duplicate", tr("Duplicate"), "Ctrl+D", [this] { m_view->inHand().duplicate(); }, "copy");
+  addCommand("network.show-all", tr("Show all"), "Shift+1", [this] { m_view->inHand().fit(); }, "fit");
+  addCommand("network.show-selection", tr("Show selection"), "Shift+2", [this] { m_view->inHand().fitSelection(); }, "fit");
+  addCommand("network.invert-selection", tr("Invert selection"), "Ctrl+Shift+I", [this] { m_view->inHand().invertSelection(); }, "group");
+  addCommand("network.make-unit", tr("Make a unit"), "Ctrl+G", [this] { m_view->inHand().makeUnit(); }, "unit");
+  addCommand("network.group", tr("Group"), "Ctrl+Shift+G", [this] { m_view->inHand().makeGroup(); }, "group");
+  addCommand("network.repeat", tr("Repeat…"), "Ctrl+R", [this] { m_view->inHand().makeRepeat(); }, "refresh");
+  addCommand("network.ungroup", tr("Ungroup or dissolve"), "Ctrl+Alt+G", [this] { m_view->inHand().ungroup(); }, "split");
+  addCommand("network.fold", tr("Fold or open a group"), "Ctrl+Shift+Space", [this] { m_view->inHand().toggleFold(); }, "chevron-right");
+  addCommand("network.comment", tr("Comment"), {}, [this] { m_view->inHand().addComment(); }, "comment")->setToolTip(tr("Comment (C)"));
+  addCommand("network.outline", tr("Outline"), "Ctrl+Shift+O", [this] { showOutline(!m_side->showsOutline()); }, "outline");
+  m_dim = addCommand("network.dim", tr("Dim what the selection does not reach"), {}, [this] { m_scene->setDimming(!m_scene->dimming()); }, "filter");
+  m_dim->setToolTip(tr("Dim (D)"));
+  m_dim->setCheckable(true);
+  connect(m_scene, &NetworkScene::dimmingChanged, this, [this] { m_dim->setChecked(m_scene->dimming()); });
+  addCommand("network.map", tr("Map"), {}, [this] { m_view->setMapShown(!m_view->mapShown()); }, "map")->setToolTip(tr("Map (M)"));
+  m_bar->moreMenu().addActions(pageActions());
 }
 
 void NetworkPage::activated() {
@@ -134,15 +164,17 @@ void NetworkPage::placePanels() {
   const int from = !narrow && palette ? left : 0, to = width() - (!narrow && inspector ? right : 0);
   const int bar = m_bar->height(), strip = m_strip->height();
   m_bar->setGeometry(from, 0, to - from, bar);
-  m_view->setGeometry(from, bar, to - from, std::max(0, height() - bar - strip));
+  const int arguments = m_argumentRow->isHidden() ? 0 : std::max(36, m_argumentRow->layout()->heightForWidth(to - from));
+  m_argumentRow->setGeometry(from, bar, to - from, arguments);
+  m_view->setGeometry(from, bar + arguments, to - from, std::max(0, height() - bar - arguments - strip));
   m_strip->setGeometry(from, height() - strip, to - from, strip);
-  m_palette->setVisible(palette);
+  m_side->setVisible(palette);
   m_inspector->setVisible(inspector);
   const int top = narrow ? bar : 0;
-  m_palette->setGeometry(0, top, left, height() - top);
+  m_side->setGeometry(0, top, left, height() - top);
   m_inspector->setGeometry(width() - right, top, right, height() - top);
   if (narrow) {
-    m_palette->raise();
+    m_side->raise();
     m_inspector->raise();
   }
   m_view->faultBubble().setCovered(narrow && inspector ? right : 0);
@@ -152,7 +184,7 @@ void NetworkPage::toggleLeftPanel() {
   (m_narrow ? m_paletteDrawn : m_paletteShown) ^= true;
   if (m_narrow && m_paletteDrawn) m_inspectorDrawn = false;
   placePanels();
-  if (m_palette->isVisible()) m_palette->focusSearch();
+  if (m_side->isVisible()) m_side->focusSearch();
   else m_view->setFocus(Qt::OtherFocusReason);
 }
 
@@ -175,8 +207,84 @@ void NetworkPage::closeDrawers() {
 }
 
 void NetworkPage::openPalette() {
-  if (!m_palette->isVisible()) toggleLeftPanel();
-  m_palette->focusSearch();
+  if (!m_side->isVisible()) toggleLeftPanel();
+  m_side->focusSearch();
+}
+
+void NetworkPage::showOutline(bool shown) {
+  m_side->showOutline(shown);
+  if (!m_side->isVisible()) toggleLeftPanel();
+  if (shown) m_side->outline().focusTree();
+  else m_palette->focusSearch();
+}
+
+// The outline follows the canvas, and the canvas the outline.
+void NetworkPage::followOutline() {
+  OutlinePanel& outline = m_side->outline();
+  const auto tell = [this] {
+    const Picked& picked = m_scene->picked();
+    std::vector<std::string> ids;
+    for (const std::string& group : picked.groups) ids.push_back(group);
+    std::set<std::string> covered;  // what a picked group holds is picked by its row
+    for (const std::string& group : picked.groups) covered.merge(membersOf(m_scene->network(), group));
+    for (const std::string& node : m_scene->pickedNodes())
+      if (!covered.contains(node)) ids.push_back(node);
+    m_side->outline().showSelection(m_scene->networkName(), ids);
+  };
+  connect(m_scene, &NetworkScene::picksChanged, this, tell);
+  connect(m_scene, &NetworkScene::networkSwitched, this, tell);
+  connect(m_scene, &NetworkScene::refreshed, this, [this, tell] {
+    if (m_side->showsOutline()) tell();
+  });
+  connect(&outline, &OutlinePanel::picked, this, [this](const QString& drawing, const std::vector<std::string>& ids) {
+    const std::string name = drawing.toStdString();
+    // A row below a use stands for a node of the unit: only going there shows it.
+    if (name != m_scene->networkName()) return;
+    Picked picked;
+    for (const std::string& id : ids) (m_scene->network().group(id) != nullptr ? picked.groups : picked.nodes).insert(id);
+    m_scene->pick(std::move(picked));
+  });
+  connect(&outline, &OutlinePanel::goTo, this, [this](const QString& drawing, const QString& id) {
+    const std::string name = drawing.toStdString(), thing = id.toStdString();
+    if (name != m_scene->networkName()) openTab(name);
+    if (m_scene->network().group(thing) != nullptr) {
+      m_scene->pickGroup(thing);
+      m_view->fitSelection();
+    } else if (!thing.empty()) {
+      show(Place{.page = QStringLiteral("network"), .network = drawing, .node = id});
+    }
+    m_view->setFocus(Qt::ShortcutFocusReason);
+  });
+  connect(&outline, &OutlinePanel::leaving, this, [this] {
+    closeDrawers();
+    m_view->setFocus(Qt::ShortcutFocusReason);
+  });
+  connect(&outline, &OutlinePanel::refused, this, [this](const QString& why) { m_view->hint().say(why, QPoint(12, 12)); });
+  tell();
+}
+
+void NetworkPage::openTab(const std::string& drawing) {
+  if (m_document.drawing(drawing) == nullptr || drawing == m_scene->networkName()) return;
+  m_scene->setNetwork(drawing);
+  m_view->fit();
+  m_view->setFocus(Qt::OtherFocusReason);
+}
+
+// Units of the project stand in the palette and in the add menu; the tab of one shows its arguments.
+void NetworkPage::refreshUnits() {
+  std::vector<Entry> units;
+  for (const Network& unit : m_document.project().units) units.push_back(unitEntry(m_document.project(), unit));
+  const auto same = [](const Entry& a, const Entry& b) { return a.id == b.id && a.summary == b.summary; };
+  if (!std::equal(units.begin(), units.end(), m_units.begin(), m_units.end(), same)) {
+    m_units = units;
+    m_palette->setUnits(std::move(units));
+  }
+  const bool isUnit = m_document.project().unit(m_scene->networkName()) != nullptr;
+  if (isUnit) m_arguments->setUnit(m_scene->networkName());
+  if (m_argumentRow->isHidden() == isUnit) {
+    m_argumentRow->setVisible(isUnit);
+    placePanels();
+  }
 }
 
 void NetworkPage::keyPressEvent(QKeyEvent* event) {
@@ -200,12 +308,17 @@ void NetworkPage::startFromData() {
 }
 
 bool NetworkPage::show(const Place& place) {
+  m_scene->catchUp();
   const std::string network = place.network.toStdString();
   if (!network.empty() && m_document.network(network) == nullptr) return false;
   if (!network.empty() && network != m_scene->networkName()) m_scene->setNetwork(network);
   if (place.node.isEmpty()) return true;
   const std::string node = place.node.toStdString();
-  if (m_scene->card(node) == nullptr) return false;
+  if (m_scene->network().find(node) == nullptr) return false;
+  // What a folded group hides comes to light first.
+  for (std::string hidden = hiddenIn(m_scene->network(), *m_scene->network().find(node)); !hidden.empty();
+       hidden = hiddenIn(m_scene->network(), *m_scene->network().find(node)))
+    m_document.setFolded(m_scene->networkName(), hidden, false);
   m_view->reveal(node);
   if (!place.field.isEmpty()) {
     if (m_narrow && !m_inspectorDrawn) toggleInspector();
@@ -218,19 +331,23 @@ bool NetworkPage::show(const Place& place) {
 
 QList<SearchHit> NetworkPage::search(const QString& query) {
   QList<SearchHit> hits;
-  for (const Network& network : m_document.project().networks)
-    for (const Node& node : network.nodes) {
+  std::vector<const Network*> drawings;
+  for (const Network& network : m_document.project().networks) drawings.push_back(&network);
+  for (const Network& unit : m_document.project().units) drawings.push_back(&unit);
+  for (const Network* drawn : drawings)
+    for (const Network& network = *drawn; const Node& node : network.nodes) {
       const LayerDefinition* layer = findLayer(node.layer);
       const QString id = QString::fromStdString(node.id), name = QString::fromStdString(network.name);
-      const QString type = layer != nullptr ? QString::fromStdString(layer->entry.label) : QString::fromStdString(node.layer);
+      const QString type = layer != nullptr ? QString::fromStdString(layer->entry.label) : QString::fromStdString(node.unit.empty() ? node.layer : node.unit);
       if (!id.contains(query, Qt::CaseInsensitive) && !type.contains(query, Qt::CaseInsensitive)) continue;
-      const QString sign = layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), QString::fromStdString(layer->entry.category)) : QStringLiteral("help");
+      const QString sign = layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), QString::fromStdString(layer->entry.category)) : node.unit.empty() ? QStringLiteral("help") : QStringLiteral("unit");
       hits.append({tr("Nodes"), id, tr("%1 in %2").arg(type, name), icon(sign), [this, id, name] {
                      show(Place{.page = QStringLiteral("network"), .network = name, .node = id});
                    }});
     }
   std::vector<const Entry*> entries;
   for (const LayerDefinition* layer : layerTable()) entries.push_back(&layer->entry);
+  for (const Entry& unit : m_units) entries.push_back(&unit);
   for (const Entry* entry : loom::search(entries, query.toStdString())) {
     const std::string id = entry->id;
     hits.append({tr("Layers"), tr("Add %1").arg(QString::fromStdString(entry->label)), QString::fromStdString(entry->summary),
@@ -243,25 +360,29 @@ QList<SearchHit> NetworkPage::search(const QString& query) {
 }
 
 void NetworkPage::refreshStatus() {
-  const int nodes = static_cast<int>(m_scene->network().nodes.size()), picked = static_cast<int>(m_scene->picked().nodes.size());
+  const NetworkScene& scene = m_view->inHand().networkScene();
+  const int nodes = static_cast<int>(scene.network().nodes.size()), picked = static_cast<int>(scene.picked().nodes.size());
   QString words = counted(nodes, tr("nodes"));
   if (picked > 0) words += tr(", %1 selected").arg(picked);
   Q_EMIT statusChanged(words);
 }
 
-QList<QWidget*> NetworkPage::areas() const { return {m_bar, m_palette, m_view, m_inspector}; }
+QList<QWidget*> NetworkPage::areas() const { return {m_bar, m_side, m_view, m_inspector}; }
 
 QJsonObject NetworkPage::saveLayout() const {
   const QPointF centre = m_view->mapToScene(m_view->viewport()->rect().center());
   return {{"network", QString::fromStdString(m_scene->networkName())}, {"palette", m_paletteShown}, {"inspector", m_inspectorShown},
           {"map", m_view->mapShown()}, {"zoom", m_view->zoom()}, {"x", centre.x()}, {"y", centre.y()},
-          {"cost", static_cast<int>(m_scene->costKind())}};
+          {"cost", static_cast<int>(m_scene->costKind())}, {"outline", m_side->showsOutline()}, {"dimming", m_scene->dimming()}};
 }
 
 void NetworkPage::restoreLayout(const QJsonObject& layout) {
   m_paletteShown = layout.value("palette").toBool(true);
   m_inspectorShown = layout.value("inspector").toBool(true);
   m_view->setMapShown(layout.value("map").toBool(true));
+  m_side->showOutline(layout.value("outline").toBool(false));
+  m_scene->setDimming(layout.value("dimming").toBool(false));
+  m_dim->setChecked(m_scene->dimming());
   const std::string network = layout.value("network").toString().toStdString();
   if (!network.empty() && m_document.network(network) != nullptr) m_scene->setNetwork(network);
   m_scene->setCostKind(static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, 2)));

@@ -7,9 +7,11 @@
 
 namespace loom {
 
+class ArgumentChips;
 class Inspector;
 class LayerPalette;
 class NetworkBar;
+class NetworkSide;
 class NetworkStrip;
 class NetworkView;
 
@@ -22,7 +24,6 @@ class NetworkPage : public Page {
   void activated() override;
   bool show(const Place& place) override;
   using QWidget::show;
-  QList<QAction*> pageActions() const override { return m_actions; }
   QList<SearchHit> search(const QString& query) override;
   void toggleLeftPanel() override;
   void toggleInspector() override;
@@ -37,6 +38,8 @@ class NetworkPage : public Page {
   LayerPalette& palette() const { return *m_palette; }
   Inspector& inspector() const { return *m_inspector; }
   NetworkBar& bar() const { return *m_bar; }
+  NetworkSide& side() const { return *m_side; }
+  ArgumentChips& arguments() const { return *m_arguments; }
 
  Q_SIGNALS:
   void startFromDataRequested();
@@ -53,15 +56,23 @@ class NetworkPage : public Page {
   void startFromData();
   void openPalette();
   void closeDrawers();
+  void showOutline(bool shown);
+  void refreshUnits();
+  void followOutline();
+  void openTab(const std::string& drawing);
 
   ProjectDocument& m_document;
   NetworkScene* m_scene;
   NetworkView* m_view;
+  NetworkSide* m_side;
   LayerPalette* m_palette;
+  QWidget* m_argumentRow;
+  ArgumentChips* m_arguments;
   Inspector* m_inspector;
   NetworkBar* m_bar;
   NetworkStrip* m_strip;
-  QList<QAction*> m_actions;
+  QAction* m_dim = nullptr;
+  std::vector<Entry> m_units;  // as the palette shows them
   bool m_paletteShown = true, m_inspectorShown = true;            // wide
   bool m_paletteDrawn = false, m_inspectorDrawn = false;          // narrow: over the canvas
   bool m_narrow = false;

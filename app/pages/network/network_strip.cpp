@@ -46,7 +46,7 @@ NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent)
   connect(out, &Button::clicked, this, [this] { m_view.zoomBy(0.8); });
   connect(in, &Button::clicked, this, [this] { m_view.zoomBy(1.25); });
   connect(fit, &Button::clicked, this, [this] { m_view.fit(); });
-  connect(&m_view, &NetworkView::zoomChanged, this, &NetworkStrip::refresh);
+  connect(&m_view, &NetworkView::zoomChanged, this, &NetworkStrip::refreshZoom);
   connect(&m_view.networkScene(), &NetworkScene::refreshed, this, &NetworkStrip::refresh);
   connect(&Theme::of(this), &Theme::changed, this, &NetworkStrip::refresh);
   m_soon.setSingleShot(true);
@@ -64,7 +64,14 @@ QString NetworkStrip::figures() const {
   return text.toPlainText();
 }
 
+void NetworkStrip::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+  m_soon.start();
+}
+
 void NetworkStrip::forecast() {
+  if (!isVisible()) return;
   const ProjectDocument& document = m_view.networkScene().document();
   const auto& problems = document.problems();
   if (std::any_of(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; })) {
@@ -90,8 +97,11 @@ void NetworkStrip::forecast() {
   });
 }
 
+void NetworkStrip::refreshZoom() { m_zoom->setText(QStringLiteral("%1\u202F%").arg(std::lround(m_view.zoom() * 100))); }
+
 void NetworkStrip::refresh() {
-  m_zoom->setText(QStringLiteral("%1\u202F%").arg(std::lround(m_view.zoom() * 100)));
+  if (!isVisible()) return;  // done when it is shown
+  refreshZoom();
   const NetworkScene& scene = m_view.networkScene();
   const Network& network = scene.network();
   const Theme& theme = Theme::of(this);

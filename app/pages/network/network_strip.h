@@ -20,9 +20,11 @@ class NetworkStrip : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   void refresh();
+  void refreshZoom();
   // What training will need, from the program that would run; in the background, as a large network takes a moment to lower.
   void forecast();
 

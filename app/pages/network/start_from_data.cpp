@@ -46,6 +46,7 @@ void fillFromData(ProjectDocument& document, const std::string& name) {
   document.edit(ProjectDocument::tr("Start from data"), [&](Project& project) {
     Network* network = project.network(name);
     if (network == nullptr) return;
+    const auto wire = [network](Edge edge) { network->edges.push_back(std::move(edge)); };
     std::vector<std::string> sources;
     for (const auto& [variable, shape] : columns->shapes) {
       if (variable == target) continue;
@@ -67,10 +68,10 @@ void fillFromData(ProjectDocument& document, const std::string& name) {
     });
     if (sources.size() > 1 && table) {
       const std::string joined = add(*network, "Concatenate", "columns", Json::object());
-      for (const std::string& id : sources) connect(*network, {output(*network, id), input(*network, joined)});
-      connect(*network, {output(*network, joined), input(*network, linear)});
+      for (const std::string& id : sources) wire({output(*network, id), input(*network, joined)});
+      wire({output(*network, joined), input(*network, linear)});
     } else {
-      connect(*network, {output(*network, sources.front()), input(*network, linear)});
+      wire({output(*network, sources.front()), input(*network, linear)});
     }
     std::string truth = sources.front();
     if (!target.empty() && whole.empty()) {
@@ -80,16 +81,16 @@ void fillFromData(ProjectDocument& document, const std::string& name) {
       truth = add(*network, "Input", target, std::move(values));
     }
     const std::string loss = add(*network, labels ? "SoftmaxCrossEntropy" : "MeanSquaredError", "loss", Json::object());
-    connect(*network, {output(*network, linear), input(*network, loss)});
-    connect(*network, {output(*network, truth), input(*network, loss, 1)});
+    wire({output(*network, linear), input(*network, loss)});
+    wire({output(*network, truth), input(*network, loss, 1)});
     if (labels && findLayer("Accuracy") != nullptr) {
       const std::string accuracy = add(*network, "Accuracy", "accuracy", Json::object());
-      connect(*network, {output(*network, linear), input(*network, accuracy)});
-      connect(*network, {output(*network, truth), input(*network, accuracy, 1)});
+      wire({output(*network, linear), input(*network, accuracy)});
+      wire({output(*network, truth), input(*network, accuracy, 1)});
     }
     for (Node& node : network->nodes) node.placed = false;
-    placeUnplaced(*network);
-    freezePlaces(*network);
+    placeUnplaced(project);
+    for (Node& node : network->nodes) node.placed = true;
   });
 }
 

@@ -140,22 +140,16 @@ void RunsPage::soon() {
 }
 
 void RunsPage::makeActions() {
-  const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
-    auto* action = new QAction(text, this);
-    if (*key) action->setShortcut(QKeySequence(QString::fromLatin1(key)));
-    connect(action, &QAction::triggered, this, act);
-    m_actions << action;
-  };
-  add(tr("Rename the run"), "F2", [this] { edit(RunsModel::name); });
-  add(tr("Hide other runs"), "H", [this] { hideOthers(); });
-  add(tr("Tags of the run..."), "T", [this] { edit(RunsModel::tags); });
-  add(tr("Note of the run..."), "N", [this] { edit(RunsModel::note); });
-  add(tr("Filter the runs"), "/", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
-  add(tr("Logarithmic loss"), "L", [this] { m_logLoss->toggle(); });
+  addCommand("runs.rename", tr("Rename the run"), "F2", [this] { edit(RunsModel::name); });
+  addCommand("runs.hide-others", tr("Hide other runs"), "H", [this] { hideOthers(); });
+  addCommand("runs.tags", tr("Tags of the run..."), "T", [this] { edit(RunsModel::tags); });
+  addCommand("runs.note", tr("Note of the run..."), "N", [this] { edit(RunsModel::note); });
+  addCommand("runs.filter", tr("Filter the runs"), "/", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
+  addCommand("runs.log-loss", tr("Logarithmic loss"), "L", [this] { m_logLoss->toggle(); });
   const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis"), tr("Relative time on the x axis")};
-  const char* keys[] = {"1", "2", "3", "4", "5"};
-  for (int i = 0; i < 5; ++i) add(names[i], keys[i], [this, i] { m_unit->setCurrent(i); });
-  add(tr("Compare the shown runs"), "", [this] { compare(); });
+  const char* units[] = {"runs.x-steps", "runs.x-epochs", "runs.x-samples", "runs.x-time", "runs.x-relative-time"};
+  for (int i = 0; i < 5; ++i) addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
+  addCommand("runs.compare", tr("Compare the shown runs"), {}, [this] { compare(); });
 }
 
 QStringList RunsPage::selected() const {

@@ -41,7 +41,6 @@ class RunsPage : public Page {
 
   void activated() override;
   bool show(const Place& place) override;
-  QList<QAction*> pageActions() const override { return m_actions; }
   QString chosenRun() const override;
   QList<QWidget*> areas() const override;
   QList<KeyHint> keyHints() const override;
@@ -102,7 +101,6 @@ class RunsPage : public Page {
   Splitter* m_split;
   QStackedWidget* m_views;
   QPointer<Popover> m_card;
-  QList<QAction*> m_actions;
   QTimer m_soon;
   QStringList m_drawn;    // runs that the lines were made for
   std::map<QString, std::unique_ptr<OutlineQuestion>> m_outlines;  // of those runs

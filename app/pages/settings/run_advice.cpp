@@ -61,8 +61,8 @@ void apply(ProjectDocument& document, std::size_t index, const RunFinding::Remed
     document.setSetting(remedy.setting, remedy.value);
     return;
   }
-  document.edit(QStringLiteral("warm up"), [index, epochs = remedy.warmupEpochs](Project& project) {
-    if (index < project.training.updates.size()) project.training.updates[index].warmup = {{"epochs", epochs}};
+  document.edit(QStringLiteral("warm up"), [index, epochs = remedy.warmupEpochs](ProjectEdit& edit) {
+    if (index < edit.training().updates.size()) edit.training().updates[index].warmup = {{"epochs", epochs}};
   });
 }
 

@@ -76,16 +76,20 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
   makeLayout();
   ProjectDocument* document = context.document;
   connect(document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
-    if (change.training || change.datasets) refresh();
+    if (!change.training && !change.datasets) return;
+    if (isVisible()) refresh();
+    else m_stale = true;  // a hidden page does no work
   });
   connect(document, &ProjectDocument::opened, this, &SettingsPage::refresh);
   connect(context.workspace, &Workspace::hostChosen, this, &SettingsPage::refresh);
-  connect(document, &ProjectDocument::analysisChanged, this, &SettingsPage::refreshProblems);
+  connect(document, &ProjectDocument::analysisChanged, this, [this] {
+    if (isVisible()) refreshProblems();
+  });
   connect(m_equation, &BatchEquation::edited, this, [document](qint64 batch, qint64 accumulation) {
     // One gesture: typing a digit is one undo step with what it solves.
     document->edit(QStringLiteral("change batch"),
-                   [batch, accumulation](Project& project) {
-                     Json& settings = project.training.settings;
+                   [batch, accumulation](ProjectEdit& edit) {
+                     Json& settings = edit.training().settings;
                      if (!settings.is_object()) settings = Json::object();
                      settings["batch"] = batch;
                      settings["accumulate"] = accumulation;
@@ -111,17 +115,10 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
 SettingsPage::~SettingsPage() = default;
 
 void SettingsPage::makeActions() {
-  const auto action = [this](const QString& text, const QKeySequence& key, auto work) {
-    auto* made = new QAction(text, this);
-    made->setShortcut(key);
-    connect(made, &QAction::triggered, this, work);
-    m_actions += made;
-  };
-  action(QStringLiteral("Search settings"), QKeySequence(QStringLiteral("/")), [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
-  action(QStringLiteral("Next section"), QKeySequence(QStringLiteral("Ctrl+Down")),
-         [this] { m_list->setCurrentRow(std::min(m_list->currentRow() + 1, m_list->count() - 1)); });
-  action(QStringLiteral("Previous section"), QKeySequence(QStringLiteral("Ctrl+Up")), [this] { m_list->setCurrentRow(std::max(m_list->currentRow() - 1, 0)); });
-  action(QStringLiteral("Only what differs from the default"), QKeySequence(QStringLiteral("Ctrl+D")), [this] { m_differs->toggle(); });
+  addCommand("settings.search", tr("Search settings"), "/", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
+  addCommand("settings.next-section", tr("Next section"), "Ctrl+Down", [this] { m_list->setCurrentRow(std::min(m_list->currentRow() + 1, m_list->count() - 1)); });
+  addCommand("settings.previous-section", tr("Previous section"), "Ctrl+Up", [this] { m_list->setCurrentRow(std::max(m_list->currentRow() - 1, 0)); });
+  addCommand("settings.differing", tr("Only what differs from the default"), "Ctrl+D", [this] { m_differs->toggle(); });
 }
 
 std::int64_t SettingsPage::hostRanks() const { return context().workspace->ranks(); }
@@ -145,8 +142,8 @@ void SettingsPage::chooseRanks(qint64 ranks, qint64 globalBatch) {
     return [&workspace, host, count] { if (workspace.host() == host) workspace.chooseHost(host, count); };
   };
   context().document->edit(QStringLiteral("change ranks"),
-                           [ranks, globalBatch, most](Project& project) {
-                             Json& settings = project.training.settings;
+                           [ranks, globalBatch, most](ProjectEdit& edit) {
+                             Json& settings = edit.training().settings;
                              if (!settings.is_object()) settings = Json::object();
                              settings["virtual_ranks"] = ranks > most ? ranks : 0;
                              settings["batch"] = globalBatch;
@@ -310,6 +307,7 @@ void SettingsPage::countRows() {
 }
 
 void SettingsPage::activated() {
+  if (std::exchange(m_stale, false)) refresh();
   countRows();
   refreshPlan();
   refreshProblems();

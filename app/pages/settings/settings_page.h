@@ -32,7 +32,6 @@ class SettingsPage : public Page {
 
   void activated() override;
   bool show(const Place& place) override;
-  QList<QAction*> pageActions() const override { return m_actions; }
   QList<SearchHit> search(const QString& query) override;
   QList<QWidget*> areas() const override;
   QJsonObject saveLayout() const override;
@@ -72,12 +71,12 @@ class SettingsPage : public Page {
   QListWidget* m_list;
   QScrollArea* m_scroll;
   QSplitter* m_splitter;
-  QList<QAction*> m_actions;
   std::size_t m_index = 0;
   std::int64_t m_rows = -1;  // of the training set; -1 = not known yet
   std::int64_t m_stepsPerEpoch = 0;  // 0 = not known
   QString m_rowsKey;
   NewestTask m_counter;
+  bool m_stale = false;  // the project changed while it was hidden
 };
 
 }  // namespace loom

@@ -37,7 +37,6 @@ class TrainingPage : public Page {
   void activated() override;
   void deactivated() override;
   bool show(const Place& place) override;
-  QList<QAction*> pageActions() const override { return m_actions; }
   void toggleInspector() override;
   QList<QWidget*> areas() const override;
   QJsonObject saveLayout() const override;
@@ -80,7 +79,6 @@ class TrainingPage : public Page {
   RunSettings* m_settings;
   RunFacts* m_facts;
   QPointer<Popover> m_card;
-  QList<QAction*> m_actions;
   QTimer m_soon, m_second;
   QElapsedTimer m_sinceEvents;
   bool m_pointsCame = false, m_eventsCame = true;

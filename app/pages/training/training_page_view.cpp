@@ -142,23 +142,17 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
 }
 
 void TrainingPage::makeActions() {
-  const auto add = [this](const QString& text, const char* key, const std::function<void()>& act) {
-    auto* action = new QAction(text, this);
-    action->setShortcut(QKeySequence(QString::fromLatin1(key)));
-    connect(action, &QAction::triggered, this, act);
-    m_actions << action;
-  };
-  const char* keys[] = {"1", "2", "3", "4"};
+  const char* units[] = {"training.x-steps", "training.x-epochs", "training.x-samples", "training.x-time"};
   const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis")};
-  for (int i = 0; i < 4; ++i) add(names[i], keys[i], [this, i] { m_unit->setCurrent(i); });
-  add(tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
-  add(tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
-  add(tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
-  add(tr("Rename the run"), "F2", [this] {
+  for (int i = 0; i < 4; ++i) addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
+  addCommand("training.log-loss", tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
+  addCommand("training.follow", tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
+  addCommand("training.best", tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
+  addCommand("training.rename", tr("Rename the run"), "F2", [this] {
     m_name->setFocus(Qt::ShortcutFocusReason);
     m_name->selectAll();
   });
-  add(tr("Change the learning rate..."), "Ctrl+Shift+L", [this] { if (m_rate->isEnabled()) openRateCard(); });
+  addCommand("training.rate", tr("Change the learning rate..."), "Ctrl+Shift+L", [this] { if (m_rate->isEnabled()) openRateCard(); });
   connect(m_curves, &RunCurves::smoothingRequested, this, [this](double weight) { m_smoothing->setWeight(weight); });
   connect(m_curves, &RunCurves::shown, this, [this] { Q_EMIT statusChanged(m_tabs->currentIndex() == 0 ? m_curves->words() : QString()); });
 }
