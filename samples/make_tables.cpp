@@ -1,4 +1,8 @@
 // Makes the tables of the samples, which are small enough to be kept: make_tables SAMPLES_FOLDER writes them anew.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -64,6 +68,25 @@ std::string heating(std::string_view name, int count) {
   return csv;
 }
 
+// Twelve digits, and the same in order.
+std::string sorted(std::string_view name, int count) {
+  constexpr int kDigits = 12;
+  const Philox random(14, name);
+  std::string csv;
+  for (const char* variable : {"x", "y"})
+    for (int i = 0; i < kDigits; ++i) csv += fmt::format("{}{}__{}", csv.empty() ? "" : ",", variable, i);
+  for (int row = 0; row < count; ++row) {
+    std::array<int, kDigits> digits;
+    for (int i = 0; i < kDigits; ++i)
+      digits[static_cast<std::size_t>(i)] =
+          static_cast<int>(random.below(10, static_cast<std::uint64_t>(row) * kDigits + static_cast<std::uint64_t>(i)));
+    csv += fmt::format("\n{}", fmt::join(digits, ","));
+    std::sort(digits.begin(), digits.end());
+    csv += fmt::format(",{}", fmt::join(digits, ","));
+  }
+  return csv + "\n";
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -81,6 +104,7 @@ int main(int count, char** arguments) {
     write("logistic_regression", flowers, 400, 200);
     write("binary_classifier", spirals, 1000, 400);
     write("tabular_regression", heating, 2000, 500);
+    write("transformer", sorted, 4000, 500);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_tables: %s\n", error.what());
     return 1;

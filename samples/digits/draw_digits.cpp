@@ -1,7 +1,8 @@
 // Draws the images of the digits sample: ten kinds of strokes with random pose, thickness, ink and noise, as PNG files
 // beside train.csv and test.csv. An image is a function of (seed, its number): every machine draws the same ones.
 //
-//   draw_digits FOLDER [TRAINING TEST SEED]      (6000 1000 1)
+//   draw_digits FOLDER [TRAINING TEST SEED [SIDE]]      (6000 1000 1)
+// With SIDE they are pictures in colour of so many pixels a side: what a network for photographs takes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -169,8 +170,34 @@ std::array<std::byte, kSide * kSide> draw(int digit, Dice& dice) {
   return image;
 }
 
+// The same in two colours, enlarged: each pixel between the four that are next to it.
+std::vector<std::byte> coloured(const std::array<std::byte, kSide * kSide>& image, int side, Dice& dice) {
+  std::vector<std::byte> picture(static_cast<std::size_t>(3 * side * side));
+  const auto at = [&](int row, int column) {
+    return std::to_integer<int>(
+               image[static_cast<std::size_t>(std::min(row, kSide - 1) * kSide + std::min(column, kSide - 1))]) /
+           255.0;
+  };
+  for (int channel = 0; channel < 3; ++channel) {
+    const double paper = dice.uniform(0, 110), ink = dice.uniform(130, 255);
+    for (int row = 0; row < side; ++row) {
+      for (int column = 0; column < side; ++column) {
+        const double y = static_cast<double>(row) * (kSide - 1) / std::max(side - 1, 1),
+                     x = static_cast<double>(column) * (kSide - 1) / std::max(side - 1, 1);
+        const int top = static_cast<int>(y), left = static_cast<int>(x);
+        const double v = y - top, u = x - left;
+        const double value = (1 - v) * ((1 - u) * at(top, left) + u * at(top, left + 1)) +
+                             v * ((1 - u) * at(top + 1, left) + u * at(top + 1, left + 1));
+        picture[static_cast<std::size_t>((channel * side + row) * side + column)] =
+            static_cast<std::byte>(std::lround(paper + (ink - paper) * value));
+      }
+    }
+  }
+  return picture;
+}
+
 void drawSet(const fs::path& folder, const std::string& name, std::uint64_t first, std::int64_t count,
-             std::uint64_t seed) {
+             std::uint64_t seed, int side) {
   for (int digit = 0; digit < 10; ++digit) fs::create_directories(folder / name / std::to_string(digit));
   const auto fileOf = [&](std::int64_t i) { return fmt::format("{}/{}/{:05d}.png", name, i % 10, i); };
   std::atomic<std::int64_t> next{0};
@@ -184,7 +211,10 @@ void drawSet(const fs::path& folder, const std::string& name, std::uint64_t firs
         for (std::int64_t i; !failed && (i = next.fetch_add(1)) < count;) {
           Dice dice(seed, first + static_cast<std::uint64_t>(i));
           const auto image = draw(static_cast<int>(i % 10), dice);
-          writePng(folder / fileOf(i), image, Shape{1, kSide, kSide});
+          if (side == 0)
+            writePng(folder / fileOf(i), image, Shape{1, kSide, kSide});
+          else
+            writePng(folder / fileOf(i), coloured(image, side, dice), Shape{3, side, side});
         }
       } catch (const Error& error) {
         if (!failed.exchange(true)) failure = error.what();
@@ -199,8 +229,9 @@ void drawSet(const fs::path& folder, const std::string& name, std::uint64_t firs
 }
 
 // Drawn under another name and renamed when whole: whoever sees the folder sees all of it.
-int run(const fs::path& out, std::int64_t training, std::int64_t test, std::uint64_t seed) {
-  const std::string stamp = fmt::format("{}: {} + {}, seed {}\n", kVersion, training, test, seed);
+int run(const fs::path& out, std::int64_t training, std::int64_t test, std::uint64_t seed, int side) {
+  const std::string stamp = fmt::format("{}: {} + {}, seed {}{}\n", kVersion, training, test, seed,
+                                        side == 0 ? "" : fmt::format(", side {}", side));
   std::error_code ignored;
   if (fs::exists(out / "drawn.txt", ignored) && readFile(out / "drawn.txt") == stamp) return 0;
   fs::path partial = out;
@@ -208,8 +239,8 @@ int run(const fs::path& out, std::int64_t training, std::int64_t test, std::uint
   fs::remove_all(partial, ignored);
   fs::create_directories(partial);
   try {
-    drawSet(partial, "train", 0, training, seed);
-    drawSet(partial, "test", std::uint64_t{1} << 32, test, seed);
+    drawSet(partial, "train", 0, training, seed, side);
+    drawSet(partial, "test", std::uint64_t{1} << 32, test, seed, side);
     writeFileAtomically(partial / "drawn.txt", stamp);
     fs::remove_all(out, ignored);
     std::error_code taken;
@@ -227,20 +258,22 @@ int run(const fs::path& out, std::int64_t training, std::int64_t test, std::uint
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::array<std::int64_t, 3> numbers{6000, 1000, 1};
-  bool good = count >= 2 && count <= 5;
+  std::array<std::int64_t, 4> numbers{6000, 1000, 1, 0};
+  bool good = count >= 2 && count <= 6;
   for (int i = 2; good && i < count; ++i) {
     const std::string_view text = arguments[i];
     const auto [end, fault] =
         std::from_chars(text.data(), text.data() + text.size(), numbers[static_cast<std::size_t>(i - 2)]);
     good = fault == std::errc{} && end == text.data() + text.size() && numbers[static_cast<std::size_t>(i - 2)] > 0;
   }
+  good = good && numbers[3] <= 4096;
   if (!good) {
-    std::fprintf(stderr, "usage: draw_digits FOLDER [TRAINING TEST SEED]    (6000 1000 1)\n");
+    std::fprintf(stderr, "usage: draw_digits FOLDER [TRAINING TEST SEED [SIDE]]    (6000 1000 1)\n");
     return 2;
   }
   try {
-    return run(arguments[1], numbers[0], numbers[1], static_cast<std::uint64_t>(numbers[2]));
+    return run(arguments[1], numbers[0], numbers[1], static_cast<std::uint64_t>(numbers[2]),
+               static_cast<int>(numbers[3]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "draw_digits: %s\n", error.what());
     return 1;
