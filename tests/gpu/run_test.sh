@@ -42,6 +42,31 @@ tar -czf "$work/kit.tar.gz" -C "$work/kit" .
 run "$work/path" --only smoke,nccl
 expect '"smoke": {"verdict": "failed"' "$json" "a section that fails"
 expect '"nccl": {"verdict": "passed"' "$json" "the one behind it"
+# The sample: its pictures come from the kit, and what it reached is told; a run that learns nothing is a failure.
+mkdir "$work/pictures" && echo "x:image,y:label" >"$work/pictures/train.csv" && tar -czf "$work/kit/cifar10-train-jpeg.tar.gz" -C "$work/pictures" train.csv
+cp "$here/../../samples/cifar10-speed/cifar10-speed.loom" "$work/kit"
+learn() { # ACCURACY: a loom whose runs say so after 3 seconds
+  pretend "$work/kit/bin/loom" "[ \$1 = train ] || exit 0
+    grep -q 'train.csv\", \"rows\": 45000' \$2 && grep -q 'train.csv\", \"first_row\": -5000' \$2 || exit 9
+    mkdir -p \$6 && echo 'best      accuracy $1 at epoch 24'
+    echo '{\"kind\": \"step\", \"time\": 100.0}' >\$6/events.jsonl
+    echo '{\"kind\": \"validation\", \"time\": 103.0, \"metrics\": {\"accuracy\": $1}}' >>\$6/events.jsonl"
+  tar -czf "$work/kit.tar.gz" -C "$work/kit" .
+}
+if [ -x /usr/bin/python3 ]; then
+  rm "$work/path/python3"
+  learn 0.9412
+  run "$work/path" --only speed
+  expect "94 % after 3.00 s" "$report" "the sample reaches it"
+  expect "best      accuracy 0.9412" "$report" "the second run's end"
+  learn 0.91
+  run "$work/path" --only speed
+  expect "94 % was not reached" "$report" "the sample does not reach it"
+  expect '"speed": {"verdict": "passed"' "$json" "which is no failure"
+  learn 0.3
+  run "$work/path" --only speed
+  expect '"speed": {"verdict": "failed"' "$json" "a sample that learns nothing"
+fi
 # No GPU.
 run "$work/none"
 [ $? = 0 ] || { echo "a machine without a GPU is a failure"; failures=$((failures + 1)); }

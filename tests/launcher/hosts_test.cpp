@@ -374,6 +374,27 @@ Host *
     QVERIFY_EXCEPTION_THROWN(packData(R"({"datasets":{"training":{"csv":"/no/such.csv"}}})", yes), Error);
   }
 
+  // A file of weights travels as data do, and is named where it lies there; of a run its best checkpoint.
+  void weightsToBeginWithTravel() {
+    const QString weights = write("w.safetensors", "not read here");
+    const auto yes = [](const QString&) { return true; };
+    const QByteArray relative = R"({"training":[{"start_from":"w.safetensors"},{}]})";
+    const QByteArray project = withAbsolutePaths(relative, m_folder.path());
+    QVERIFY(project.contains(weights.toUtf8()));
+    const QList<PackedData> data = packData(project, yes);
+    QCOMPARE(data.size(), 1);
+    QCOMPARE(data[0].dataset, QString(kWeights));
+    QCOMPARE(data[0].file, weights);
+    QVERIFY(withDataAt(project, {{kWeights, "/h/data/7"}}).contains("\"start_from\": \"/h/data/7\""));
+    QVERIFY(withDataMoved(project, m_folder.path(), "/data/own").contains("/data/own/w.safetensors"));
+    QVERIFY_EXCEPTION_THROWN(withDataMoved(project, m_folder.filePath("elsewhere"), "/d"), Error);
+    QDir(m_folder.path()).mkpath("run/checkpoints");
+    const QString best = write("run/checkpoints/step-00000001.safetensors", "x");
+    write("run/checkpoints/best.json", R"({"file":"step-00000001.safetensors"})");
+    QCOMPARE(packData(withAbsolutePaths(R"({"training":{"start_from":"run"}})", m_folder.path()), yes)[0].file, best);
+    QVERIFY_EXCEPTION_THROWN(packData(R"({"training":{"start_from":"/no/such"}})", yes), Error);
+  }
+
   // What a host needs room for is what it is sent: the images, not only the CSV that names them.
   void theRoomThatDataNeedsCountsItsImages() {
     const std::vector<std::byte> image(3 * 40 * 50, std::byte{7});

@@ -46,6 +46,10 @@ TEST(RunFilter, WordsAndComparisons) {
   EXPECT_EQ(found("lars"), QStringList({"lars-1"}));
   EXPECT_EQ(found("optimizer == SGD and learning_rate > 0.5"), QStringList({"sgd-2"}));
   EXPECT_EQ(found("optimizer.learning_rate <= 0.5 AND epochs = 10"), QStringList({"lars-1", "sgd-1"}));
+  // Formulas are numbers, but what is compared with a name is none.
+  EXPECT_EQ(found("learning_rate <= 0.05*2 and epochs = 2^3+2"), QStringList({"sgd-1"}));
+  EXPECT_EQ(found("learning_rate > 50%"), QStringList({"sgd-2"}));
+  EXPECT_EQ(found("name == sgd-1"), QStringList({"sgd-1"}));
   EXPECT_EQ(found("state != failed"), QStringList({"lars-1", "sgd-1"}));
   EXPECT_EQ(found("name == \"sgd-1\""), QStringList({"sgd-1"}));
   EXPECT_TRUE(RunFilter("state == deleted", runs()).wantsDeleted());

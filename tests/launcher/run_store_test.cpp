@@ -93,7 +93,7 @@ TEST_F(RunStoreTest, eachStepOnceFromTheNewestAttemptThatHasIt) {
 // Which way a metric is better is its layer's, whatever its node is called.
 TEST_F(RunStoreTest, theBestIsWhatTheLayerOfTheMetricCallsBest) {
   const QString path = makeRun("a", {{1, 1, 100}});
-  std::ofstream((path + "/run.json").toStdString()) << R"({"run":1,"project":{"networks":{"main":{"nodes":[{"id":"accuracy","layer":"ErrorRate"}]}}}})";
+  std::ofstream((path + "/run.json").toStdString()) << R"({"run":1,"project":{"loom":1,"networks":{"main":{"nodes":[{"id":"accuracy","layer":"ErrorRate"}]}}}})";
   RunStore store(m_folder.filePath("store"));
   store.add(record("a", path));
   store.append("a", whole(path));

@@ -40,7 +40,8 @@ class Samples : public testing::Test {
     }
     // As samples/CMakeLists.txt draws them.
     for (const char* drawn :
-         {"digits/data' 6000 1000 1", "autoencoder/data' 4000 1000 2", "residual_network/data' 4000 1000 3"})
+         {"digits/data' 6000 1000 1", "autoencoder/data' 4000 1000 2", "residual_network/data' 4000 1000 3",
+          "unet/data' 2000 500 4", "resnet_50/data' 6 2 5 224", "resnet_152/data' 2 2 5 224"})
       ASSERT_EQ(run(fmt::format("'{}' '{}/{} > /dev/null", DRAW_DIGITS, folder.string(), drawn)), 0);
   }
   static void TearDownTestSuite() {
@@ -98,6 +99,103 @@ TEST_F(Samples, ResidualNetwork) {
   EXPECT_GT(accuracy(train("residual_network")), 0.97);
 }
 
+// The noise alone is 0.16, and the mean of all digits leaves 0.06.
+TEST_F(Samples, UNet) {
+  EXPECT_LT(loss(train("unet")), 0.012);
+}
+TEST_F(Samples, Transformer) {
+  EXPECT_GT(accuracy(train("transformer")), 0.95);
+}
+// As many nodes as a drawing takes, over the network and its units, and the parameters that torchvision documents.
+TEST_F(Samples, UnitsMakeSmallDrawingsOfLargeNetworks) {
+  const auto count = [](const std::string& sample) {
+    const Json project = parseJson(readFile(folder / sample / (sample + ".loom")), sample);
+    std::size_t nodes = 0;
+    for (const char* kind : {"networks", "units"})
+      for (const auto& [name, drawing] : project.at(kind).items()) nodes += drawing.at("nodes").size();
+    return nodes;
+  };
+  EXPECT_LT(count("resnet_50"), 40u);
+  EXPECT_LT(count("resnet_152"), 40u);
+  EXPECT_LT(count("unet"), 40u);
+  EXPECT_LT(count("transformer"), 25u);
+  const auto said = [](const std::string& arguments) {
+    const fs::path out = folder / "said.txt";
+    EXPECT_EQ(run(fmt::format("'{}' {} > '{}' 2>&1", LOOM_PROGRAM, arguments, out.string())), 0) << readFile(out);
+    return readFile(out);
+  };
+  EXPECT_THAT(said(fmt::format("check '{}'", (folder / "resnet_50").string())),
+              testing::HasSubstr("25557032 parameters"));
+  EXPECT_THAT(said(fmt::format("check '{}'", (folder / "resnet_152").string())),
+              testing::HasSubstr("60192808 parameters"));
+  EXPECT_THAT(said(fmt::format("plan '{}' --set batch=2", (folder / "resnet_50").string())),
+              testing::HasSubstr("25,557,032"));
+}
+// Two steps on pictures as large as ImageNet's: it trains, if slowly without a GPU.
+TEST_F(Samples, ResNet50TakesSteps) {
+  const fs::path out = folder / "resnet_50.run";
+  ASSERT_EQ(run(fmt::format("'{}' train '{}' --run '{}' --set batch=2 max_steps=2 > '{}.txt' 2>&1", LOOM_PROGRAM,
+                            (folder / "resnet_50").string(), out.string(), out.string())),
+            0)
+      << readFile(out.string() + ".txt");
+  EventReader events(RunFolder{out}.eventsFile());
+  int steps = 0;
+  for (const Event& event : events.read()) steps += event.kind == "step";
+  EXPECT_EQ(steps, 2);
+}
+
+// Pictures that anybody could tell apart, in the files that CIFAR-10 comes in: the class is a colour.
+void writeBatch(const fs::path& path, int images, unsigned first) {
+  std::ofstream file(path, std::ios::binary);
+  unsigned random = first;
+  for (int i = 0; i < images; ++i) {
+    const int label = i % 10;
+    file.put(static_cast<char>(label));
+    for (int channel = 0; channel < 3; ++channel)
+      for (int pixel = 0; pixel < 32 * 32; ++pixel) {
+        random = random * 1664525u + 1013904223u;
+        const int colour = (label >> channel & 1 ? 170 : 60) + (label >= 8 ? 25 : 0);
+        file.put(static_cast<char>(colour + static_cast<int>(random >> 27)));
+      }
+  }
+}
+
+// It brings no pictures: who has none is told where they are, and the commands that it names make them.
+TEST_F(Samples, Cifar10SpeedSaysWhereItsPicturesComeFromAndTrainsWithThem) {
+  const fs::path sample = folder / "cifar10-speed", project = sample / "cifar10-speed.loom";
+  const std::string said = (folder / "cifar10.txt").string();
+  for (const std::string& verb : {fmt::format("check '{}'", project.string()),
+                                  fmt::format("train '{}' --run '{}/none'", project.string(), folder.string())}) {
+    EXPECT_EQ(run(fmt::format("'{}' {} > '{}' 2>&1", LOOM_PROGRAM, verb, said)), 21);
+    for (const char* words :
+         {"there is no file", "data/train/index.csv", "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+          "loom data import cifar", "--out data/train"})
+      EXPECT_THAT(readFile(said), testing::HasSubstr(words)) << verb;
+  }
+
+  fs::create_directories(sample / "cifar-10-batches-bin");
+  for (int batch = 1; batch <= 5; ++batch)
+    writeBatch(sample / fmt::format("cifar-10-batches-bin/data_batch_{}.bin", batch), 40, static_cast<unsigned>(batch));
+  writeBatch(sample / "cifar-10-batches-bin/test_batch.bin", 50, 9);
+  const auto import = [&](const char* batches, const char* out) {
+    return run(fmt::format("cd '{}' && '{}' data import cifar cifar-10-batches-bin/{} --out {} > '{}' 2>&1",
+                           sample.string(), LOOM_PROGRAM, batches, out, said));
+  };
+  ASSERT_EQ(import("data_batch_*.bin", "data/train"), 0) << readFile(said);
+  ASSERT_EQ(import("test_batch.bin", "data/test"), 0) << readFile(said);
+  EXPECT_EQ(run(fmt::format("'{}' check '{}' > '{}' 2>&1", LOOM_PROGRAM, project.string(), said)), 0) << readFile(said);
+  ASSERT_EQ(run(fmt::format("'{}' train '{}' --run '{}/some' --precision f32 --set batch=40 epochs=2 "
+                            "optimizer.learning_rate=0.1 > '{}' 2>&1",
+                            LOOM_PROGRAM, project.string(), folder.string(), said)),
+            0)
+      << readFile(said);
+  double accuracy = 0;
+  EventReader events(RunFolder{folder / "some"}.eventsFile());
+  for (const Event& event : events.read())
+    if (event.kind == "validation") accuracy = Samples::accuracy(event.body);
+  EXPECT_GT(accuracy, 0.5) << "of ten colours";
+}
+
 TEST_F(Samples, DrawsTheSameDigitsAgain) {
   const auto out = folder / "few";
   ASSERT_EQ(run(fmt::format("'{}' '{}' 40 20 1 > /dev/null", DRAW_DIGITS, out.string())), 0);
@@ -114,7 +212,7 @@ TEST_F(Samples, DrawsTheSameDigitsAgain) {
 TEST_F(Samples, TablesAreThoseOfTheProgram) {
   const auto out = folder / "tables";
   ASSERT_EQ(run(fmt::format("'{}' '{}'", MAKE_TABLES, out.string())), 0);
-  for (const char* sample : {"logistic_regression", "binary_classifier", "tabular_regression"}) {
+  for (const char* sample : {"logistic_regression", "binary_classifier", "tabular_regression", "transformer"}) {
     for (const char* set : {"train.csv", "test.csv"})
       EXPECT_TRUE(readFile(out / sample / set) == readFile(fs::path(GRADLOOM_SOURCE_DIR) / "samples" / sample / set))
           << sample << " " << set;

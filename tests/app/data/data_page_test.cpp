@@ -132,6 +132,17 @@ class DataPageTest : public QObject {
     QVERIFY(m_open->window().isVisible());
   }
 
+  // As with the sample whose pictures are for the person to fetch.
+  void whereAMissingFileComesFromIsSaid() {
+    const QString path = m_open->write("fetch.loom", R"({"loom": 1, "networks": {"main": {"nodes": [], "edges": []}},
+      "datasets": {"training": {"csv": "data/index.csv", "origin": "Fetch it, then run: loom data import cifar"}}})");
+    m_open->window().openProject(path);
+    m_open->window().showPage("data");
+    const auto said = [this] { return m_open->part<QLabel>("data-status")->text(); };
+    QTRY_VERIFY2(said().contains("then run: loom data import cifar"), qPrintable(said()));
+    QVERIFY2(said().contains("index.csv"), qPrintable(said()));
+  }
+
   void theLastTenthIsSplitOffAndComesBackByUndo() {
     QByteArray rows = "x,y:label\n";
     for (int i = 0; i < 100; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(i % 2) + '\n';

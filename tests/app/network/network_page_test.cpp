@@ -113,6 +113,7 @@ class NetworkPageTest : public QObject {
   std::unique_ptr<Preferences> m_preferences;  // outlives the page
   std::unique_ptr<ProjectDocument> m_document;
   AppContext m_context;
+  Commands m_commands;  // outlives the page
   std::unique_ptr<NetworkPage> m_page;
 };
 
@@ -126,6 +127,7 @@ void NetworkPageTest::init() {
   m_context = {};
   m_context.document = m_document.get();
   m_context.theme = m_theme.get();
+  m_context.commands = &m_commands;
   m_preferences = std::make_unique<Preferences>(m_folder.filePath("gradloom.ini"));
   m_context.preferences = m_preferences.get();
   m_page = std::make_unique<NetworkPage>(m_context);

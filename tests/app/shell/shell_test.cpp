@@ -246,7 +246,7 @@ class ShellTest : public QObject {
     open(write("first", 1));
     auto& page = static_cast<NetworkPage&>(*window().page("network"));
     NetworkView& view = page.view();
-    QTest::mouseMove(view.viewport(), view.mapFromScene(page.scene().card("out")->sceneBoundingRect().center()));
+    QTest::mouseMove(view.viewport(), view.mapFromScene(page.scene().card("out")->pos()));
     QTRY_COMPARE(page.scene().hoveredNode(), std::string("out"));
     QSignalSpy spoken(&page, &Page::statusChanged);
     keys("Ctrl+N");

@@ -43,5 +43,51 @@ TEST(NcclModule, ThatIsMissingIsToldWithTheRemedy) {
   ::unsetenv("GRADLOOM_NCCL_MODULE");
 }
 
+// Exchanges on streams over a module that has nothing behind it (hollow_nccl.cpp).
+class NcclStreamsOfAHollowModule : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("GRADLOOM_NCCL_MODULE", GRADLOOM_HOLLOW_NCCL, 1);
+    for (const char* name : {"", "_BEGUN", "_RELEASED", "_ABORTED"})
+      ::unsetenv((std::string("LOOM_HOLLOW") + name).c_str());
+    m_self = makeSelfCommunicator();
+    m_ranks = openNcclStreams(*m_self, 0);
+  }
+  void TearDown() override { ::unsetenv("GRADLOOM_NCCL_MODULE"); }
+  int count(const char* what) const {
+    const char* const text = std::getenv((std::string("LOOM_HOLLOW_") + what).c_str());
+    return text != nullptr ? std::atoi(text) : 0;
+  }
+  std::unique_ptr<Communicator> m_self;
+  std::shared_ptr<StreamRanks> m_ranks;
+};
+
+TEST_F(NcclStreamsOfAHollowModule, EndWhatIsUnderWayOnceARankIsGone) {
+  m_ranks->begin({}, nullptr);
+  m_ranks->expectAlive();
+  EXPECT_EQ(count("BEGUN"), 1);
+  ::setenv("LOOM_HOLLOW", "gone", 1);
+  try {
+    m_ranks->expectAlive();
+    FAIL() << "a rank is gone";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::communication);
+    EXPECT_STREQ(error.what(), "an exchange by NCCL on rank 0 of 1: hollow error 6");
+  }
+  EXPECT_EQ(count("ABORTED"), 1) << "else the device would wait for ever";
+  m_ranks->expectAlive();
+  EXPECT_THROW(m_ranks->begin({}, nullptr), Error);
+  EXPECT_EQ(count("BEGUN"), 1);
+  m_ranks.reset();
+  EXPECT_EQ(count("ABORTED"), 1);
+  EXPECT_EQ(count("RELEASED"), 0);
+}
+
+TEST_F(NcclStreamsOfAHollowModule, AreReleasedWhereAllIsWell) {
+  m_ranks.reset();
+  EXPECT_EQ(count("ABORTED"), 0);
+  EXPECT_EQ(count("RELEASED"), 1);
+}
+
 }  // namespace
 }  // namespace loom

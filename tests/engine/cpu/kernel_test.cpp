@@ -251,7 +251,20 @@ TEST(CpuKernels, functionsFollowTheirDoubles) {
                         {UnaryFunction::tanh, 0, -12, 12, 4e-7},
                         {UnaryFunction::log, 0, 1e-6f, 50, 4e-7},
                         {UnaryFunction::sqrt, 0, 0, 50, 2e-7},
-                        {UnaryFunction::absolute, 0, -3, 3, 0}}) {
+                        {UnaryFunction::absolute, 0, -3, 3, 0},
+                        {UnaryFunction::reciprocal, 0, 0.01f, 3, 2e-7},
+                        {UnaryFunction::reciprocalSqrt, 0, 0.01f, 3, 3e-7},
+                        {UnaryFunction::clamp, -1, -3, 3, 0},  // from -1 to 0
+                        {UnaryFunction::hardSigmoid, 0.2f, -9, 9, 2e-7},
+                        {UnaryFunction::hardSwish, 0.2f, -9, 9, 2e-7},
+                        {UnaryFunction::softplus, 1, -50, 50, 4e-7},
+                        {UnaryFunction::softplus, 3, -50, 50, 4e-7},
+                        {UnaryFunction::softsign, 0, -9, 9, 2e-7},
+                        {UnaryFunction::erf, 0, -5, 5, 4e-7},
+                        {UnaryFunction::sign, 0, -2, 2, 0},
+                        {UnaryFunction::floor, 0, -4.5f, 4.5f, 0},
+                        {UnaryFunction::round, 0, -4.5f, 4.5f, 0},
+                        {UnaryFunction::sin, 0, -30, 30, 3e-7}}) {
     constexpr int kCount = 4099;
     std::vector<float> x(kCount), y(kCount);
     for (int i = 0; i < kCount; ++i)
@@ -261,6 +274,54 @@ TEST(CpuKernels, functionsFollowTheirDoubles) {
       const double expected = unaryValue(c.function, c.alpha, x[i]);
       ASSERT_LE(std::abs(y[i] - expected), c.tolerance * std::max(1.0, std::abs(expected)))
           << "function " << static_cast<int>(c.function) << " of " << x[i];
+    }
+  }
+}
+
+bool isTheSame(float found, double expected) {
+  if (std::isnan(expected)) return std::isnan(found);
+  if (std::isinf(expected)) return found == expected;
+  return std::abs(found - expected) <= 1e-6 * std::abs(expected);
+}
+
+// All pairs of numbers that are equal, infinite, no numbers.
+TEST(CpuKernels, functionsOfTwoFollowTheirDoubles) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> special{-2, -1, -0.5f, 0, 0.5f, 1, 2, nan, inf, -inf};
+  std::vector<float> a, b;
+  for (float x : special)
+    for (float y : special) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  std::vector<float> c(a.size());
+  const auto count = static_cast<std::int64_t>(a.size());
+  for (int f = 0; f <= static_cast<int>(BinaryFunction::lessEqual); ++f) {
+    const auto function = static_cast<BinaryFunction>(f);
+    binary(function, a.data(), b.data(), c.data(), count);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      EXPECT_TRUE(isTheSame(c[i], binaryValue(function, a[i], b[i]))) << f << " of " << a[i] << " and " << b[i];
+    for (float y : special) {
+      binaryScalar(function, a.data(), y, c.data(), count);
+      for (std::size_t i = 0; i < a.size(); ++i)
+        EXPECT_TRUE(isTheSame(c[i], binaryValue(function, a[i], y))) << f << " of " << a[i] << " and the number " << y;
+    }
+  }
+}
+
+TEST(CpuKernels, foldsTakeEachNumberAndKeepNoNumber) {
+  for (std::int64_t length : {1, 15, 16, 17, 50}) {
+    std::vector<float> x(static_cast<std::size_t>(length), 1);
+    for (std::size_t at = 0; at < x.size(); ++at) {
+      x[at] = 3;
+      EXPECT_EQ(foldAll(ReduceFunction::maximum, inF32(x.data()), length, -1), 3) << length << ", " << at;
+      EXPECT_EQ(foldAll(ReduceFunction::product, inF32(x.data()), length, 2), 6) << length << ", " << at;
+      x[at] = -3;
+      EXPECT_EQ(foldAll(ReduceFunction::minimum, inF32(x.data()), length, 9), -3) << length << ", " << at;
+      x[at] = std::numeric_limits<float>::quiet_NaN();
+      EXPECT_TRUE(std::isnan(foldAll(ReduceFunction::maximum, inF32(x.data()), length, 9))) << length << ", " << at;
+      EXPECT_TRUE(std::isnan(foldAll(ReduceFunction::minimum, inF32(x.data()), length, 9))) << length << ", " << at;
+      x[at] = 1;
     }
   }
 }
@@ -278,7 +339,8 @@ TEST(CpuKernels, notANumberAndInfinityAreNeverHidden) {
   for (const UnaryFunction function :
        {UnaryFunction::relu, UnaryFunction::leakyRelu, UnaryFunction::elu, UnaryFunction::selu, UnaryFunction::gelu,
         UnaryFunction::geluTanh, UnaryFunction::silu, UnaryFunction::sigmoid, UnaryFunction::tanh, UnaryFunction::exp,
-        UnaryFunction::square, UnaryFunction::absolute}) {
+        UnaryFunction::square, UnaryFunction::absolute, UnaryFunction::clamp, UnaryFunction::hardSigmoid,
+        UnaryFunction::hardSwish, UnaryFunction::softplus, UnaryFunction::sign, UnaryFunction::reciprocal}) {
     std::vector<float> x(37, 0.5f), y(37);
     x[3] = x[36] = nan;
     unary(function, 1, x.data(), y.data(), 37);

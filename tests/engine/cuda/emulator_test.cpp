@@ -2,13 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <span>
 
 #include "engine/base/error.h"
 #define LOOM_DEVICE_LANGUAGE "tests/engine/cuda/fake/device_language.h"
-#include "engine/cuda/kernels/language.h"
+#include "engine/cuda/kernels/tiles.cuh"
 
 namespace loom::cuda {
 namespace {
@@ -46,6 +47,58 @@ __global__ void sumOfWarps(Numbers a) {
     for (unsigned w = 0; w < blockDim.x / 32; ++w) all += sums[w];
     a.to[blockIdx.x] = all;
   }
+}
+
+// A warp's tensor cores, by tiles.cuh: a b and a c^T, of small whole numbers that every type holds.
+struct Tiles {
+  const Half *a = nullptr, *b = nullptr, *c = nullptr;
+  float *ab = nullptr, *ac = nullptr;  // 16 x 8 each
+};
+constexpr int kTilesStride = kTileStride<16>;
+template <class T>
+__global__ void multiplyOneTile(Tiles of) {
+  unsigned a[4], b[2], c[2];
+  loadLeft<kTilesStride>(a, of.a, 0, 0);
+  loadRight<kTilesStride>(b, of.b, 0, 0);
+  loadRightTransposed<kTilesStride>(c, of.c, 0, 0);
+  float ab[4] = {1, 1, 1, 1}, ac[4] = {};
+  multiplyTiles<T>(ab, a, b);
+  multiplyTiles<T>(ac, a, c);
+  for (int e = 0; e < 4; ++e) {
+    const int at = (groupOfLane() + 8 * (e / 2)) * 8 + 2 * placeOfLane() + e % 2;
+    of.ab[at] = ab[e];
+    of.ac[at] = ac[e];
+  }
+}
+
+template <class T>
+void expectTiles() {
+  alignas(16) Half a[16 * kTilesStride] = {}, b[16 * kTilesStride] = {}, c[16 * kTilesStride] = {};
+  const auto number = [](int i, int j) { return static_cast<float>((i * 7 + j * 3) % 11 - 5); };
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 16; ++j) {
+      a[i * kTilesStride + j] = fromFloat<T>(number(i, j)).bits;
+      b[i * kTilesStride + j] = fromFloat<T>(number(j, 2 * i)).bits;
+      c[i * kTilesStride + j] = fromFloat<T>(number(i + 1, j)).bits;
+    }
+  std::vector<float> ab(128, NAN), ac(128, NAN);
+  const Tiles arguments{a, b, c, ab.data(), ac.data()};
+  const emulator::Run how{"kernel 'tiles'"};
+  LOOM_START(multiplyOneTile<T>, (Launch{{1}, {32}}), arguments, &how);
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 8; ++j) {
+      float withB = 1, withC = 0;
+      for (int k = 0; k < 16; ++k) {
+        withB += number(i, k) * number(j, 2 * k);
+        withC += number(i, k) * number(j + 1, k);
+      }
+      EXPECT_EQ(ab[static_cast<std::size_t>(i * 8 + j)], withB) << i << " " << j;
+      EXPECT_EQ(ac[static_cast<std::size_t>(i * 8 + j)], withC) << i << " " << j;
+    }
+}
+TEST(Emulator, MultipliesTilesAsAWarpDoes) {
+  expectTiles<bf16>();
+  expectTiles<f16>();
 }
 
 TEST(Emulator, SumsOverWarpsAndBlocks) {

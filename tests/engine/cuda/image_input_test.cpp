@@ -78,10 +78,14 @@ TEST(ImageInput, IsPreparedToTheLoadersBits) {
 }
 
 TEST(ImageInput, OnlyBytesOfOneShapeComeSo) {
-  Variable variable = Pictures(1, 3, 4, 4).schema().variables[0];
-  EXPECT_TRUE(comesAsBytes(variable));
-  variable.type = DataType::f32;
-  EXPECT_FALSE(comesAsBytes(variable));
+  const Variable picture = Pictures(1, 3, 4, 4).schema().variables[0];
+  EXPECT_TRUE(comesAsBytes(picture));
+  Variable wide = picture, varying = picture, vector = picture, flat = picture;
+  wide.type = DataType::f32;
+  varying.varying = true;
+  vector.kind = VariableKind::vector;
+  flat.shape = Shape{48};
+  for (const Variable& other : {wide, varying, vector, flat}) EXPECT_FALSE(comesAsBytes(other));
 }
 
 // The same machine, whose images the loader prepares.

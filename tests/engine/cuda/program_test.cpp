@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -111,6 +113,48 @@ TEST(CudaProgram, dropoutDrawsTheSameMaskWhereSamplesAreNotOutermost) {
                   {{"probability", 0.4}, {"stream", std::int64_t{99}}});
   builder.result("y", "output", half(builder, y));
   expectAsReference(builder.take());
+}
+
+// Each kind of product, of factors that TF32 cannot hold: x and w are 1 + 2^-12 everywhere. What reaches the device is
+// the compute type that was asked for; what comes back tells it.
+TEST(CudaProgram, tf32RoundsFactorsWhereItIsAskedForAndNowhereElse) {
+  constexpr double kFactor = 1 + 0x1p-12;
+  const auto full = [](ProgramBuilder& builder, const char* name, Shape shape) {
+    return builder.parameter(
+        {.name = name, .shape = std::move(shape), .initializer = {InitializerKind::constant, kFactor}});
+  };
+  ProgramBuilder builder(2, 1, true);
+  const TensorId y =
+      builder.add("convolution", {full(builder, "image", {2, 4, 3, 3}), full(builder, "kernel", {5, 4, 1, 1})});
+  const TensorId z = builder.add("matmul", {full(builder, "a", {3, 8}), full(builder, "b", {8, 6})});
+  builder.result("y", "output", y);
+  builder.result("z", "output", z);
+  const auto sumOf = [&](TensorId x) { return builder.add("reduce", {x}, {{"function", "sum"}}); };
+  builder.result("loss", "loss", sum(builder, sumOf(y), sumOf(z)));
+  differentiate(builder);
+  const Program program = builder.take();
+  const auto found = [&](bool tf32) {
+    const auto backend = makeCudaBackend(std::make_shared<fake::FakeDevice>());
+    ParameterStore store(1, backend->makeMemory());
+    const auto executable = backend->compile(program, store, {.tf32 = tf32});
+    executable->run({});
+    cases::Outcome outcome;
+    outcome["y"].resize(2 * 5 * 9);
+    outcome["z"].resize(18);
+    for (const char* name : {"y", "z"}) executable->readResult(name, outcome[name]);
+    for (const char* name : {"image", "kernel", "a", "b"}) outcome[name] = store.at(name).gradient.values();
+    return outcome;
+  };
+  cases::Outcome exact = found(false), rounded = found(true);
+  const auto expectAll = [](const std::vector<float>& values, double expected, const std::string& what) {
+    for (const float one : values) ASSERT_NEAR(one, expected, 1e-6 * expected) << what;
+  };
+  // Terms of each sum; gradients have one factor that is 1.
+  for (const auto& [name, terms, factors] :
+       {std::tuple("y", 4, 2), {"z", 8, 2}, {"image", 5, 1}, {"kernel", 18, 1}, {"a", 6, 1}, {"b", 3, 1}}) {
+    expectAll(exact[name], terms * std::pow(kFactor, factors), name);
+    expectAll(rounded[name], terms, name);
+  }
 }
 
 TEST(CudaProgram, everythingElementwiseKeepsTheLayout) {

@@ -20,7 +20,7 @@ using namespace ranks;
 
 struct Together {
   Outcome outcome;  // the first rank's
-  int launches = 0;
+  int launches = 0, connections = 0;
 };
 Together onDevices(const Shared& shared, const Json& project, const std::string& name, Way way) {
   shared.make(name);
@@ -28,13 +28,15 @@ Together onDevices(const Shared& shared, const Json& project, const std::string&
       std::make_shared<FakeDevice>(FakeOptions{.seed = static_cast<std::uint64_t>(rank()) + 1, .checkedCalls = 0});
   const auto backend = makeCudaBackend(device);
   BesideDevice ranks(world(), *device);
-  const ConnectStreams connect = [](Communicator& all) {
+  int connections = 0;
+  const ConnectStreams connect = [&connections](Communicator& all) {
+    ++connections;
     return std::make_shared<FarStreams>(all.split(0, all.rank()));
   };
   const Workshop::Run run = shared.workshop().train(
       project, name,
       {.backend = backend.get(), .communicator = &ranks, .connect = way == Way::streams ? connect : nullptr});
-  return {rank() == 0 ? outcomeOf(run) : Outcome{}, device->launches()};
+  return {rank() == 0 ? outcomeOf(run) : Outcome{}, device->launches(), connections};
 }
 class Ranks : public testing::TestWithParam<Way> {};
 INSTANTIATE_TEST_SUITE_P(Ways, Ranks, testing::Values(Way::streams, Way::host),
@@ -83,6 +85,24 @@ TEST_P(Ranks, WithoutASampleTakePartThroughTheHost) {
   if (rank() != 0) return;
   settings["virtual_ranks"] = world().size();
   expectNear(together.outcome, onCpu(shared, projectOf(settings), "alone"));
+}
+
+// Each rule has half of the weights. A library's communicator costs memory and time: there is one for all updates.
+TEST(RanksOfDevices, OfSeveralUpdatesConnectOnce) {
+  const Shared shared("updates");
+  Json project = projectOf({{"max_steps", 4}});
+  Json first = project["training"];
+  first["parameters"] = {"conv/*", "bn/*"};
+  project["training"] = {first,
+                         {{"network", "main"},
+                          {"dataset", "training"},
+                          {"parameters", {"fc/*"}},
+                          {"optimizer", {{"name", "SGD"}, {"learning_rate", 0.05}}}}};
+  const Together together = onDevices(shared, project, "together", Way::streams);
+  EXPECT_EQ(together.connections, world().size() > 1 ? 1 : 0);
+  if (rank() != 0) return;
+  project["training"][0]["virtual_ranks"] = world().size();
+  expectNear(together.outcome, onCpu(shared, project, "alone"));
 }
 
 TEST(RanksOfDevices, HaveTheSameBitsWhicheverWayTheyExchange) {

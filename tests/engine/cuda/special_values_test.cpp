@@ -89,7 +89,9 @@ Given scalar(float value) {
 
 TEST(CudaSpecialValues, unaryAndItsGradient) {
   for (const char* function : {"relu", "leaky_relu", "elu", "selu", "gelu", "silu", "sigmoid", "tanh", "exp", "log",
-                               "square", "sqrt", "negative", "absolute"})
+                               "square", "sqrt", "negative", "absolute", "reciprocal", "reciprocal_sqrt", "clamp", "hard_sigmoid",
+                               "hard_swish", "softplus", "softsign", "erf", "sign", "floor", "ceil", "round", "tan", "asin", "acos",
+                               "atan", "sinh", "cosh", "asinh", "acosh", "atanh"})
     for (const double alpha : {0.3, -0.5})
       for (const bool approximate : {false, true}) {
         SCOPED_TRACE(function);
@@ -104,7 +106,8 @@ TEST(CudaSpecialValues, unaryAndItsGradient) {
 }
 
 TEST(CudaSpecialValues, binary) {
-  for (const char* function : {"add", "subtract", "multiply", "divide", "maximum"})
+  for (const char* function : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal",
+                               "greater", "greater_equal", "less", "less_equal"})
     for (const float b : kSpecial) {
       SCOPED_TRACE(function);
       expectAsReference("binary", {vectorOf(kSpecial), vectorOf({b})}, {{"function", std::string(function)}});

@@ -113,6 +113,43 @@ TEST(StepCost, OfAConvolutionIsAsByHand) {
   }
 }
 
+TEST(StepCost, OfTf32IsToldOfProductsAndConvolutionsInF32Alone) {
+  const auto device = makePlannedDevice({"NVIDIA H100", 90, 132, std::size_t{80} << 30, std::size_t{80} << 30});
+  for (const DataType precision : {DataType::f32, DataType::bf16}) {
+    SCOPED_TRACE(toString(precision));
+    const StepCost without = stepCost(normalised(), *device, {.precision = precision}),
+                   with = stepCost(normalised(), *device, {.precision = precision, .tf32 = true});
+    for (const StageCost& stage : without.stages) EXPECT_FALSE(stage.tf32) << stage.kernel;
+    int rounded = 0;
+    for (const StageCost& stage : with.stages) {
+      EXPECT_EQ(stage.tf32, precision == DataType::f32 && stage.kind == StageKind::convolution) << stage.kernel;
+      rounded += stage.tf32;
+    }
+    EXPECT_EQ(rounded, precision == DataType::f32 ? 2 : 0);
+    if (precision == DataType::f32) EXPECT_EQ(stageOf(with, "convolution in tf32").tf32, true);
+  }
+  EXPECT_TRUE(stageOf(stepCost(linear(), *device, {.tf32 = true}), "matmul").tf32);
+}
+
+// As much as the tensors of a convolution, channels filled up to 8, while it runs, and 256 MiB at most.
+TEST(StepCost, TheWorkspaceOfAConvolutionIsInItsMemory) {
+  const auto memoryOf = [](std::int64_t images, std::int64_t channels) {
+    ProgramBuilder builder(images, 1, false);
+    const TensorId x = builder.input("x", {images, channels, 64, 64}, DataType::f32);
+    builder.result("y", "output", builder.add("convolution", {x, weight(builder, "w", {8, channels, 1, 1})}));
+    return costOf(builder.take()).memory.shared;
+  };
+  // Three channels: x channels-last beside it; eight of workspace each for x and y, and for w.
+  const auto exact = [](std::int64_t images) {
+    return static_cast<double>(4 * images * 64 * 64 * (3 + 8 + 8 + 8) + 4 * 8 * 8);
+  };
+  EXPECT_GE(static_cast<double>(memoryOf(2, 3)), exact(2));
+  EXPECT_LT(static_cast<double>(memoryOf(2, 3)), 1.4 * exact(2));
+  // x channels-last, y, and no more than 256 MiB.
+  EXPECT_LT(memoryOf(2048, 8), 2 * std::size_t{4} * 2048 * 64 * 64 * 8 + (std::size_t{257} << 20)) << "limited";
+  EXPECT_GT(memoryOf(1024, 8), std::size_t{256} << 20);
+}
+
 TEST(StepCost, OfARecurrenceCountsRowsAndNotTheGapsBetweenThem) {
   constexpr std::int64_t kBatch = 3, kTime = 7, kChannels = 5, kHidden = 4;
   ProgramBuilder builder(kBatch, 1, false);

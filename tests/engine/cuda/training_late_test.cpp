@@ -40,6 +40,24 @@ TEST_P(LateTraining, NobodyWaitsBetweenSteps) {
         << "eight more steps, no more waits";
 }
 
+// Running statistics of several shards are averaged where they are.
+TEST_P(LateTraining, NobodyWaitsForStatisticsOfSeveralShards) {
+  const auto waits = [](int rows) {
+    const Workshop workshop("cuda-idle-statistics", rows);
+    const auto fake = device();
+    const auto backend = makeCudaBackend(fake);
+    Json project = perceptron(false);
+    Json& network = project["networks"]["main"];
+    network["nodes"].push_back({{"id", "bn"}, {"layer", "BatchNormalization"}});
+    network["edges"][1] = {"fc1", "bn"};
+    network["edges"].push_back({"bn", "relu"});
+    project["training"].update({{"epochs", 1}, {"precision", GetParam()}, {"accumulate", 4}});
+    workshop.train(project, "run", {.backend = backend.get()});
+    return fake->idleWaits();
+  };
+  EXPECT_EQ(waits(16 * 12), waits(16 * 4)) << "eight more steps, no more waits";
+}
+
 TEST_P(LateTraining, AResumeEqualsNeverStopped) {
   const Workshop workshop("cuda-resume", 60);
   const auto backend = makeCudaBackend(device());

@@ -52,7 +52,8 @@ struct Way {
   double weights;  // and weights at the end, of the largest
 };
 // f32: sums in another order, over some tens of steps. bf16 on both sides; f16 beside f32.
-const Way kWays[] = {{"f32", 1, 1e-4, 1e-3}, {"f32", 2, 1e-4, 1e-3}, {"bf16", 1, 0.03, 0.1}, {"f16", 1, 0.01, 0.05}};
+const Way kWays[] = {{"f32", 1, 1e-4, 1e-3}, {"f32", 2, 1e-4, 1e-3}, {"bf16", 1, 0.03, 0.1}, {"f16", 1, 0.01, 0.05},
+                     {"f16", 2, 0.01, 0.05}};
 
 void PrintTo(const Way& way, std::ostream* to) {
   *to << way.precision;
@@ -106,6 +107,28 @@ TEST_P(CudaTraining, OfAConvolutionalNetworkIsThatOfTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Ways, CudaTraining, testing::ValuesIn(kWays), [](const testing::TestParamInfo<Way>& info) {
   return fmt::format("{}_accumulate_{}", info.param.precision, info.param.accumulate);
 });
+
+// A field of the settings like any other: off when absent, told in the run's description, ignored by the processor.
+TEST(CudaTrainings, Tf32IsRoundedOnADeviceAndNotOnTheProcessor) {
+  const Workshop workshop("cuda-tf32", 48);
+  Json plain = perceptron(false), rounded = plain;
+  rounded["training"]["tf32"] = true;
+  EXPECT_EQ(workshop.train(rounded, "cpu-rounded").tensors(), workshop.train(plain, "cpu").tensors());
+  const auto backend =
+      makeCudaBackend(std::make_shared<cuda::fake::FakeDevice>(cuda::fake::FakeOptions{.checkedCalls = 0}));
+  const auto exact = workshop.train(plain, "exact", {.backend = backend.get()}),
+             found = workshop.train(rounded, "rounded", {.backend = backend.get()});
+  const auto losses = exact.series("step", "loss"), others = found.series("step", "loss");
+  ASSERT_EQ(losses.size(), others.size());
+  EXPECT_NE(losses, others);
+  for (std::size_t k = 0; k < losses.size(); ++k) EXPECT_NEAR(others[k], losses[k], 5e-3 * (1 + losses[k]));
+  // Evaluated as it was trained.
+  const auto loss = [](Backend& machine, const Workshop::Run& run) {
+    return TrainedRun(machine, {.run = run.folder, .which = Which::last}).evaluate("training").loss;
+  };
+  EXPECT_NEAR(loss(*backend, exact), loss(cpuBackend(), exact), 1e-6);
+  EXPECT_GT(std::abs(loss(*backend, found) - loss(cpuBackend(), found)), 1e-6);
+}
 
 TEST(CudaTrainings, HaveTheSameBitsInWhateverOrderAndAfterAResume) {
   const Workshop workshop("cuda-order");

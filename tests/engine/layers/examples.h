@@ -13,6 +13,8 @@ struct LayerExample {
   std::vector<Shape> inputs;   // of one sample, by port; rank 0 = not wired
   std::vector<Shape> outputs;  // what must come out
   std::int64_t labels = 0;     // of the last input: 0 = it is values, else labels below this number
+  bool flat = false;           // nothing flows back to some input
+  double low = -1, high = 1;   // of the inputs' values
 };
 
 const std::vector<LayerExample>& layerExamples();

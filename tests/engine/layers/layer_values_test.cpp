@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/program/evaluator.h"
+#include "engine/program/parameter_store.h"
 #include "tests/engine/layers/examples.h"
 
 namespace loom {
@@ -80,6 +81,29 @@ TEST(BatchNormalizationLayer, ZeroGammaBeginsAtZero) {
   };
   EXPECT_EQ(gammaOf("{}"), InitializerKind::ones);
   EXPECT_EQ(gammaOf(R"({"zero_gamma": true})"), InitializerKind::zeros);
+}
+
+TEST(ConvolutionLayer, BeginsWithTheWeightsThatAreGiven) {
+  const LayerExample example{
+      "Convolution",
+      R"({"channels": 2, "kernel": [1, 2], "padding": "valid", "initializer": "given", "weights": [1, -2, 0.5, 3]})",
+      {{1, 1, 3}}};
+  const LoweredExample lowered = lowerExample(example, 1, true);
+  const Initializer& initializer = lowered.program.findParameter("it/weight")->initializer;
+  ASSERT_EQ(initializer.kind, InitializerKind::given);
+  EXPECT_EQ(*initializer.values, (std::vector<double>{1, -2, 0.5, 3}));
+  ParameterStore store(1);
+  store.ensure(lowered.program.parameters);
+  std::vector<float> weight(4);
+  store.at("it/weight").value.read(weight);
+  EXPECT_THAT(weight, testing::ElementsAre(1, -2, 0.5f, 3));
+}
+
+TEST(SoftmaxCrossEntropyLayer, MultipliesTheScores) {
+  const auto lossOf = [](const char* values, std::vector<double> scores) {
+    return run({"SoftmaxCrossEntropy", values, {{3}, {1}}, {{}}, 3}, 1, {std::move(scores), {1}}).output[0];
+  };
+  EXPECT_NEAR(lossOf(R"({"scale": 0.25})", {4, -8, 2}), lossOf("{}", {1, -2, 0.5}), 1e-12);
 }
 
 TEST(DropoutLayer, DropsItsShareAndKeepsTheExpectedValue) {

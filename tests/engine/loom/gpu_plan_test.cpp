@@ -89,13 +89,48 @@ TEST(GpuPlan, SixteenBitsHalveTheBytesOfActivations) {
   }
 }
 
+TEST(GpuPlan, Tf32IsTheSameBytesInLessTime) {
+  for (const char* name : {"resnet20", "lstm"}) {
+    SCOPED_TRACE(name);
+    const GpuPlan exact = planOf(name, "h100", {{"batch", 64}}),
+                  rounded = planOf(name, "h100", {{"batch", 64}, {"tf32", true}});
+    EXPECT_LT(rounded.step.seconds, exact.step.seconds);
+    EXPECT_FALSE(exact.step.tf32);
+    EXPECT_TRUE(rounded.step.tf32);
+    EXPECT_THAT(toText(rounded.step, rounded.memory.total), HasSubstr(" in f32 (tf32) on "));
+    EXPECT_EQ(toJson(rounded.step, rounded.memory.total)["tf32"], true);
+    const GpuPlan narrow = planOf(name, "h100", {{"batch", 64}, {"precision", "bf16"}}),
+                  both = planOf(name, "h100", {{"batch", 64}, {"precision", "bf16"}, {"tf32", true}});
+    EXPECT_LE(both.step.seconds, narrow.step.seconds);
+  }
+}
+
 TEST(GpuPlan, PassesShareTheMemoryAndAddUpTheWork) {
   const GpuPlan once = planOf("resnet20", "h100", {{"batch", 128}}),
                 inPasses = planOf("resnet20", "h100", {{"batch", 128}, {"accumulate", 4}});
   EXPECT_LT(inPasses.memory.total.activationBytes, once.memory.total.activationBytes / 3);
   EXPECT_NEAR(bytesOf(inPasses, "batch_normalization") / bytesOf(once, "batch_normalization"), 1, 0.02);
-  EXPECT_EQ(bytesOf(inPasses, "update"), bytesOf(once, "update"));
+  // Running statistics are averaged over the passes, and take the mean with the weights.
+  EXPECT_EQ(inPasses.memory.total.stateBytes, 2 * once.memory.total.stateBytes);
+  EXPECT_GT(bytesOf(inPasses, "update"), bytesOf(once, "update"));
+  EXPECT_NEAR(bytesOf(inPasses, "update") / bytesOf(once, "update"), 1, 0.03);
+  EXPECT_EQ(bytesOf(once, "scale_all"), 0);
+  EXPECT_GT(bytesOf(inPasses, "scale_all"), 0);
   EXPECT_GT(inPasses.step.seconds, once.step.seconds);
+}
+
+// An update of every other step counts half in a mean one, and takes its memory whole.
+TEST(GpuPlan, AnUpdateOfEveryOtherStepIsHalfTheWork) {
+  const PlannedGpu gpu = openPlannedGpu("h100");
+  Project project = projectOf("resnet20", {{"batch", 64}});
+  const GpuPlan each = planOnGpu(project, gpu, assumedEfficiency());
+  project.training.updates[0].every = 2;
+  const GpuPlan half = planOnGpu(project, gpu, assumedEfficiency());
+  for (const char* op : {"convolution", "update"}) EXPECT_DOUBLE_EQ(2 * bytesOf(half, op), bytesOf(each, op)) << op;
+  EXPECT_NEAR(2 * half.step.seconds, each.step.seconds, 1e-9);
+  EXPECT_EQ(half.memory.total.activationBytes, each.memory.total.activationBytes);
+  // Inputs as they are used and as they come up, and the tables of the update.
+  EXPECT_GT(each.memory.total.inputBytes, 2 * 64 * (3 * 32 * 32 + 1) * 4);
 }
 
 TEST(GpuPlan, AMemoryBudgetIsKeptAndToldWithWhatItCosts) {

@@ -282,7 +282,7 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   const Json catalogue = Json::parse(loom(m_workshop, {"catalogue", "--json"}).out);
   EXPECT_GE(catalogue["layers"].size(), 40u);
   EXPECT_EQ(catalogue["optimizers"].size(), 9u);
-  EXPECT_EQ(catalogue["schedules"].size(), 5u);
+  EXPECT_EQ(catalogue["schedules"].size(), 6u);
 }
 
 // A shell with tight limits, as batch systems give.

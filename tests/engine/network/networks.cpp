@@ -155,6 +155,52 @@ Network characterTransformer() {
                "top TopKAccuracy <- head; target: y\n");
 }
 
+std::string unitProject() {
+  return R"({
+  "loom": 1,
+  "networks": {"main": {
+    "nodes": [
+      {"id": "x", "layer": "Input", "shape": [3, 8, 8]},
+      {"id": "stage", "unit": "Stage", "channels": 4, "blocks": 3},
+      {"id": "tied", "unit": "Block", "channels": 8, "repeat": 2, "shares": "tied"},
+      {"id": "drop", "layer": "Dropout", "probability": "=(k+1)/10", "group": "body"},
+      {"id": "conv", "layer": "Convolution", "channels": "=Input[0]", "group": "body"},
+      {"id": "pool", "layer": "GlobalAveragePooling"},
+      {"id": "fc", "layer": "Linear", "outputs": "=pool[0]/2"},
+      {"id": "y", "layer": "Input", "shape": ["=1"], "type": "label"},
+      {"id": "loss", "layer": "SoftmaxCrossEntropy"}
+    ],
+    "edges": [["x", "stage"], ["stage", "tied"], ["tied", "drop"], ["drop", "conv"], ["conv", "pool"], ["pool", "fc"], ["fc", "loss"], ["y", "loss.target"]],
+    "groups": [{"id": "body", "repeat": 2, "counter": "k"}],
+    "comments": [{"id": "note", "text": "look", "at": [0, 0]}]
+  }},
+  "units": {
+    "Stage": {
+      "arguments": {"channels": 8, "blocks": 2},
+      "nodes": [
+        {"id": "in", "layer": "Input"},
+        {"id": "first", "unit": "Block", "channels": "=channels", "stride": 2},
+        {"id": "more", "unit": "Block", "channels": "=channels*i+channels", "repeat": "=blocks-1"},
+        {"id": "out", "layer": "Output"}
+      ],
+      "edges": [["in", "first"], ["first", "more"], ["more", "out"]]
+    },
+    "Block": {
+      "arguments": {"channels": 8, "stride": 1, "padding": "same"},
+      "nodes": [
+        {"id": "in", "layer": "Input"},
+        {"id": "conv", "layer": "Convolution", "channels": "=channels", "stride": ["=stride", "=stride"], "padding": "=padding"},
+        {"id": "relu", "layer": "ReLU"},
+        {"id": "out", "layer": "Output"}
+      ],
+      "edges": [["in", "conv"], ["conv", "relu"], ["relu", "out"]]
+    }
+  },
+  "datasets": {"training": {"csv": "train.csv"}}
+}
+)";
+}
+
 std::string ganProject() {
   return R"({
   "loom": 1,

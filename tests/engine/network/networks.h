@@ -17,6 +17,8 @@ Network textClassifier();  // Embedding, LSTM both ways
 Network characterTransformer();
 // A project with the two networks of a tiny GAN, which share the generator and the discriminator.
 std::string ganProject();
+// Units in units, repeats, groups, expressions over arguments, counters and shapes.
+std::string unitProject();
 // The example of the project's format.
 std::string exampleProject();
 

@@ -43,6 +43,18 @@ std::vector<OpCase> updateCases() {
   all.push_back(updateCase("update_clipped", lamb, {{"bias_correction", true}}, squares(tensors, 5, 6), clipNorm()));
   all.push_back(updateCase("update_two_slots", rms, {{"momentum", 0.5}}, squares(tensors, 0.1, 0.2), clipNorm()));
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  // States that take the place of others, unless the update is refused.
+  const auto withStates = [](OpCase made) {
+    for (const Shape& shape : {Shape{17001}, Shape{7}})
+      made.inputs.insert(made.inputs.end(), {state(shape), state(shape, 2, 3)});
+    return made;
+  };
+  all.push_back(withStates(
+      updateCase("update_states", *findOptimizer("SGD"), Json::object(), squares(tensors, 0.1, 0.2), absent())));
+  all.push_back(withStates(updateCase("update_states_not_finite", *findOptimizer("Adam"), Json::object(),
+                                      squares(tensors, kNan, kNan), absent())));
+  all.push_back({"scale_all", "scale_all", {learningRate(), state({17001}), state({3, 5}), state({})}, {}});
+  all.push_back({"scale_all_copies", "scale_all", {absent(), state({4, 5}), state({3})}, {}});
   all.push_back(updateCase("update_not_finite", lamb, Json::object(), squares(tensors, kNan, kNan), clipNorm()));
   return all;
 }

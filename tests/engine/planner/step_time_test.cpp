@@ -69,6 +69,9 @@ TEST(StepTime, PassesAddUpAndAnUpdateOfEveryOtherStepCountsHalf) {
   EXPECT_DOUBLE_EQ(step.uploadSeconds, 1.5 * 10 / 5);
   EXPECT_DOUBLE_EQ(step.seconds, 15.75 + 6.75 + 0.75);
   EXPECT_DOUBLE_EQ(step.samplesPerSecond(), 30 / 23.25);
+  GpuEfficiency slow = whole();
+  slow.link = 0.25;
+  EXPECT_DOUBLE_EQ(predictStep(updates, 30, DataType::f32, kSlow, slow).uploadSeconds, 4 * 1.5 * 10 / 5);
   UpdateCost large = costOf(3, 2);
   large.pass.uploaded = 100;
   EXPECT_DOUBLE_EQ(predictStep({&large, 1}, 30, DataType::f32, kSlow, whole()).seconds, 1.5 * 100 / 5)

@@ -66,6 +66,7 @@ struct Net {
   const char* nodes;
   const char* chain;  // from x to the logits
   bool statistics;
+  const char* units = nullptr;
 };
 const Net kNets[] = {
     {"perceptron",
@@ -82,7 +83,12 @@ const Net kNets[] = {
     {"attention",
      R"({"id": "x", "layer": "Input", "shape": [4, 4]}, {"id": "a", "layer": "MultiHeadAttention", "heads": 2}, {"id": "b", "layer": "LayerNormalization"},
                      {"id": "c", "layer": "Flatten"})",
-     "x a b c", false}};
+     "x a b c", false},
+    {"units",
+     R"({"id": "x", "layer": "Input", "shape": [16]}, {"id": "a", "unit": "Dense", "width": 9, "repeat": 2}, {"id": "b", "unit": "Dense"})",
+     "x a b", false,
+     R"({"Dense": {"arguments": {"width": "=Input[0]/3"}, "nodes": [{"id": "in", "layer": "Input"}, {"id": "fc", "layer": "Linear", "outputs": "=width"},
+        {"id": "relu", "layer": "ReLU"}, {"id": "out", "layer": "Output"}], "edges": [["in", "fc"], ["fc", "relu"], ["relu", "out"]]}})"}};
 
 Json projectOf(const Net& net, const Json& settings) {
   Json nodes = parseJson("[" + std::string(net.nodes) + R"(, {"id": "fc", "layer": "Linear", "outputs": 3},
@@ -108,10 +114,12 @@ Json projectOf(const Net& net, const Json& settings) {
                    {"fusion", 0.0005},
                    {"optimizer", {{"name", "Momentum"}, {"learning_rate", 0.1}}}};
   training.update(settings);
-  return {{"loom", 1},
+  Json project = {{"loom", 1},
           {"networks", {{"main", {{"nodes", nodes}, {"edges", edges}}}}},
           {"datasets", {{"training", {{"csv", "train.csv"}}}, {"validation", {{"csv", "val.csv"}}}}},
           {"training", training}};
+  if (net.units) project["units"] = parseJson(net.units, "units");
+  return project;
 }
 
 // By all ranks together; the first answers what the run left.
@@ -417,6 +425,26 @@ TEST(Start, AFaultOfOneRankIsToldByAll) {
     EXPECT_THAT(error.what(), HasSubstr("absent.csv"));
     const std::string place = size() > 1 ? fmt::format("rank {} on ", size() - 1) : "";
     EXPECT_THAT(error.what(), HasSubstr(place));
+  }
+}
+
+// The first reads the file; what the others read would be another one.
+TEST(Start, AllBeginWithTheWeightsThatTheFirstReads) {
+  const Shared shared("weights");
+  const Json project = projectOf(kNets[1], Json::object());
+  const Outcome trained = onAll(shared, project, "first");
+  Json again = projectOf(kNets[1], {{"start_from", "first"}, {"seed", 9}, {"max_steps", 1}, {"optimizer", {{"name", "SGD"}, {"learning_rate", 0.0}}}});
+  const Outcome begun = onAll(shared, again, "second");
+  if (rank() == 0)
+    for (const char* name : {"a/weight", "a/bias", "b/gamma", "fc/weight"}) EXPECT_EQ(begun.tensors.at(name), trained.tensors.at(name)) << name;
+  again["training"]["start_from"] = "absent.safetensors";
+  if (rank() == 0) std::filesystem::create_directories(shared.path() / "third");
+  try {
+    workshopOf(shared).train(again, "third", {.communicator = &world()});
+    ADD_FAILURE() << "the training did not fail";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::missingFile);
+    EXPECT_THAT(error.what(), HasSubstr("absent.safetensors"));
   }
 }
 

@@ -103,7 +103,8 @@ TEST_F(Tensors, HeadersThatLieAreRefused) {
     return std::string(reinterpret_cast<const char*>(&length), 8) + header + std::string(data, '\0');
   };
   EXPECT_THAT(refusal(file("[]", 0)), testing::HasSubstr("not JSON"));
-  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}})", 2)), testing::HasSubstr("F16"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F17","shape":[1],"data_offsets":[0,2]}})", 2)), testing::HasSubstr("F17"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("4 bytes"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4)),
               testing::HasSubstr("4 bytes"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("-1"));
@@ -114,6 +115,31 @@ TEST_F(Tensors, HeadersThatLieAreRefused) {
   EXPECT_THAT(refusal(file(R"({"a":5})", 0)), testing::HasSubstr("described wrongly"));
   EXPECT_THAT(refusal(file(R"({"__metadata__":{"a":5}})", 0)), testing::HasSubstr("no text"));
   EXPECT_THAT(refusal(std::string(8, '\xff')), testing::HasSubstr("header should have"));
+}
+
+// As other programs write them: half the bits, a header in any order, counters beside weights.
+TEST_F(Tensors, OfOtherProgramsAreReadAsFloats) {
+  const std::uint16_t halves[] = {0x3c00, 0xc100, 0x0001, 0x7c00};  // 1, -2.5, 2^-24, infinity
+  const std::uint16_t brains[] = {0x3f80, 0xc020};                  // 1, -2.5
+  const double whole = 0.1;
+  const std::int64_t count = 7;
+  const std::string header =
+      R"({"n":{"dtype":"I64","shape":[],"data_offsets":[20,28]},"w":{"dtype":"F16","shape":[4],"data_offsets":[0,8]},)"
+      R"("b":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]},"d":{"dtype":"F64","shape":[1],"data_offsets":[12,20]}})";
+  const std::uint64_t length = header.size();
+  std::string text(reinterpret_cast<const char*>(&length), 8);
+  text += header;
+  text.append(reinterpret_cast<const char*>(halves), sizeof halves);
+  text.append(reinterpret_cast<const char*>(brains), sizeof brains);
+  text.append(reinterpret_cast<const char*>(&whole), sizeof whole);
+  text.append(reinterpret_cast<const char*>(&count), sizeof count);
+  const std::filesystem::path path = m_folder.path() / "other.safetensors";
+  std::ofstream(path, std::ios::binary) << text;
+  const TensorFile file(path);
+  ASSERT_EQ(file.tensors().size(), 3u);
+  EXPECT_THAT(file.find("w")->values, testing::ElementsAre(1.0f, -2.5f, std::ldexp(1.0f, -24), std::numeric_limits<float>::infinity()));
+  EXPECT_THAT(file.find("b")->values, testing::ElementsAre(1.0f, -2.5f));
+  EXPECT_THAT(file.find("d")->values, testing::ElementsAre(0.1f));
 }
 
 // Those of before "data_xxh64" had another hash, under another name: they are read as files of other programs are.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -65,6 +66,18 @@ TEST(Schedules, Polynomial) {
 TEST(Schedules, Cosine) {
   EXPECT_THAT(factors({{"name", "Cosine"}, {"end", 0.2}}, nullptr, {0, 25, 50, 100}),
               ElementsAre(1, near(0.2 + 0.8 * 0.5 * (1 + std::cos(std::numbers::pi / 4))), near(0.6), near(0.2)));
+}
+
+// A fifth of the rate at first, all of it after a quarter of 200 steps, a tenth at the end.
+TEST(Schedules, OneCycle) {
+  EXPECT_THAT(factors({{"name", "OneCycle"}, {"peak", 0.25}, {"start", 0.2}, {"end", 0.1}}, nullptr,
+                      {0, 25, 50, 125, 200, 250}, {200, 10}),
+              ElementsAre(near(0.2), near(0.6), 1, near(0.55), near(0.1), near(0.1)));
+  // A peak at either end leaves one line.
+  EXPECT_THAT(factors({{"name", "OneCycle"}, {"peak", 0}, {"end", 0.5}}, nullptr, {0, 50, 100}),
+              ElementsAre(1, near(0.75), near(0.5)));
+  EXPECT_THAT(factors({{"name", "OneCycle"}, {"peak", 1}, {"start", 0.5}}, nullptr, {0, 50, 100}),
+              ElementsAre(near(0.5), near(0.75), 1));
 }
 
 TEST(Schedules, WarmUpFromNothingNeverHasARateOfZero) {
@@ -131,13 +144,15 @@ TEST(Schedules, EveryEntryIsWhole) {
     EXPECT_FALSE(definition->entry.summary.empty() || definition->entry.help.empty()) << definition->entry.id;
     const Json none = Json::object();
     EXPECT_TRUE(validate(definition->entry, none).empty()) << definition->entry.id;
-    // A factor of the base rate: begins at 1 and is never negative or above 1 by default.
+    // A factor of the base rate: never negative and at most 1 by default, which all but a cycle have at once.
     const auto schedule = definition->make(Values(definition->entry, none), kSpan);
-    EXPECT_EQ(schedule->factor(0), 1);
+    if (definition->entry.id != "OneCycle") EXPECT_EQ(schedule->factor(0), 1);
+    double highest = 0;
     for (double step = 0; step <= 100; step += 0.5) {
       EXPECT_GE(schedule->factor(step), 0);
-      EXPECT_LE(schedule->factor(step), 1);
+      highest = std::max(highest, schedule->factor(step));
     }
+    EXPECT_EQ(highest, 1);
   }
 }
 

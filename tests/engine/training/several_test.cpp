@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "engine/base/error.h"
 #include "engine/run/control.h"
 #include "tests/engine/training/fixture.h"
+#include "tests/engine/training/late_backend.h"
 
 namespace loom {
 namespace {
@@ -109,6 +111,114 @@ TEST(SeveralUpdates, AGanTrains) {
   const double real = run.series("step", "real_loss").back(), fake = run.series("step", "fake_loss").back();
   EXPECT_GT(real + fake, 0.3) << "the discriminator has not won";
   EXPECT_LT(real + fake, 3) << "nor has the generator";
+}
+
+// One step whose weights stay, beside a step on either half of its rows.
+TEST(SeveralShards, LeaveTheMeanOfWhatEachMakesOfTheRunningStatistics) {
+  const Workshop workshop("shards-statistics");
+  const std::string all = clusters(24, 3);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = all.find('\n', at) + 1;
+    lines.push_back(all.substr(at, end - at));
+    at = end;
+  }
+  ASSERT_EQ(lines.size(), 25u);
+  const auto rows = [&](std::size_t first, std::size_t count) {
+    std::string text = lines[0];
+    for (std::size_t i = 0; i < count; ++i) text += lines[1 + first + i];
+    return text;
+  };
+  Json project = perceptron(false);
+  Json& network = project["networks"]["main"];
+  network["nodes"].push_back({{"id", "bn"}, {"layer", "BatchNormalization"}});
+  network["edges"][1] = {"fc1", "bn"};
+  network["edges"].push_back({"bn", "relu"});
+  project["training"].update({{"shuffle", false}, {"max_steps", 1}});
+  project["training"]["optimizer"] = {{"name", "SGD"}, {"learning_rate", 0.0}};
+  const auto statistics = [&](const std::string& name, const std::string& text, int batch, const Json& more) {
+    workshop.write("train.csv", text);
+    project["training"]["batch"] = batch;
+    Json own = project;
+    own["training"].update(more);
+    return workshop.train(own, name).tensors();
+  };
+  const auto first = statistics("first", rows(0, 12), 12, Json::object()),
+             second = statistics("second", rows(12, 12), 12, Json::object());
+  for (const auto& [name, more] : {std::pair("passes", Json{{"accumulate", 2}}), {"ranks", Json{{"virtual_ranks", 2}}}}) {
+    const auto found = statistics(name, rows(0, 24), 24, more);
+    for (const char* state : {"bn/mean", "bn/variance"}) {
+      ASSERT_EQ(found.count(state), 1u);
+      for (std::size_t i = 0; i < found.at(state).size(); ++i)
+        EXPECT_NEAR(found.at(state)[i], (first.at(state)[i] + second.at(state)[i]) / 2, 1e-6) << name << " " << state;
+      EXPECT_NE(first.at(state), second.at(state));
+    }
+  }
+}
+
+// Two networks with data of their own, read in order: a row of the second's is beyond all bounds, in its eighth batch.
+Json apart() {
+  const auto network = [](const char* layer) {
+    return Json{{"nodes",
+                 {{{"id", "x"}, {"layer", "Input"}, {"shape", {2}}},
+                  {{"id", layer}, {"layer", "Linear"}, {"outputs", 1}},
+                  {{"id", "y"}, {"layer", "Input"}, {"shape", {1}}},
+                  {{"id", "loss"}, {"layer", "MeanSquaredError"}}}},
+                {"edges", Json::array({Json::array({"x", layer}), Json::array({layer, "loss"}),
+                                       Json::array({"y", "loss.target"})})}};
+  };
+  const auto update = [](const char* name) {
+    return Json{{"network", name}, {"dataset", name}, {"optimizer", {{"name", "Adam"}, {"learning_rate", 0.01}}}};
+  };
+  Json first = update("critic");
+  first.update({{"epochs", 1}, {"batch", 4}, {"shuffle", false}, {"seed", 3}, {"checkpoint_every", 0.3}});
+  return {{"loom", 1},
+          {"networks", {{"critic", network("c")}, {"painter", network("p")}}},
+          {"datasets", {{"critic", {{"csv", "critic.csv"}}}, {"painter", {{"csv", "painter.csv"}}}}},
+          {"training", {first, update("painter")}}};
+}
+
+std::string numbers(int broken) {
+  std::string text = "x__0,x__1,y\n";
+  for (int row = 0; row < 40; ++row)
+    text += row == broken ? "1e30,1,1\n" : fmt::format("{},{},{}\n", row % 3, row % 5, row % 2);
+  return text;
+}
+
+// The first update had changed its weights by then; no checkpoint knows of it.
+TEST(SeveralUpdates, ThatDivergeInOneOfThemLeaveAllAsACheckpointTells) {
+  const Workshop workshop("two-diverge");
+  workshop.write("critic.csv", numbers(-1));
+  workshop.write("painter.csv", numbers(30));
+  LateBackend late;
+  for (Backend* backend : {&cpuBackend(), static_cast<Backend*>(&late)}) {
+    const std::string name = backend == &late ? "late" : "prompt";
+    std::vector<Event> events;
+    const Error error = workshop.failure(apart(), name, &events, {.backend = backend});
+    EXPECT_EQ(error.code(), ErrorCode::diverged);
+    EXPECT_THAT(error.what(),
+                testing::AllOf(HasSubstr("at step 8 "), HasSubstr("in update 2 (network 'painter') the loss is inf"),
+                               HasSubstr("as they were behind step 6")));
+    EXPECT_EQ(std::ranges::count_if(events, [](const Event& event) { return event.kind == "step"; }), 8);
+
+    // Resumed with sound data it is what it would have been, which neither weights nor slots of a seventh or eighth
+    // step in one of the networks would be.
+    workshop.write("painter.csv", numbers(-1));
+    const auto resumed = workshop.train(apart(), name, {.resume = true, .backend = backend});
+    EXPECT_EQ(resumed.of("started").back().body["resumed_from"], 6);
+    const auto whole = workshop.train(apart(), name + "-whole", {.backend = backend});
+    EXPECT_EQ(resumed.tensors(), whole.tensors());
+    EXPECT_EQ(resumed.tensors().count("c/weight"), 1u);
+    workshop.write("painter.csv", numbers(30));
+  }
+}
+
+TEST(SeveralUpdates, ThatDivergeBeforeAnyCheckpointSaySo) {
+  const Workshop workshop("two-diverge-early");
+  workshop.write("critic.csv", numbers(-1));
+  workshop.write("painter.csv", numbers(1));
+  EXPECT_THAT(workshop.failure(apart(), "run").what(),
+              testing::AllOf(HasSubstr("at step 1 "), HasSubstr("no checkpoint from before it yet")));
 }
 
 TEST(SeveralUpdates, AnUpdateThatNamesNothingIsAnError) {

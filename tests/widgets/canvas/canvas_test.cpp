@@ -43,6 +43,8 @@ class CanvasTest : public QObject {
   void emptyCanvasTeaches();
   void theAddMenuFindsByAlias();
   void aWireDroppedOnNothingOffersWhatFitsItsSource();
+  void escapeEndsArranging();
+  void aPinIsLegalWhereTheWireIsNotRefused();
 
  private:
   const Network& drawn() { return m_scene->network(); }
@@ -189,7 +191,7 @@ void CanvasTest::wiresAreSelectedAndRemoved() {
   const QPoint on = (pin("conv", true) + pin("relu", false)) / 2;
   QVERIFY(on != middle);
   // Between two pins of 12 px reach a straight wire of 16 px leaves no room: the longer one is taken.
-  const QPointF place = m_scene->wires().routing().routes[5].points[1];
+  const QPointF place = m_scene->wayOf(drawn().edges[5])[1];
   m_view->centerOn(place);
   settle();
   click(m_view->mapFromScene(place));
@@ -372,6 +374,47 @@ void CanvasTest::aWireDroppedOnNothingOffersWhatFitsItsSource() {
   for (const char* spatial : {"Convolution", "MaxPooling", "AveragePooling"}) QVERIFY2(!offered.contains(spatial), spatial);
   QCOMPARE(offered.front(), QString("ReLU"));  // what most often follows a linear layer
   QVERIFY(offered.contains("Linear") && offered.contains("SoftmaxCrossEntropy"));
+}
+
+void CanvasTest::escapeEndsArranging() {
+  QVERIFY(m_document->openText(drawings::residual(200), "large"));
+  settle();
+  const QPointF before = m_scene->card("b7_add")->pos();
+  m_document->moveNodes("main", {{"b7_add", {9000, 9000}}});
+  const int steps = m_document->undoStack().count();
+  QSignalSpy changes(m_document.get(), &ProjectDocument::arrangingChanged);
+  m_view->arrange();
+  QVERIFY(m_document->isArranging());
+  key(Qt::Key_Escape);
+  QVERIFY(!m_document->isArranging());
+  QCOMPARE(changes.count(), 2);
+  QTest::qWait(400);  // the answer, if it comes, is wanted no more
+  QCOMPARE(m_document->undoStack().count(), steps);
+  QCOMPARE(m_scene->card("b7_add")->pos(), QPointF(9000, 9000));
+  m_view->arrange();
+  QTRY_VERIFY_WITH_TIMEOUT(!m_document->isArranging(), 20000);
+  QCOMPARE(m_document->undoStack().count(), steps + 1);
+  QVERIFY(QLineF(m_scene->card("b7_add")->pos(), before).length() < 9000);
+  QVERIFY(!m_view->arrangingBar().isVisible());
+}
+
+// What a pin shows while a wire is drawn is what the document says to the same wire.
+void CanvasTest::aPinIsLegalWhereTheWireIsNotRefused() {
+  m_document->addNode({.layer = "Add", .at = {500, 60}});
+  settle();
+  for (const Node& node : drawn().nodes) {
+    const CardItem* item = m_scene->card(node.id);
+    if (item->outputs().empty()) continue;
+    const PinHit from{item->outputs().front().end, true, {}};
+    m_scene->markLegal(from);
+    for (const Node& other : drawn().nodes) {
+      bool any = other.id == node.id;
+      for (const CardPin& pin : m_scene->card(other.id)->inputs()) any = any || bool(m_document->mayWire("main", {from.end, pin.end}));
+      QVERIFY2((m_scene->card(other.id)->legality() == Legality::illegal) != any, (node.id + " to " + other.id).c_str());
+    }
+  }
+  m_scene->markLegal({});
+  for (const Node& node : drawn().nodes) QVERIFY(m_scene->card(node.id)->legality() == Legality::none);
 }
 
 }  // namespace loom

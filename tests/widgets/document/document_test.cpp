@@ -61,6 +61,7 @@ class DocumentTest : public QObject {
   void whatStandsBesideComesBackWithTheStep();
   void networksAreRenamedWithWhatNamesThem();
   void aLargeDrawingIsArrangedBesideTheWindow();
+  void unitsGroupsAndCommentsComeBackExactly();
 
  private:
   ProjectDocument& document() { return *m_document; }
@@ -465,6 +466,55 @@ void DocumentTest::aLargeDrawingIsArrangedBesideTheWindow() {
   QVERIFY(d.network("main")->find("n1")->y > d.network("main")->find("n0")->y);
   d.undoStack().undo();
   QCOMPARE(d.network("main")->find("n1")->y, 0.0);
+}
+
+void DocumentTest::unitsGroupsAndCommentsComeBackExactly() {
+  ProjectDocument& d = document();
+  const auto unit = [](const std::string& name) {
+    Network made{.name = name};
+    made.nodes = {{.id = "x", .layer = "Input"}, {.id = "y", .layer = "Output"}};
+    made.edges = {wire("x", "y")};
+    made.arguments = {{.name = "channels", .defaultValue = 16}};
+    return made;
+  };
+  const std::vector<std::function<void(Project&)>> edits{
+      [&](Project& p) { p.units.push_back(unit("Residual")); },
+      [&](Project& p) { p.networks[0].nodes.push_back({.id = "stage", .values = {{"channels", 4}}, .unit = "Residual"}); },
+      [](Project& p) { p.networks[0].find("stage")->repeat = "=2+1"; },
+      [](Project& p) { p.units[0].arguments.push_back({.name = "stride", .defaultValue = 1, .help = "of the first"}); },
+      [](Project& p) { p.units[0].nodes.push_back({.id = "relu", .layer = "ReLU"}); },
+      [](Project& p) { p.units[0].groups.push_back({.id = "g", .title = "twice", .repeat = 2}); },
+      [](Project& p) { p.units[0].find("relu")->group = "g"; },
+      [](Project& p) { p.networks[0].comments.push_back({.id = "c", .text = "look", .x = 3, .width = 90}); },
+      [](Project& p) { p.networks[0].comments[0].text = "look here"; },
+      [](Project& p) { p.networks[0].groups.push_back({.id = "frame", .colour = "blue", .folded = true}); },
+      [](Project& p) { p.units[0].name = "Block"; p.networks[0].find("stage")->unit = "Block"; },
+      [](Project& p) { p.units.clear(); },
+  };
+  std::vector<std::string> states{d.text()};
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    d.edit(QString::number(i), edits[i]);
+    states.push_back(d.text());
+    QVERIFY2(states[i + 1] != states[i], std::to_string(i).c_str());
+  }
+  for (std::size_t i = edits.size(); i-- > 0;) {
+    d.undoStack().undo();
+    QCOMPARE(d.text(), states[i]);
+  }
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    d.undoStack().redo();
+    QCOMPARE(d.text(), states[i + 1]);
+  }
+  QSignalSpy changes(&d, &ProjectDocument::changed);
+  for (int i = 0; i < 5; ++i) d.undoStack().undo();  // back to where `relu` was put into its group
+  const auto told = [&](int at) { return changes.at(at).at(0).value<ProjectChange>(); };
+  QVERIFY(told(0).networkList && told(1).networkList);
+  QCOMPARE(told(2).networks.at(0).network, std::string("main"));
+  QVERIFY(told(2).networks.at(0).groups && !told(2).networks.at(0).comments);
+  QVERIFY(told(3).networks.at(0).comments && !told(3).networks.at(0).structure());
+  d.undoStack().undo();
+  QCOMPARE(told(5).networks.at(0).network, std::string("Residual"));
+  QCOMPARE(told(5).networks.at(0).changed, std::vector<std::string>{"relu"});
 }
 
 }  // namespace loom

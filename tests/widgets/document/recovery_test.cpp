@@ -82,7 +82,7 @@ void RecoveryTest::savingAndUndoingLeaveNoRecoveryFile() {
   QTRY_VERIFY(QFile::exists(recovery()));
   document.undoStack().undo();
   QCOMPARE(document.saveStateText(), QStringLiteral("Saved"));
-  QVERIFY(!QFile::exists(recovery()));
+  QTRY_VERIFY(!QFile::exists(recovery()));
   document.undoStack().redo();
   QTRY_VERIFY(QFile::exists(recovery()));
   QVERIFY(document.save());

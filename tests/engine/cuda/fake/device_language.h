@@ -25,6 +25,8 @@
 #define LOOM_SHARED(T, name, count)                                        \
   static ::loom::cuda::emulator::SharedArray<T, (count)> name##OfTheBlock; \
   T(&name)[count] = name##OfTheBlock.enter()
+#define LOOM_UNROLL
+#define LOOM_UNROLL_TWICE
 #define LOOM_START(kernel, launch, arguments, stream)                                                  \
   do {                                                                                                 \
     const auto run = [values = (arguments)] { (kernel)(values); };                                     \
@@ -184,7 +186,6 @@ inline int __any_sync(unsigned mask, int yes, LOOM_HERE) {
 inline int __all_sync(unsigned mask, int yes, LOOM_HERE) {
   return __ballot_sync(mask, yes, file, line) == ~0u;
 }
-#undef LOOM_HERE
 
 // Of integers alone: a sum of floats would depend on the order.
 #define LOOM_ATOMICS(T)                \
@@ -251,6 +252,9 @@ inline float __fmaf_rn(float x, float y, float z) {
 }
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
+}
+inline double sinpi(double x) {
+  return sin(3.14159265358979323846 * x);
 }
 inline double cospi(double x) {
   return cos(3.14159265358979323846 * x);
@@ -322,5 +326,57 @@ template <>
 inline f16 fromFloat<f16>(float x) {
   return {std::bit_cast<std::uint16_t>(static_cast<_Float16>(x))};
 }
+
+template <class T>
+inline unsigned packed(float first, float second) {
+  return static_cast<unsigned>(fromFloat<T>(first).bits) | static_cast<unsigned>(fromFloat<T>(second).bits) << 16;
+}
+inline void expectPair(const std::uint16_t* at) {
+  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(unsigned) != 0)
+    emulator::fail("a pair of numbers stands at an address that is no multiple of 4 bytes");
+}
+inline unsigned pairAt(const std::uint16_t* from) {
+  expectPair(from);
+  return static_cast<unsigned>(from[0]) | static_cast<unsigned>(from[1]) << 16;
+}
+inline void putPair(std::uint16_t* to, unsigned pair) {
+  expectPair(to);
+  to[0] = static_cast<std::uint16_t>(pair);
+  to[1] = static_cast<std::uint16_t>(pair >> 16);
+}
+
+// What each lane holds is shown to the others, and each adds up its four products in double: a device's own order and
+// rounding of the sum are not told.
+template <class T>
+inline void multiplyTiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], LOOM_HERE) {
+  constexpr unsigned kWhole = ~0u;
+  const unsigned group = emulator::lane() / 4, place = emulator::lane() % 4;
+  const auto halves = [](unsigned pair, double* to) {
+    to[0] = static_cast<double>(toFloat(T{static_cast<std::uint16_t>(pair)}));
+    to[1] = static_cast<double>(toFloat(T{static_cast<std::uint16_t>(pair >> 16)}));
+  };
+  double rows[2][16], columns[2][16];  // group and group + 8 of a; 2 place and the next of b
+  for (unsigned half = 0; half < 2; ++half) {
+    const std::uint64_t both = a[2 * half] | static_cast<std::uint64_t>(a[2 * half + 1]) << 32;
+    const std::uint64_t* const words = emulator::exchange(both, kWhole, {file, line});
+    for (unsigned p = 0; p < 4; ++p)
+      for (unsigned row = 0; row < 2; ++row)
+        halves(static_cast<unsigned>(words[4 * group + p] >> 32 * row), rows[row] + 8 * half + 2 * p);
+  }
+  const std::uint64_t* const words =
+      emulator::exchange(b[0] | static_cast<std::uint64_t>(b[1]) << 32, kWhole, {file, line});
+  for (unsigned column = 0; column < 2; ++column)
+    for (unsigned p = 0; p < 4; ++p)
+      for (unsigned half = 0; half < 2; ++half)
+        halves(static_cast<unsigned>(words[4 * (2 * place + column) + p] >> 32 * half),
+               columns[column] + 8 * half + 2 * p);
+  for (unsigned row = 0; row < 2; ++row)
+    for (unsigned column = 0; column < 2; ++column) {
+      double sum = static_cast<double>(d[2 * row + column]);
+      for (unsigned k = 0; k < 16; ++k) sum += rows[row][k] * columns[column][k];
+      d[2 * row + column] = static_cast<float>(sum);
+    }
+}
+#undef LOOM_HERE
 
 }  // namespace loom::cuda

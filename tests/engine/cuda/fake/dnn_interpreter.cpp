@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <vector>
@@ -134,23 +135,46 @@ void expect(const DnnGraph& graph, const DnnPointwise& one) {
   if (!fits) throwError(ErrorCode::device, "the tensors of a pointwise operation do not fit together");
 }
 
+// Of q, k, v: N x heads x T x width.
+void expect(const DnnGraph& graph, const DnnAttention& one) {
+  const DnnTensor &q = tensorOf(graph, one.q), &k = tensorOf(graph, one.k), &v = tensorOf(graph, one.v),
+                  &y = tensorOf(graph, one.y), &statistics = tensorOf(graph, one.statistics),
+                  &scale = tensorOf(graph, one.scale);
+  if (graph.operations.size() != 1) throwError(ErrorCode::device, "attention is a graph by itself");
+  Extents keys = q.extents, column = q.extents;
+  if (q.extents.size() == 4) {
+    keys[2] = k.extents.size() == 4 ? k.extents[2] : 0;
+    column[3] = 1;
+  }
+  if (q.extents.size() != 4 || k.extents != keys || v.extents != keys || y.extents != q.extents ||
+      statistics.extents != column || elementsOf(scale.extents) != 1)
+    throwError(ErrorCode::device, "the tensors of an attention do not fit together");
+  if (q.type == DataType::f32 || k.type != q.type || v.type != q.type || y.type != q.type ||
+      statistics.type != DataType::f32 || scale.type != DataType::f32)
+    throwError(ErrorCode::device, "attention is computed of bf16 or f16, its statistics and scale are in f32");
+  if (q.extents[3] % 8 != 0)
+    throwError(ErrorCode::device, "attention has heads of multiples of 8 channels, not of {}", q.extents[3]);
+}
+
 struct Reach {
-  std::vector<int> reads;
-  int writes;
+  std::vector<int> reads, writes;
 };
 Reach reachOf(const DnnConvolution& one) {
   switch (one.kind) {
     case DnnConvolution::Kind::forward:
-      return {{one.image, one.weight}, one.result};
+      return {{one.image, one.weight}, {one.result}};
     case DnnConvolution::Kind::inputGradient:
-      return {{one.weight, one.result}, one.image};
+      return {{one.weight, one.result}, {one.image}};
     case DnnConvolution::Kind::weightGradient:
-      return {{one.image, one.result}, one.weight};
+      return {{one.image, one.result}, {one.weight}};
   }
   return {};
 }
 Reach reachOf(const DnnPointwise& one) {
-  return one.b >= 0 ? Reach{{one.x, one.b}, one.y} : Reach{{one.x}, one.y};
+  return one.b >= 0 ? Reach{{one.x, one.b}, {one.y}} : Reach{{one.x}, {one.y}};
+}
+Reach reachOf(const DnnAttention& one) {
+  return {{one.q, one.k, one.v, one.scale}, {one.y, one.statistics}};
 }
 
 void expectTensor(const DnnTensor& one) {
@@ -180,7 +204,7 @@ class Run {
     const Reach reach = reachOf(one);
     const std::vector<double>& a = factor(reach.reads[0]);
     const std::vector<double>& b = factor(reach.reads[1]);
-    std::vector<double> sums(static_cast<std::size_t>(elementsOf(tensorOf(m_graph, reach.writes).extents)));
+    std::vector<double> sums(static_cast<std::size_t>(elementsOf(tensorOf(m_graph, reach.writes[0]).extents)));
     double* const to = sums.data();
     forProducts(
         m_graph, one,
@@ -197,7 +221,7 @@ class Run {
               break;
           }
         });
-    write(reach.writes, std::move(sums));
+    write(reach.writes[0], std::move(sums));
   }
 
   void operator()(const DnnPointwise& one) {
@@ -218,6 +242,30 @@ class Run {
       } while (next(index, to.extents));
     }
     write(one.y, std::move(y));
+  }
+
+  void operator()(const DnnAttention& one) {
+    const Extents &queries = tensorOf(m_graph, one.q).extents, &keys = tensorOf(m_graph, one.k).extents;
+    const auto rows = static_cast<std::size_t>(queries[2]), seen = static_cast<std::size_t>(keys[2]),
+               width = static_cast<std::size_t>(queries[3]);
+    const std::vector<double> q = read(one.q), k = read(one.k), v = read(one.v);
+    const double scale = read(one.scale)[0];
+    std::vector<double> y(q.size()), statistics(q.size() / width), scores(seen);
+    for (std::size_t row = 0; row < statistics.size(); ++row) {
+      const std::size_t first = row / rows * seen;  // of its keys
+      double highest = -INFINITY, sum = 0;
+      for (std::size_t j = 0; j < seen; ++j) {
+        scores[j] = 0;
+        for (std::size_t c = 0; c < width; ++c) scores[j] += scale * q[row * width + c] * k[(first + j) * width + c];
+        highest = std::max(highest, scores[j]);
+      }
+      for (double& score : scores) sum += score = std::exp(score - highest);
+      for (std::size_t j = 0; j < seen; ++j)
+        for (std::size_t c = 0; c < width; ++c) y[row * width + c] += scores[j] / sum * v[(first + j) * width + c];
+      statistics[row] = highest + std::log(sum);
+    }
+    write(one.y, std::move(y));
+    write(one.statistics, std::move(statistics));
   }
 
  private:
@@ -285,8 +333,8 @@ std::shared_ptr<const DnnPlan> planOf(const DnnGraph& graph, std::size_t workspa
     for (const int id : reach.reads)
       if (tensorOf(graph, id).isVirtual && !computed.contains(id))
         throwError(ErrorCode::device, "virtual tensor {} of a graph is read before it is computed", id);
-    if (!computed.insert(reach.writes).second)
-      throwError(ErrorCode::device, "tensor {} of a graph is computed twice", reach.writes);
+    for (const int id : reach.writes)
+      if (!computed.insert(id).second) throwError(ErrorCode::device, "tensor {} of a graph is computed twice", id);
   }
   auto plan = std::make_shared<Plan>();
   plan->graph = graph;

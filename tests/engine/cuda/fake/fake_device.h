@@ -35,6 +35,7 @@ struct FakeOptions {
   std::size_t memoryBytes = std::size_t{1} << 30;
   std::function<bool(const DnnGraph&)> refuses;  // graphs that this device has no engine for; null: none
   int checkedCalls = -1;  // so many of the first run twice and checked byte by byte, others once; -1: all
+  const Device::Timing* timing = nullptr;  // of ways to compute the same
   bool computes = true;   // false: calls are looked at and leave memory as it is
   emulator::Barriers* barriers = nullptr;  // that kernels meet at, or pass by
 };
@@ -61,6 +62,7 @@ class FakeDevice final : public Device {
   std::unique_ptr<Graph> endCapture(Stream stream) override;
   void launch(const Graph& graph, Stream stream) override;
   std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) override;
+  const Timing* timing() override { return m_options.timing; }
 
   // --- For tests.
   // The n-th from now fails with Error(device), once; a call does when it runs, and the device is lost then.

@@ -11,6 +11,7 @@
 
 #include "engine/base/files.h"
 #include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/lowerings/attention.h"
 #include "engine/loom/bench/workloads.h"
 #include "engine/network/analysis.h"
 #include "engine/passes/differentiate.h"
@@ -121,6 +122,26 @@ TEST_F(CudaGraphs, OfAllConvolutionsAndWorkloadsHaveEnginesOnTheseDevices) {
   const std::string found = version + "\n" + answers.text();
   if (found != expected) std::ofstream("answers.txt") << found;
   EXPECT_EQ(found, expected) << "what was found now stands in answers.txt in " << std::filesystem::current_path();
+}
+
+// Of attention without a mask: there is an engine, or one that a driver must be asked about. (With a driver that
+// answers as shared/reference/cuda/sketch/fake_driver.py does, cuDNN 9.19 finalised every one of these for all three
+// devices.)
+TEST_F(CudaGraphs, OfAttentionAreNotRefusedOnTheseDevices) {
+  for (const KnownDevice& device : kKnownDevices)
+    for (const DataType type : {DataType::bf16, DataType::f16})
+      for (const std::int64_t width : {8, 32, 64, 72, 128})
+        for (const std::int64_t keys : {512, 50}) {
+          const Heads heads{
+              .batch = 4, .queries = 512, .keys = keys, .channels = 3 * width, .heads = 3, .causal = false};
+          Planner planner(device);
+          try {
+            planner.plan(attentionGraph(heads, type), std::size_t{64} << 20);
+          } catch (const Error& error) {
+            EXPECT_EQ(planner.asked().begin()->second.answer, Answer::unknown) << device.name << ": " << error.what();
+            EXPECT_THAT(error.what(), testing::HasSubstr("cuDNN's graph of attention"));
+          }
+        }
 }
 
 // An engine that sums otherwise than is asked for is no answer, nor is a graph that is none.

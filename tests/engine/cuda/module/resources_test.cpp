@@ -18,14 +18,24 @@ const DeviceCode& code() {
 }
 #endif
 
-// These have several packs of 16 bytes under way in each thread: a quarter of a multiprocessor's threads suffices. Of
+// These have several packs of 16 bytes under way in each thread, or tiles in registers: a quarter of a multiprocessor's
+// threads suffices. Of
 // all others half must fit, which is to say 64 registers each.
-const std::set<std::string> kManyAtOnce = {"batchGradient",           "batchGradientSums",        "normalise",
+const std::set<std::string> kManyAtOnce = {"attentionForward",        "attentionToQueries",       "attentionToKeys",
+                                           "batchGradient",           "batchGradientSums",        "normalise",
                                            "layerNormalizationWarps", "layerNormalizationBlocks", "layerGradientWarps",
                                            "layerGradientBlocks",     "softmaxGradient"};
 
 // A thread for each sample of a batch, once a step: its window is an array that is indexed, and nothing of it is spilled.
 const std::string kIndexesAnArray = "sampleWindows";
+
+// One kernel for every function: CUDA's sine, cosine and power keep their way for large numbers on the stack, 32 bytes at most, in
+// kernels that are far from the registers at which anything is spilled.
+const std::set<std::string> kCallsTheLibrary = {"unary", "unaryGradient", "binary"};
+
+std::string withoutType(const std::string& name) {
+  return name.substr(0, name.find('<'));
+}
 
 // "softmax<float>" of a kernel's whole name.
 std::string shortName(const std::string& name) {
@@ -58,9 +68,11 @@ TEST(CudaResources, NoKernelSpillsAndEnoughThreadsOfEachStandByAtOnce) {
     EXPECT_LE(kernel.sharedBytes, 48 << 10);
     ASSERT_GT(kernel.mostThreads, 0) << "__launch_bounds__ tells ptxas how many registers there are";
     const std::string name = shortName(kernel.name);
-    EXPECT_EQ(name == kIndexesAnArray ? 0 : kernel.stackBytes, 0);
-    EXPECT_GE(kernel.threadsAtOnce(kernel.mostThreads),
-              kManyAtOnce.contains(name.substr(0, name.find('<'))) ? 512 : 1024);
+    if (kCallsTheLibrary.contains(withoutType(name)))
+      EXPECT_LE(kernel.stackBytes, 32);
+    else
+      EXPECT_EQ(name == kIndexesAnArray ? 0 : kernel.stackBytes, 0);
+    EXPECT_GE(kernel.threadsAtOnce(kernel.mostThreads), kManyAtOnce.contains(withoutType(name)) ? 512 : 1024);
   }
 #endif
 }

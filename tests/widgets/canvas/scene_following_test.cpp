@@ -1,0 +1,177 @@
+// A scene that followed a hundred edits by what changed shows the same as one made from the drawing as it is.
+#include <random>
+#include <set>
+
+#include <QTest>
+
+#include "tests/widgets/document/drawings.h"
+#include "widgets/canvas/network_scene.h"
+#include "widgets/document/arrange.h"
+#include "widgets/document/card_geometry.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+class SceneFollowingTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void itShowsWhatAFreshOneShows_data();
+  void itShowsWhatAFreshOneShows();
+  void waysAreThoseOfRoutingAnew();
+  void whatIsHiddenCatchesUp();
+  void aLargeProjectIsLookedAtBesideTheWindow();
+
+ private:
+  std::unique_ptr<Theme> m_theme;
+};
+
+namespace {
+
+QString differs(const NetworkScene& kept, const NetworkScene& fresh) {
+  if (kept.cards().count() != fresh.cards().count()) return QStringLiteral("%1 cards, not %2").arg(kept.cards().count()).arg(fresh.cards().count());
+  for (const Node& node : fresh.network().nodes) {
+    const CardItem *a = kept.card(node.id), *b = fresh.card(node.id);
+    const QString id = QString::fromStdString(node.id);
+    if (a == nullptr || a->pos() != b->pos()) return id + " stands elsewhere";
+    if (!(a->content() == b->content())) return id + " says something else";
+    if (a->inputs() != b->inputs() || a->outputs() != b->outputs()) return id + " has other pins";
+  }
+  for (const Edge& edge : fresh.network().edges)
+    if (kept.wayOf(edge) != fresh.wayOf(edge)) return QString::fromStdString("the wire from " + edge.from.node + " to " + edge.to.node + " goes another way");
+  return {};
+}
+
+void edit(ProjectDocument& document, std::mt19937& random) {
+  const Network& drawn = *document.network("main");
+  const auto below = [&](std::size_t count) { return count == 0 ? 0 : random() % count; };
+  const auto any = [&] { return drawn.nodes.empty() ? std::string() : drawn.nodes[below(drawn.nodes.size())].id; };
+  static const char* const layers[] = {"ReLU", "Add", "Convolution", "Concatenate", "Dropout", "BatchNormalization"};
+  switch (below(12)) {
+    case 0: document.addNode({.layer = layers[below(6)], .after = any()}); break;
+    case 1:
+      if (!drawn.edges.empty()) document.addNode({.layer = layers[below(6)], .at = {0, 60.0 * static_cast<double>(below(20))}, .into = drawn.edges[below(drawn.edges.size())]});
+      break;
+    case 2: document.addNode({.layer = layers[below(6)], .at = {300, 60.0 * static_cast<double>(below(20))}}); break;
+    case 3:
+      if (drawn.nodes.size() > 12) document.removeNodes("main", {any()}, below(2) == 0);
+      break;
+    case 4:
+    case 5: {
+      std::map<std::string, QPointF> places;
+      for (int i = 0; i < 3; ++i) places[any()] = {12.0 * static_cast<double>(below(60)), 12.0 * static_cast<double>(below(90))};
+      document.moveNodes("main", places);
+      break;
+    }
+    case 6: document.setField("main", any(), "channels", static_cast<int>(1 + below(9))); break;
+    case 7: document.renameNode("main", any(), "a_rather_long_name_that_needs_room_" + std::to_string(below(500))); break;
+    case 8: document.addWire("main", {{any(), "output"}, {any(), "input"}}); break;
+    case 9:
+      if (!drawn.edges.empty()) document.removeWires("main", {drawn.edges[below(drawn.edges.size())]});
+      break;
+    case 10:
+      if (!drawn.edges.empty()) document.rewire("main", drawn.edges[below(drawn.edges.size())], {{any(), "output"}, {any(), "input"}});
+      break;
+    default:
+      if (below(2) == 0) document.undoStack().undo();
+      else document.setLayer("main", any(), layers[below(6)]);
+  }
+}
+
+}  // namespace
+
+void SceneFollowingTest::itShowsWhatAFreshOneShows_data() {
+  QTest::addColumn<unsigned>("seed");
+  for (unsigned seed = 1; seed <= 8; ++seed) QTest::addRow("seed %u", seed) << seed;
+}
+
+void SceneFollowingTest::itShowsWhatAFreshOneShows() {
+  QFETCH(unsigned, seed);
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::residual(3), "drawn"));
+  NetworkScene kept(document);
+  std::mt19937 random(seed);
+  for (int i = 0; i < 100; ++i) {
+    edit(document, random);
+    QCoreApplication::processEvents();
+    const NetworkScene fresh(document);
+    const QString difference = differs(kept, fresh);
+    QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
+  }
+  document.discardRecovery();
+}
+
+// The scene's drag and the router below it: cards that move to and fro, one wire and many.
+void SceneFollowingTest::waysAreThoseOfRoutingAnew() {
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::residual(12), "drawn"));
+  NetworkScene scene(document);
+  std::mt19937 random(3);
+  for (int i = 0; i < 150; ++i) {
+    std::map<std::string, QPointF> places;
+    const auto& nodes = scene.network().nodes;
+    for (std::size_t many = 1 + random() % 9; many > 0; --many) {
+      const Node& node = nodes[random() % nodes.size()];
+      places[node.id] = QPointF(node.x + 12.0 * (random() % 50) - 300, node.y + 12.0 * (random() % 50) - 300);
+    }
+    scene.preview(places);
+    Network moved = scene.network();
+    for (const auto& [id, at] : places) {
+      moved.find(id)->x = at.x();
+      moved.find(id)->y = at.y();
+    }
+    const Routing anew = routeWires(moved);
+    for (std::size_t wire = 0; wire < moved.edges.size(); ++wire) {
+      const std::vector<QPointF> kept = scene.wayOf(moved.edges[wire]);
+      QVERIFY2(kept == anew.routes[wire].points,
+               qPrintable(QStringLiteral("move %1: %2 to %3").arg(i).arg(QString::fromStdString(moved.edges[wire].from.node), QString::fromStdString(moved.edges[wire].to.node))));
+    }
+  }
+}
+
+void SceneFollowingTest::whatIsHiddenCatchesUp() {
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::kSmall, "drawn"));
+  NetworkScene scene(document);
+  scene.pickNode("relu");
+  scene.setSeen(false);
+  document.removeNodes("main", {"relu"}, true);
+  document.setField("main", "conv", "channels", 9);
+  QVERIFY(scene.card("relu") != nullptr);  // nothing was done meanwhile
+  scene.setSeen(true);
+  QVERIFY(scene.card("relu") == nullptr);
+  QVERIFY(scene.picked().empty());
+  const NetworkScene fresh(document);
+  QCOMPARE(differs(scene, fresh), QString());
+  document.discardRecovery();
+}
+
+void SceneFollowingTest::aLargeProjectIsLookedAtBesideTheWindow() {
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::residual(250), "large"));
+  NetworkScene scene(document);
+  QVERIFY(!document.checksAreCurrent());
+  QVERIFY(document.analysis("main").nodes.empty());
+  QTRY_VERIFY_WITH_TIMEOUT(document.checksAreCurrent() && !document.analysis("main").nodes.empty(), 20000);
+  const Shape before = document.analysis("main").nodes.at("b100_conv1").outputs.front();
+  document.setField("main", "b100_conv1", "channels", 7);
+  document.setField("main", "b100_conv2", "channels", "many");
+  // What was known stays until there is better.
+  QVERIFY(!document.checksAreCurrent());
+  QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front(), before);
+  QTRY_VERIFY_WITH_TIMEOUT(document.checksAreCurrent(), 20000);
+  QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front()[0], std::int64_t{7});
+  QVERIFY(!document.problems().empty());
+  QTRY_VERIFY(!scene.card("b100_conv2")->content().errors.isEmpty());
+  document.undoStack().undo();
+  document.undoStack().undo();
+  QTRY_VERIFY_WITH_TIMEOUT(document.checksAreCurrent(), 20000);
+  QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front(), before);
+  QTRY_VERIFY(scene.card("b100_conv2")->content().errors.isEmpty());
+  document.discardRecovery();
+}
+
+}  // namespace loom
+
+QTEST_MAIN(loom::SceneFollowingTest)
+#include "scene_following_test.moc"

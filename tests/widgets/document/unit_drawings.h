@@ -1,0 +1,51 @@
+#pragma once
+// ResNet-20 for 32 × 32 pictures, drawn with two units, as ui.md shows it.
+namespace loom::drawings {
+
+inline const char* const kUnits = R"({"loom": 1, "networks": {"main": {
+  "nodes": [{"id": "x", "layer": "Input", "shape": [3, 32, 32], "at": [0, 0]},
+            {"id": "conv1", "layer": "Convolution", "channels": 16, "bias": false, "at": [0, 60]},
+            {"id": "bn1", "layer": "BatchNormalization", "at": [0, 120]},
+            {"id": "relu1", "layer": "ReLU", "at": [0, 180]},
+            {"id": "stage1", "unit": "Residual", "repeat": 3, "at": [0, 240]},
+            {"id": "down2", "unit": "ResidualDown", "channels": 32, "at": [0, 300]},
+            {"id": "stage2", "unit": "Residual", "channels": 32, "repeat": 2, "at": [0, 360]},
+            {"id": "down3", "unit": "ResidualDown", "channels": 64, "at": [0, 420]},
+            {"id": "stage3", "unit": "Residual", "channels": 64, "repeat": 2, "at": [0, 480]},
+            {"id": "pool", "layer": "GlobalAveragePooling", "at": [0, 540]},
+            {"id": "fc", "layer": "Linear", "outputs": 10, "at": [0, 600]},
+            {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [264, 600]},
+            {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 684]},
+            {"id": "accuracy", "layer": "Accuracy", "at": [264, 684]}],
+  "edges": [["x", "conv1"], ["conv1", "bn1"], ["bn1", "relu1"], ["relu1", "stage1"], ["stage1", "down2"], ["down2", "stage2"],
+            ["stage2", "down3"], ["down3", "stage3"], ["stage3", "pool"], ["pool", "fc"], ["fc", "loss"], ["y", "loss.target"],
+            ["fc", "accuracy"], ["y", "accuracy.target"]]}},
+  "units": {
+    "Residual": {"arguments": {"channels": 16},
+      "nodes": [{"id": "input", "layer": "Input", "at": [0, 0]},
+                {"id": "conv_a", "layer": "Convolution", "channels": "=channels", "bias": false, "at": [-120, 72]},
+                {"id": "bn_a", "layer": "BatchNormalization", "at": [-120, 132]},
+                {"id": "relu_a", "layer": "ReLU", "at": [-120, 192]},
+                {"id": "conv_b", "layer": "Convolution", "channels": "=channels", "bias": false, "at": [-120, 252]},
+                {"id": "bn_b", "layer": "BatchNormalization", "at": [-120, 312]},
+                {"id": "add", "layer": "Add", "at": [0, 384]},
+                {"id": "relu_b", "layer": "ReLU", "at": [0, 444]},
+                {"id": "output", "layer": "Output", "at": [0, 504]}],
+      "edges": [["input", "conv_a"], ["conv_a", "bn_a"], ["bn_a", "relu_a"], ["relu_a", "conv_b"], ["conv_b", "bn_b"],
+                ["bn_b", "add"], ["input", "add"], ["add", "relu_b"], ["relu_b", "output"]]},
+    "ResidualDown": {"arguments": {"channels": 32, "stride": 2},
+      "nodes": [{"id": "input", "layer": "Input", "at": [0, 0]},
+                {"id": "conv_a", "layer": "Convolution", "channels": "=channels", "stride": "=stride", "bias": false, "at": [-120, 72]},
+                {"id": "bn_a", "layer": "BatchNormalization", "at": [-120, 132]},
+                {"id": "relu_a", "layer": "ReLU", "at": [-120, 192]},
+                {"id": "conv_b", "layer": "Convolution", "channels": "=channels", "bias": false, "at": [-120, 252]},
+                {"id": "bn_b", "layer": "BatchNormalization", "at": [-120, 312]},
+                {"id": "conv_s", "layer": "Convolution", "channels": "=channels", "kernel": [1, 1], "stride": "=stride", "bias": false, "at": [120, 72]},
+                {"id": "bn_s", "layer": "BatchNormalization", "at": [120, 132]},
+                {"id": "add", "layer": "Add", "at": [0, 384]},
+                {"id": "relu_b", "layer": "ReLU", "at": [0, 444]},
+                {"id": "output", "layer": "Output", "at": [0, 504]}],
+      "edges": [["input", "conv_a"], ["conv_a", "bn_a"], ["bn_a", "relu_a"], ["relu_a", "conv_b"], ["conv_b", "bn_b"],
+                ["input", "conv_s"], ["conv_s", "bn_s"], ["bn_b", "add"], ["bn_s", "add"], ["add", "relu_b"], ["relu_b", "output"]]}}})";
+
+}  // namespace loom::drawings

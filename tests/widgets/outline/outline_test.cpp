@@ -1,0 +1,278 @@
+// The outline: a model that Qt's own tester watches through every kind of edit, and a tree by keys.
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/widgets/document/drawings.h"
+#include "tests/widgets/document/unit_drawings.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/outline/outline_panel.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+
+class OutlineTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
+  void init();
+  void cleanup();
+
+  void networksGroupsUnitsNodes();
+  void rowsThatStayStayThemselves();
+  void faultsAsDots();
+  void renamingThroughTheModel();
+  void droppingMovesIntoAGroup();
+  void aUnitInsideItselfEnds();
+  void keysOfTheTree();
+  void searchLeavesMatchesAndWhatLeadsThere();
+  void selectionBothWays();
+  void aThousandGroupsFold();
+
+ private:
+  QModelIndex row(const QString& text, const QModelIndex& below = {}) const;
+  std::unique_ptr<Theme> m_theme;
+  std::unique_ptr<ProjectDocument> m_document;
+  std::unique_ptr<OutlinePanel> m_panel;
+  std::unique_ptr<QAbstractItemModelTester> m_tester, m_shownTester;
+};
+
+void OutlineTest::init() {
+  m_document = std::make_unique<ProjectDocument>();
+  QVERIFY(m_document->openText(drawings::kUnits, "units"));
+  m_panel = std::make_unique<OutlinePanel>(*m_document);
+  m_tester = std::make_unique<QAbstractItemModelTester>(&m_panel->model(),
+                                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+  m_shownTester = std::make_unique<QAbstractItemModelTester>(m_panel->tree().model(),
+                                                             QAbstractItemModelTester::FailureReportingMode::QtTest);
+  m_panel->resize(240, 700);
+  m_panel->show();
+  m_panel->activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(m_panel.get()));
+  m_panel->showSelection("main", {});
+}
+
+void OutlineTest::cleanup() {
+  m_tester.reset();
+  m_shownTester.reset();
+  m_panel.reset();
+  m_document->discardRecovery();
+  m_document.reset();
+}
+
+QModelIndex OutlineTest::row(const QString& text, const QModelIndex& below) const {
+  const OutlineModel& model = m_panel->model();
+  for (int i = 0; i < model.rowCount(below); ++i) {
+    const QModelIndex index = model.index(i, 0, below);
+    if (index.data().toString() == text) return index;
+    if (const QModelIndex inner = row(text, index); inner.isValid()) return inner;
+  }
+  return {};
+}
+
+void OutlineTest::networksGroupsUnitsNodes() {
+  const OutlineModel& model = m_panel->model();
+  QCOMPARE(model.rowCount(), 1);  // units stand below their uses
+  const QModelIndex main = model.index(0, 0);
+  QCOMPARE(main.data().toString(), QString("main"));
+  QCOMPARE(main.data(OutlineModel::detailRole).toString(), QString("14"));
+  QCOMPARE(model.rowCount(main), 14);
+  const QModelIndex stage = row("stage1");
+  QCOMPARE(stage.data(OutlineModel::chipRole).toString(), QString::fromUtf8("×3"));
+  QCOMPARE(stage.data(OutlineModel::detailRole).toString(), QString("Residual"));
+  QCOMPARE(model.rowCount(stage), 9);
+  const std::string group = m_document->makeGroup("main", {"conv1", "bn1", "relu1"}, "Stem");
+  QCOMPARE(model.rowCount(main), 12);
+  const QModelIndex stem = row("Stem");
+  QCOMPARE(model.rowCount(stem), 3);
+  m_document->setFolded("main", group, true);
+  QCOMPARE(stem.data(OutlineModel::detailRole).toString(), QString("folded"));
+  m_document->addUnit("Spare");
+  QCOMPARE(model.rowCount(), 2);
+  QCoreApplication::processEvents();
+  QCOMPARE(model.rowCount(), 2);
+}
+
+void OutlineTest::rowsThatStayStayThemselves() {
+  const QPersistentModelIndex fc = row("fc"), stage = row("stage2"),
+                              inner = m_panel->model().index(1, 0, row("stage2"));
+  QCOMPARE(inner.data().toString(), QString("conv_a"));
+  m_document->addNode({.network = "main", .layer = "ReLU", .after = "conv1"});
+  m_document->removeNodes("main", {"relu1"}, true);
+  m_document->makeGroup("main", {"pool", "fc"}, "Head");
+  QVERIFY(stage.isValid() && inner.isValid());
+  QCOMPARE(stage.data().toString(), QString("stage2"));
+  QVERIFY(!fc.isValid());  // it went into the group: another row
+  m_document->undoStack().undo();
+  m_document->renameNode("Residual", "conv_a", "first");
+  QVERIFY(row("first").isValid());
+  m_document->arrange("main");
+  m_document->undoStack().undo();
+  QVERIFY(m_document->openText(drawings::kSmall, "small"));
+  QVERIFY(!stage.isValid());
+  QCOMPARE(m_panel->model().rowCount(m_panel->model().index(0, 0)), 7);
+}
+
+void OutlineTest::faultsAsDots() {
+  QVERIFY(row("fc").data(OutlineModel::faultRole).toString().isEmpty());
+  m_document->setField("main", "fc", "outputs", -1);
+  QCoreApplication::processEvents();
+  QCOMPARE(row("fc").data(OutlineModel::faultRole).toString(), QString("outputs"));
+  QVERIFY(row("fc").data(OutlineModel::isErrorRole).toBool());
+  QVERIFY(!row("fc").data(Qt::ToolTipRole).toString().isEmpty());
+  // A fault inside a unit shows at the node in it.
+  m_document->undoStack().undo();
+  m_document->setField("Residual", "conv_b", "groups", 7);
+  QCoreApplication::processEvents();
+  QVERIFY(!row("conv_b", row("stage1")).data(OutlineModel::faultRole).toString().isEmpty());
+}
+
+void OutlineTest::renamingThroughTheModel() {
+  OutlineModel& model = m_panel->model();
+  QSignalSpy refused(&model, &OutlineModel::refused);
+  QVERIFY(model.setData(row("fc"), "head", Qt::EditRole));
+  QVERIFY(m_document->network("main")->find("head") != nullptr);
+  QVERIFY(!model.setData(row("head"), "no name", Qt::EditRole));
+  QVERIFY(!model.setData(row("head"), "pool", Qt::EditRole));
+  QCOMPARE(refused.count(), 2);
+  m_document->makeGroup("main", {"conv1"}, "Stem");
+  QVERIFY(model.setData(row("Stem"), "Front end", Qt::EditRole));
+  QVERIFY(row("Front end").isValid());
+  QVERIFY(model.setData(model.index(0, 0), "net", Qt::EditRole));
+  QVERIFY(m_document->network("net") != nullptr);
+}
+
+void OutlineTest::droppingMovesIntoAGroup() {
+  OutlineModel& model = m_panel->model();
+  const std::string group = m_document->makeGroup("main", {"conv1", "bn1"}, "Stem");
+  std::unique_ptr<QMimeData> data(model.mimeData({row("relu1")}));
+  QVERIFY(model.canDropMimeData(data.get(), Qt::MoveAction, -1, -1, row("Stem")));
+  QVERIFY(!model.canDropMimeData(data.get(), Qt::MoveAction, -1, -1, row("fc")));
+  const int before = m_document->undoStack().index();
+  model.dropMimeData(data.get(), Qt::MoveAction, -1, -1, row("Stem"));
+  QCOMPARE(m_document->network("main")->find("relu1")->group, group);
+  QCOMPARE(m_document->undoStack().index(), before + 1);
+  model.dropMimeData(data.get(), Qt::MoveAction, -1, -1, model.index(0, 0));
+  QCOMPARE(m_document->network("main")->find("relu1")->group, std::string());
+  // A node of a unit is no node of the network.
+  data.reset(model.mimeData({row("conv_a")}));
+  model.dropMimeData(data.get(), Qt::MoveAction, -1, -1, row("Stem"));
+  QCOMPARE(m_document->undoStack().index(), before + 2);
+}
+
+void OutlineTest::aUnitInsideItselfEnds() {
+  m_document->edit("slip", [](Project& project) {
+    Node use;
+    use.id = "again";
+    use.unit = "Residual";
+    project.unit("Residual")->nodes.push_back(use);
+    Group odd;
+    odd.id = "odd", odd.parent = "odd";
+    project.network("main")->groups.push_back(odd);
+    project.network("main")->find("fc")->group = "odd";
+  });
+  QVERIFY(row("again").isValid());
+  QCOMPARE(m_panel->model().rowCount(row("again")), 0);
+  QVERIFY(row("fc").isValid());
+}
+
+void OutlineTest::keysOfTheTree() {
+  OutlineTree& tree = m_panel->tree();
+  QSignalSpy go(m_panel.get(), &OutlinePanel::goTo), leaving(m_panel.get(), &OutlinePanel::leaving);
+  m_panel->focusTree();
+  QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&tree));
+  for (int i = 0; i < 5; ++i) QTest::keyClick(&tree, Qt::Key_Down);
+  QCOMPARE(tree.currentIndex().data().toString(), QString("stage1"));
+  QTest::keyClick(&tree, Qt::Key_Return);
+  QCOMPARE(go.back()[1].toString(), QString("stage1"));
+  const bool open = tree.isExpanded(tree.currentIndex());
+  QTest::keyClick(&tree, Qt::Key_Space);
+  QCOMPARE(tree.isExpanded(tree.currentIndex()), !open);
+  QTest::keyClicks(&tree, "pool");  // typing jumps
+  QCOMPARE(tree.currentIndex().data().toString(), QString("pool"));
+  QTest::keyClick(&tree, Qt::Key_F2);
+  auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  QVERIFY(line != nullptr);
+  line->selectAll();
+  QTest::keyClicks(line, "mean");
+  QTest::keyClick(line, Qt::Key_Return);
+  QTRY_VERIFY(m_document->network("main")->find("mean") != nullptr);
+  QTRY_VERIFY(tree.hasFocus());
+  QTest::keyClick(&tree, Qt::Key_Slash);
+  QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&m_panel->search()));
+  m_panel->focusTree();
+  QTest::keyClick(&tree, Qt::Key_Escape);
+  QCOMPARE(leaving.count(), 1);
+}
+
+void OutlineTest::searchLeavesMatchesAndWhatLeadsThere() {
+  QAbstractItemModel& shown = *m_panel->tree().model();
+  m_panel->focusSearch();
+  QTest::keyClicks(&m_panel->search(), "conv_s");
+  QCOMPARE(shown.rowCount(), 1);
+  const QModelIndex main = shown.index(0, 0);
+  QCOMPARE(shown.rowCount(main), 2);  // down2 and down3 lead to one
+  QCOMPARE(shown.rowCount(shown.index(0, 0, main)), 1);
+  QSignalSpy go(m_panel.get(), &OutlinePanel::goTo);
+  QTest::keyClick(&m_panel->search(), Qt::Key_Return);
+  QCOMPARE(go.count(), 1);
+  QCOMPARE(go.back()[0].toString(), QString("ResidualDown"));
+  QCOMPARE(go.back()[1].toString(), QString("conv_s"));
+  m_panel->search().clear();
+  QCOMPARE(shown.rowCount(shown.index(0, 0)), 14);
+}
+
+void OutlineTest::selectionBothWays() {
+  QSignalSpy picked(m_panel.get(), &OutlinePanel::picked);
+  m_panel->showSelection("main", {"conv1", "pool"});
+  QCOMPARE(picked.count(), 0);  // what is shown is not told back
+  QStringList rows;
+  for (const QModelIndex& index : m_panel->tree().selectionModel()->selectedIndexes()) rows += index.data().toString();
+  rows.sort();
+  QCOMPARE(rows, (QStringList{"conv1", "pool"}));
+  const QModelIndex fc = m_panel->row("main", "fc"), bn = m_panel->row("main", "bn1");
+  m_panel->tree().scrollTo(fc);
+  QTest::mouseClick(m_panel->tree().viewport(), Qt::LeftButton, {}, m_panel->tree().visualRect(fc).center());
+  QCOMPARE(picked.back()[1].value<std::vector<std::string>>(), std::vector<std::string>{"fc"});
+  m_panel->tree().scrollTo(bn);
+  QTest::mouseClick(m_panel->tree().viewport(), Qt::LeftButton, Qt::ControlModifier,
+                    m_panel->tree().visualRect(bn).center());
+  std::vector<std::string> both = picked.back()[1].value<std::vector<std::string>>();
+  std::sort(both.begin(), both.end());
+  QCOMPARE(both, (std::vector<std::string>{"bn1", "fc"}));
+  // A node below a use is one of the unit.
+  const QModelIndex inner = m_panel->tree().model()->index(1, 0, m_panel->row("main", "stage3"));
+  m_panel->tree().expand(inner.parent());
+  m_panel->tree().scrollTo(inner);
+  QTest::mouseClick(m_panel->tree().viewport(), Qt::LeftButton, {}, m_panel->tree().visualRect(inner).center());
+  QCOMPARE(picked.back()[0].toString(), QString("Residual"));
+}
+
+void OutlineTest::aThousandGroupsFold() {
+  m_document->edit("many", [](Project& project) {
+    Network& main = *project.network("main");
+    for (int i = 0; i < 1000; ++i) {
+      Group group;
+      group.id = "g" + std::to_string(i);
+      main.groups.push_back(group);
+      Node node;
+      node.id = "n" + std::to_string(i);
+      node.layer = "ReLU";
+      node.group = group.id;
+      node.y = 1000 + 120.0 * i;
+      main.nodes.push_back(node);
+    }
+  });
+  QCOMPARE(m_panel->model().rowCount(m_panel->model().index(0, 0)), 1014);
+  m_document->undoStack().undo();
+  QCOMPARE(m_panel->model().rowCount(m_panel->model().index(0, 0)), 14);
+}
+
+}  // namespace loom
+
+QTEST_MAIN(loom::OutlineTest)
+#include "outline_test.moc"
