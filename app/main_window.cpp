@@ -24,6 +24,7 @@
 #include "app/shell/status_strip.h"
 #include "app/shell/top_bar.h"
 #include "widgets/controls/notice.h"
+#include "widgets/controls/popover.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/split_button.h"
 #include "widgets/controls/splitter.h"
@@ -363,8 +364,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
   QList<QUrl> others;
   for (const QUrl& url : event->mimeData()->urls()) {
     const QFileInfo file(url.toLocalFile());
-    if (file.suffix() == "loom") openProject(file.filePath());
-    else if (ProjectImport::takes(file.filePath()) || ProjectImport::holdsWeights(file.filePath())) importProject(file.filePath());
+    if (file.suffix() == "loom" || ProjectImport::takes(file.filePath()) || ProjectImport::holdsWeights(file.filePath())) openProject(file.filePath());
     else if (file.isDir() && (QFileInfo::exists(file.filePath() + "/events.jsonl") || QFileInfo::exists(file.filePath() + "/run.json")))
       openRunFolder(file.filePath());
     else others << url;
@@ -388,7 +388,8 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 }
 
 void MainWindow::closeTopmost() {
-  if (m_notice->isShowing()) m_notice->dismiss();
+  if (m_card && m_card->isVisible()) m_card->close();
+  else if (m_notice->isShowing()) m_notice->dismiss();
   else if (m_problems->isVisible()) m_problems->hide();
 }
 

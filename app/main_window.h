@@ -122,6 +122,7 @@ class MainWindow : public QMainWindow {
   void tellKept(const QString& path);
   void connectImport();
   void showImport(const QString& file, const std::shared_ptr<const Imported>& imported);
+  void keepReport(MessageBars::Kind kind, const QString& sentence, const std::function<void()>& show);
   void exportTo(const QString& file);
   void buildTrainMenu();
   void buildProjectMenu();

@@ -37,16 +37,30 @@ void MainWindow::connectImport() {
     reportError(kKey, tr("%1 cannot be imported: %2").arg(QFileInfo(file).fileName(), sentence));
   });
   connect(m_import, &ProjectImport::laidOver, this, [this](const LaidOver& result) {
+    const auto show = [this, result] {
+      delete m_card;
+      auto* card = new ImportCard(result, this);
+      connect(card, &ImportCard::startWanted, this, [this](const QString& file) {
+        m_workspace.document()->setSetting("start_from", file.toStdString());
+        m_messages->hide(kKey);
+        notify({tr("Training begins with %1.").arg(QFileInfo(file).fileName()), tr("Undo"), [this] { m_workspace.document()->undoStack().undo(); }});
+      });
+      m_card = card;
+      card->open(this);
+    };
+    keepReport(MessageBars::Kind::information, tr("%1 was compared with this network.").arg(QFileInfo(result.file).fileName()), show);
+  });
+}
+
+// Shows the report and leaves a bar that brings it back until the project closes.
+void MainWindow::keepReport(MessageBars::Kind kind, const QString& sentence, const std::function<void()>& show) {
+  m_messages->show(kKey, kind, sentence, {{tr("Show the report"), show}});
+  disconnect(m_importReport);
+  m_importReport = connect(&m_workspace, &Workspace::projectClosing, this, [this] {
     m_messages->hide(kKey);
     delete m_card;
-    auto* card = new ImportCard(result, this);
-    connect(card, &ImportCard::startWanted, this, [this](const QString& file) {
-      m_workspace.document()->setSetting("start_from", file.toStdString());
-      notify({tr("Training begins with %1.").arg(QFileInfo(file).fileName()), tr("Undo"), [this] { m_workspace.document()->undoStack().undo(); }});
-    });
-    m_card = card;
-    card->open(this);
   });
+  show();
 }
 
 void MainWindow::importDialog() {
@@ -67,7 +81,7 @@ void MainWindow::importProject(const QString& file) {
   m_messages->show(kKey, MessageBars::Kind::information, tr("Importing %1").arg(QFileInfo(file).fileName()), {{tr("Cancel"), [this] { m_import->cancel(); m_messages->hide(kKey); }}});
 }
 
-// The project is opened as unsaved work; what became of the file stands on a card, which the bar brings back until the project closes.
+// The project is opened as unsaved work; what became of the file stands on a card.
 void MainWindow::showImport(const QString& file, const std::shared_ptr<const Imported>& imported) {
   m_messages->hide(kKey);
   const QString name = QFileInfo(file).completeBaseName();
@@ -81,13 +95,10 @@ void MainWindow::showImport(const QString& file, const std::shared_ptr<const Imp
     card->open(this);
   };
   const std::size_t open = imported->report.count(ReportItem::Kind::untranslatable);
-  m_messages->show(kKey, open ? MessageBars::Kind::warning : MessageBars::Kind::information,
-                   open ? tr("Imported from %1: %2 to be done by hand.").arg(QFileInfo(file).fileName(), counted(static_cast<qint64>(open), tr("things")))
-                        : tr("Imported from %1: all of it is here.").arg(QFileInfo(file).fileName()),
-                   {{tr("Show the report"), show}});
-  disconnect(m_importReport);
-  m_importReport = connect(&m_workspace, &Workspace::projectClosing, this, [this] { m_messages->hide(kKey); });
-  show();
+  keepReport(open ? MessageBars::Kind::warning : MessageBars::Kind::information,
+             open ? tr("Imported from %1: %2 to be done by hand.").arg(QFileInfo(file).fileName(), counted(static_cast<qint64>(open), tr("things")))
+                  : tr("Imported from %1: all of it is here.").arg(QFileInfo(file).fileName()),
+             show);
 }
 
 // By `loom`, which has the weights of a run: those of the run in front where it is of this machine, else what training would begin with.

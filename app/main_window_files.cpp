@@ -8,6 +8,7 @@
 #include <QUrl>
 
 #include "app/main_window.h"
+#include "app/project_import.h"
 #include "app/shell/message_bar.h"
 #include "engine/base/error.h"
 #include "widgets/controls/notice.h"
@@ -25,14 +26,16 @@ void showFolder(const QString& folder) { QDesktopServices::openUrl(QUrl::fromLoc
 
 }  // namespace
 
+// Also what another tool wrote, by whatever way it was named: the command line, the dialogue, a file dropped.
 void MainWindow::openProject(const QString& path, Workspace::Copy copy) {
+  if (!path.endsWith(".loom", Qt::CaseInsensitive) && (ProjectImport::takes(path) || ProjectImport::holdsWeights(path))) return importProject(path);
   if (const Outcome opened = m_workspace.openProject(path, copy); !opened) report("open", opened, [this, path, copy] { openProject(path, copy); });
   else m_messages->hide("open");
 }
 
 void MainWindow::openDialog() {
   const QString start = m_workspace.document() ? m_workspace.document()->folder() : QString();
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), start, tr("Projects (*.loom);;All files (*)"));
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), start, tr("Projects (*.loom)") + ";;" + ProjectImport::filter() + ";;" + tr("All files (*)"));
   if (!path.isEmpty()) openProject(path);
 }
 

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QDirIterator>
 #include <QFileInfo>
+#include <QHash>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QStandardPaths>
@@ -24,7 +25,10 @@ QString samplesFolder() {
   return {};
 }
 
+// Names that are written in a way of their own; of the others the folder's name is the title.
 QString titleOf(const QString& name) {
+  static const QHash<QString, QString> kNames{{"unet", "U-Net"}, {"resnet_50", "ResNet-50"}, {"resnet_152", "ResNet-152"}, {"cifar10-speed", "CIFAR-10, fast"}};
+  if (const QString known = kNames.value(name); !known.isEmpty()) return known;
   QString title = name;
   title.replace('_', ' ').replace('-', ' ');
   return title.left(1).toUpper() + title.mid(1);

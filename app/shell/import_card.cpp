@@ -39,7 +39,7 @@ QString adviceOn(const ImportReport& report) {
 
 }  // namespace
 
-ImportCard::ImportCard(const QString& name, const ImportReport& report, const Project& project, QWidget* window) : Popover(window), m_list(new QListWidget) {
+ImportCard::ImportCard(const QString& name, const ImportReport& report, const Project& project, QWidget* window) : Popover(window, Closes::byHand), m_list(new QListWidget) {
   std::vector<std::pair<QString, std::size_t>> counts;
   std::vector<Row> rows;
   for (const Kind kind : {Kind::untranslatable, Kind::converted, Kind::ignored, Kind::translated}) {
@@ -53,13 +53,14 @@ ImportCard::ImportCard(const QString& name, const ImportReport& report, const Pr
         for (const Network& drawing : *drawings)
           if (!item.node.empty() && row.leads.node.isEmpty() && drawing.find(item.node))
             row.leads = {.page = QStringLiteral("network"), .network = QString::fromStdString(drawing.name), .node = QString::fromStdString(item.node)};
+      if (item.layer.starts_with("dataset ")) row.leads.page = QStringLiteral("data");
       rows.push_back(std::move(row));
     }
   }
   build(tr("%1: what became of it").arg(name), adviceOn(report), counts, std::move(rows));
 }
 
-ImportCard::ImportCard(const LaidOver& weights, QWidget* window) : Popover(window), m_list(new QListWidget) {
+ImportCard::ImportCard(const LaidOver& weights, QWidget* window) : Popover(window, Closes::byHand), m_list(new QListWidget) {
   const Json& match = weights.match;
   const auto names = [&](const char* key) { return match.value(key, Json::array()); };
   std::vector<Row> rows;
@@ -144,7 +145,7 @@ void ImportCard::build(const QString& title, const QString& advice, const std::v
   contentLayout()->addWidget(m_list);
   const auto lead = [this](QListWidgetItem* item) {
     const Place place = m_rows[static_cast<std::size_t>(m_list->row(item))].leads;
-    if (place.node.isEmpty()) return;
+    if (place.page.isEmpty()) return;
     hide();
     Q_EMIT wanted(place);
   };

@@ -1,6 +1,6 @@
 #pragma once
 // What became of a file of another tool: how many of its layers by kind, and each that needs a look, with what to do. A click leads to
-// the node that stands for it.
+// the node that stands for it. It opens by itself when a file was read, so it stays until it is closed.
 #include <QString>
 #include <QStringList>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "widgets/controls/popover.h"
 
 #include <QApplication>
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
@@ -9,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "widgets/controls/button.h"
 #include "widgets/theme/compositing.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/theme.h"
@@ -17,12 +19,24 @@ namespace loom {
 namespace {
 constexpr int kAnchorGap = 4;
 constexpr int kPopoverPadding = 12;
+
+QPoint middleOf(const QWidget* window, QSize card) {
+  const QSize room = window->size() - card;
+  return {std::max(0, room.width() / 2), std::max(0, std::max(40, room.height() / 3))};
+}
 }  // namespace
 
-// Qt::Popup closes itself on a click elsewhere and takes the keyboard; the window is translucent for the shadow.
-Popover::Popover(QWidget* parent)
-    : QWidget(parent, Qt::Popup | Qt::FramelessWindowHint | Qt::NoDropShadowWindowHint), m_shadow(isComposited() ? shadowMargin(Elevation::menu) : 0) {
-  setAttribute(Qt::WA_TranslucentBackground, m_shadow > 0);
+// Qt::Popup closes itself on a click elsewhere and takes the keyboard; the window is translucent for the shadow. A card that stays is a
+// child: what lies under its shadow is painted by its window, on every platform.
+Popover::Popover(QWidget* parent, Closes closes)
+    : QWidget(parent, closes == Closes::byHand ? Qt::Widget : Qt::Popup | Qt::FramelessWindowHint | Qt::NoDropShadowWindowHint),
+      m_shadow(stays() || isComposited() ? shadowMargin(Elevation::menu) : 0) {
+  setAttribute(Qt::WA_TranslucentBackground, m_shadow > 0 && !stays());
+  if (stays()) {
+    hide();
+    setFocusPolicy(Qt::ClickFocus);
+    parent->installEventFilter(this);
+  }
   m_content = new QVBoxLayout(this);
   const int margin = m_shadow + kPopoverPadding;
   m_content->setContentsMargins(margin, margin, margin, margin);
@@ -33,7 +47,15 @@ void Popover::setTitle(const QString& title) {
   if (!m_title) {
     auto* label = new QLabel(this);
     label->setProperty("kind", "heading");
-    m_content->insertWidget(0, label);
+    auto* line = new QHBoxLayout;
+    line->addWidget(label, 1);
+    if (stays()) {
+      auto* away = iconButton(QStringLiteral("close"), tr("Close (Esc)"), this);
+      away->setObjectName("close-card");
+      connect(away, &QAbstractButton::clicked, this, &QWidget::close);
+      line->addWidget(away);
+    }
+    m_content->insertLayout(0, line);
     m_title = label;
   }
   static_cast<QLabel*>(m_title)->setText(title);
@@ -42,16 +64,22 @@ void Popover::setTitle(const QString& title) {
 
 void Popover::openHere(QPoint corner) {
   m_before = QApplication::focusWidget();
-  move(corner);
+  move(stays() ? parentWidget()->mapFromGlobal(corner) : corner);
   show();
+  raise();
   setFocus(Qt::PopupFocusReason);
   focusNextPrevChild(true);
 }
 
 void Popover::openOver(QWidget* window) {
   adjustSize();
-  const QSize room = window->size() - size();
-  openHere(window->mapToGlobal(QPoint(room.width() / 2, std::max(40, room.height() / 3))));
+  openHere(window->mapToGlobal(middleOf(window, size())));
+}
+
+// A card that stays keeps the middle of its window.
+bool Popover::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == parent() && event->type() == QEvent::Resize && stays() && isVisible()) move(middleOf(parentWidget(), size()));
+  return QWidget::eventFilter(watched, event);
 }
 
 void Popover::openAt(QWidget* anchor) {
@@ -90,8 +118,9 @@ void Popover::keyPressEvent(QKeyEvent* event) {
     QWidget::keyPressEvent(event);
 }
 
+// The keyboard goes back to what had it, unless a person took it elsewhere while the card stayed.
 void Popover::hideEvent(QHideEvent*) {
-  if (m_before) m_before->setFocus(Qt::PopupFocusReason);
+  if (m_before && (!stays() || isAncestorOf(QApplication::focusWidget()))) m_before->setFocus(Qt::PopupFocusReason);
   Q_EMIT closed();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // A card that opens beside what was clicked and closes by Esc, a click elsewhere, or losing the focus. It never stops
 // the program (nothing modal). The content goes into contentLayout().
+// One that stays (`Closes::byHand`) is a part of its window instead: it has a cross, Esc closes it while it has the keyboard, and what
+// lies beside it can be worked with. For what a person has to read and did not ask for by a click.
 #include <QPointer>
 #include <QWidget>
 
@@ -12,7 +14,8 @@ class Popover : public QWidget {
   Q_OBJECT
 
  public:
-  explicit Popover(QWidget* parent);
+  enum class Closes { byItself, byHand };
+  explicit Popover(QWidget* parent, Closes closes = Closes::byItself);
 
   QVBoxLayout* contentLayout() { return m_content; }
   void setTitle(const QString& title);
@@ -29,8 +32,10 @@ class Popover : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void hideEvent(QHideEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  bool stays() const { return !isWindow(); }
   void openHere(QPoint corner);
   int m_shadow;  // around the card; none where nothing shines through a window
   QVBoxLayout* m_content;

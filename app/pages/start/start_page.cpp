@@ -11,6 +11,7 @@
 
 #include "app/pages/start/project_row.h"
 #include "app/preferences.h"
+#include "app/project_import.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/samples.h"
@@ -59,7 +60,7 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
   connect(fresh, &Button::clicked, this, [this] { this->context().workspace->newProject(); });
   auto* open = new Button("folder", tr("Open..."), ButtonKind::outlined);
   connect(open, &Button::clicked, this, [this] {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), {}, tr("Projects (*.loom);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), {}, tr("Projects (*.loom)") + ";;" + ProjectImport::filter() + ";;" + tr("All files (*)"));
     if (!path.isEmpty()) this->context().openProject(path);
   });
   head->addWidget(fresh);
