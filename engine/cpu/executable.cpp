@@ -13,6 +13,7 @@
 #include "engine/cpu/kernels/isa.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/recomputation.h"
+#include "engine/program/absent_store.h"
 #include "engine/program/trace.h"
 
 namespace loom::cpu {
@@ -36,9 +37,8 @@ class OneOpenMpThread {
 
 // As it is laid out, with no weight allocated.
 BufferPlan::Extent extentOf(const Program& program, int threads, const CompileOptions& options) {
-  ParameterStore store(program.seed, makeAbsentMemory());
-  store.ensure(program.parameters);
-  Plan plan(program, store, threads, options);
+  const auto store = absentStoreOf(program);
+  Plan plan(program, *store, threads, options);
   plan.lowerAll();
   return plan.measure();
 }

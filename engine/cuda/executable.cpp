@@ -9,6 +9,7 @@
 #include "engine/cuda/kernels/convert.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/recomputation.h"
+#include "engine/program/absent_store.h"
 #include "engine/program/out_of_memory.h"
 
 namespace loom::cuda {
@@ -20,9 +21,8 @@ std::size_t bytesIn(const Tensor& tensor) {
 
 // As it is laid out, with nothing allocated.
 StepCost costOf(const Program& program, Device& device, const CompileOptions& options) {
-  ParameterStore store(program.seed, makeAbsentMemory());
-  store.ensure(program.parameters);
-  Plan plan(program, store, device, options);
+  const auto store = absentStoreOf(program);
+  Plan plan(program, *store, device, options);
   const auto fed = static_cast<double>(plan.fed().place.bytes);
   plan.lowerAll();
   StepCost cost{.stages = plan.costs(), .memory = plan.measure(), .uploaded = fed};

@@ -3,7 +3,6 @@
 // of dq and once for those of dk and dv, so that nothing is added up by atomics and the same bits come out each time. A
 // block has 64 rows, 16 for each of its warps.
 #include "engine/cuda/kernels/attention_tiles.h"
-#include "engine/cuda/kernels/reduce_block.cuh"
 #include "engine/cuda/kernels/tiles.cuh"
 
 namespace loom::cuda {
@@ -11,7 +10,12 @@ namespace loom::cuda {
 template <class Type, int kColumns>
 struct HeadOf {
   using T = Type;
+  using Number = typename InTiles<T>::Number;
   static constexpr int kWidth = kColumns;  // at least the head's; the rest are zeros
+  static constexpr int kPacksOfRow = kTileStride<kWidth, Number> / Pack<Number>::kCount;
+  // Rows that a block has beside its own at a time, forward and backward: what registers and 48 KiB hold.
+  static constexpr bool kIsWide = kWidth * sizeof(T) > 64 * sizeof(Half);
+  static constexpr int kForward = (kIsWide ? 64 : 128) / static_cast<int>(sizeof(T)), kBackward = kIsWide ? 16 : 32;
 };
 
 inline constexpr float kLog2E = 1.44269504f, kLn2 = 0.693147181f;
@@ -35,71 +39,59 @@ __device__ __forceinline__ std::int64_t placeOfRow(const AttentionExtents& of, c
 }
 
 // kRows rows from `first` on; zeros beyond the last row and the head's width.
-template <int kWidth, int kRows>
-__device__ __forceinline__ void loadTile(Half* tile, const void* from, const AttentionExtents& of,
+template <class Head, int kRows>
+__device__ __forceinline__ void loadTile(typename Head::Number* tile, const void* from, const AttentionExtents& of,
                                          const TileOfHead& head, int rows, int first) {
-  constexpr int kEach = Pack<Half>::kCount, kPacks = kWidth / kEach;
-  const Half* const data = static_cast<const Half*>(from);
+  using Number = typename Head::Number;
+  constexpr int kEach = Pack<Number>::kCount, kPacks = Head::kWidth / kEach;
+  const Number* const data = static_cast<const Number*>(from);
   LOOM_UNROLL_TWICE for (int i = static_cast<int>(threadIdx.x); i < kRows * kPacks; i += kTileThreads) {
     const int row = i / kPacks, column = i % kPacks * kEach;
-    Pack<Half> pack = {};
+    Pack<Number> pack = {};
     if (first + row < rows && column < of.width) {
-      const Half* const at = data + placeOfRow(of, head, rows, first + row) + column;
+      const Number* const at = data + placeOfRow(of, head, rows, first + row) + column;
       if (of.packed)
-        pack = *reinterpret_cast<const Pack<Half>*>(at);
+        pack = *reinterpret_cast<const Pack<Number>*>(at);
       else
         LOOM_UNROLL for (int k = 0; k < kEach; ++k) if (column + k < of.width) pack.at[k] = at[k];
     }
-    *reinterpret_cast<Pack<Half>*>(tile + row * kTileStride<kWidth> + column) = pack;
+    *reinterpret_cast<Pack<Number>*>(tile + row * kTileStride<Head::kWidth, Number> + column) = pack;
   }
+}
+
+// Two neighbours, at a multiple of both where `together`; else only as many as are still of the head.
+template <class T>
+__device__ __forceinline__ void storeTwo(Half* at, int left, bool together, float first, float second) {
+  const unsigned pair = packed<T>(first, second);
+  if (together) {
+    if (left > 0) putPair(at, pair);
+    return;
+  }
+  if (left > 0) at[0] = static_cast<Half>(pair);
+  if (left > 1) at[1] = static_cast<Half>(pair >> 16);
+}
+template <class T>
+__device__ __forceinline__ void storeTwo(float* at, int left, bool together, float first, float second) {
+  if (together) {
+    if (left > 0) *reinterpret_cast<Few<float, 2>*>(at) = {{first, second}};
+    return;
+  }
+  if (left > 0) at[0] = first;
+  if (left > 1) at[1] = second;
 }
 
 // Rows `row` and `row` + 8 of a warp's fragments, times `by` of each; `column` is the first one's in the head.
-template <class T, int kFragments>
+template <class Head, int kFragments>
 __device__ __forceinline__ void storeRows(void* to, const AttentionExtents& of, const TileOfHead& head, int rows,
                                           int row, int column, const float (&d)[kFragments][4], const float (&by)[2]) {
+  using T = typename Head::T;
   LOOM_UNROLL for (int half = 0; half < 2; ++half) {
     if (row + 8 * half >= rows) continue;
-    Half* const at = static_cast<Half*>(to) + placeOfRow(of, head, rows, row + 8 * half);
+    auto* const at = static_cast<typename Head::Number*>(to) + placeOfRow(of, head, rows, row + 8 * half);
     LOOM_UNROLL for (int c = 0; c < kFragments; ++c) {
-      const int place = column + 8 * c + 2 * placeOfLane();
-      const unsigned pair = packed<T>(d[c][2 * half] * by[half], d[c][2 * half + 1] * by[half]);
-      if (of.packed) {
-        if (place < of.width) putPair(at + place, pair);
-        continue;
-      }
-      if (place < of.width) at[place] = static_cast<Half>(pair);
-      if (place + 1 < of.width) at[place + 1] = static_cast<Half>(pair >> 16);
-    }
-  }
-}
-
-// d += 16 rows of `left` from `row` on times the transpose of the rows of `right`, over all columns.
-template <class T, int kWidth, int kFragments>
-__device__ __forceinline__ void multiplyTransposed(float (&d)[kFragments][4], const Half* left, int row,
-                                                   const Half* right) {
-  LOOM_UNROLL for (int c = 0; c < kWidth; c += 16) {
-    unsigned a[4];
-    loadLeft<kTileStride<kWidth>>(a, left, row, c);
-    LOOM_UNROLL for (int j = 0; j < kFragments; ++j) {
-      unsigned b[2];
-      loadRightTransposed<kTileStride<kWidth>>(b, right, 8 * j, c);
-      multiplyTiles<T>(d[j], a, b);
-    }
-  }
-}
-
-// d += the fragments `left` times the rows of `right`, columns from `column` on.
-template <class T, int kWidth, int kInner, int kFragments>
-__device__ __forceinline__ void multiplyFragments(float (&d)[kFragments][4], const float (&left)[kInner][4],
-                                                  const Half* right, int column) {
-  LOOM_UNROLL for (int k = 0; k < kInner; k += 2) {
-    unsigned a[4];
-    leftOf<T>(a, left[k], left[k + 1]);
-    LOOM_UNROLL for (int c = 0; c < kFragments; ++c) {
-      unsigned b[2];
-      loadRight<kTileStride<kWidth>>(b, right, 8 * k, column + 8 * c);
-      multiplyTiles<T>(d[c], a, b);
+      const int place = column + columnOfFragment<T>(c);
+      storeTwo<T>(at + place, static_cast<int>(of.width) - place, of.packed, d[c][2 * half] * by[half],
+                  d[c][2 * half + 1] * by[half]);
     }
   }
 }
@@ -114,14 +106,15 @@ __device__ __forceinline__ float rowSum(float value) {
   return value + __shfl_xor_sync(kWholeWarp, value, 2);
 }
 
-#define LOOM_TILE(name, rows)                                           \
-  LOOM_SHARED(Pack<Half>, name##Packs, (rows)*kTileStride<kWidth> / 8); \
-  Half* const name = reinterpret_cast<Half*>(name##Packs)
+#define LOOM_TILE(name, rows)                                       \
+  LOOM_SHARED(Pack<Number>, name##Packs, (rows)*Head::kPacksOfRow); \
+  Number* const name = reinterpret_cast<Number*>(name##Packs)
 
 template <class Head>
 __global__ void __launch_bounds__(kTileThreads, 4) attentionForward(AttentionForwardArguments a) {
   using T = typename Head::T;
-  constexpr int kWidth = Head::kWidth, kKeys = kWidth > 64 ? 32 : 64;
+  using Number = typename Head::Number;
+  constexpr int kWidth = Head::kWidth, kKeys = Head::kForward;
   LOOM_TILE(queryTile, kTileRows);
   LOOM_TILE(keyTile, kKeys);
   LOOM_TILE(valueTile, kKeys);
@@ -131,13 +124,13 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionForward(AttentionFor
   const int row = head.first + warpRow + groupOfLane(), queries = static_cast<int>(of.queries),
             keys = static_cast<int>(of.keys);
   const float scale = of.scale * kLog2E;  // powers are of two
-  loadTile<kWidth, kTileRows>(queryTile, a.q, of, head, queries, head.first);
+  loadTile<Head, kTileRows>(queryTile, a.q, of, head, queries, head.first);
   float out[kWidth / 8][4] = {}, highest[2] = {-INFINITY, -INFINITY}, sum[2] = {};
   const int last = head.first + kTileRows, seen = of.causal && last < keys ? last : keys;
   for (int first = 0; first < seen; first += kKeys) {
     __syncthreads();
-    loadTile<kWidth, kKeys>(keyTile, a.k, of, head, keys, first);
-    loadTile<kWidth, kKeys>(valueTile, a.v, of, head, keys, first);
+    loadTile<Head, kKeys>(keyTile, a.k, of, head, keys, first);
+    loadTile<Head, kKeys>(valueTile, a.v, of, head, keys, first);
     __syncthreads();
     float s[kKeys / 8][4] = {};
     multiplyTransposed<T, kWidth>(s, queryTile, warpRow, keyTile);
@@ -171,7 +164,7 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionForward(AttentionFor
     if (placeOfLane() == 0 && row + 8 * half < queries)
       a.statistics[head.matrix * queries + row + 8 * half] = (highest[half] + log2f(all)) * kLn2;
   }
-  storeRows<T>(a.y, of, head, queries, row, 0, out, by);
+  storeRows<Head>(a.y, of, head, queries, row, 0, out, by);
 }
 
 template <class T>
@@ -194,7 +187,8 @@ __global__ void __launch_bounds__(256) attentionDots(AttentionDotsArguments a) {
 template <class Head>
 __global__ void __launch_bounds__(kTileThreads, 4) attentionToQueries(AttentionBackwardArguments a) {
   using T = typename Head::T;
-  constexpr int kWidth = Head::kWidth, kKeys = kWidth > 64 ? 16 : 32;
+  using Number = typename Head::Number;
+  constexpr int kWidth = Head::kWidth, kKeys = Head::kBackward;
   LOOM_TILE(queryTile, kTileRows);
   LOOM_TILE(slopeTile, kTileRows);
   LOOM_TILE(keyTile, kKeys);
@@ -205,8 +199,8 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionToQueries(AttentionB
   const int row = head.first + warpRow + groupOfLane(), queries = static_cast<int>(of.queries),
             keys = static_cast<int>(of.keys);
   const float scale = of.scale * kLog2E;
-  loadTile<kWidth, kTileRows>(queryTile, a.q, of, head, queries, head.first);
-  loadTile<kWidth, kTileRows>(slopeTile, a.dy, of, head, queries, head.first);
+  loadTile<Head, kTileRows>(queryTile, a.q, of, head, queries, head.first);
+  loadTile<Head, kTileRows>(slopeTile, a.dy, of, head, queries, head.first);
   float logSum[2] = {}, dot[2] = {};
   LOOM_UNROLL for (int half = 0; half < 2; ++half) if (row + 8 * half < queries) {
     logSum[half] = a.statistics[head.matrix * queries + row + 8 * half] * kLog2E;
@@ -216,8 +210,8 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionToQueries(AttentionB
   const int last = head.first + kTileRows, seen = of.causal && last < keys ? last : keys;
   for (int first = 0; first < seen; first += kKeys) {
     __syncthreads();
-    loadTile<kWidth, kKeys>(keyTile, a.k, of, head, keys, first);
-    loadTile<kWidth, kKeys>(valueTile, a.v, of, head, keys, first);
+    loadTile<Head, kKeys>(keyTile, a.k, of, head, keys, first);
+    loadTile<Head, kKeys>(valueTile, a.v, of, head, keys, first);
     __syncthreads();
     float s[kKeys / 8][4] = {}, dp[kKeys / 8][4] = {};
     multiplyTransposed<T, kWidth>(s, queryTile, warpRow, keyTile);
@@ -231,15 +225,16 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionToQueries(AttentionB
     multiplyFragments<T, kWidth>(dq, s, keyTile, 0);
   }
   const float by[2] = {1, 1};
-  storeRows<T>(a.dq, of, head, queries, row, 0, dq, by);
+  storeRows<Head>(a.dq, of, head, queries, row, 0, dq, by);
 }
 
 // Scores are transposed here: a row a key.
 template <class Head>
 __global__ void __launch_bounds__(kTileThreads, 4) attentionToKeys(AttentionBackwardArguments a) {
   using T = typename Head::T;
+  using Number = typename Head::Number;
   constexpr int kWidth = Head::kWidth, kColumns = kWidth < kTileColumns ? kWidth : kTileColumns,
-                kQueries = kWidth > 64 ? 16 : 32;
+                kQueries = Head::kBackward;
   LOOM_TILE(keyTile, kTileRows);
   LOOM_TILE(valueTile, kTileRows);
   LOOM_TILE(queryTile, kQueries);
@@ -252,13 +247,13 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionToKeys(AttentionBack
   const int row = head.first + warpRow + groupOfLane(), queries = static_cast<int>(of.queries),
             keys = static_cast<int>(of.keys);
   const float scale = of.scale * kLog2E;
-  loadTile<kWidth, kTileRows>(keyTile, a.k, of, head, keys, head.first);
-  loadTile<kWidth, kTileRows>(valueTile, a.v, of, head, keys, head.first);
+  loadTile<Head, kTileRows>(keyTile, a.k, of, head, keys, head.first);
+  loadTile<Head, kTileRows>(valueTile, a.v, of, head, keys, head.first);
   float dk[kColumns / 8][4] = {}, dv[kColumns / 8][4] = {};
   for (int first = of.causal ? head.first : 0; first < queries; first += kQueries) {
     __syncthreads();
-    loadTile<kWidth, kQueries>(queryTile, a.q, of, head, queries, first);
-    loadTile<kWidth, kQueries>(slopeTile, a.dy, of, head, queries, first);
+    loadTile<Head, kQueries>(queryTile, a.q, of, head, queries, first);
+    loadTile<Head, kQueries>(slopeTile, a.dy, of, head, queries, first);
     if (threadIdx.x < kQueries) {
       const int query = first + static_cast<int>(threadIdx.x);
       const std::int64_t at = head.matrix * queries + query;
@@ -281,12 +276,14 @@ __global__ void __launch_bounds__(kTileThreads, 4) attentionToKeys(AttentionBack
     multiplyFragments<T, kWidth>(dk, dp, queryTile, column);
   }
   const float by[2] = {1, 1};
-  if (a.dk != nullptr) storeRows<T>(a.dk, of, head, keys, row, column, dk, by);
-  if (a.dv != nullptr) storeRows<T>(a.dv, of, head, keys, row, column, dv, by);
+  if (a.dk != nullptr) storeRows<Head>(a.dk, of, head, keys, row, column, dk, by);
+  if (a.dv != nullptr) storeRows<Head>(a.dv, of, head, keys, row, column, dv, by);
 }
 
 #undef LOOM_TILE
 
+using F32Of32 = HeadOf<float, 32>;
+using F32Of64 = HeadOf<float, 64>;
 using Bf16Of32 = HeadOf<bf16, 32>;
 using Bf16Of64 = HeadOf<bf16, 64>;
 using Bf16Of128 = HeadOf<bf16, 128>;
@@ -295,7 +292,9 @@ using F16Of64 = HeadOf<f16, 64>;
 using F16Of128 = HeadOf<f16, 128>;
 
 #define LOOM_ATTENTION(rowName, kernel, Arguments)                        \
-  LOOM_KERNEL_ONE(rowName "_32.bf16", kernel<Bf16Of32>, Arguments),       \
+  LOOM_KERNEL_ONE(rowName "_32.f32", kernel<F32Of32>, Arguments),         \
+      LOOM_KERNEL_ONE(rowName "_64.f32", kernel<F32Of64>, Arguments),     \
+      LOOM_KERNEL_ONE(rowName "_32.bf16", kernel<Bf16Of32>, Arguments),   \
       LOOM_KERNEL_ONE(rowName "_64.bf16", kernel<Bf16Of64>, Arguments),   \
       LOOM_KERNEL_ONE(rowName "_128.bf16", kernel<Bf16Of128>, Arguments), \
       LOOM_KERNEL_ONE(rowName "_32.f16", kernel<F16Of32>, Arguments),     \
@@ -303,8 +302,7 @@ using F16Of128 = HeadOf<f16, 128>;
       LOOM_KERNEL_ONE(rowName "_128.f16", kernel<F16Of128>, Arguments)
 
 LOOM_KERNELS(attention_tiles, LOOM_ATTENTION("attention_forward", attentionForward, AttentionForwardArguments),
-             LOOM_KERNEL_ONE("attention_dots.bf16", attentionDots<bf16>, AttentionDotsArguments),
-             LOOM_KERNEL_ONE("attention_dots.f16", attentionDots<f16>, AttentionDotsArguments),
+             LOOM_KERNEL("attention_dots", attentionDots, AttentionDotsArguments),
              LOOM_ATTENTION("attention_to_queries", attentionToQueries, AttentionBackwardArguments),
              LOOM_ATTENTION("attention_to_keys", attentionToKeys, AttentionBackwardArguments))
 

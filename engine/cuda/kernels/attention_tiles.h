@@ -1,6 +1,6 @@
 #pragma once
 // Arguments of the kernels in attention_tiles.cuh: attention without a matrix of scores in memory (Dao et al., 2022,
-// arXiv 2205.14135), in bf16 and f16 on tensor cores. Tensors stand as the program has them: N x T x C, the heads side
+// arXiv 2205.14135), in bf16 and f16 on tensor cores, in f32 without. Tensors stand as the program has them: N x T x C, the heads side
 // by side in C. `packed`: a head's width is whole packs of 16 bytes.
 #include <cstdint>
 
@@ -8,7 +8,7 @@ namespace loom::cuda {
 
 inline constexpr int kTileRows = 64;  // queries or keys of a block, 16 of each warp
 inline constexpr int kTileThreads = 128;
-inline constexpr int kWidestHead = 128;
+inline constexpr int kWidestHead = 128, kWidestHeadInF32 = 64;  // else its rows do not stay in registers
 // Columns of the keys' and values' gradients that a block holds: a wider head is two blocks' work.
 inline constexpr int kTileColumns = 64;
 

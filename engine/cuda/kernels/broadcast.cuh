@@ -103,9 +103,14 @@ __global__ void __launch_bounds__(256) binary(BinaryArguments a) {
       return binaryOver<T>(a, BinaryChosen<BinaryFunction::maximum>());
     case BinaryFunction::minimum:
       return binaryOver<T>(a, BinaryChosen<BinaryFunction::minimum>());
-    default:
-      if constexpr (sizeof(T) == sizeof(float)) return binaryOver<T>(a, BinaryRare{a.function});
+    default:  // computed by binaryInF32
+      return;
   }
+}
+
+// Of all others: a kernel of their own, which leaves that of the common ones its registers.
+__global__ void __launch_bounds__(256) binaryInF32(BinaryArguments a) {
+  binaryOver<float>(a, BinaryRare{a.function});
 }
 
 template <class T>
@@ -123,6 +128,7 @@ __global__ void __launch_bounds__(256) broadcast(BroadcastArguments a) {
 }
 
 LOOM_KERNELS(broadcast, LOOM_KERNEL("binary", binary, BinaryArguments),
+             LOOM_KERNEL_ONE("binary_in_f32.f32", binaryInF32, BinaryArguments),
              LOOM_KERNEL("broadcast", broadcast, BroadcastArguments))
 
 }  // namespace loom::cuda

@@ -1,40 +1,45 @@
 // unary, unary_gradient, scale: on each element by itself, in whatever layout it stands. A pack of 16 bytes a thread,
-// what is left over one by one; all tensors begin at multiples of 64 bytes. An output may stand where an input does.
+// what is left over one by one, and all of rare functions: a loop over a pack is unrolled where its body is short; else
+// the pack would be indexed, and stand in local memory. All tensors begin at multiples of 64 bytes. An output may stand
+// where an input does.
 #include "engine/cuda/kernels/elementwise.h"
 #include "engine/cuda/kernels/language.h"
 
 namespace loom::cuda {
 
 // y[i] = of(x[i]).
-template <class T, class Of>
+template <class T, bool kInPacks = true, class Of>
 __device__ __forceinline__ void forEachOf(const void* from, void* to, std::int64_t count, const Of& of) {
   const T* const x = static_cast<const T*>(from);
   T* const y = static_cast<T*>(to);
-  const std::int64_t packs = count / Pack<T>::kCount;
-  for (std::int64_t i = firstOfThread(); i < packs; i += threadsOfGrid()) {
-    Pack<T> pack = reinterpret_cast<const Pack<T>*>(x)[i];
-    for (T& one : pack.at) one = fromFloat<T>(of(toFloat(one)));
-    reinterpret_cast<Pack<T>*>(y)[i] = pack;
-  }
-  const std::int64_t i = packs * Pack<T>::kCount + firstOfThread();
-  if (i < count) y[i] = fromFloat<T>(of(toFloat(x[i])));
+  const std::int64_t packs = kInPacks ? count / Pack<T>::kCount : 0;
+  if constexpr (kInPacks)
+    for (std::int64_t i = firstOfThread(); i < packs; i += threadsOfGrid()) {
+      Pack<T> pack = reinterpret_cast<const Pack<T>*>(x)[i];
+      for (T& one : pack.at) one = fromFloat<T>(of(toFloat(one)));
+      reinterpret_cast<Pack<T>*>(y)[i] = pack;
+    }
+  for (std::int64_t i = packs * Pack<T>::kCount + firstOfThread(); i < count; i += threadsOfGrid())
+    y[i] = fromFloat<T>(of(toFloat(x[i])));
 }
 
 // y[i] = of(a[i], b[i]).
-template <class T, class Of>
+template <class T, bool kInPacks, class Of>
 __device__ __forceinline__ void forEachOfTwo(const void* first, const void* second, void* to, std::int64_t count,
                                              const Of& of) {
   const T *const a = static_cast<const T*>(first), *const b = static_cast<const T*>(second);
   T* const y = static_cast<T*>(to);
-  const std::int64_t packs = count / Pack<T>::kCount;
-  for (std::int64_t i = firstOfThread(); i < packs; i += threadsOfGrid()) {
-    Pack<T> pack = reinterpret_cast<const Pack<T>*>(a)[i];
-    const Pack<T> other = reinterpret_cast<const Pack<T>*>(b)[i];
-    for (int k = 0; k < Pack<T>::kCount; ++k) pack.at[k] = fromFloat<T>(of(toFloat(pack.at[k]), toFloat(other.at[k])));
-    reinterpret_cast<Pack<T>*>(y)[i] = pack;
-  }
-  const std::int64_t i = packs * Pack<T>::kCount + firstOfThread();
-  if (i < count) y[i] = fromFloat<T>(of(toFloat(a[i]), toFloat(b[i])));
+  const std::int64_t packs = kInPacks ? count / Pack<T>::kCount : 0;
+  if constexpr (kInPacks)
+    for (std::int64_t i = firstOfThread(); i < packs; i += threadsOfGrid()) {
+      Pack<T> pack = reinterpret_cast<const Pack<T>*>(a)[i];
+      const Pack<T> other = reinterpret_cast<const Pack<T>*>(b)[i];
+      for (int k = 0; k < Pack<T>::kCount; ++k)
+        pack.at[k] = fromFloat<T>(of(toFloat(pack.at[k]), toFloat(other.at[k])));
+      reinterpret_cast<Pack<T>*>(y)[i] = pack;
+    }
+  for (std::int64_t i = packs * Pack<T>::kCount + firstOfThread(); i < count; i += threadsOfGrid())
+    y[i] = fromFloat<T>(of(toFloat(a[i]), toFloat(b[i])));
 }
 
 __device__ __forceinline__ float sigmoidOf(float x) {
@@ -236,9 +241,11 @@ __device__ __forceinline__ float unaryDerivativeOf(UnaryFunction function, float
 template <UnaryFunction kFunction>
 struct Chosen {
   static constexpr UnaryFunction function = kFunction;
+  static constexpr bool isRare = false;
 };
 struct Rare {
   UnaryFunction function;
+  static constexpr bool isRare = true;
 };
 template <class Work>
 __device__ __forceinline__ void choose(UnaryFunction function, const Work& work) {
@@ -285,14 +292,15 @@ __device__ __forceinline__ void choose(UnaryFunction function, const Work& work)
 template <class T>
 __global__ void __launch_bounds__(256) unary(UnaryArguments a) {
   choose(a.function, [&](auto chosen) {
-    forEachOf<T>(a.x, a.y, a.count, [&](float x) { return unaryOf(chosen.function, a.alpha, a.beta, x); });
+    forEachOf<T, !decltype(chosen)::isRare>(a.x, a.y, a.count,
+                                            [&](float x) { return unaryOf(chosen.function, a.alpha, a.beta, x); });
   });
 }
 
 template <class T>
 __global__ void __launch_bounds__(256, 4) unaryGradient(UnaryGradientArguments a) {
   choose(a.function, [&](auto chosen) {
-    forEachOfTwo<T>(a.at, a.dy, a.dx, a.count, [&](float at, float dy) {
+    forEachOfTwo<T, !decltype(chosen)::isRare>(a.at, a.dy, a.dx, a.count, [&](float at, float dy) {
       return dy * unaryDerivativeOf(chosen.function, a.alpha, a.beta, a.fromOutput, at);
     });
   });

@@ -75,6 +75,7 @@ LOOM_MULTIPLY_TILES(f16, "f16")
 #define LOOM_UNROLL _Pragma("unroll")
 // Two rounds at once, where more would ask for too many registers.
 #define LOOM_UNROLL_TWICE _Pragma("unroll 2")
+#define LOOM_NO_UNROLL _Pragma("unroll 1")
 #else
 #include LOOM_DEVICE_LANGUAGE
 #endif

@@ -29,22 +29,28 @@ Heads headsOf(const Plan& plan, const Operation& operation) {
 
 void take(Plan& plan, const Operation& operation, const Heads& h, const std::vector<Way>& ways) {
   emitFastest(plan,
-              fmt::format("{} {} {},{},{},{} in {} heads{}", operation.op->name, toString(plan.factors()), h.batch,
-                          h.queries, h.keys, h.channels, h.heads, h.causal ? ", causal" : ""),
+              fmt::format("{} {} {},{},{},{} in {} heads{}", operation.op->name,
+                          plan.roundsToTf32(plan.factors()) ? "tf32" : toString(plan.factors()), h.batch, h.queries,
+                          h.keys, h.channels, h.heads, h.causal ? ", causal" : ""),
               ways);
+}
+
+// The first is taken where the device does not time them: tiles, which need no room for scores; but products where
+// tensor cores may round f32, for tiles of f32 never do.
+void addProducts(const Plan& plan, std::vector<Way>& ways, std::function<void(Plan&)> emit) {
+  ways.insert(plan.roundsToTf32(plan.factors()) ? ways.begin() : ways.end(), {"products", std::move(emit)});
 }
 
 void lowerAttention(Plan& plan, const Operation& operation) {
   const Heads h = headsOf(plan, operation);
   const Operand y = plan.write(operation.outputs[0]), statistics = plan.write(operation.outputs[1]);
-  // Where the device does not time them: tiles, which need no room for scores.
   std::vector<Way> ways;
   if (canComputeByTiles(plan, h))
     ways.push_back({"tiles", [&](Plan& to) { emitAttentionByTiles(to, operation, h, y, statistics); }});
   if (const auto graph = plan.device().timing() != nullptr ? attentionPlan(plan, h) : nullptr)
     ways.push_back({"cudnn " + graph->name,
                     [&, graph](Plan& to) { emitAttentionByCudnn(to, operation, h, graph, y, statistics); }});
-  ways.push_back({"products", [&](Plan& to) { emitAttentionByProducts(to, operation, h, y, statistics); }});
+  addProducts(plan, ways, [&](Plan& to) { emitAttentionByProducts(to, operation, h, y, statistics); });
   take(plan, operation, h, ways);
 }
 
@@ -58,7 +64,7 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
   std::vector<Way> ways;
   if (canComputeByTiles(plan, h))
     ways.push_back({"tiles", [&](Plan& to) { emitAttentionGradientByTiles(to, operation, h, gradients); }});
-  ways.push_back({"products", [&](Plan& to) { emitAttentionGradientByProducts(to, operation, h, gradients); }});
+  addProducts(plan, ways, [&](Plan& to) { emitAttentionGradientByProducts(to, operation, h, gradients); });
   take(plan, operation, h, ways);
 }
 

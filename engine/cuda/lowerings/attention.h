@@ -1,7 +1,7 @@
 #pragma once
-// Ways to compute attention and its gradient: by products with the scores in memory between them, in any type and
-// width; by tiles, with the scores in registers alone, in bf16 and f16 (kernels/attention_tiles.cuh); and forward by
-// cuDNN, in bf16 and f16 without a mask.
+// Ways to compute attention and its gradient: by products with the scores in memory between them, of heads of any
+// width; by tiles, with the scores in registers alone, of heads of up to 128 channels, 64 in f32
+// (kernels/attention_tiles.cuh); and forward by cuDNN, in bf16 and f16 without a mask.
 #include "engine/cuda/lowerings/parts.h"
 
 namespace loom::cuda {

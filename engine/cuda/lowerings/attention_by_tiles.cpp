@@ -8,13 +8,13 @@
 namespace loom::cuda {
 namespace {
 
-constexpr std::int64_t kPackOf16 = 8;  // numbers
+constexpr std::int64_t kPackBytes = 16;
 
 int tileWidth(const Heads& h) {
   return h.width() <= 32 ? 32 : h.width() <= 64 ? 64 : kWidestHead;
 }
 
-AttentionExtents extentsOf(const Heads& h) {
+AttentionExtents extentsOf(const Heads& h, DataType type) {
   return {.batch = h.batch,
           .queries = h.queries,
           .keys = h.keys,
@@ -22,7 +22,7 @@ AttentionExtents extentsOf(const Heads& h) {
           .width = h.width(),
           .scale = h.scale(),
           .causal = h.causal,
-          .packed = h.width() % kPackOf16 == 0};
+          .packed = h.width() * static_cast<std::int64_t>(bytesOf(type)) % kPackBytes == 0};
 }
 
 Launch overTiles(const Heads& h, std::int64_t rows, int parts = 1) {
@@ -52,7 +52,7 @@ void deliverFactors(Plan& plan, const Operand& from, const Operand& to) {
 }
 
 bool canComputeByTiles(const Plan& plan, const Heads& heads) {
-  return plan.factors() != DataType::f32 && heads.width() <= kWidestHead;
+  return heads.width() <= (plan.factors() == DataType::f32 ? kWidestHeadInF32 : kWidestHead);
 }
 
 void emitAttentionByTiles(Plan& plan, const Operation& operation, const Heads& h, const Operand& y,
@@ -61,13 +61,14 @@ void emitAttentionByTiles(Plan& plan, const Operation& operation, const Heads& h
     return plan.read(operation.inputs[input], plainLayout(3), plan.factors());
   };
   const Operand q = read(0), k = read(1), v = read(2), result = inFactors(plan, y);
+  const AttentionExtents of = extentsOf(h, plan.factors());
   emitTiles(plan, h, "attention_forward", overTiles(h, h.queries), 2, {q, k, v}, {result, statistics}, [=] {
     return AttentionForwardArguments{.q = q.address(),
                                      .k = k.address(),
                                      .v = v.address(),
                                      .y = result.address(),
                                      .statistics = statistics.address<float>(),
-                                     .of = extentsOf(h)};
+                                     .of = of};
   });
   deliverFactors(plan, result, y);
 }
@@ -78,12 +79,12 @@ void emitAttentionGradientByTiles(Plan& plan, const Operation& operation, const 
     return plan.read(operation.inputs[input], plainLayout(3), plan.factors());
   };
   const Operand q = read(0), k = read(1), v = read(2), y = read(3), dy = read(5);
+  const AttentionExtents of = extentsOf(h, plan.factors());
   const Operand statistics = plan.read(operation.inputs[4]);
   const std::int64_t rows = h.batch * h.heads * h.queries;
   const Operand dots = scratchOf(plan, rows, DataType::f32);
   plan.kernel(named("attention_dots", plan.factors()), overElements(rows * 32), {y, dy}, {dots}, [=] {
-    return AttentionDotsArguments{
-        .y = y.address(), .dy = dy.address(), .dots = dots.address<float>(), .of = extentsOf(h)};
+    return AttentionDotsArguments{.y = y.address(), .dy = dy.address(), .dots = dots.address<float>(), .of = of};
   });
   const Operand dq = inFactors(plan, gradients.dq), dk = inFactors(plan, gradients.dk),
                 dv = inFactors(plan, gradients.dv);
@@ -97,7 +98,7 @@ void emitAttentionGradientByTiles(Plan& plan, const Operation& operation, const 
                                       .dq = dq.address(),
                                       .dk = dk.address(),
                                       .dv = dv.address(),
-                                      .of = extentsOf(h)};
+                                      .of = of};
   };
   const std::vector<Operand> reads{q, k, v, dy, statistics, dots};
   if (dq) emitTiles(plan, h, "attention_to_queries", overTiles(h, h.queries), 3, reads, {dq}, arguments);

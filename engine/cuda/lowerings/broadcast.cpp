@@ -23,7 +23,8 @@ void lowerBinary(Plan& plan, const Operation& operation) {
                             .repeated = repeatedOver(plan.shape(a), plan.shape(b), layout),
                             .function = binaryFunctionOf(operation.attributes),
                             .relu = plan.fused().relu};
-  plan.kernel(named("binary", type), overPacks(arguments.count, type), {left, right, masks}, {to}, [=]() mutable {
+  const char* const kernel = needsAllBits(arguments.function) ? "binary_in_f32" : "binary";
+  plan.kernel(named(kernel, type), overPacks(arguments.count, type), {left, right, masks}, {to}, [=]() mutable {
     arguments.a = left.address();
     arguments.b = right.address();
     arguments.mask = masks.address();

@@ -184,14 +184,19 @@ TEST(StepCost, OfLookingUpIsOfTheRowsThatAreLookedUp) {
 }
 
 TEST(StepCost, AttentionIsOfItsOwnKind) {
-  ProgramBuilder builder(2, 1, false);
-  const TensorId x = builder.input("x", {2, 6, 8}, DataType::f32);
-  builder.result("y", "output", builder.add("attention", {x, x, x}, {{"heads", std::int64_t{2}}}));
-  const StepCost cost = costOf(builder.take());
-  const StageCost& scores = stageOf(cost, "4 × attention scores");
+  const auto attention = [](std::int64_t channels) {
+    ProgramBuilder builder(2, 1, false);
+    const TensorId x = builder.input("x", {2, 6, channels}, DataType::f32);
+    builder.result("y", "output", builder.add("attention", {x, x, x}, {{"heads", std::int64_t{2}}}));
+    return costOf(builder.take());
+  };
+  const StepCost narrow = attention(8), wide = attention(2 * 65);
+  const StageCost &tiles = stageOf(narrow, "attention_forward"), &scores = stageOf(wide, "4 × attention scores");
+  EXPECT_EQ(tiles.kind, StageKind::attention);
+  EXPECT_EQ(tiles.operations, 2 * 2 * 4 * 6 * 6 * 4);
   EXPECT_EQ(scores.kind, StageKind::attention);
-  EXPECT_EQ(scores.operations, 2 * 4 * 6 * 6 * 4);
-  EXPECT_EQ(stageOf(cost, "attention_softmax").kind, StageKind::attention);
+  EXPECT_EQ(scores.operations, 2 * 4 * 6 * 6 * 65);
+  EXPECT_EQ(stageOf(wide, "attention_softmax").kind, StageKind::attention);
 }
 
 TEST(StepCost, APlannedDeviceRunsNothing) {

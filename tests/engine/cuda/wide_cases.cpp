@@ -78,7 +78,7 @@ std::vector<OpCase> wideProducts() {
       {"wide_bias_gradient_tiles", "bias_gradient", {values({70, 600})}, {{"axis", -1}}},
       {"wide_matmul", "matmul", {values({40, 72}), values({56, 72}), values({56})}, {{"transpose_b", true}}},
       {"wide_convolution", "convolution", {values({2, 16, 5, 4}), values({24, 16, 3, 3}), values({24})}, {}},
-      // More keys than a warp has lanes; samples that do not all stand at once on a small device.
+      // More keys than a warp has lanes.
       {"wide_attention",
        "attention",
        {values({4, 70, 16}, -2, 2), values({4, 70, 16}, -2, 2), values({4, 70, 16})},
@@ -87,7 +87,8 @@ std::vector<OpCase> wideProducts() {
        "attention",
        {values({2, 9, 40}), values({2, 65, 40}), values({2, 65, 40})},
        {{"heads", std::int64_t{1}}, {"causal", false}}},
-      // By tiles of several widths, whole and odd, and too wide for any.
+      // By tiles of several widths, whole and odd, and too wide for any; the last with scores that do not all stand at
+      // once on a small device.
       {"wide_attention_64",
        "attention",
        {values({2, 70, 48}), values({2, 70, 48}), values({2, 70, 48})},
@@ -104,6 +105,10 @@ std::vector<OpCase> wideProducts() {
        "attention",
        {values({1, 5, 136}), values({1, 5, 136}), values({1, 5, 136})},
        {{"heads", std::int64_t{1}}, {"causal", false}}},
+      {"wide_attention_wider_heads",
+       "attention",
+       {values({4, 65, 258}), values({4, 65, 258}), values({4, 65, 258})},
+       {{"heads", std::int64_t{2}}, {"causal", true}}},
       // More units than a block has threads.
       {"wide_lstm", "lstm", {values({9, 3, 8}), values({160, 8}), values({160, 40}), values({160})}, {}},
       {"wide_gru", "gru", {values({9, 3, 8}), values({120, 8}), values({120, 40}), values({120}), values({120})}, {}},

@@ -9,6 +9,7 @@
 #include "engine/base/json.h"
 #include "engine/base/philox.h"
 #include "engine/passes/differentiate.h"
+#include "engine/program/absent_store.h"
 #include "engine/program/backend.h"
 #include "engine/program/builder.h"
 
@@ -147,6 +148,16 @@ TEST(ParameterStore, LargeTensorsAreFilledToTheLast) {
   const std::span<const float> values = store.at("w").value.host();
   for (std::uint64_t i = 0; i < values.size(); ++i)
     ASSERT_EQ(values[i], static_cast<float>(0.5 * (2 * philox.uniform(i) - 1))) << i;
+}
+
+// No memory holds the numbers of this one.
+TEST(ParameterStore, ThatIsOnlyMeasuredDrawsNoNumbers) {
+  Program program;
+  program.parameters = {uniform("w", {std::int64_t{1} << 19, std::int64_t{1} << 19}), uniform("b", {7})};
+  const auto store = absentStoreOf(program);
+  EXPECT_EQ(store->at("w").value.elements(), std::int64_t{1} << 38);
+  EXPECT_NE(store->at("w").value.address(), store->at("w").gradient.address());
+  EXPECT_THAT(store->at("b").value.values(), Each(0));
 }
 
 TEST(ParameterStore, RefusesWhatNoMemoryHolds) {

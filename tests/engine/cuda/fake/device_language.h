@@ -27,6 +27,7 @@
   T(&name)[count] = name##OfTheBlock.enter()
 #define LOOM_UNROLL
 #define LOOM_UNROLL_TWICE
+#define LOOM_NO_UNROLL
 #define LOOM_START(kernel, launch, arguments, stream)                                                  \
   do {                                                                                                 \
     const auto run = [values = (arguments)] { (kernel)(values); };                                     \
