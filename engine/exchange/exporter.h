@@ -28,6 +28,9 @@ std::vector<std::filesystem::path> exportSafetensors(const ExportSource& source,
 // its state_dict (NAME.safetensors). It needs torch alone.
 std::vector<std::filesystem::path> exportPyTorch(const ExportSource& source, const std::filesystem::path& file);
 // Network and weights for prediction, without losses and metrics (engine/exchange/onnx). A batch of 0 is left open in the file.
-std::vector<std::filesystem::path> exportOnnx(const ExportSource& source, const std::filesystem::path& file, std::int64_t batch = 0);
+// `carried`: the project travels along as a text of the file, with its units, repeats, places and notes, so that importing it here gives
+// the same project again.
+enum class Carried { project, nothing };
+std::vector<std::filesystem::path> exportOnnx(const ExportSource& source, const std::filesystem::path& file, std::int64_t batch = 0, Carried carried = Carried::project);
 
 }  // namespace loom

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "engine/base/words.h"
+#include "engine/layers/binary_weights.h"
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/initializers.h"
 #include "engine/layers/layer_error.h"
@@ -64,8 +65,9 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
   auto [axes, inputs] = split(values, parts::sampleShape(arguments));
   const std::int64_t outputs = values.integer("outputs");
   const Fan fan{static_cast<double>(inputs), static_cast<double>(outputs)};
-  const TensorId weight =
-      parts::parameter(arguments, "weight", {outputs, inputs}, ParameterKind::weight, weightInitializer(values, fan));
+  const TensorId weight = parts::weightInUse(
+      arguments,
+      parts::parameter(arguments, "weight", {outputs, inputs}, ParameterKind::weight, weightInitializer(values, fan)));
   TensorId bias = kNoTensor;
   if (values.boolean("bias"))
     bias = parts::parameter(arguments, "bias", {outputs}, ParameterKind::bias, biasInitializer(values, fan));

@@ -73,6 +73,7 @@ int import(const ImportArguments& given, const std::atomic<bool>& stop) {
 
 struct ExportArguments {
   std::string source, network, which = "best", onnx, batch = "free", safetensors, pytorch;
+  bool bare = false;
 };
 
 // A run with the weights of its checkpoint, or a project with those that its training would begin with.
@@ -120,7 +121,7 @@ int exportTo(const ExportArguments& given) {
   };
   write(given.safetensors, exportSafetensors);
   write(given.pytorch, exportPyTorch);
-  write(given.onnx, [&](const ExportSource& from, const std::filesystem::path& file) { return exportOnnx(from, file, batchOf(given.batch)); });
+  write(given.onnx, [&](const ExportSource& from, const std::filesystem::path& file) { return exportOnnx(from, file, batchOf(given.batch), given.bare ? Carried::nothing : Carried::project); });
   return kExitDone;
 }
 
@@ -147,6 +148,7 @@ void addExport(CLI::App& app, Session& session) {
   verb->add_option("--pytorch", given->pytorch, "A script with the same network, and its weights beside it")->type_name("FILE.py");
   verb->add_option("--onnx", given->onnx, "Network and weights")->type_name("FILE");
   verb->add_option("--batch", given->batch, "Of the ONNX file: how many samples it takes at once; free leaves it open")->type_name("N|free");
+  verb->add_flag("--bare", given->bare, "Leave out of the ONNX file the project that it carries otherwise (units, repeats, places, notes, the names of its data)");
   verb->callback([&session, given] { session.chosen = [given] { return exportTo(*given); }; });
 }
 

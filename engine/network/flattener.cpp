@@ -35,6 +35,7 @@ FlatNetwork Flattener::run() {
   findArguments(0, {});
   expandBody(0);
   wire();
+  unrollLoops();
   if (!m_pending.empty()) findShapes();
   for (DrawingUse& use : m_flat.uses) {
     const std::vector<ArgumentValue>& arguments = m_uses[static_cast<std::size_t>(&use - m_flat.uses.data())].arguments;
@@ -342,7 +343,7 @@ void Flattener::collectProblems() {
 
 bool isFlat(const Network& drawing) {
   return drawing.groups.empty() && std::none_of(drawing.nodes.begin(), drawing.nodes.end(), [](const Node& node) {
-           return !node.unit.empty() || !node.group.empty() || hasExpression(node.values) ||
+           return !node.unit.empty() || !node.group.empty() || isLoopLayer(node.layer) || hasExpression(node.values) ||
                   node.id.find('/') != std::string::npos;
          });
 }

@@ -1,6 +1,6 @@
 #pragma once
 // flatten() at work. First every use of a unit and every repeat is written out (flattener.cpp), then the wires
-// (flat_wires.cpp), then expressions over shapes, in the order in which shapes become known (flat_shapes.cpp).
+// (flat_wires.cpp), then loops (flat_loops.cpp), then expressions over shapes, in the order in which shapes become known (flat_shapes.cpp).
 // flat_values.cpp finds the values of fields and arguments for all of them.
 #include <map>
 #include <memory>
@@ -100,6 +100,10 @@ class Flattener {
   FlatPin outputOf(std::size_t unitUse, std::size_t pin);
   std::size_t unwired();
 
+  // flat_loops.cpp
+  void unrollLoops();
+  bool unrollOutermost(std::vector<char>& settled, int pass);
+
   // flat_values.cpp
   const Parsed& parse(const std::string& text);
   Found evaluate(const std::string& text, const Place& place, Fault& fault);
@@ -132,6 +136,9 @@ class Flattener {
   std::vector<std::size_t>* m_asked = nullptr;
   const std::vector<std::vector<Shape>>* m_shapes = nullptr;
 };
+
+// RecurrentInput, RecurrentOutput, Delay: what a flat network has only as copies of their loop.
+bool isLoopLayer(std::string_view layer);
 
 // One problem for all the uses of a drawing that have it; told "in stage1 (Residual), at repeat 2" where not all of
 // them do. `uses` are those of the drawing around each.

@@ -69,7 +69,11 @@ WireRules::Refusal WireRules::refusal(const Endpoint& other) const {
   if (!thisInput) return Refusal::noInput;
   for (const auto wire : index.into(target))
     if (wire != m_except && m_drawing.network.edges[wire].from == from && m_drawing.network.edges[wire].to == to) return Refusal::twice;
-  return m_round[m_output ? target : source] ? Refusal::loop : Refusal::none;
+  if (!m_round[m_output ? target : source]) return Refusal::none;
+  // Round through a Delay is how a loop carries a state to its next step.
+  const auto isDelay = [&](NetworkIndex::Position at) { return m_drawing.network.nodes[at].layer == "Delay"; };
+  const auto way = index.way(target, source, m_except);
+  return std::any_of(way.begin(), way.end(), isDelay) ? Refusal::none : Refusal::loop;
 }
 
 std::string WireRules::whyNot(const Endpoint& other) const {

@@ -79,6 +79,11 @@ std::string Drawing::add(const std::string& layer, const std::string& wish, Json
   return id;
 }
 
+void Drawing::wire(const Endpoint& from, const Endpoint& to) {
+  m_network.edges.push_back({from, to});
+  ++m_readers[from.node];
+}
+
 Endpoint Drawing::output(const std::string& node, std::size_t port) const {
   return {node, m_layers.at(node)->entry.outputs.at(port).key};
 }

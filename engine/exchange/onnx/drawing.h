@@ -23,6 +23,9 @@ class Drawing {
   // The first output, or the one of that place.
   Endpoint output(const std::string& node, std::size_t port = 0) const;
   const Shape& shape(const Endpoint& output) const { return m_shapes.at(output); }
+  // A further wire, which may close a loop; and the shape of what a loop gives.
+  void wire(const Endpoint& from, const Endpoint& to);
+  void setShape(const Endpoint& output, Shape shape) { m_shapes[output] = std::move(shape); }
   Node& node(const std::string& id) { return m_network.nodes[m_places.at(id)]; }
 
   void weight(const std::string& node, const std::string& name, Shape shape, std::vector<float> values);

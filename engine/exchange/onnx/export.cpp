@@ -20,9 +20,15 @@ class Exporter {
         m_weights(weights),
         m_open(options.batch == 0),
         m_graph(network.name, kWrittenOpset, options.producerVersion),
-        m_names(m_program.tensors.size()) {}
+        m_names(m_program.tensors.size()) {
+    for (const auto& [key, text] : options.metadata) m_graph.metadata(key, text);
+    build();
+  }
 
-  void write(const std::filesystem::path& file) {
+  const GraphWriter& graph() const { return m_graph; }
+
+ private:
+  void build() {
     for (std::size_t i = 0; i < m_program.tensors.size(); ++i)
       if (m_program.tensors[i].role == TensorRole::input) addInput(static_cast<TensorId>(i));
     for (const Operation& operation : m_program.operations) add(operation);
@@ -34,10 +40,8 @@ class Exporter {
       m_graph.alias(name, nameOf(result.tensor));
       m_graph.output(name, extentsOf(m_program.tensor(result.tensor).shape));
     }
-    m_graph.write(file);
   }
 
- private:
   Extents extentsOf(const Shape& shape) const {
     Extents extents = shape.extents();
     if (m_open)
@@ -140,9 +144,14 @@ WeightSource initialWeights(std::uint64_t seed) {
 
 void writeOnnx(const Network& network, const WeightSource& weights, const OnnxOptions& options,
                const std::filesystem::path& file) {
-  if (options.batch < 0 || options.batch > 1000000)
-    throwError(ErrorCode::badArgument, "a batch of {} cannot be; 1 to 1000000, or 0 to leave it open", options.batch);
-  Exporter(network, weights, options).write(file);
+  if (options.batch < 0 || options.batch > kLargestBatch)
+    throwError(ErrorCode::badArgument, "a batch of {} cannot be; 1 to {}, or 0 to leave it open", options.batch,
+               kLargestBatch);
+  Exporter(network, weights, options).graph().write(file);
+}
+
+OnnxGraph onnxGraph(const Network& network, const WeightSource& weights, const OnnxOptions& options) {
+  return Exporter(network, weights, options).graph().graph();
 }
 
 }  // namespace loom

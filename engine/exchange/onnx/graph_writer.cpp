@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
-#include "onnx.pb.h"
+#include "engine/exchange/onnx/model_proto.h"
 
 namespace loom::onnx_file {
 
@@ -125,6 +125,16 @@ std::string GraphWriter::number(double value) {
   std::string& name = m_numbers[value];
   if (name.empty()) name = constant("number", {}, {static_cast<float>(value)});
   return name;
+}
+
+void GraphWriter::metadata(const std::string& key, const std::string& text) {
+  auto& entry = *m_proto->model.add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(text);
+}
+
+OnnxGraph GraphWriter::graph() const {
+  return graphOf(m_proto->model, {});
 }
 
 void GraphWriter::write(const std::filesystem::path& file) const {

@@ -34,6 +34,10 @@ class GraphWriter {
   std::string whole(std::int64_t value);                        // a scalar
   std::string number(double value);                             // a scalar
   void setOrigin(std::string origin) { m_origin = std::move(origin); }
+  // A text beside the graph.
+  void metadata(const std::string& key, const std::string& text);
+  // What a reader of the file will see.
+  OnnxGraph graph() const;
   // Atomically.
   void write(const std::filesystem::path& file) const;
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/exchange/onnx/model_proto.h"
 #include "engine/exchange/onnx/tensor_data.h"
 
 namespace loom::onnx_file {
@@ -91,6 +92,7 @@ class Reader {
     graph.opset = m_opset;
     graph.producer = fmt::format("{} {}", m_model.producer_name(), m_model.producer_version());
     graph.remarks = std::move(m_remarks);
+    for (const auto& text : m_model.metadata_props()) graph.metadata[text.key()] = text.value();
     return graph;
   }
 
@@ -286,6 +288,10 @@ class Reader {
 
 }  // namespace
 
+OnnxGraph graphOf(const onnx::ModelProto& model, const std::filesystem::path& folder) {
+  return Reader(model, folder).read();
+}
+
 OnnxGraph readModel(const std::filesystem::path& path) {
   const MappedFile file(path);
   if (file.bytes().size() > std::numeric_limits<int>::max())
@@ -295,7 +301,7 @@ OnnxGraph readModel(const std::filesystem::path& path) {
   if (!model.ParseFromArray(file.bytes().data(), static_cast<int>(file.bytes().size())))
     throwError(ErrorCode::badData, "{} is no ONNX file, or only a part of one", path.string());
   try {
-    return Reader(model, path.parent_path()).read();
+    return graphOf(model, path.parent_path());
   } catch (Error& error) {
     throw error.addContext(path.string());
   }

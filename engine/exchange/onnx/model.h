@@ -86,6 +86,7 @@ struct OnnxGraph {
   std::vector<OnnxValue> inputs, outputs;            // inputs without initializers
   std::map<std::string, OnnxValue> known;            // types and shapes that the file tells of values between
   std::vector<ReportItem> remarks;                   // what reading left out
+  std::map<std::string, std::string> metadata;       // texts that tools keep beside the graph
 };
 
 inline constexpr int kOldestOpset = 7, kNewestOpset = 21;

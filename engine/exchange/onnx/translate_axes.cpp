@@ -131,6 +131,11 @@ void Translator::resize(const OnnxNode& node) {
               coordinates = node.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
               rounding = node.text("nearest_mode", old ? "floor" : "round_prefer_floor");
   if (mode == "bilinear") mode = "linear";
+  // The middles of TensorFlow, half a place to the right: the lower of them is the nearer one counted from ours.
+  if (coordinates == "tf_half_pixel_for_nn" && mode == "nearest" && rounding == "floor") {
+    coordinates = "half_pixel";
+    rounding = "round_prefer_ceil";
+  }
   if (rounding.starts_with("round_")) rounding = rounding.substr(6);
   if (node.integer("exclude_outside", 0) || node.integer("antialias", 0) ||
       node.text("keep_aspect_ratio_policy", "stretch") != "stretch" || node.has("axes"))

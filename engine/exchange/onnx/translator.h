@@ -22,6 +22,14 @@ struct Scores {
   bool causal = false, softmax = false;
 };
 
+// Weights of RNN, LSTM, GRU as the file has them, and the sequence that they read, steps x columns.
+struct RecurrentWeights {
+  const Constant &input, &hidden;
+  const Constant* bias;
+  Endpoint x;
+  std::string direction;
+};
+
 class Translator {
  public:
   Translator(OnnxGraph& graph, const Facts& facts, Network& network, ImportReport& report)
@@ -117,8 +125,11 @@ class Translator {
   void arithmeticWithConstant(const OnnxNode& node, std::size_t fed);
   void twoValues(const OnnxNode& node, const std::string& layer);
 
-  // translate_sequence.cpp
+  // translate_recurrent.cpp
   void recurrent(const OnnxNode& node);
+  void drawCells(const OnnxNode& node, const RecurrentWeights& weights);
+
+  // translate_attention.cpp
   void scores(const OnnxNode& node);
   bool onScores(const OnnxNode& node);  // scale, mask, softmax of scores; false: not one of these
   void drawScores(const OnnxNode& node, const std::string& value);  // as layers of their own after all

@@ -230,12 +230,30 @@ class Drawer {
         m_drawing.late.push_back({LateShape::Kind::layerNormalization, node.id, node.id});
       }
     }
+    const Node& first = *m_drawing.network.find(placed.first);
+    if (first.layer == "RecurrentInput" && !first.values.contains("length")) m_drawing.late.push_back({LateShape::Kind::loopLength, first.id, first.id});
+    if (!t.initial.is_null()) addInitial(t, layer, placed.first);
     for (const std::string& parameter : t.frozen) m_drawing.frozen.push_back(placed.first + "/" + parameter);
     placed.isLoss = !t.target.variable.empty();
     if (placed.isLoss && !hasTarget(layer)) m_targets.emplace_back(layer.id, t.target);
     const std::string name = m_drawing.network.find(placed.first)->layer;
     finish(t, placed.first, t.nodes.size() > 1 ? counted(static_cast<std::int64_t>(t.nodes.size()), "nodes") : fmt::format("the layer {}", name));
     m_placed[layer.id] = std::move(placed);
+  }
+
+  // What a Delay gives at the first step, where that is no number.
+  void addInitial(Translation& t, const Layer& layer, const std::string& delay) {
+    if (m_asUnit && t.initial.contains("variable")) {
+      t.fault(fmt::format("within a unit its first value cannot be read from the column {}: wire its initial from an Input of the unit", clipped(t.initial["variable"].dump())));
+      return;
+    }
+    Node& node = addNode(layer.name + "_initial", "initial");
+    node.layer = "Input";
+    node.values = t.initial;
+    if (node.values.value("variable", Json()) == node.id) node.values.erase("variable");
+    place(node, layer, -240);
+    const std::string id = node.id;
+    connect(id, delay, "initial");
   }
 
   bool hasTarget(const Layer& layer) const {

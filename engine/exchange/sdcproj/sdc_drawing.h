@@ -20,7 +20,7 @@ struct Tabs {
 
 // What is left to do once shapes are known.
 struct LateShape {
-  enum class Kind { target, label, layerNormalization } kind;
+  enum class Kind { target, label, layerNormalization, loopLength } kind;
   std::string node;   // whose field is to be set
   std::string after;  // the node whose input decides
 };

@@ -47,6 +47,10 @@ const std::map<std::string, Plain>& plainLayers() {
       {"Flip", {"Flip", {{"Axes", "axes", "0", list}}}},
       {"Broadcast", {"Expand", {{"OutShape", "shape", "*Input", list}}}},
       {"Tile", {"Tile", {{"Reps", "repeats", "1", list}}}},
+      {"MatrixDiag", {"MatrixDiagonal", {}}},
+      {"MatrixDiagPart", {"DiagonalPart", {}}},
+      {"BinaryTanh", {"BinaryTanh", {}}},
+      {"BinarySigmoid", {"BinarySigmoid", {}}},
       {"OneHot", {"OneHot", {{"Shape", "classes", "10"}}}},
       {"Unpooling", {"Unpooling", {{"KernelShape", "kernel", "2,2", list}}}},
       {"Add2", {"Add", {}}},
@@ -167,7 +171,7 @@ std::vector<std::string> Translation::unread() const {
 void translate(Translation& translation) {
   const std::string& type = translation.layer().type;
   if (const auto plain = plainLayers().find(type); plain != plainLayers().end()) return plainLayer(translation, plain->second);
-  for (const auto* rules : {&windowRules(), &lossRules()})
+  for (const auto* rules : {&weightRules(), &windowRules(), &lossRules(), &loopRules()})
     if (const auto rule = rules->find(type); rule != rules->end()) return rule->second(translation);
   // A layer without settings that the catalogue knows by Console's name.
   if (const LayerDefinition* same = findLayer(type); same && same->entry.id == type) {
@@ -176,6 +180,14 @@ void translate(Translation& translation) {
   }
   translation.fault(fmt::format("there is no counterpart of {} here", clipped(type)));
 }
+
+bool isNumbers(const Json& list) {
+  return list.is_array() && std::all_of(list.begin(), list.end(), [](const Json& each) { return each.is_number_integer(); });
+}
+bool allOf(const Json& list, std::int64_t value) {
+  return isNumbers(list) && std::all_of(list.begin(), list.end(), [value](const Json& each) { return each == value; });
+}
+std::int64_t lastAt(const Json& list, std::size_t axis) { return list[std::min(axis, list.size() - 1)].get<std::int64_t>(); }
 
 std::string sidePort(const std::string& type, std::int64_t pin) {
   if (type == "Where") return pin == 1 ? "a" : pin == 2 ? "b" : "";

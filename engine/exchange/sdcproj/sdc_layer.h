@@ -45,6 +45,7 @@ class Translation {
   void fault(std::string sentence) { m_faults.push_back(std::move(sentence)); }
 
   Target target;
+  Json initial;                     // of a Delay: fields of the Input that gives its first value; null = none is needed
   std::vector<std::string> frozen;  // names of parameters that do not learn: "weight", "gamma"
 
   std::vector<TranslatedNode> nodes;
@@ -68,10 +69,17 @@ void translate(Translation& translation);
 // In the order of the component's side connectors: what a wire to pin 1, 2, ... is. Empty for one that has no counterpart.
 std::string sidePort(const std::string& type, std::int64_t pin);
 
-// What sdc_layer.cpp's table calls: sdc_windows.cpp, sdc_losses.cpp.
+// Of lists as properties hold them: whole numbers throughout; the same one throughout; the number for an axis, the last for all further ones.
+bool isNumbers(const Json& list);
+bool allOf(const Json& list, std::int64_t value);
+std::int64_t lastAt(const Json& list, std::size_t axis);
+
+// What sdc_layer.cpp's table calls: sdc_weights.cpp, sdc_windows.cpp, sdc_losses.cpp, sdc_loops.cpp.
 using Rule = void (*)(Translation&);
+const std::map<std::string, Rule>& weightRules();
 const std::map<std::string, Rule>& windowRules();
 const std::map<std::string, Rule>& lossRules();
+const std::map<std::string, Rule>& loopRules();
 // Fields of an Input that makes its numbers itself, as PREFIX Generator says; null = it reads the dataset.
 Json generatorFields(Translation& translation, const std::string& prefix);
 // W.* and b.* of a layer with weights: initial values, rates.

@@ -157,11 +157,14 @@ class Import {
   // What takes its shape from what it is compared with.
   void finishShapes(loom::Network& drawing) {
     if (m_late[drawing.name].empty()) return;
+    for (const LateShape& late : m_late[drawing.name])
+      if (late.kind == LateShape::Kind::loopLength) finishLoop(drawing, late);
     const Analysis analysis = analyseDrawing(m_result.project, drawing);
     for (const LateShape& late : m_late[drawing.name]) {
       const auto facts = analysis.nodes.find(late.after);
       const Shape* shape = facts != analysis.nodes.end() && !facts->second.inputs.empty() ? &facts->second.inputs[0] : predecessorShape(drawing, analysis, late.after);
       Node* const found = drawing.find(late.node);
+      if (late.kind == LateShape::Kind::loopLength) continue;
       if (!found) continue;  // two layers of one name: the second is told where it was read
       Node& node = *found;
       if (!shape) {
@@ -173,6 +176,20 @@ class Import {
       if (late.kind == LateShape::Kind::label && shape->rank() == 2) node.values["shape"] = Json::array({(*shape)[0]});
       if (late.kind == LateShape::Kind::layerNormalization && shape->rank() > 1) node.values["axes"] = static_cast<std::int64_t>(shape->rank());
     }
+  }
+
+  // A loop is as long as what comes in; what stands in it is known only then.
+  void finishLoop(loom::Network& drawing, const LateShape& late) {
+    const Analysis analysis = analyseDrawing(m_result.project, drawing);
+    const Shape* const shape = predecessorShape(drawing, analysis, late.node);
+    Node* const node = drawing.find(late.node);
+    if (!node) return;
+    const Json axis = node->values.value("axis", Json(0));
+    if (!shape || !axis.is_number_integer() || axis.get<std::int64_t>() < 0 || axis.get<std::int64_t>() >= static_cast<std::int64_t>(shape->rank())) {
+      m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], late.node, late.node, "how many steps its loop has follows from what is not known here: set the length");
+      return;
+    }
+    node->values["length"] = (*shape)[axis.get<std::int64_t>()];
   }
 
   // Of the node whose wire comes first: a loss that lacks its target has no facts of its own.

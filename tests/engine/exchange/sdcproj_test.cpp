@@ -25,7 +25,7 @@ std::vector<std::string> sentences(const ImportReport& report, Kind kind) {
 
 Imported imported(const std::string& name) { return importFile({.file = sdcproj(name)}); }
 
-// Beside its data, which are not there, nothing of the eight is lost.
+// Beside its data, which are not there, nothing of the nine is lost.
 TEST(Sdcproj, ImportsEveryConstructWhole) {
   for (const char* name : kConstructs) {
     const Imported result = imported(name);
@@ -51,6 +51,24 @@ TEST(Sdcproj, TellsOfEveryLayer) {
     for (std::size_t at = 0; (at = text.find("\nType=RepeatEnd", at)) != text.npos; ++at) ++ends;
     EXPECT_EQ(told.size() + ends, layers) << name;
   }
+}
+
+// A loop along an axis: as long as its sequence, states with a number or noise at the first step.
+TEST(Sdcproj, LoopsWithTheirStates) {
+  const Imported result = imported("loops");
+  const Network& main = *result.project.network("Main");
+  EXPECT_EQ(main.find("RecurrentInput")->values["length"], 5);
+  EXPECT_EQ(main.find("Delay")->values["value"], 0.5);
+  EXPECT_EQ(main.find("Delay")->values["shape"], Json::array({3}));
+  const Node& initial = *main.find("Delay_2_initial");
+  EXPECT_EQ(initial.values["source"], "normal");
+  EXPECT_THAT(main.edges, Contains(Edge{{"Delay_2_initial", "output"}, {"Delay_2", "initial"}}));
+  EXPECT_EQ(main.find("BinaryWeightAffine")->layer, "BinaryLinear");
+  EXPECT_EQ(main.find("BinaryWeightAffine")->values["form"], "scaled");
+  EXPECT_FALSE(main.find("BinaryConnectAffine")->values.contains("form"));
+  // Five turns with one set of weights.
+  const Network flat = flatNetwork(result.project, "Main");
+  EXPECT_EQ(std::count_if(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) { return node.layer == "BinaryLinear" && node.shares == "BinaryWeightAffine"; }), 4);
 }
 
 TEST(Sdcproj, LayersWithTheirFields) {

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/exchange/importer.h"
+#include "engine/network/flatten.h"
 #include "tests/engine/exchange/onnx/run_network.h"
 
 namespace loom {
@@ -28,7 +29,7 @@ void expectSameOutputs(const fs::path& model) {
   const Imported imported = importFile({.file = model});
   for (const ReportItem& item : imported.report.items)
     EXPECT_NE(item.kind, ReportItem::Kind::untranslatable) << item.layer << ": " << item.sentence;
-  const Network& network = imported.project.networks.at(0);
+  const Network network = flatNetwork(imported.project, imported.project.networks.at(0).name);
   for (const Problem& problem : analyse(network).problems)
     EXPECT_NE(problem.severity, Severity::error) << problem.message;
   if (testing::Test::HasFailure() && !imported.report.complete()) return;

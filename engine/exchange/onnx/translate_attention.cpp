@@ -1,6 +1,6 @@
-// Recurrent layers, and attention as exporters write it out.
+// Attention as exporters write it out.
 //
-// Attention is put together while its parts come by: the product of queries and keys becomes Scores, scaling, mask and
+// It is put together while its parts come by: the product of queries and keys becomes Scores, scaling, mask and
 // softmax change these, and the product with the values draws a MultiHeadAttention. The views of queries, keys and
 // values tell which columns of which Linear each head reads, in whatever way an exporter split, turned and cut them;
 // the rows of these weights go into the layer's own. A Linear that reads the heads side by side becomes its last
@@ -16,25 +16,6 @@ namespace {
 
 constexpr std::int64_t kWidest = 65536;         // channels of an attention that is looked into
 constexpr std::int64_t kWidestIdentity = 4096;  // and where its projections are not in the file
-
-bool allZero(const Constant& constant) {
-  for (std::size_t i = 0; i < constant.stored(); ++i)
-    if (constant.at(i) != 0) return false;
-  return true;
-}
-
-// Rows of a weight in gates, taken in another order.
-std::vector<float> gates(const Constant& weight, std::int64_t way, const std::vector<std::int64_t>& order,
-                         std::int64_t units, std::int64_t columns, std::int64_t firstRow = 0) {
-  const std::int64_t rows = weight.extents[1];
-  std::vector<float> values;
-  values.reserve(static_cast<std::size_t>(static_cast<std::int64_t>(order.size()) * units * columns));
-  for (const std::int64_t gate : order)
-    for (std::int64_t i = 0; i < units * columns; ++i)
-      values.push_back(static_cast<float>(
-          weight.at(static_cast<std::size_t>((way * rows + firstRow + gate * units) * columns + i))));
-  return values;
-}
 
 // Queries, keys or values of an attention: for each head and channel the column of the source, a sequence T x columns.
 struct Heads {
@@ -113,98 +94,6 @@ bool hidesFuture(const Scores& scores, const Constant& mask, bool (*hides)(doubl
 }
 
 }  // namespace
-
-void Translator::recurrent(const OnnxNode& node) {
-  const bool isLstm = node.op == "LSTM";
-  const View from = view(node.input(0));
-  const bool batchFirst = node.integer("layout", 0) != 0;
-  if (from.axes.size() != 3 || from.batchAxis() != (batchFirst ? 0 : 1) || from.extents()[batchFirst ? 0 : 1] != kBatch)
-    refuse("its input is no sequence of a batch");
-  const Constant &input = constant(node, 1), &hidden = constant(node, 2);
-  const Constant* bias = optionalConstant(node, 3);
-  if (const Constant* lengths = optionalConstant(node, 4))
-    for (std::size_t i = 0; i < lengths->stored(); ++i)
-      if (lengths->at(i) != static_cast<double>(from.extents()[batchFirst ? 1 : 0]))
-        refuse("its sequences have lengths of their own");
-  for (const std::size_t state : {std::size_t{5}, std::size_t{6}})
-    if (state == 5 || isLstm)
-      if (const Constant* initial = optionalConstant(node, state); initial && !allZero(*initial))
-        refuse("its first state is not zero");
-  if (isLstm)
-    if (const Constant* peepholes = optionalConstant(node, 7); peepholes && !allZero(*peepholes))
-      refuse("it has peepholes, which an LSTM here does not have");
-  if (node.has("activations"))
-    for (const std::string& function : node.attributes.at("activations").texts)
-      if (function != "Sigmoid" && function != "Tanh")
-        refuse(fmt::format("its gates use {}, but here they use sigmoid and tanh", function));
-  if (node.has("clip")) refuse("it clips its cells");
-  if (isLstm && node.integer("input_forget", 0)) refuse("its input and forget gates are one");
-  if (!isLstm && !node.integer("linear_before_reset", 0))
-    refuse(
-        "its reset gate stands before the product with U; here, in PyTorch and in Keras (reset_after) it stands "
-        "behind");
-  if (isLstm && node.outputs.size() > 2 && readersOf(node.outputs[2]) > 0)
-    refuse("its last cell is read, which stays inside the layer here");
-  if (input.extents.size() != 3 || hidden.extents.size() != 3) refuse("its weights do not fit each other");
-  const std::int64_t count = isLstm ? 4 : 3, ways = input.extents[0], units = hidden.extents.at(2),
-                     columns = input.extents.at(2);
-  if (input.extents.size() != 3 || hidden.extents != Extents{ways, count * units, units} ||
-      input.extents[1] != count * units || (bias && bias->extents != Extents{ways, 2 * count * units}))
-    refuse("its weights do not fit each other");
-  const std::string direction = node.text("direction", "forward");
-  const Endpoint x = drawn(node.input(0), node);
-  const bool sequence = readersOf(node.outputs.at(0)) > 0,
-             last = node.outputs.size() > 1 && readersOf(node.outputs[1]) > 0;
-  if (!sequence && !last) return tell(ReportItem::Kind::ignored, node, {}, "Nothing reads what it gives.");
-  Json values = {{"units", units},
-                 {"direction", direction == "reverse"         ? "backward"
-                               : direction == "bidirectional" ? "both"
-                                                              : "forward"},
-                 {"bias", bias != nullptr}};
-  std::string first;
-  const auto add = [&](const char* returns) {
-    values["returns"] = returns;
-    const std::string id = m_drawing.add(isLstm ? "LSTM" : "GRU", wish(node), values, {x});
-    if (!first.empty())
-      m_drawing.node(id).shares = first;
-    else
-      first = id;
-    return id;
-  };
-  const Extents extents = from.extents();
-  if (sequence) {
-    const Endpoint y = m_drawing.output(add("sequence"));
-    // Steps x (ways units), as steps, ways, batch, units or batch, steps, ways, units.
-    View result = plainView(y, m_drawing.shape(y), {kBatch, extents[batchFirst ? 1 : 0], ways * units});
-    result = *reshaped(result, {kBatch, extents[batchFirst ? 1 : 0], ways, units});
-    give(node, batchFirst ? result : *transposed(result, {1, 2, 0, 3}), 0);
-  }
-  if (last) {
-    const Endpoint y = m_drawing.output(add("last"));
-    const View result = *reshaped(plainView(y, m_drawing.shape(y), {kBatch, ways * units}), {kBatch, ways, units});
-    give(node, batchFirst ? result : *transposed(result, {1, 0, 2}), 1);
-  }
-  // ONNX has input, output, forget, cell; here input, forget, cell, output. GRU: update, reset, new; here reset,
-  // update, new.
-  const std::vector<std::int64_t> order =
-      isLstm ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{1, 0, 2};
-  for (std::int64_t way = 0; way < ways; ++way) {
-    const std::string suffix = way == 1 ? "_backward" : "";
-    m_drawing.weight(first, "weight_input" + suffix, {count * units, columns},
-                     gates(input, way, order, units, columns));
-    m_drawing.weight(first, "weight_hidden" + suffix, {count * units, units}, gates(hidden, way, order, units, units));
-    if (!bias) continue;
-    std::vector<float> own = gates(*bias, way, order, units, 1), of = gates(*bias, way, order, units, 1, count * units);
-    if (isLstm)
-      for (std::size_t i = 0; i < own.size(); ++i) own[i] += of[i];
-    else
-      m_drawing.weight(first, "bias_hidden" + suffix, {count * units}, std::move(of));
-    m_drawing.weight(first, "bias" + suffix, {count * units}, std::move(own));
-  }
-  tell(ReportItem::Kind::converted, node, first,
-       fmt::format("{}; its gates stand in another order here{}.", node.op,
-                   sequence && last ? ", and its last state is a second layer that shares the weights" : ""));
-}
 
 // The product of two fed values: what could be queries and keys waits for what follows, all else is a MatrixProduct.
 void Translator::scores(const OnnxNode& node) {
@@ -429,10 +318,6 @@ bool Translator::takeOutputProjection(const OnnxNode& node, const std::string& x
   give(node, likeView(from.source, from.shape, from));
   tell(ReportItem::Kind::converted, node, id, "The last projection of this MultiHeadAttention.");
   return true;
-}
-
-void addSequenceRules(std::unordered_map<std::string, Translator::Rule>& rules) {
-  rules["LSTM"] = rules["GRU"] = &Translator::recurrent;
 }
 
 }  // namespace loom::onnx_file
