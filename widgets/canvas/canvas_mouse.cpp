@@ -227,12 +227,13 @@ void NetworkView::moveBy(QPointF delta) {
 void NetworkView::finishMove() {
   const std::map<std::string, QPointF> places = m_scene.previewed();
   const std::string group = joinedGroup();
-  m_scene.preview({});
   m_scene.setTarget({});
   m_scene.groups().setDropTarget({});
   ProjectDocument& document = m_scene.document();
+  // The cards stay where they are seen until the document has them there: nothing goes back and forth.
   if (m_dropEdge) document.insertInto(m_scene.networkName(), m_pressedNode, *m_dropEdge, places.at(m_pressedNode));
   else document.moveNodes(m_scene.networkName(), places, 0, group);
+  m_scene.preview({});
   m_dropEdge.reset();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // A node on the canvas: paints card, pins, cost and fault. It changes nothing: the scene gives it its words, the view moves it.
-// Belongs to a CardsItem, which finds and paints all of them.
+// Belongs to a CardsItem, which finds and paints all of them. What it looks like stands in card_painting.cpp.
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,9 +8,9 @@
 #include <QColor>
 #include <QPointF>
 #include <QRectF>
-#include <QStaticText>
 
 #include "widgets/canvas/card_content.h"
+#include "widgets/canvas/prepared_text.h"
 #include "widgets/document/card_geometry.h"
 
 class QPainter;
@@ -67,18 +67,31 @@ class CardItem {
   QRectF boundingRect() const;    // from the centre of the card
   void paint(QPainter& painter, double level);
   void paintBlock(QPainter& painter, double level) const;
+  // The same in two steps, from kBlock on: what many cards have in common, which is painted once for all of one key, and what is its own.
+  // Null: it shares nothing.
+  const QString& faceKey() const;
+  void paintFace(QPainter& painter, double level) const;
+  void beginPainting(QPainter& painter, double level);  // how faint, before either
+  void paintOwn(QPainter& painter, double level);
 
  private:
   void update();
   void judge() const;
-  void prepareTexts();
+  void forgetTexts();
+  void prepareTexts(double level);
   void paintCardFace(QPainter& painter, double level) const;
+  void paintBar(QPainter& painter, double level) const;
+  void paintWords(QPainter& painter, double level) const;
   void paintSheets(QPainter& painter) const;
   void paintGroupFace(QPainter& painter, double level) const;
   void paintPort(QPainter& painter) const;
   void paintPercent(QPainter& painter) const;
   QRectF pill() const;            // of a unit's own input or output
-  void paintPins(QPainter& painter, const std::vector<CardPin>& pins, const std::vector<Legality>& legality, bool output) const;
+  // As they are by themselves; and those that are marked, over it.
+  void paintPins(QPainter& painter, const std::vector<CardPin>& pins, bool output) const;
+  void paintMarkedPins(QPainter& painter, const std::vector<CardPin>& pins, const std::vector<Legality>& legality, bool output) const;
+  bool waits(const CardPin& pin, bool output) const;
+  void paintPin(QPainter& painter, const CardPin& pin, bool output) const;
   void paintOutlines(QPainter& painter, double level) const;
 
   std::string m_id;
@@ -94,9 +107,10 @@ class CardItem {
   std::optional<Endpoint> m_hoveredPin;
   bool m_picked = false, m_hovered = false, m_dimmed = false;
   mutable QColor m_colour;
-  QStaticText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help, m_repeat;
-  double m_typeWidth = 0, m_percentWidth = 0, m_repeatWidth = 0;
-  bool m_textsStale = true;  // laid out when first painted: most cards of a large network are out of sight
+  mutable QString m_faceKey;
+  PreparedText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help, m_repeat;
+  // By which fonts they were laid out, 0 = not yet: most cards of a large network are out of sight.
+  std::size_t m_textsOf = 0, m_farTextsOf = 0, m_helpOf = 0;
 };
 
 }  // namespace loom

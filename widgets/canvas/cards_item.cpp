@@ -3,14 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QPaintEngine>
 #include <QPainter>
 #include <QStyleOptionGraphicsItem>
 
 #include "widgets/canvas/detail_levels.h"
+#include "widgets/canvas/pixel_places.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
+
+namespace {
+
+// What a card's face reaches beyond it: shadow, pins, the sheets of a unit.
+int faceMargin(double level, double ratio) { return static_cast<int>(std::ceil(8 * level * ratio)) + 1; }
+
+}  // namespace
 
 CardsItem::CardsItem() { setFlag(ItemUsesExtendedStyleOption); }
 CardsItem::~CardsItem() = default;
@@ -66,6 +75,10 @@ std::vector<CardItem*> CardsItem::in(const QRectF& rect) const {
   return found;
 }
 
+bool CardsItem::isFree(const QRectF& rect, const CardItem& except) const {
+  return !m_grid.any(rect, [&](std::size_t number, const QRectF& card) { return number != except.number() && card.intersects(rect); });
+}
+
 QRectF CardsItem::bounds() const {
   if (m_boundsOf == m_revision) return m_bounds;
   m_boundsOf = m_revision;
@@ -75,8 +88,16 @@ QRectF CardsItem::bounds() const {
 }
 
 void CardsItem::moved(CardItem& card) {
-  m_grid.put(card.number(), card.sceneCard());
+  const QRectF before = m_grid.rect(card.number()), now = card.sceneCard();
+  // One that stood well inside leaves no other edge behind.
+  const bool inside = m_boundsOf == m_revision && !before.isNull() && before.left() > m_bounds.left() && before.right() < m_bounds.right() &&
+                      before.top() > m_bounds.top() && before.bottom() < m_bounds.bottom();
+  m_grid.put(card.number(), now);
   ++m_revision;
+  if (inside) {
+    m_bounds = m_bounds.united(now);
+    m_boundsOf = m_revision;
+  }
   update();
 }
 
@@ -93,31 +114,89 @@ void CardsItem::setRules(std::shared_ptr<const WireRules> rules, const std::stri
 
 void CardsItem::restyle() {
   m_blocks.clear();
+  m_faces.clear();
   for (const auto& [id, card] : m_cards) card->restyle();
   update();
 }
 
 void CardsItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget*) {
-  const double level = QStyleOptionGraphicsItem::levelOfDetailFromTransform(painter->worldTransform());
+  const QTransform& toView = painter->worldTransform();
+  const double level = QStyleOptionGraphicsItem::levelOfDetailFromTransform(toView);
   std::vector<CardItem*> seen = in(option->exposedRect.adjusted(-64, -26, 64, 26));
   // Where cards overlap, the one that came later lies above.
   std::sort(seen.begin(), seen.end(), [](const CardItem* a, const CardItem* b) { return a->number() < b->number(); });
   if (level < kBlock) paintBlocks(*painter, seen, level);
-  for (CardItem* card : seen) {
-    if (level < kBlock && !card->marked()) continue;
-    painter->save();
-    painter->translate(card->pos());
-    card->paint(*painter, level);
-    painter->restore();
+  if (level < kBlock) std::erase_if(seen, [](const CardItem* card) { return !card->marked(); });
+  painter->save();
+  if (painter->paintEngine()->type() == QPaintEngine::Raster && toView.type() <= QTransform::TxScale) {
+    paintPixels(*painter, seen, level);
+  } else {
+    for (CardItem* card : seen) {
+      painter->setWorldTransform(QTransform(toView).translate(card->pos().x(), card->pos().y()));
+      card->paint(*painter, level);
+    }
   }
+  painter->restore();
+}
+
+// On pixels each card stands on whole ones from top to bottom and on halves from left to right, so that what many cards have in common is
+// painted once and laid down for each. A wire meets its pin to a quarter of a pixel.
+void CardsItem::paintPixels(QPainter& painter, const std::vector<CardItem*>& cards, double level) {
+  const QTransform toView = painter.worldTransform();
+  const double ratio = painter.device()->devicePixelRatioF();
+  const QTransform toPixels = QTransform::fromScale(1 / ratio, 1 / ratio);
+  for (CardItem* card : cards) {
+    const QPointF corner = toView.map(card->sceneCard().topLeft()) * ratio;
+    const double x = onHalfPixel(corner.x()), y = onPixel(corner.y());
+    const QPointF inner = card->card().topLeft();
+    const QTransform toCard(level, 0, 0, level, x / ratio - inner.x() * level, y / ratio - inner.y() * level);
+    if (level < kBlock || card->faceKey().isEmpty()) {
+      painter.setWorldTransform(toCard);
+      card->paint(painter, level);
+      continue;
+    }
+    painter.setWorldTransform(toPixels);
+    card->beginPainting(painter, level);
+    const double whole = std::floor(x);
+    const int margin = faceMargin(level, ratio);
+    painter.drawPixmap(QPointF(whole - margin, y - margin), face(*card, level, ratio, x > whole ? 1 : 0));
+    painter.setWorldTransform(toCard);
+    card->paintOwn(painter, level);
+  }
+}
+
+void CardsItem::keepOf(double level, double ratio) {
+  if (level == m_keptLevel && ratio == m_keptRatio) return;
+  m_blocks.clear();
+  m_faces.clear();
+  m_keptLevel = level;
+  m_keptRatio = ratio;
+}
+
+const QPixmap& CardsItem::face(const CardItem& card, double level, double ratio, int phase) {
+  keepOf(level, ratio);
+  QPixmap& made = m_faces[card.faceKey() + QLatin1Char(phase == 0 ? '0' : '5')];
+  if (!made.isNull()) return made;
+  const int margin = faceMargin(level, ratio);
+  const QSizeF size = card.card().size() * level * ratio;
+  made = QPixmap(static_cast<int>(std::ceil(size.width())) + 2 * margin + 1, static_cast<int>(std::ceil(size.height())) + 2 * margin);
+  made.setDevicePixelRatio(ratio);
+  made.fill(Qt::transparent);
+  {
+    QPainter painter(&made);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.translate((margin + phase * 0.5) / ratio, margin / ratio);
+    painter.scale(level, level);
+    painter.translate(-card.card().topLeft());
+    card.paintFace(painter, level);
+  }
+  made.setDevicePixelRatio(1);  // laid down pixel by pixel
+  return made;
 }
 
 // A block by itself at the size of the level, made once.
 const QPixmap& CardsItem::block(const CardItem& card, double level, double ratio) {
-  if (level != m_blocksLevel) {
-    m_blocks.clear();
-    m_blocksLevel = level;
-  }
+  keepOf(level, ratio);
   QPixmap& made = m_blocks[card.content().category + QLatin1Char('/') + card.content().icon + QString::number(card.card().width())];
   if (!made.isNull()) return made;
   const QSizeF size = card.card().size() * level;
@@ -132,7 +211,7 @@ const QPixmap& CardsItem::block(const CardItem& card, double level, double ratio
   return made;
 }
 
-void CardsItem::paintBlocks(QPainter& painter, std::vector<CardItem*>& cards, double level) {
+void CardsItem::paintBlocks(QPainter& painter, const std::vector<CardItem*>& cards, double level) {
   const QTransform toDevice = painter.worldTransform();
   painter.save();
   painter.setWorldTransform(QTransform());
@@ -141,11 +220,12 @@ void CardsItem::paintBlocks(QPainter& painter, std::vector<CardItem*>& cards, do
   for (CardItem* card : cards) {
     if (card->marked()) continue;  // painted by itself, with what marks it
     const QRectF place = toDevice.mapRect(card->sceneCard());
+    const QPoint corner(static_cast<int>(onPixel(place.left())), static_cast<int>(onPixel(place.top())));
     if (level < kBare) {
-      const QRect block(QPoint(qRound(place.left()), qRound(place.top())), QPoint(qRound(place.right()) - 1, std::max(qRound(place.top()), qRound(place.bottom()) - 1)));
+      const QRect block(corner, QPoint(static_cast<int>(onPixel(place.right())) - 1, std::max(corner.y(), static_cast<int>(onPixel(place.bottom())) - 1)));
       painter.fillRect(block, card->colour());
     } else {
-      painter.drawPixmap(QPoint(qRound(place.left()), qRound(place.top())), block(*card, level, ratio));
+      painter.drawPixmap(corner, block(*card, level, ratio));
     }
   }
   painter.restore();

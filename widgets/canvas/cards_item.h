@@ -8,17 +8,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include <QGraphicsItem>
 #include <QHash>
 #include <QPixmap>
 
+#include "widgets/canvas/canvas_item.h"
 #include "widgets/canvas/card_item.h"
 #include "widgets/document/card_grid.h"
 #include "widgets/document/network_edits.h"
 
 namespace loom {
 
-class CardsItem : public QGraphicsItem {
+class CardsItem : public CanvasItem {
  public:
   enum { Type = UserType + 1 };
   CardsItem();
@@ -36,6 +36,7 @@ class CardsItem : public QGraphicsItem {
   }
   // Those whose card touches the rectangle, by no order.
   std::vector<CardItem*> in(const QRectF& rect) const;
+  bool isFree(const QRectF& rect, const CardItem& except) const;  // no other card stands there
   QRectF bounds() const;  // around all
   std::size_t revision() const { return m_revision; }  // another whenever a card came, went, moved or became another
   void restyle();
@@ -51,8 +52,11 @@ class CardsItem : public QGraphicsItem {
   friend class CardItem;
   void moved(CardItem& card);    // it stands elsewhere, or is as wide
   void repaint(const CardItem& card);
-  void paintBlocks(QPainter& painter, std::vector<CardItem*>& cards, double level);
+  void paintPixels(QPainter& painter, const std::vector<CardItem*>& cards, double level);
+  void paintBlocks(QPainter& painter, const std::vector<CardItem*>& cards, double level);
   const QPixmap& block(const CardItem& card, double level, double ratio);
+  const QPixmap& face(const CardItem& card, double level, double ratio, int phase);
+  void keepOf(double level, double ratio);
 
   std::unordered_map<std::string, std::unique_ptr<CardItem>> m_cards;
   std::vector<CardItem*> m_byNumber;
@@ -65,8 +69,8 @@ class CardsItem : public QGraphicsItem {
   std::size_t m_rulesNumber = 0;  // another with each change of them
   mutable QRectF m_bounds;
   mutable std::size_t m_boundsOf = static_cast<std::size_t>(-1);
-  QHash<QString, QPixmap> m_blocks;  // of one level, theme and screen
-  double m_blocksLevel = 0;
+  QHash<QString, QPixmap> m_blocks, m_faces;  // of one level, theme and screen
+  double m_keptLevel = 0, m_keptRatio = 0;
 };
 
 }  // namespace loom

@@ -1,16 +1,16 @@
 #pragma once
 // A comment: words without paper beside a rule in its colour. Edited in place by the view, which lays a field over it.
-#include <QGraphicsItem>
 #include <QString>
 #include <string>
 
 #include "engine/network/network.h"
+#include "widgets/canvas/canvas_item.h"
 
 namespace loom {
 
 inline constexpr double kCommentLeast = 48;  // both ways
 
-class CommentItem : public QGraphicsItem {
+class CommentItem : public CanvasItem {
  public:
   enum { Type = UserType + 4 };
   explicit CommentItem(std::string id);

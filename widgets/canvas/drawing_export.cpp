@@ -1,6 +1,7 @@
 #include "widgets/canvas/drawing_export.h"
 
 #include <QCoreApplication>
+#include <QEventLoop>
 #include <QFileInfo>
 #include <QImage>
 #include <QPageLayout>
@@ -8,6 +9,7 @@
 #include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgGenerator>
+#include <QTimer>
 #include <algorithm>
 #include <cmath>
 
@@ -22,6 +24,18 @@ constexpr double kMostPixels = 16384;    // of a side: what viewers still open
 constexpr int kPointsPerInch = 72;       // a unit of the canvas is a point of paper
 
 QString tr(const char* text) { return QCoreApplication::translate("DrawingExport", text); }
+
+// Shapes, costs and faults of a large project are found beside the window: they are waited for, else the drawing would say "?" everywhere.
+void awaitChecks(ProjectDocument& document) {
+  constexpr int kLongest = 60000;
+  if (document.checksAreCurrent()) return;
+  QEventLoop loop;
+  QTimer::singleShot(kLongest, &loop, &QEventLoop::quit);
+  QObject::connect(&document, &ProjectDocument::analysisChanged, &loop, [&] {
+    if (document.checksAreCurrent()) loop.quit();
+  });
+  loop.exec(QEventLoop::ExcludeUserInputEvents);
+}
 
 void paint(NetworkScene& scene, QPaintDevice& device, const QRectF& source, const QSizeF& size) {
   QPainter painter(&device);
@@ -70,8 +84,9 @@ Outcome exportDrawing(ProjectDocument& document, const DrawingExport& wanted) {
   const Network* const network = document.project().drawing(wanted.network);
   if (!network || network->nodes.empty()) return Outcome::refused(tr("%1 has nothing drawn.").arg(QString::fromStdString(wanted.network)));
 
+  awaitChecks(document);
   const Theme::LightColours light(Theme::of());  // paper is white
-  NetworkScene scene(document);
+  NetworkScene scene(document);  // that no view looks at: all its wires are routed before it is painted
   scene.setNetwork(wanted.network);
   scene.setBackgroundBrush(Qt::NoBrush);
   const QRectF source = scene.cardsRect().adjusted(-kMargin, -kMargin, kMargin, kMargin);

@@ -14,6 +14,7 @@ struct DrawingExport {
   double scale = 1;  // of a PNG: pixels for each of the canvas
 };
 
+// Waits for shapes that are still being found, and routes every wire, before it paints.
 // Writes to a temporary file and renames. Refuses with a sentence: an unknown ending, nothing drawn, no room on the disk.
 Outcome exportDrawing(ProjectDocument& document, const DrawingExport& wanted);
 

@@ -2,9 +2,10 @@
 // The frame of a group or a repeat that is open: tint, head with chevron, name, count and share, ×N. A folded one is a
 // card (CardItem). It changes nothing: the scene gives it its words, the view moves its members.
 #include <QColor>
-#include <QGraphicsItem>
 #include <QString>
 #include <string>
+
+#include "widgets/canvas/canvas_item.h"
 
 namespace loom {
 
@@ -22,7 +23,7 @@ struct GroupContent {
   bool operator==(const GroupContent&) const = default;
 };
 
-class GroupItem : public QGraphicsItem {
+class GroupItem : public CanvasItem {
  public:
   enum { Type = UserType + 3 };
   explicit GroupItem(std::string id);

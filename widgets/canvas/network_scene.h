@@ -80,6 +80,9 @@ class NetworkScene : public QGraphicsScene {
 
   CardItem* card(const std::string& id) const { return m_cards->card(id); }  // of a node, or of a folded group
   CardsItem& cards() const { return *m_cards; }
+  // Another whenever anything of it looks otherwise than before.
+  std::size_t appearance() const { return m_appearance; }
+  void looksOtherwise() { ++m_appearance; }
   std::string nodeAt(QPointF at) const;                    // empty = none
   std::optional<PinHit> pinAt(QPointF at, double reach) const;
   std::optional<Edge> wireAt(QPointF at, double reach) const { return m_wires->edgeAt(at, reach); }
@@ -180,6 +183,7 @@ class NetworkScene : public QGraphicsScene {
   bool m_dimming = false;
   bool m_fresh = false;  // followed a change already when its analysis is announced
   bool m_seen = true, m_stale = false;
+  std::size_t m_appearance = 0;
 };
 
 }  // namespace loom

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QPainter>
-#include <QtMath>
 #include <QScrollBar>
 
 #include "widgets/canvas/add_menu.h"
@@ -19,7 +17,7 @@
 namespace loom {
 
 namespace {
-constexpr double kLeast = 0.1, kMost = 4.0, kDots = 24, kDotsFrom = 0.4, kSparseBelow = 0.7;
+constexpr double kLeast = 0.1, kMost = 4.0, kReadable = 0.4;
 constexpr int kViewsKept = 30;
 }  // namespace
 
@@ -34,6 +32,7 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   setRenderHint(QPainter::Antialiasing);
   setMouseTracking(true);
   viewport()->setMouseTracking(true);
+  viewport()->setAttribute(Qt::WA_OpaquePaintEvent);  // the ground is painted with the drawing
   setAcceptDrops(true);
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Network canvas"));
@@ -129,7 +128,7 @@ void NetworkView::reveal(const std::string& node) {
   m_scene.pickNode(node);
   const QRect seen = viewport()->rect().adjusted(24, 24, -24, -24);
   const QRect there = mapFromScene(card->sceneCard()).boundingRect();
-  if (seen.contains(there) && zoom() >= kDotsFrom) return;
+  if (seen.contains(there) && zoom() >= kReadable) return;
   remember();
   if (zoom() < 0.7) setZoom(1);
   centerOn(card->pos());
@@ -187,83 +186,6 @@ void NetworkView::scrollContentsBy(int dx, int dy) {
   m_fitted = false;
   QGraphicsView::scrollContentsBy(dx, dy);
   placeOverlays();
-}
-
-void NetworkView::drawBackground(QPainter* painter, const QRectF& rect) {
-  const Theme& theme = Theme::of(this);
-  painter->fillRect(rect, theme.colour(m_embedded ? Colour::surface : Colour::canvas));
-  if (m_embedded) return;
-  if (zoom() < kDotsFrom) {
-    drawWedge(painter);
-    return;
-  }
-  // Dots are of one size at every zoom: a square of the grid is painted once and laid over the ground.
-  const double step = zoom() < kSparseBelow ? 2 * kDots : kDots, size = std::max(1.0, std::min(zoom(), 1.5));
-  const double ratio = devicePixelRatioF(), cell = step * zoom();
-  const QColor colour = theme.colour(Colour::dot);
-  if (m_dots.isNull() || m_dotsCell != cell || m_dotsColour != colour || m_dots.devicePixelRatio() != ratio) {
-    m_dotsCell = cell;
-    m_dotsColour = colour;
-    m_dots = QPixmap(QSize(qCeil(3 * size), qCeil(3 * size)) * ratio);
-    m_dots.setDevicePixelRatio(ratio);
-    m_dots.fill(Qt::transparent);
-    QPainter dot(&m_dots);
-    dot.setRenderHint(QPainter::Antialiasing);
-    QPen pen(colour, 2 * size);
-    pen.setCapStyle(Qt::RoundCap);
-    dot.setPen(pen);
-    dot.drawPoint(QPointF(1.5 * size, 1.5 * size));
-  }
-  const QTransform toView = painter->worldTransform();
-  painter->save();
-  painter->setWorldTransform(QTransform());
-  for (double x = std::floor(rect.left() / step) * step; x <= rect.right(); x += step)
-    for (double y = std::floor(rect.top() / step) * step; y <= rect.bottom(); y += step) {
-      const QPointF at = toView.map(QPointF(x, y));
-      painter->drawPixmap(QPoint(qRound(at.x() - 1.5 * size), qRound(at.y() - 1.5 * size)), m_dots);
-    }
-  painter->restore();
-  drawWedge(painter);
-}
-
-void NetworkView::drawForeground(QPainter* painter, const QRectF&) {
-  const Theme& theme = Theme::of(this);
-  if (m_gesture == Gesture::band) {
-    QPen pen(theme.colour(Colour::focus), 1);
-    pen.setCosmetic(true);
-    painter->setPen(pen);
-    painter->setBrush(theme.colour(Colour::focus, 0.08));
-    painter->drawRect(m_band);
-  }
-  if (m_dropGhost) {
-    painter->setPen(QPen(theme.colour(Colour::focus), 1.5, Qt::DashLine));
-    painter->setBrush(theme.colour(Colour::focus, 0.06));
-    painter->drawRoundedRect(*m_dropGhost, 8, 8);
-  }
-  if (m_wiring) {
-    const bool refused = !m_wiring->target && !m_scene.nodeAt(m_wiring->end).empty() && m_scene.nodeAt(m_wiring->end) != m_wiring->from.end.node;
-    painter->setPen(QPen(theme.colour(refused ? Colour::error : Colour::accentText), 2, m_wiring->target ? Qt::SolidLine : Qt::DashLine, Qt::RoundCap, Qt::RoundJoin));
-    painter->setBrush(Qt::NoBrush);
-    painter->drawPath(wirePreview());
-    if (m_wiring->target) {
-      painter->setBrush(theme.colour(Colour::accentText));
-      painter->drawEllipse(m_wiring->target->at, 4, 4);
-    }
-  }
-  if (m_asked) {
-    QPen pen(theme.colour(Colour::focus), 1.5, Qt::DashLine);
-    pen.setCosmetic(true);
-    painter->setPen(pen);
-    painter->setBrush(theme.colour(Colour::focus, 0.06));
-    painter->drawRoundedRect(*m_asked, 10, 10);
-  }
-  if (m_scene.picked().nodes.size() > 1 && m_scene.picked().groups.empty() && !m_asked) {
-    QPen pen(theme.colour(Colour::focus, 0.5), 1, Qt::DashLine);
-    pen.setCosmetic(true);
-    painter->setPen(pen);
-    painter->setBrush(Qt::NoBrush);
-    painter->drawRoundedRect(m_scene.cardsRect(m_scene.picked().nodes).adjusted(-10, -10, 10, 10), 10, 10);
-  }
 }
 
 // What a screen reader hears: the node in hand, else how much there is.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <QGraphicsView>
+#include <QPixmap>
 #include <QPointer>
 #include <QTimer>
 
@@ -119,6 +120,7 @@ class NetworkView : public QGraphicsView {
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
+  void paintEvent(QPaintEvent* event) override;
   void drawBackground(QPainter* painter, const QRectF& rect) override;
   void drawForeground(QPainter* painter, const QRectF& rect) override;
   void focusOutEvent(QFocusEvent* event) override;
@@ -157,6 +159,10 @@ class NetworkView : public QGraphicsView {
   void resizeComment(QPointF at);
   std::string joinedGroup() const;  // the frame that the dragged nodes lie in now, none of theirs
   QRect nameRect(const QRectF& scene) const;
+  void layDown();
+  void layDown(const QRect& pixels);
+  QColor groundColour() const;
+  void drawDots(QPainter& painter, const QRectF& area);
   void drawWedge(QPainter* painter) const;
   void openInPlace(const std::string& use);
 
@@ -212,8 +218,14 @@ class NetworkView : public QGraphicsView {
   bool m_embedded = false;
   ArrangingBar* m_arranging;
   QPixmap m_dots;  // one of the grid
-  double m_dotsCell = 0;
+  double m_dotsCell = 0, m_dotsRatio = 0;
   QColor m_dotsColour;
+  static constexpr std::size_t kNotLaid = static_cast<std::size_t>(-1);
+  QPixmap m_laid;  // the drawing as it was seen last, and of what it is the picture
+  std::size_t m_laidOf = kNotLaid;
+  double m_laidZoom = 0;
+  QPointF m_laidAt;
+  QColor m_laidGround;
 };
 
 }  // namespace loom

@@ -163,6 +163,8 @@ MiniMap::MiniMap(NetworkView& view) : QWidget(view.viewport()), m_view(view) {
   setAccessibleName(tr("Map of the network"));
   setCursor(Qt::PointingHandCursor);
   connect(&view.networkScene(), &NetworkScene::refreshed, this, [this] { update(); });
+  m_blocksLater.setSingleShot(true);
+  connect(&m_blocksLater, &QTimer::timeout, this, qOverload<>(&QWidget::update));
 }
 
 QTransform MiniMap::toMap() const {
@@ -177,8 +179,17 @@ QTransform MiniMap::toMap() const {
 // All cards as blocks, as large as the map can be: painted when one has changed, not when the view moves.
 const QPixmap& MiniMap::blocks() {
   const CardsItem& cards = m_view.networkScene().cards();
+  constexpr std::size_t kMany = 1000;
+  constexpr int kSoonEnough = 250;
   const double ratio = devicePixelRatioF();
-  if (m_blocksOf == cards.revision() && m_blocks.devicePixelRatio() == ratio && m_ground == Theme::of(this).colour(Colour::canvas)) return m_blocks;
+  const bool fits = m_blocks.devicePixelRatio() == ratio && m_ground == Theme::of(this).colour(Colour::canvas);
+  if (fits && m_blocksOf == cards.revision()) return m_blocks;
+  // While some of very many cards are dragged, theirs may follow a little later: their blocks are smaller than a pixel.
+  if (fits && cards.count() >= kMany && m_blocksSince.isValid() && m_blocksSince.elapsed() < kSoonEnough) {
+    if (!m_blocksLater.isActive()) m_blocksLater.start(kSoonEnough);
+    return m_blocks;
+  }
+  m_blocksSince.start();
   m_blocksOf = cards.revision();
   m_ground = Theme::of(this).colour(Colour::canvas);
   const QRectF world = cards.bounds();
@@ -187,7 +198,7 @@ const QPixmap& MiniMap::blocks() {
   m_blocks.setDevicePixelRatio(ratio);
   m_blocks.fill(Qt::transparent);
   QPainter painter(&m_blocks);
-  const bool fine = cards.count() < 1000;
+  const bool fine = cards.count() < kMany;
   painter.setRenderHint(QPainter::Antialiasing, fine);
   painter.setPen(Qt::NoPen);
   const double unit = scale / ratio;

@@ -3,6 +3,7 @@
 // the map, and what an empty canvas says.
 #include <functional>
 
+#include <QElapsedTimer>
 #include <QFrame>
 #include <QLabel>
 #include <QPixmap>
@@ -66,6 +67,8 @@ class MiniMap : public QWidget {
   const QPixmap& blocks();
   QPixmap m_blocks;
   std::size_t m_blocksOf = static_cast<std::size_t>(-1);
+  QElapsedTimer m_blocksSince;
+  QTimer m_blocksLater;
   QColor m_ground;
   void centre(QPointF at);
   NetworkView& m_view;

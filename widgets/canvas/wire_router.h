@@ -3,42 +3,23 @@
 // along a lane beside the cards that are in the way. Wires of one pin share their way as far as they go together, wires of different
 // pins never lie on each other. What moves is routed again, with all that it gets into the way of or out of it, and nothing else; the
 // answer is the same as if everything had been routed anew.
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include <QPainterPath>
 #include <QPointF>
 #include <QString>
 
+#include "widgets/canvas/piece_grid.h"
 #include "widgets/document/card_grid.h"
 #include "widgets/document/drawing.h"
 
 namespace loom {
-
-// A piece of a way that is drawn already: a track (level) or a lane (upright).
-struct WirePiece {
-  double at;         // y of a track, x of a lane
-  double low, high;  // along it
-  std::size_t wire;
-};
-
-// Pieces by where they lie.
-class PieceGrid {
- public:
-  void put(const WirePiece& piece, bool level);
-  void take(const WirePiece& piece, bool level);
-  template <class Visit>
-  bool any(bool level, double at, double reach, double low, double high, Visit visit) const;
-
- private:
-  using Cells = std::unordered_map<std::uint64_t, std::vector<WirePiece>>;
-  Cells m_level, m_upright;
-};
 
 class WireRouter {
  public:
@@ -57,13 +38,11 @@ class WireRouter {
   // `touched`: its place in the order of the file is another.
   void setWire(Number wire, const Wire& set, bool touched = false);
   // Its place in the file is counted anew, behind and before the same others as it was.
-  void setOrder(Number wire, std::uint32_t order) {
-    if (wire < m_wires.size()) m_wires[wire].ends.order = order;
-  }
+  void setOrder(Number wire, std::uint32_t order);
   void removeWire(Number wire);
   std::vector<Number> route();  // the wires whose way is another now
-  // The same, but only wires that stand in `seen` (null: all), and not longer than so many milliseconds: isRouted() tells whether others
-  // wait. The ways are those of route() once nothing waits.
+  // The same, but only wires that stand in `seen` (null: all), and not longer than so many milliseconds, even where a single wire looks
+  // longer: it goes on where it was the next time. isRouted() tells whether others wait. The ways are those of route() once nothing waits.
   std::vector<Number> route(const QRectF& seen, double milliseconds);
   bool isRouted() const { return m_dirty.empty(); }
   bool hasWay(Number wire) const { return wire < m_wires.size() && !m_wires[wire].points.empty(); }
@@ -73,7 +52,7 @@ class WireRouter {
  private:
   struct Routed {
     Wire ends;
-    bool there = false;
+    bool there = false, waits = false;  // waits: it stands in m_dirty
     std::vector<QPointF> points;
     QRectF looked;  // where it looked for a way: nothing outside can change it
   };
@@ -81,13 +60,25 @@ class WireRouter {
 
   Rank rankOf(Number wire) const;
   void dirty(const QRectF& area, const Rank& after);
+  void wait(Number wire);
+  void waitNoMore(Number wire);
   void draw(Number wire, bool drawn);  // its pieces come or go, and whoever stands behind looks again
-  bool choose(Number wire);  // its way; true when it is another
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Chosen { same, other, notYet };
+  Chosen choose(Number wire, const Time* end = nullptr);  // its way; notYet where the time did not suffice
 
   std::vector<Routed> m_wires;
-  CardGrid m_cards, m_looked{1024, 1024};
+  CardGrid m_cards, m_looked{512, 256};
   PieceGrid m_pieces;
   std::set<Rank> m_dirty;
+  // A search that was interrupted, good as long as nothing has changed since.
+  struct Paused {
+    Number wire = 0;
+    std::size_t next = 0;  // of what it tries, what comes next; 0: none is interrupted
+    QRectF looked;
+    std::uint64_t of = 0;
+  } m_paused;
+  std::uint64_t m_changes = 0;  // of cards and pieces
   friend class WayFinder;
 };
 

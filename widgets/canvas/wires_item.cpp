@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QFontMetricsF>
 #include <QLineF>
 #include <QPainter>
 #include <QStyleOptionGraphicsItem>
 
+#include "widgets/canvas/canvas_fonts.h"
 #include "widgets/canvas/detail_levels.h"
 #include "widgets/theme/theme.h"
 
@@ -59,13 +59,18 @@ void WiresItem::removeWire(Number wire) {
 
 void WiresItem::setWords(Number source, std::optional<WireWords> words) {
   if (source >= m_words.size()) m_words.resize(source + 1);
-  m_words[source] = std::move(words);
+  Words& kept = m_words[source];
+  if (!kept.words || !words || kept.words->text != words->text) kept.textOf = 0;
+  kept.words = std::move(words);
+  if (kept.words) m_wordGrid.put(source, QRectF(kept.words->place.at - QPointF(kept.words->place.left ? 200 : 0, 16), QSizeF(200, 32)));
+  else m_wordGrid.take(source);
   update();
 }
 
 void WiresItem::clear() {
   m_wires.clear();
   m_words.clear();
+  m_wordGrid.clear();
   m_grid.clear();
   update();
 }
@@ -144,13 +149,15 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->setRenderHint(QPainter::Antialiasing, level >= kBlock);
   enum Batch { faint, normal, unknown, faulty, bright, batches };
   std::vector<Wire*> byBatch[batches];
-  for (Wire& wire : m_wires) {
-    if (wire.rect.isNull() || !wire.rect.intersects(exposed)) continue;
+  m_grid.any(exposed, [&](std::size_t number, const QRectF& rect) {
+    Wire& wire = m_wires[number];
+    if (!rect.intersects(exposed)) return false;
     const bool shines = wire.lit || (m_hovered && wire.edge == *m_hovered) || (m_target && wire.edge == *m_target);
-    if (level < kBare && !shines) continue;
+    if (level < kBare && !shines) return false;
     const bool dim = m_bright && !(m_bright->contains(wire.edge.from.node) && m_bright->contains(wire.edge.to.node));
     byBatch[dim ? faint : wire.look.faulty ? faulty : shines ? bright : wire.look.unknown ? unknown : normal].push_back(&wire);
-  }
+    return false;
+  });
   const Colour colours[batches] = {Colour::axis, Colour::axis, Colour::axis, Colour::error, Colour::accentText};
   for (int batch = 0; batch < batches; ++batch) {
     if (byBatch[batch].empty()) continue;
@@ -169,23 +176,38 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
       pen.setCapStyle(Qt::FlatCap);
       pen.setDashPattern({3 / kWireWidth, 3 / kWireWidth});
     }
-    painter->setPen(pen);
-    for (Wire* wire : byBatch[batch]) {
-      const bool thick = batch > normal && (m_selected.contains(wire->edge) || (m_target && wire->edge == *m_target));
-      if (thick != (pen.widthF() > 2)) {
-        pen.setWidthF(thick ? 2.6 : kWireWidth);
-        painter->setPen(pen);
-      }
-      if (wire->points.size() == 2) {
-        painter->drawLine(wire->points.front(), wire->points.back());
-        continue;
-      }
-      if (wire->path.isEmpty()) wire->path = roundedPath(wire->points, kCorner);
-      painter->drawPath(wire->path);
-    }
+    std::vector<Wire*> thick;
+    if (batch > normal)
+      std::erase_if(byBatch[batch], [&](Wire* wire) {
+        if (!m_selected.contains(wire->edge) && !(m_target && wire->edge == *m_target)) return false;
+        thick.push_back(wire);
+        return true;
+      });
+    paintWires(*painter, pen, byBatch[batch]);
+    pen.setWidthF(2.6);
+    paintWires(*painter, pen, thick);
   }
   if (level >= kFull) paintWords(*painter, exposed);
   painter->restore();
+}
+
+// Straight ones all at once and without caps, which lie under the pins anyway: for lines of that kind there is a quick way to the pixels.
+void WiresItem::paintWires(QPainter& painter, const QPen& pen, const std::vector<Wire*>& wires) {
+  QList<QLineF> lines;
+  painter.setPen(pen);
+  for (Wire* wire : wires) {
+    if (wire->points.size() == 2) {
+      lines.emplace_back(wire->points.front(), wire->points.back());
+      continue;
+    }
+    if (wire->path.isEmpty()) wire->path = roundedPath(wire->points, kCorner);
+    painter.drawPath(wire->path);
+  }
+  if (lines.isEmpty()) return;
+  QPen flat(pen);
+  flat.setCapStyle(Qt::FlatCap);
+  painter.setPen(flat);
+  painter.drawLines(lines);
 }
 
 bool WiresItem::crossed(const QRectF& words, const Endpoint& source) const {
@@ -198,25 +220,27 @@ bool WiresItem::crossed(const QRectF& words, const Endpoint& source) const {
   });
 }
 
-void WiresItem::paintWords(QPainter& painter, const QRectF& exposed) const {
+void WiresItem::paintWords(QPainter& painter, const QRectF& exposed) {
   const Theme& theme = Theme::of();
-  const QFont font = theme.numberFont(FontRole::wireLabel);
-  const QFontMetricsF metrics(font);
-  painter.setFont(font);
-  const QRectF near = exposed.adjusted(-200, -16, 200, 16);
-  for (const std::optional<WireWords>& each : m_words) {
-    if (!each || !near.contains(each->place.at)) continue;
-    const WireWords& words = *each;
-    const double width = metrics.horizontalAdvance(words.text);
+  const CanvasFonts& fonts = CanvasFonts::now();
+  m_wordGrid.any(exposed, [&](std::size_t source, const QRectF&) {
+    Words& each = m_words[source];
+    const WireWords& words = *each.words;
+    if (m_bright && !m_bright->contains(words.place.pin.node)) return false;
+    if (each.textOf != fonts.number) {
+      each.textOf = fonts.number;
+      each.text = PreparedText(words.text, fonts.figure);
+    }
+    const double width = each.text.width();
     const QPointF at = words.place.at - QPointF(words.place.left ? width : 0, 0);
-    if (!QRectF(at.x(), at.y() - 12, width, 16).intersects(exposed)) continue;
-    if (m_bright && !m_bright->contains(words.place.pin.node)) continue;
+    if (!QRectF(at.x(), at.y() - 12, width, 16).intersects(exposed)) return false;
     // Rows so close that a track runs where the words must stand: the words go over it.
     const QRectF behind(at.x() - 1, at.y() - 9, width + 2, 11);
     if (crossed(behind, words.place.pin)) painter.fillRect(behind, theme.colour(m_ground));
     painter.setPen(theme.colour(words.faulty ? Colour::error : Colour::text3));
-    painter.drawText(at, words.text);
-  }
+    each.text.draw(painter, at.x(), at.y());
+    return false;
+  });
 }
 
 }  // namespace loom

@@ -7,10 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include <QGraphicsItem>
 #include <QPainterPath>
 
 #include "engine/network/analysis.h"
+#include "widgets/canvas/canvas_item.h"
+#include "widgets/canvas/prepared_text.h"
 #include "widgets/canvas/wire_router.h"
 #include "widgets/theme/tokens.h"
 
@@ -28,7 +29,7 @@ struct WireWords {
   bool faulty = false;  // "?" or one of two shapes that disagree
 };
 
-class WiresItem : public QGraphicsItem {
+class WiresItem : public CanvasItem {
  public:
   enum { Type = UserType + 2 };
   using Number = WireRouter::Number;
@@ -42,7 +43,10 @@ class WiresItem : public QGraphicsItem {
   void clear();
   const std::vector<QPointF>& points(Number wire) const { return m_wires[wire].points; }
 
-  void setGround(Colour ground) { m_ground = ground; }  // what the words stand on
+  void setGround(Colour ground) {  // what the words stand on
+    m_ground = ground;
+    update();
+  }
   // Drawn in accentText: selected wires and those of selected nodes.
   void setLit(std::set<Edge> selected, std::set<std::string> nodes);
   void setHovered(std::optional<Edge> edge);
@@ -67,12 +71,19 @@ class WiresItem : public QGraphicsItem {
     WireLook look;
     bool lit = false;
   };
+  struct Words {
+    std::optional<WireWords> words;
+    PreparedText text;
+    std::size_t textOf = 0;  // by which fonts it was laid out, 0 = not yet
+  };
   void light(Wire& wire) const;
   bool crossed(const QRectF& words, const Endpoint& source) const;  // by a wire of another pin
-  void paintWords(QPainter& painter, const QRectF& exposed) const;
+  void paintWires(QPainter& painter, const QPen& pen, const std::vector<Wire*>& wires);
+  void paintWords(QPainter& painter, const QRectF& exposed);
 
   std::vector<Wire> m_wires;
-  std::vector<std::optional<WireWords>> m_words;
+  std::vector<Words> m_words;
+  CardGrid m_wordGrid{512, 512};  // of where their words may stand
   Colour m_ground = Colour::canvas;
   std::set<Edge> m_selected;
   std::set<std::string> m_litNodes;

@@ -17,10 +17,14 @@ void CardGrid::clear() {
 
 void CardGrid::put(std::size_t card, const QRectF& rect) {
   if (card < m_rects.size() && m_rects[card] == rect && !rect.isNull()) return;
+  const Cells cells = cellsOf(rect);
+  if (card < m_rects.size() && !m_rects[card].isNull() && !rect.isNull() && cellsOf(m_rects[card]) == cells) {
+    m_rects[card] = rect;  // a step aside
+    return;
+  }
   take(card);
   if (card >= m_rects.size()) m_rects.resize(card + 1);
   m_rects[card] = rect;
-  const Cells cells = cellsOf(rect);
   for (int x = cells.left; x <= cells.right; ++x)
     for (int y = cells.top; y <= cells.bottom; ++y) m_cells[key(x, y)].push_back(card);
 }

@@ -49,6 +49,7 @@ class CardGrid {
  private:
   struct Cells {
     int left, top, right, bottom;
+    bool operator==(const Cells&) const = default;
   };
   Cells cellsOf(const QRectF& rect) const;
   static std::uint64_t key(int x, int y) { return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) | static_cast<std::uint32_t>(y); }

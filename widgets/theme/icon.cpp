@@ -132,7 +132,8 @@ void paintIcon(QPainter& painter, const QString& name, const QRectF& rect, const
   // On a scaled painter (the canvas) the pixmap is made for the scale that is seen.
   const double scale = std::hypot(painter.worldTransform().m11(), painter.worldTransform().m12());
   const double ratio = painter.device()->devicePixelRatioF() * (scale > 0 ? scale : 1);
-  painter.drawPixmap(rect, iconPixmap(name, colour, rect.width(), ratio), QRectF());
+  // By its pixels: one for all zooms that need as many, so that a zoom makes few and a long session keeps few.
+  painter.drawPixmap(rect, iconPixmap(name, colour, std::max(1, qRound(rect.width() * ratio)), 1), QRectF());
 }
 
 QString layerIcon(const QString& entryIcon, const QString& category) {

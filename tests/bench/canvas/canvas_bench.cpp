@@ -1,5 +1,9 @@
 // How quick the canvas and the document are on large drawings: every figure beside its goal, in one go.
-//   cmake --build build --target canvas_figures        or        QT_QPA_PLATFORM=offscreen canvas_bench [nodes wires]
+//   cmake --build build --target canvas_figures        or        QT_QPA_PLATFORM=offscreen canvas_bench [nodes wires [part ...]]
+// Parts: analysis arrange looking dragging wiring editing arranging; all where none is named.
+#include <set>
+#include <string>
+
 #include <QApplication>
 #include <QScrollBar>
 #include <QTemporaryDir>
@@ -240,17 +244,18 @@ void arrange5000() {
   print("arrange 5,000 nodes", arrange, 2000);
 }
 
-int run(int nodes, int wires) {
+int run(int nodes, int wires, const std::set<std::string>& parts) {
+  const auto wanted = [&](const char* part) { return parts.empty() || parts.contains(part); };
   fmt::print("{}, Qt {}, {} platform\n", processor(), qVersion(), QGuiApplication::platformName().toStdString());
-  analysis();
-  arrange5000();
+  if (wanted("analysis")) analysis();
+  if (wanted("arrange")) arrange5000();
   QTemporaryDir folder;
   Canvas canvas(residualProject(nodes, wires, kColumns), folder.filePath("large.loom"));
-  canvas.looking();
-  canvas.dragging();
-  canvas.wiring();
-  canvas.editing();
-  canvas.arranging();
+  if (wanted("looking")) canvas.looking();
+  if (wanted("dragging")) canvas.dragging();
+  if (wanted("wiring")) canvas.wiring();
+  if (wanted("editing")) canvas.editing();
+  if (wanted("arranging")) canvas.arranging();
   fmt::print("{}\n", missed() == 0 ? "all goals held" : fmt::format("{} goals missed", missed()));
   return missed() == 0 ? 0 : 1;
 }
@@ -263,5 +268,5 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   loom::Theme theme(application, loom::ThemeOptions{.mode = loom::ThemeMode::light, .reducedMotion = true});
   const int nodes = argc > 1 ? std::atoi(argv[1]) : 10000, wires = argc > 2 ? std::atoi(argv[2]) : 12000;
-  return loom::bench::run(nodes, wires);
+  return loom::bench::run(nodes, wires, std::set<std::string>(argv + std::min(argc, 3), argv + argc));
 }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <fstream>
 
+#include <time.h>
+
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QTimer>
@@ -13,25 +15,34 @@ namespace loom::bench {
 
 namespace {
 int missedGoals = 0;
+
+double ofThisThread() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-double milliseconds(const std::function<void()>& work) {
+}  // namespace
+
+Took taken(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
+  const double cpu = ofThisThread();
   work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return {std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count(), ofThisThread() - cpu};
 }
 
-double Measured::median() const {
-  if (m_times.empty()) return 0;
-  std::vector<double> sorted = m_times;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
+double Measured::middle(std::vector<double> times) {
+  if (times.empty()) return 0;
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
 }
 
 void print(const std::string& what, const Measured& measured, double goal) {
-  const bool held = measured.median() <= goal;
+  const Took median = measured.median(), worst = measured.worst();
+  const bool held = median.wall <= goal;
   missedGoals += !held;
-  fmt::print("{:<66} {:8.2f} ms  (worst {:8.2f})   goal {:7.1f} ms   {}\n", what, measured.median(), measured.worst(), goal, held ? "held" : "MISSED");
+  fmt::print("{:<58} {:8.2f} ms  (worst {:7.2f})   cpu {:7.2f} ({:7.2f})   goal {:6.1f} ms   {}\n", what, median.wall, worst.wall, median.cpu, worst.cpu, goal,
+             held ? "held" : median.cpu <= goal ? "MISSED by the clock alone" : "MISSED");
   std::fflush(stdout);
 }
 
@@ -44,14 +55,17 @@ std::string processor() {
   return "unknown processor";
 }
 
-double longestStall(const std::function<void()>& work, const std::function<bool()>& done) {
+Took longestStall(const std::function<void()>& work, const std::function<bool()>& done) {
   QElapsedTimer since;
-  double longest = 0;
+  Took longest;
+  double cpu = ofThisThread();
   QTimer heart;
   heart.setInterval(0);
   QObject::connect(&heart, &QTimer::timeout, [&] {
-    longest = std::max(longest, static_cast<double>(since.nsecsElapsed()) / 1e6);
+    longest.wall = std::max(longest.wall, static_cast<double>(since.nsecsElapsed()) / 1e6);
+    longest.cpu = std::max(longest.cpu, ofThisThread() - cpu);
     since.restart();
+    cpu = ofThisThread();
   });
   since.start();
   heart.start();
