@@ -74,6 +74,13 @@ void NetworkScene::setCostKind(CostKind kind) {
   else m_stale = true;
 }
 
+void NetworkScene::setCosts(NetworkCosts costs) {
+  m_costs = std::move(costs);
+  if (m_seen) refreshFigures();
+  else m_stale = true;
+  Q_EMIT costsChanged();
+}
+
 void NetworkScene::setSeen(bool seen) {
   m_seen = seen;
   if (!seen) return;
