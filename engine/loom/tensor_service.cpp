@@ -80,12 +80,14 @@ Json TensorService::perform(const Json& request, const std::string& bytes, std::
   }
   std::chrono::steady_clock::time_point told{};
   const TensorAnswer answer = m_probe->look(
-      question, {.stop = &m_stop, .progress = [&](const std::string& dataset, const CacheProgress& progress) {
-                   const auto now = std::chrono::steady_clock::now();
-                   if (now - told < kTellEvery) return;
-                   told = now;
-                   tell({{"tensor", "reading"}, {"dataset", dataset}, {"done", progress.rowsDone}, {"total", progress.rowsTotal}}, {});
-                 }});
+      question,
+      {.stop = &m_stop, .progress = [&](const std::string& dataset, const CacheProgress& progress) {
+         const auto now = std::chrono::steady_clock::now();
+         if (now - told < kTellEvery) return;
+         told = now;
+         tell({{"tensor", "reading"}, {"dataset", dataset}, {"done", progress.rowsDone}, {"total", progress.rowsTotal}},
+              {});
+       }});
   more.assign(answer.tensor.pixels.begin(), answer.tensor.pixels.end());
   return {{"tensor", toJson(answer.tensor)},
           {"network", answer.network},
@@ -94,7 +96,10 @@ Json TensorService::perform(const Json& request, const std::string& bytes, std::
           {"sample", answer.sample},
           {"samples", answer.samples},
           {"weights",
-           {{"trained", answer.trained}, {"step", answer.step}, {"matched", answer.matched}, {"parameters", answer.parameters}}}};
+           {{"trained", answer.trained},
+            {"step", answer.step},
+            {"matched", answer.matched},
+            {"parameters", answer.parameters}}}};
 }
 
 }  // namespace loom

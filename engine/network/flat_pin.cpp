@@ -33,8 +33,7 @@ class PinFinder {
       const DrawingUse& one = m_flat.uses[use];
       if (one.node >= 0) {
         const Network& around = *m_flat.uses[one.parent].drawing;
-        if (around.name == m_drawn.useDrawing &&
-            around.nodes[static_cast<std::size_t>(one.node)].id == m_drawn.useNode)
+        if (around.name == m_drawn.useDrawing && around.nodes[static_cast<std::size_t>(one.node)].id == m_drawn.useNode)
           return true;
       }
       if (use == 0) return false;
@@ -76,8 +75,8 @@ class PinFinder {
     for (std::size_t u = 1; u < m_flat.uses.size(); ++u) {
       const DrawingUse& use = m_flat.uses[u];
       const Network& around = *m_flat.uses[use.parent].drawing;
-      if (use.node < 0 || around.name != drawing.name || around.nodes[static_cast<std::size_t>(use.node)].id != node.id ||
-          !inMeantUse(use.parent))
+      if (use.node < 0 || around.name != drawing.name ||
+          around.nodes[static_cast<std::size_t>(use.node)].id != node.id || !inMeantUse(use.parent))
         continue;
       chosen = u;
       if (use.repeat + 1 == use.repeats && !leavesGroup(drawing, node)) break;

@@ -10,7 +10,8 @@ namespace loom {
 struct DrawnPin {
   std::string drawing;  // network or unit in which it is drawn
   Endpoint from;        // the output where the wire begins
-  std::string to;       // the node where it ends: a wire that leaves a repeat carries the tensor of the last one; empty = any
+  std::string
+      to;  // the node where it ends: a wire that leaves a repeat carries the tensor of the last one; empty = any
   // Which use of a unit is meant, when `drawing` is one: a node of another drawing that uses it. Empty = the first.
   std::string useDrawing, useNode;
 };

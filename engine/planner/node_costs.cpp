@@ -24,26 +24,30 @@ double bytesOfTensor(const Tensor& tensor) {
 const UpdateSpec& updateOf(const Project& project, const std::string& network) {
   const auto& updates = project.training.updates;
   if (updates.empty()) throwError(ErrorCode::badProject, "training has no update, so no step can be predicted");
-  const auto found = std::find_if(updates.begin(), updates.end(), [&](const UpdateSpec& each) { return each.network == network; });
+  const auto found =
+      std::find_if(updates.begin(), updates.end(), [&](const UpdateSpec& each) { return each.network == network; });
   return found == updates.end() ? updates.front() : *found;
 }
 
 bool changes(const UpdateSpec& update, const Parameter& parameter) {
   return !parameter.isState &&
-         (update.parameters.empty() || std::any_of(update.parameters.begin(), update.parameters.end(), [&](const std::string& pattern) {
-            return matchesPattern(pattern, parameter.name);
-          }));
+         (update.parameters.empty() ||
+          std::any_of(update.parameters.begin(), update.parameters.end(),
+                      [&](const std::string& pattern) { return matchesPattern(pattern, parameter.name); }));
 }
 
 double slotsOf(const UpdateSpec& update) {
   const OptimizerDefinition* definition = findOptimizer(update.optimizer.value("name", std::string()));
-  return definition ? static_cast<double>(definition->make(Values(definition->entry, update.optimizer))->slots().size()) : 0;
+  return definition ? static_cast<double>(definition->make(Values(definition->entry, update.optimizer))->slots().size())
+                    : 0;
 }
 
 // Costs of one step by flat node, of a program with its backward part.
-std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec& update, std::int64_t passes, const ProcessorModel& processor) {
+std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec& update, std::int64_t passes,
+                                        const ProcessorModel& processor) {
   std::map<std::string, NodeCost> costs;
-  const double operations = processor.operations * processor.threads, bandwidth = processor.bandwidth * processor.threads;
+  const double operations = processor.operations * processor.threads,
+               bandwidth = processor.bandwidth * processor.threads;
   std::vector<const std::string*> madeBy(program.tensors.size(), nullptr);  // forward
   std::map<std::string, const std::string*> readBy;                         // a parameter: the first node that reads it
   std::set<TensorId> kept;
@@ -52,19 +56,26 @@ std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec
     for (const auto* ids : {&operation.inputs, &operation.outputs})
       for (const TensorId id : *ids)
         if (id != kNoTensor) bytes += bytesOfTensor(program.tensor(id));
-    const double work = operation.op->multiplyAdds ? 2 * operation.op->multiplyAdds(program.specs(operation.inputs), program.specs(operation.outputs), operation.attributes) : 0;
-    costs[operation.origin].seconds += static_cast<double>(passes) * (std::max(work / operations, bytes / bandwidth) + processor.stage);
+    const double work = operation.op->multiplyAdds
+                            ? 2 * operation.op->multiplyAdds(program.specs(operation.inputs),
+                                                             program.specs(operation.outputs), operation.attributes)
+                            : 0;
+    costs[operation.origin].seconds +=
+        static_cast<double>(passes) * (std::max(work / operations, bytes / bandwidth) + processor.stage);
     for (const TensorId id : operation.inputs) {
       if (id == kNoTensor) continue;
       const Tensor& tensor = program.tensor(id);
-      if (tensor.role == TensorRole::parameter || tensor.role == TensorRole::state) readBy.emplace(tensor.name, &operation.origin);
+      if (tensor.role == TensorRole::parameter || tensor.role == TensorRole::state)
+        readBy.emplace(tensor.name, &operation.origin);
       if (operation.backward && madeBy[static_cast<std::size_t>(id)]) kept.insert(id);
     }
     if (!operation.backward)
       for (const TensorId id : operation.outputs)
-        if (id != kNoTensor && program.tensor(id).role == TensorRole::intermediate) madeBy[static_cast<std::size_t>(id)] = &operation.origin;
+        if (id != kNoTensor && program.tensor(id).role == TensorRole::intermediate)
+          madeBy[static_cast<std::size_t>(id)] = &operation.origin;
   }
-  for (const TensorId id : kept) costs[*madeBy[static_cast<std::size_t>(id)]].activations += bytesOfTensor(program.tensor(id));
+  for (const TensorId id : kept)
+    costs[*madeBy[static_cast<std::size_t>(id)]].activations += bytesOfTensor(program.tensor(id));
   for (auto& [origin, cost] : costs) cost.memory = cost.activations;
   for (const Tensor& tensor : program.tensors)
     if (tensor.role == TensorRole::input) costs[tensor.name].memory += bytesOfTensor(tensor);
@@ -121,7 +132,9 @@ NetworkCosts planNodes(const Project& project, const Network& drawing, const Pro
   for (const Network& network : project.networks) {
     if (around) break;
     const FlatNetwork flat = flatten(project, network);
-    const bool uses = std::any_of(flat.uses.begin(), flat.uses.end(), [&](const DrawingUse& use) { return use.node >= 0 && use.drawing->name == drawing.name; });
+    const bool uses = std::any_of(flat.uses.begin(), flat.uses.end(), [&](const DrawingUse& use) {
+      return use.node >= 0 && use.drawing->name == drawing.name;
+    });
     if (uses) around = &network;
   }
   if (!around) throwError(ErrorCode::badProject, "no network uses the unit '{}'", drawing.name);
@@ -129,8 +142,11 @@ NetworkCosts planNodes(const Project& project, const Network& drawing, const Pro
   if (!flat.problems.empty()) throw Error(ErrorCode::badProject, flat.problems.front().message);
   const UpdateSpec& update = updateOf(project, around->name);
   const Values settings(settingsEntry(), project.training.settings);
-  const std::int64_t batch = settings.integer("batch"), passes = std::clamp<std::int64_t>(settings.integer("accumulate"), 1, std::max<std::int64_t>(1, batch));
-  ProgramBuilder builder(lower(flat.network, {.batch = std::max<std::int64_t>(1, (batch + passes - 1) / passes), .training = true}));
+  const std::int64_t batch = settings.integer("batch"),
+                     passes =
+                         std::clamp<std::int64_t>(settings.integer("accumulate"), 1, std::max<std::int64_t>(1, batch));
+  ProgramBuilder builder(
+      lower(flat.network, {.batch = std::max<std::int64_t>(1, (batch + passes - 1) / passes), .training = true}));
   differentiate(builder, [&](const Parameter& parameter) { return changes(update, parameter); });
   Program program = builder.take();
   simplify(program);

@@ -186,7 +186,8 @@ TensorSummary readTensorSummary(const Json& json, std::string_view pixels) {
   tensor.tileWidth = static_cast<int>(countAt(json, "tile_width", TensorSummary::kLongestEdge));
   const auto wanted = static_cast<std::size_t>(tensor.tiles) * static_cast<std::size_t>(tensor.tileHeight) *
                       static_cast<std::size_t>(tensor.tileWidth);
-  if (pixels.size() != wanted || (tensor.tiles > 0 && (wanted == 0 || tensor.channels < tensor.tiles))) refuse("pixels");
+  if (pixels.size() != wanted || (tensor.tiles > 0 && (wanted == 0 || tensor.channels < tensor.tiles)))
+    refuse("pixels");
   tensor.pixels.assign(pixels.begin(), pixels.end());
   return tensor;
 }

@@ -16,11 +16,11 @@ struct TensorSummary {
   static constexpr int kMostTiles = 64, kLongestEdge = 64, kBins = 32, kMostFirst = 64;
   static constexpr std::uint8_t kNotFinite = 255;  // a pixel that stands for a value that is none
 
-  Shape shape;                              // of one sample
-  bool whole = false;                       // whole numbers: labels, indices
-  std::int64_t values = 0, zeros = 0;       // all; those that are 0
-  std::int64_t nan = 0, infinite = 0;       // the others are finite
-  double least = 0, mean = 0, greatest = 0; // of the finite ones; 0 where there are none
+  Shape shape;                               // of one sample
+  bool whole = false;                        // whole numbers: labels, indices
+  std::int64_t values = 0, zeros = 0;        // all; those that are 0
+  std::int64_t nan = 0, infinite = 0;        // the others are finite
+  double least = 0, mean = 0, greatest = 0;  // of the finite ones; 0 where there are none
   // Counts between `low` and `high`. Of values that are never below 0 and often 0 (behind a ReLU) those above 0 alone,
   // which `aboveZero` tells: one bar would dwarf all others.
   std::vector<std::int64_t> bins;

@@ -25,8 +25,10 @@ std::optional<Json> LayerTimes::stepEnded() {
     ++m_measured;
     m_trace.each(m_from, [&](Trace::Lane lane, const char*, const char* layer, double seconds) {
       if (lane != Trace::Lane::compute) return;
-      if (*layer == '\0') m_other += seconds;
-      else m_seconds[layer] += seconds;
+      if (*layer == '\0')
+        m_other += seconds;
+      else
+        m_seconds[layer] += seconds;
     });
   }
   if (m_step < kWarmSteps + kMeasuredSteps && whole) return {};

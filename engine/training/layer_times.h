@@ -1,6 +1,7 @@
 #pragma once
-// How long each layer takes, measured in the run itself: in some steps after the first ones, which warm up, the stages of
-// compute are recorded, and never again. Of a machine that records its stages (the processor); of others nothing is told.
+// How long each layer takes, measured in the run itself: in some steps after the first ones, which warm up, the stages
+// of compute are recorded, and never again. Of a machine that records its stages (the processor); of others nothing is
+// told.
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -18,8 +19,8 @@ class LayerTimes {
   Trace* trace() { return m_wanted ? &m_trace : nullptr; }
 
   void stepBegins();
-  // After each step: once, when enough were measured, the fields of the event: "steps", "ms" by layer, and "other_ms" of
-  // what belongs to none.
+  // After each step: once, when enough were measured, the fields of the event: "steps", "ms" by layer, and "other_ms"
+  // of what belongs to none.
   std::optional<Json> stepEnded();
 
  private:

@@ -86,7 +86,8 @@ TensorProbe::~TensorProbe() = default;
 void TensorProbe::setProject(std::string_view text, const std::filesystem::path& folder) {
   ReadProject read = readProject(text, "the project");
   if (!read.readable)
-    throwError(ErrorCode::badProject, "{}", read.problems.empty() ? "the project cannot be read" : read.problems.front().message);
+    throwError(ErrorCode::badProject, "{}",
+               read.problems.empty() ? "the project cannot be read" : read.problems.front().message);
   m_project = std::make_unique<const Project>(std::move(read.project));
   m_folder = folder;
   if (m_data && m_data->key != dataKey(*m_project, folder)) m_data.reset();
@@ -106,13 +107,13 @@ TensorProbe::Chosen TensorProbe::choose(const DrawnPin& drawn) const {
   for (const Network* network : around) {
     FlatNetwork flat = flatten(*m_project, *network);
     if (const auto pin = flatPin(*m_project, flat, drawn)) return {network->name, std::move(flat), *pin};
-    if (network == drawing && !flat.problems.empty())
-      throw Error(ErrorCode::badProject, flat.problems.front().message);
+    if (network == drawing && !flat.problems.empty()) throw Error(ErrorCode::badProject, flat.problems.front().message);
   }
   if (m_project->unit(drawn.drawing))
-    throwError(ErrorCode::badProject,
-               "no sample flows here: no network uses the unit '{}' in a way that reaches this wire; put it into a network",
-               drawn.drawing);
+    throwError(
+        ErrorCode::badProject,
+        "no sample flows here: no network uses the unit '{}' in a way that reaches this wire; put it into a network",
+        drawn.drawing);
   throwError(ErrorCode::badProject, "nothing flows out of '{}' yet: wire its inputs", drawn.from.node);
 }
 
@@ -152,7 +153,9 @@ TensorProbe::Compiled& TensorProbe::compiledFor(const Network& network, bool tra
   for (const Parameter& parameter : program.parameters)
     bytes += static_cast<std::size_t>(parameter.shape.elements()) * sizeof(float) * 2;
   if (bytes > kMostBytes)
-    throwError(ErrorCode::device, "the tensors of one sample take {:.1f} GiB together with the weights, and a look may take {}: train it, and use `loom predict`",
+    throwError(ErrorCode::device,
+               "the tensors of one sample take {:.1f} GiB together with the weights, and a look may take {}: train it, "
+               "and use `loom predict`",
                static_cast<double>(bytes) / (1 << 30), kMostBytes >> 30);
   made->store.ensure(program.parameters);
   made->executable = m_backend.compile(std::move(program), made->store, {});
@@ -176,8 +179,10 @@ void TensorProbe::load(Compiled& made, const std::filesystem::path& run) {
   made.weights.clear();
   made.matched = checkpoint.restoreMatching(made.store);
   if (made.matched == 0 && !made.store.entries().empty())
-    throwError(ErrorCode::badProject, "no weight of the run {} fits this drawing by name and shape; look with initial weights, or train it again",
-               run.filename().string());
+    throwError(
+        ErrorCode::badProject,
+        "no weight of the run {} fits this drawing by name and shape; look with initial weights, or train it again",
+        run.filename().string());
   made.step = checkpoint.step();
   made.weights = weights;
 }
@@ -186,7 +191,8 @@ void TensorProbe::run(Compiled& made, const OpenedDataset& opened, std::int64_t 
   const std::string wanted = fmt::format("{} {} {} {}", opened.csv.string(), opened.name, sample, made.weights);
   if (m_newest == &made && made.ran == wanted) return;
   m_newest = nullptr;
-  Feed feed(opened.data, {.name = opened.name, .prepare = opened.prepare, .batch = 1, .shuffle = false, .random = false});
+  Feed feed(opened.data,
+            {.name = opened.name, .prepare = opened.prepare, .batch = 1, .shuffle = false, .random = false});
   const auto bindings = feed.bind(made.network, made.executable->program());
   feed.start(0, sample);
   feed.next();
@@ -200,19 +206,22 @@ void TensorProbe::run(Compiled& made, const OpenedDataset& opened, std::int64_t 
 TensorAnswer TensorProbe::look(const TensorQuestion& question, const ProbeWatch& watch) {
   Chosen chosen = choose(question.pin);
   const std::string name = datasetFor(chosen.network);
-  Network network = isSound(chosen.flat.network) ? std::move(chosen.flat.network) : upTo(chosen.flat.network, chosen.pin.pin.node);
+  Network network =
+      isSound(chosen.flat.network) ? std::move(chosen.flat.network) : upTo(chosen.flat.network, chosen.pin.pin.node);
   const TrainSettings settings = readSettings(m_project->training.settings);
   if (!m_data) m_data = std::make_unique<Data>(*m_project, m_folder);
   m_data->watch = watch;
   if (!m_data->data)
     m_data->data = std::make_unique<ProjectData>(
-        m_data->project, ProjectDataOptions{.folder = m_data->folder,
-                                            .threads = 1,
-                                            .stop = watch.stop,
-                                            .progress = [data = m_data.get()](const std::string& dataset, const CacheProgress& progress) {
-                                              if (data->watch.progress) data->watch.progress(dataset, progress);
-                                            },
-                                            .prepared = {}});
+        m_data->project,
+        ProjectDataOptions{.folder = m_data->folder,
+                           .threads = 1,
+                           .stop = watch.stop,
+                           .progress =
+                               [data = m_data.get()](const std::string& dataset, const CacheProgress& progress) {
+                                 if (data->watch.progress) data->watch.progress(dataset, progress);
+                               },
+                           .prepared = {}});
   const auto& updates = m_project->training.updates;
   const OpenedDataset& opened = m_data->data->open(name, updates.empty() ? std::string() : updates.front().dataset);
   if (question.sample < 0 || question.sample >= opened.data->size())

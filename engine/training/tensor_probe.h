@@ -19,8 +19,9 @@ class Backend;
 
 struct TensorQuestion {
   DrawnPin pin;
-  std::filesystem::path run;  // folder of the run whose weights are wanted, the best ones or the newest; empty = initial ones
-  std::int64_t sample = 0;    // of the dataset, from 0
+  std::filesystem::path
+      run;  // folder of the run whose weights are wanted, the best ones or the newest; empty = initial ones
+  std::int64_t sample = 0;  // of the dataset, from 0
 };
 
 struct TensorAnswer {
@@ -34,7 +35,7 @@ struct TensorAnswer {
 };
 
 struct ProbeWatch {
-  const std::atomic<bool>* stop = nullptr;  // Error(stopped)
+  const std::atomic<bool>* stop = nullptr;                                         // Error(stopped)
   std::function<void(const std::string& dataset, const CacheProgress&)> progress;  // while a dataset is read first
 };
 

@@ -25,7 +25,9 @@ std::unique_ptr<ByteChannel> startAgent(const QString& given) {
 
 QString sentenceOf(const Json& header) {
   const auto found = header.find("message");
-  const QString said = found != header.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()).left(kLongestSentence) : QString();
+  const QString said = found != header.end() && found->is_string()
+                           ? QString::fromStdString(found->get<std::string>()).left(kLongestSentence)
+                           : QString();
   return said.isEmpty() ? QStringLiteral("the values cannot be computed, and no reason was told") : said;
 }
 
@@ -47,14 +49,16 @@ SeenTensor readSeen(const Json& header, const QByteArray& pixels) {
   const auto tensor = header.find("tensor"), weights = header.find("weights");
   if (tensor == header.end() || weights == header.end() || !weights->is_object())
     throwError(ErrorCode::badData, "an answer without a tensor or without its weights");
-  seen.tensor = readTensorSummary(*tensor, std::string_view(pixels.constData(), static_cast<std::size_t>(pixels.size())));
+  seen.tensor =
+      readTensorSummary(*tensor, std::string_view(pixels.constData(), static_cast<std::size_t>(pixels.size())));
   seen.network = textOf(header, "network");
   seen.pin = textOf(header, "pin");
   seen.dataset = textOf(header, "dataset");
   seen.sample = countOf(header, "sample");
   seen.samples = countOf(header, "samples");
   const auto trained = weights->find("trained");
-  if (trained == weights->end() || !trained->is_boolean()) throwError(ErrorCode::badData, "an answer without \"trained\"");
+  if (trained == weights->end() || !trained->is_boolean())
+    throwError(ErrorCode::badData, "an answer without \"trained\"");
   seen.trained = trained->get<bool>();
   seen.step = countOf(*weights, "step");
   seen.matched = countOf(*weights, "matched");
@@ -170,7 +174,8 @@ void TensorLine::told(const Json& header) {
   m_patience.start();
   const auto dataset = header.find("dataset"), done = header.find("done"), total = header.find("total");
   if (dataset == header.end() || !dataset->is_string()) return;
-  const bool known = done != header.end() && total != header.end() && done->is_number() && total->is_number() && *total > 0;
+  const bool known =
+      done != header.end() && total != header.end() && done->is_number() && total->is_number() && *total > 0;
   const double share = known ? done->get<double>() / total->get<double>() : -1;
   Q_EMIT reading(QString::fromStdString(dataset->get<std::string>()).left(200), std::isfinite(share) ? share : -1);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The line to a resident `loom agent` of this machine that tells what flows along a wire (its verb `tensor`). The program
-// is started by the first question, kept for the next ones, started again by a question after it ended, and ends with
-// this. Nothing here waits: an answer is a signal. Window's thread.
+// The line to a resident `loom agent` of this machine that tells what flows along a wire (its verb `tensor`). The
+// program is started by the first question, kept for the next ones, started again by a question after it ended, and
+// ends with this. Nothing here waits: an answer is a signal. Window's thread.
 #include <QByteArray>
 #include <QHash>
 #include <QObject>
@@ -19,18 +19,18 @@ namespace loom {
 class AgentClient;
 
 struct TensorWish {
-  QString place;          // who shows it: a newer wish for the same place makes this one void
-  QString drawing;        // network or unit
-  QString node, port;     // where the wire begins
-  QString to;             // the node where it ends
+  QString place;                // who shows it: a newer wish for the same place makes this one void
+  QString drawing;              // network or unit
+  QString node, port;           // where the wire begins
+  QString to;                   // the node where it ends
   QString useDrawing, useNode;  // which use of a unit; empty = the first
-  QString run;            // folder of the run whose weights are wanted; empty = initial ones
+  QString run;                  // folder of the run whose weights are wanted; empty = initial ones
   qint64 sample = 0;
 };
 
 struct SeenTensor {
   TensorSummary tensor;
-  QString network, pin;   // of the network that runs: "stage1/0/conv_a"
+  QString network, pin;  // of the network that runs: "stage1/0/conv_a"
   QString dataset;
   qint64 sample = 0, samples = 0;
   bool trained = false;
@@ -75,7 +75,7 @@ class TensorLine : public QObject {
   QString m_folder;
   int m_project = 0, m_sent = 0;  // numbers of the text that holds, and of the one that the agent has
   int m_last = 0;
-  QHash<QString, int> m_asked;    // number of the newest question by place
+  QHash<QString, int> m_asked;  // number of the newest question by place
   QTimer m_patience;
 };
 

@@ -1,5 +1,7 @@
 // The line to the program that tells what flows along a wire: the real program over a project of a few numbers, and
 // programs that answer what no program should.
+#include "launcher/preview/tensor_line.h"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -11,7 +13,6 @@
 #include <QTest>
 
 #include "engine/base/error.h"
-#include "launcher/preview/tensor_line.h"
 #include "tests/launcher/scripted_host.h"
 
 namespace loom {
@@ -125,7 +126,8 @@ void TensorLineTest::faultsAreSentences() {
 void TensorLineTest::aProgramThatDiesIsStartedAgain() {
   int starts = 0;
   TensorLine line([&]() -> std::unique_ptr<ByteChannel> {
-    if (++starts == 1) return startProgram({"/bin/sh", "-c", "printf 'GRADLOOM-AGENT-1\\n'; echo 'out of memory' >&2; exit 3"});
+    if (++starts == 1)
+      return startProgram({"/bin/sh", "-c", "printf 'GRADLOOM-AGENT-1\\n'; echo 'out of memory' >&2; exit 3"});
     return startProgram({LOOM_PROGRAM, "agent"});
   });
   Heard heard(line);
@@ -141,16 +143,23 @@ void TensorLineTest::aProgramThatDiesIsStartedAgain() {
 
 void TensorLineTest::hostileAnswersAreSentences() {
   const TensorSummary tensor = summarise(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}, false);
-  const QByteArray pixels(reinterpret_cast<const char*>(tensor.pixels.data()), static_cast<qsizetype>(tensor.pixels.size()));
-  const Json good = {{"ok", true},          {"tensor", toJson(tensor)}, {"network", "main"}, {"pin", "relu"},
-                     {"dataset", "training"}, {"sample", 0},              {"samples", 2},
+  const QByteArray pixels(reinterpret_cast<const char*>(tensor.pixels.data()),
+                          static_cast<qsizetype>(tensor.pixels.size()));
+  const Json good = {{"ok", true},
+                     {"tensor", toJson(tensor)},
+                     {"network", "main"},
+                     {"pin", "relu"},
+                     {"dataset", "training"},
+                     {"sample", 0},
+                     {"samples", 2},
                      {"weights", {{"trained", false}, {"step", 0}, {"matched", 0}, {"parameters", 0}}}};
   const auto ask = [&](const Json& reply, const QByteArray& bytes) -> std::pair<int, QString> {
     ScriptedHost host;
     host.script = [&](const Json& request) {
       Json answer = reply;
       answer["re"] = request["id"];
-      return ScriptedHost::frame({{"tensor", "reading"}, {"dataset", 7}, {"done", "no"}, {"total", nullptr}}) + ScriptedHost::frame(answer, bytes);
+      return ScriptedHost::frame({{"tensor", "reading"}, {"dataset", 7}, {"done", "no"}, {"total", nullptr}}) +
+             ScriptedHost::frame(answer, bytes);
     };
     const auto transport = host.transport();
     TensorLine line([&] { return transport->execute({}); });
@@ -192,7 +201,9 @@ void TensorLineTest::silenceIsEnded() {
 
 // A program that does not end when it should is not waited for by the window.
 void TensorLineTest::closingDoesNotWait() {
-  auto line = std::make_unique<TensorLine>([] { return startProgram({"/bin/sh", "-c", "printf 'GRADLOOM-AGENT-1\\n'; exec sleep 60"}); });
+  auto line = std::make_unique<TensorLine>([] {
+    return startProgram({"/bin/sh", "-c", "printf 'GRADLOOM-AGENT-1\\n'; exec sleep 60"});
+  });
   line->setProject(kProject, m_folder->path());
   line->ask(wish());
   QTest::qWait(100);

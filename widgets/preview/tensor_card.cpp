@@ -86,9 +86,15 @@ void TensorCard::setWeights(const QString& words, const QString& others) {
   settle();
 }
 
-QString TensorCard::title() const { return m_title->text(); }
-QString TensorCard::subtitle() const { return m_subtitle->text(); }
-QString TensorCard::weights() const { return m_weights->text(); }
+QString TensorCard::title() const {
+  return m_title->text();
+}
+QString TensorCard::subtitle() const {
+  return m_subtitle->text();
+}
+QString TensorCard::weights() const {
+  return m_weights->text();
+}
 
 QRect TensorCard::card() const {
   const int margin = shadowMargin(Elevation::menu);
@@ -133,9 +139,13 @@ void TensorCard::mousePressEvent(QMouseEvent* event) {
   if (event->button() == Qt::LeftButton) setPinned(!m_pinned);
 }
 
-void TensorCard::wheelEvent(QWheelEvent* event) { event->accept(); }
+void TensorCard::wheelEvent(QWheelEvent* event) {
+  event->accept();
+}
 
-void TensorCard::leaveEvent(QEvent*) { Q_EMIT left(); }
+void TensorCard::leaveEvent(QEvent*) {
+  Q_EMIT left();
+}
 
 void TensorCard::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);

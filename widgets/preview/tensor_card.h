@@ -1,6 +1,6 @@
 #pragma once
-// What flows along a wire, in a card over the canvas: from where to where, its shape, whose weights, the values. It does
-// not take the keyboard. A click on it pins it; then Esc, its cross or another click on it lets it go.
+// What flows along a wire, in a card over the canvas: from where to where, its shape, whose weights, the values. It
+// does not take the keyboard. A click on it pins it; then Esc, its cross or another click on it lets it go.
 #include <QWidget>
 
 #include "widgets/preview/tensor_face.h"

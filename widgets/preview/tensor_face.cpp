@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kColumns = 4, kTilesAtOnce = 8, kTileGap = 8;
 constexpr int kLateMs = 150;
-constexpr double kLoneTile = 128;    // the height of a picture by itself
-constexpr double kValueBars = 64;    // height of the bars of a vector
+constexpr double kLoneTile = 128;  // the height of a picture by itself
+constexpr double kValueBars = 64;  // height of the bars of a vector
 constexpr double kHistogram = 40, kCaption = 18, kFigures = 36, kGap = 8;
 
 // From nothing to much, on the ground on which it is painted.
@@ -25,7 +25,9 @@ QColor between(const QColor& low, const QColor& high, double share) {
   return QColor(mix(low.red(), high.red()), mix(low.green(), high.green()), mix(low.blue(), high.blue()));
 }
 
-QString countOf(std::int64_t value) { return formatCount(static_cast<double>(value)); }
+QString countOf(std::int64_t value) {
+  return formatCount(static_cast<double>(value));
+}
 
 QString numberOf(const TensorSummary& tensor, double value) {
   return tensor.whole && value == std::round(value) ? formatFixed(value, 0) : formatShort(value);
@@ -88,7 +90,9 @@ void TensorFace::setSentence(const QString& sentence) {
   renew();
 }
 
-void TensorFace::clear() { setSentence({}); }
+void TensorFace::clear() {
+  setSentence({});
+}
 
 void TensorFace::showNext() {
   if (!m_tensor || m_tensor->tiles <= kTilesAtOnce) return;
@@ -137,10 +141,13 @@ int TensorFace::heightForWidth(int width) const {
   if (!m_loading && !m_tensor) return 0;
   const bool bins = m_loading || !m_tensor->bins.empty();
   const bool faulty = !m_loading && m_tensor->nan + m_tensor->infinite > 0;
-  return static_cast<int>(std::ceil(picturesHeight(width) + (bins ? kGap + kHistogram + kCaption : 0) + kGap + kFigures + (faulty ? kCaption : 0)));
+  return static_cast<int>(std::ceil(picturesHeight(width) + (bins ? kGap + kHistogram + kCaption : 0) + kGap +
+                                    kFigures + (faulty ? kCaption : 0)));
 }
 
-QSize TensorFace::sizeHint() const { return {222, heightForWidth(width() > 40 ? width() : 222)}; }
+QSize TensorFace::sizeHint() const {
+  return {222, heightForWidth(width() > 40 ? width() : 222)};
+}
 
 void TensorFace::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
@@ -155,18 +162,21 @@ void TensorFace::arrange() {
   m_next->setText(left > 0 ? tr("Next %1").arg(std::min(left, kTilesAtOnce)) : tr("First %1").arg(kTilesAtOnce));
   m_next->adjustSize();
   const int height = static_cast<int>(kCaption);
-  m_next->setGeometry(width() - m_next->sizeHint().width(), static_cast<int>(picturesHeight(width())) - height, m_next->sizeHint().width(), height);
+  m_next->setGeometry(width() - m_next->sizeHint().width(), static_cast<int>(picturesHeight(width())) - height,
+                      m_next->sizeHint().width(), height);
 }
 
 QImage TensorFace::picture(int tile) const {
   const TensorSummary& tensor = *m_tensor;
   const Theme& theme = Theme::of(this);
-  const QColor low = theme.colour(theme.isDark() ? Colour::sunken : Colour::surface), high = theme.colour(theme.isDark() ? Colour::accentText : Colour::accentPress);
+  const QColor low = theme.colour(theme.isDark() ? Colour::sunken : Colour::surface),
+               high = theme.colour(theme.isDark() ? Colour::accentText : Colour::accentPress);
   std::array<QRgb, 256> colours{};
   for (std::size_t i = 0; i < 255; ++i) colours[i] = between(low, high, static_cast<double>(i) / 254).rgb();
   colours[TensorSummary::kNotFinite] = theme.colour(Colour::error).rgb();
   QImage image(tensor.tileWidth, tensor.tileHeight, QImage::Format_RGB32);
-  const std::uint8_t* pixel = tensor.pixels.data() + static_cast<std::size_t>(tile) * static_cast<std::size_t>(tensor.tileWidth * tensor.tileHeight);
+  const std::uint8_t* pixel = tensor.pixels.data() + static_cast<std::size_t>(tile) *
+                                                         static_cast<std::size_t>(tensor.tileWidth * tensor.tileHeight);
   for (int y = 0; y < tensor.tileHeight; ++y)
     for (int x = 0; x < tensor.tileWidth; ++x) image.setPixel(x, y, colours[*pixel++]);
   return image;
@@ -190,9 +200,12 @@ void TensorFace::paintTiles(QPainter& painter, double width) const {
   const Grid tiles = grid(width);
   const int shown = m_loading ? tiles.tiles : std::min(tiles.tiles, m_tensor->tiles - m_first);
   for (int i = 0; i < shown; ++i) {
-    const QRectF tile((i % tiles.columns) * (tiles.width + kTileGap), (i / tiles.columns) * (tiles.height + kTileGap), tiles.width, tiles.height);
-    if (m_loading) painter.fillRect(tile, theme.colour(Colour::hover));
-    else painter.drawImage(tile, picture(m_first + i));
+    const QRectF tile((i % tiles.columns) * (tiles.width + kTileGap), (i / tiles.columns) * (tiles.height + kTileGap),
+                      tiles.width, tiles.height);
+    if (m_loading)
+      painter.fillRect(tile, theme.colour(Colour::hover));
+    else
+      painter.drawImage(tile, picture(m_first + i));
     painter.setPen(theme.hairline(Colour::lineStrong));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(tile.adjusted(0.5, 0.5, -0.5, -0.5));
@@ -216,17 +229,21 @@ void TensorFace::paintValues(QPainter& painter, double width) const {
   }
   double low = 0, high = 0;
   for (const float value : tensor.first)
-    if (std::isfinite(value)) low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
+    if (std::isfinite(value))
+      low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
   if (low == high) high = 1;
-  const double pitch = width / static_cast<double>(tensor.first.size()), bar = std::min(24.0, std::max(1.0, pitch - (pitch > 4 ? 2 : 0.5)));
+  const double pitch = width / static_cast<double>(tensor.first.size()),
+               bar = std::min(24.0, std::max(1.0, pitch - (pitch > 4 ? 2 : 0.5)));
   const auto y = [&](double value) { return kValueBars * (high - value) / (high - low); };
   painter.setPen(theme.hairline(Colour::axis));
   painter.drawLine(QPointF(0, y(0)), QPointF(width, y(0)));
   for (std::size_t i = 0; i < tensor.first.size(); ++i) {
     const float value = tensor.first[i];
     const double x = (static_cast<double>(i) + 0.5) * pitch - bar / 2;
-    const double top = std::isfinite(value) ? std::min(y(value), y(0)) : 0, height = std::isfinite(value) ? std::abs(y(value) - y(0)) : kValueBars;
-    painter.fillRect(QRectF(x, top, bar, std::max(height, 1.0)), theme.colour(std::isfinite(value) ? Colour::accent : Colour::error));
+    const double top = std::isfinite(value) ? std::min(y(value), y(0)) : 0,
+                 height = std::isfinite(value) ? std::abs(y(value) - y(0)) : kValueBars;
+    painter.fillRect(QRectF(x, top, bar, std::max(height, 1.0)),
+                     theme.colour(std::isfinite(value) ? Colour::accent : Colour::error));
   }
 }
 
@@ -238,29 +255,37 @@ double TensorFace::paintHistogram(QPainter& painter, double top, double width) c
   }
   const TensorSummary& tensor = *m_tensor;
   if (tensor.bins.empty()) return top - kGap;
-  const auto most = static_cast<double>(std::max<std::int64_t>(1, *std::max_element(tensor.bins.begin(), tensor.bins.end())));
+  const auto most =
+      static_cast<double>(std::max<std::int64_t>(1, *std::max_element(tensor.bins.begin(), tensor.bins.end())));
   const double pitch = width / static_cast<double>(tensor.bins.size());
   // The square root of the counts: few of something are still to be seen beside many.
   for (std::size_t i = 0; i < tensor.bins.size(); ++i) {
-    const double height = tensor.bins[i] == 0 ? 0 : std::max(1.0, kHistogram * std::sqrt(static_cast<double>(tensor.bins[i]) / most));
-    painter.fillRect(QRectF(static_cast<double>(i) * pitch, top + kHistogram - height, std::max(1.0, pitch - 1), height), theme.colour(Colour::accent));
+    const double height =
+        tensor.bins[i] == 0 ? 0 : std::max(1.0, kHistogram * std::sqrt(static_cast<double>(tensor.bins[i]) / most));
+    painter.fillRect(
+        QRectF(static_cast<double>(i) * pitch, top + kHistogram - height, std::max(1.0, pitch - 1), height),
+        theme.colour(Colour::accent));
   }
   painter.setPen(theme.hairline(Colour::axis));
   painter.drawLine(QPointF(0, top + kHistogram), QPointF(width, top + kHistogram));
   const QRectF line(0, top + kHistogram + 2, width, kCaption - 2);
   painter.setPen(theme.colour(Colour::text3));
   painter.setFont(theme.numberFont(FontRole::wireLabel));
-  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tensor.aboveZero ? QStringLiteral("0") : numberOf(tensor, tensor.low));
+  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
+                   tensor.aboveZero ? QStringLiteral("0") : numberOf(tensor, tensor.low));
   painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, numberOf(tensor, tensor.high));
   painter.setFont(theme.font(FontRole::wireLabel));
-  painter.drawText(line, Qt::AlignHCenter | Qt::AlignVCenter, tensor.aboveZero ? tr("values above zero, root scale") : tr("all values, root scale"));
+  painter.drawText(line, Qt::AlignHCenter | Qt::AlignVCenter,
+                   tensor.aboveZero ? tr("values above zero, root scale") : tr("all values, root scale"));
   return top + kHistogram + kCaption;
 }
 
 void TensorFace::paintFigures(QPainter& painter, double top, double width) const {
   const Theme& theme = Theme::of(this);
   const TensorSummary& tensor = *m_tensor;
-  const auto share = [&](std::int64_t part) { return tensor.values > 0 ? static_cast<double>(part) / static_cast<double>(tensor.values) : 0; };
+  const auto share = [&](std::int64_t part) {
+    return tensor.values > 0 ? static_cast<double>(part) / static_cast<double>(tensor.values) : 0;
+  };
   const bool any = tensor.finite() > 0;
   const QString none = QStringLiteral("–");
   const std::pair<QString, QString> columns[] = {{tr("min"), any ? numberOf(tensor, tensor.least) : none},
@@ -297,13 +322,16 @@ void TensorFace::paintEvent(QPaintEvent*) {
     return;
   }
   if ((m_loading && !m_grey) || (!m_loading && !m_tensor)) return;
-  if (m_tensor && m_tensor->tiles > 0) paintTiles(painter, width);
-  else paintValues(painter, width);
+  if (m_tensor && m_tensor->tiles > 0)
+    paintTiles(painter, width);
+  else
+    paintValues(painter, width);
   const double pictures = picturesHeight(width);
   painter.setFont(theme.font(FontRole::label));
   painter.setPen(theme.colour(Colour::text3));
   const QRectF caption(0, pictures - kCaption + 1, width, kCaption);
-  painter.drawText(caption, Qt::AlignLeft | Qt::AlignVCenter, m_loading ? (m_words.isEmpty() ? tr("Computing") : m_words) : pictureWords());
+  painter.drawText(caption, Qt::AlignLeft | Qt::AlignVCenter,
+                   m_loading ? (m_words.isEmpty() ? tr("Computing") : m_words) : pictureWords());
   const double below = paintHistogram(painter, pictures + kGap, width);
   if (!m_loading) paintFigures(painter, below + kGap, width);
 }
@@ -314,8 +342,11 @@ QString TensorFace::spoken() const {
   if (!m_tensor) return {};
   QStringList words{pictureWords()};
   if (m_tensor->finite() > 0)
-    words += tr("min %1, mean %2, max %3").arg(numberOf(*m_tensor, m_tensor->least), formatShort(m_tensor->mean), numberOf(*m_tensor, m_tensor->greatest));
-  if (m_tensor->nan + m_tensor->infinite > 0) words += tr("%1 not finite").arg(countOf(m_tensor->nan + m_tensor->infinite));
+    words += tr("min %1, mean %2, max %3")
+                 .arg(numberOf(*m_tensor, m_tensor->least), formatShort(m_tensor->mean),
+                      numberOf(*m_tensor, m_tensor->greatest));
+  if (m_tensor->nan + m_tensor->infinite > 0)
+    words += tr("%1 not finite").arg(countOf(m_tensor->nan + m_tensor->infinite));
   return words.join(QStringLiteral(", "));
 }
 

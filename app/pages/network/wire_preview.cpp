@@ -66,7 +66,8 @@ WirePreview::WirePreview(AppContext& context, NetworkView& view, Inspector& insp
   connect(m_line.get(), &TensorLine::answered, this, &WirePreview::answered);
   connect(m_line.get(), &TensorLine::refused, this, &WirePreview::refused);
   connect(m_line.get(), &TensorLine::reading, this, [this](const QString& dataset, double share) {
-    const QString words = share >= 0 ? tr("Reading %1, %2").arg(dataset, percentText(share)) : tr("Reading %1").arg(dataset);
+    const QString words =
+        share >= 0 ? tr("Reading %1, %2").arg(dataset, percentText(share)) : tr("Reading %1").arg(dataset);
     if (m_shown && m_line->waits(kCardPlace)) m_card->face().setLoading(shapeOf(*m_shown), words);
     if (m_inspected && m_line->waits(kInspectorPlace)) m_inspector.tensor().setLoading(shapeOf(*m_inspected), words);
   });
@@ -103,7 +104,8 @@ void WirePreview::showSelected() {
   NetworkView& canvas = m_view.inHand();
   NetworkScene& scene = canvas.networkScene();
   std::optional<Edge> edge;
-  if (!scene.picked().wires.empty()) edge = *scene.picked().wires.begin();
+  if (!scene.picked().wires.empty())
+    edge = *scene.picked().wires.begin();
   else if (scene.picked().nodes.size() == 1)
     for (const Edge& each : scene.network().edges)
       if (each.from.node == *scene.picked().nodes.begin()) {
@@ -133,7 +135,8 @@ bool WirePreview::eventFilter(QObject*, QEvent* event) {
   if (event->type() == QEvent::Hide) close();
   if (event->type() != QEvent::KeyPress) return false;
   const auto* key = static_cast<QKeyEvent*>(event);
-  const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier | Qt::ShiftModifier));
+  const bool plain =
+      !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier | Qt::ShiftModifier));
   if (plain && key->key() == Qt::Key_T) return showSelected(), true;
   if (plain && key->key() == Qt::Key_Escape && m_card->isVisible()) return close(), true;
   return false;
@@ -151,7 +154,8 @@ std::optional<Shape> WirePreview::shapeOf(const Subject& subject) const {
   const auto facts = subject.scene->analysis().nodes.find(subject.edge.from.node);
   if (node == nullptr || facts == subject.scene->analysis().nodes.end()) return {};
   const std::vector<Port> ports = portsOf(m_context.document->project(), *node).outputs;
-  const auto port = std::find_if(ports.begin(), ports.end(), [&](const Port& each) { return each.key == subject.edge.from.port; });
+  const auto port =
+      std::find_if(ports.begin(), ports.end(), [&](const Port& each) { return each.key == subject.edge.from.port; });
   const auto place = static_cast<std::size_t>(port - ports.begin());
   if (port == ports.end() || place >= facts->second.outputs.size()) return {};
   return facts->second.outputs[place];
@@ -178,7 +182,9 @@ void WirePreview::lookAt(const QString& place, const Subject& subject, TensorFac
   if (!m_initial) wish.run = trained().folder;
   const std::optional<Shape> shape = shapeOf(subject);
   face.setLoading(shape);
-  if (place == kCardPlace) m_card->setWords(tr("%1 to %2").arg(wish.node, wish.to), shape ? shapeText(*shape) : QStringLiteral("?"), tr("first sample"));
+  if (place == kCardPlace)
+    m_card->setWords(tr("%1 to %2").arg(wish.node, wish.to), shape ? shapeText(*shape) : QStringLiteral("?"),
+                     tr("first sample"));
   showWeights(place, nullptr);
   m_line->forget(place);
   m_wanted[place] = wish;
@@ -191,7 +197,8 @@ void WirePreview::askAll() {
     for (const auto& [place, wish] : std::exchange(m_wanted, {})) m_line->ask(wish);
     return;
   }
-  m_write.ask([this, project = m_context.document->project(), folder = m_context.document->folder()](const std::atomic<bool>&) -> NewestTask::Answer {
+  m_write.ask([this, project = m_context.document->project(),
+               folder = m_context.document->folder()](const std::atomic<bool>&) -> NewestTask::Answer {
     QByteArray text;
     try {
       text = QByteArray::fromStdString(writeProject(project));
@@ -237,10 +244,13 @@ void WirePreview::answered(const QString& place, const SeenTensor& seen) {
   } else {
     if (!m_shown) return;
     m_card->face().setTensor(seen.tensor);
-    const QString of = tr("first sample of %1").arg(seen.dataset), wire = QString::fromStdString(m_shown->edge.from.node);
+    const QString of = tr("first sample of %1").arg(seen.dataset),
+                  wire = QString::fromStdString(m_shown->edge.from.node);
     // Inside a unit or a repeat: which of them this is.
-    const QString within = seen.pin.contains(QLatin1Char('/')) ? tr(", in %1").arg(seen.pin.section(QLatin1Char('/'), 0, -2)) : QString();
-    m_card->setWords(tr("%1 to %2").arg(wire, QString::fromStdString(m_shown->edge.to.node)), shapeText(seen.tensor.shape), of + within);
+    const QString within =
+        seen.pin.contains(QLatin1Char('/')) ? tr(", in %1").arg(seen.pin.section(QLatin1Char('/'), 0, -2)) : QString();
+    m_card->setWords(tr("%1 to %2").arg(wire, QString::fromStdString(m_shown->edge.to.node)),
+                     shapeText(seen.tensor.shape), of + within);
   }
   showWeights(place, &seen);
 }
@@ -259,8 +269,10 @@ void WirePreview::showWeights(const QString& place, const SeenTensor* seen) {
     if (seen->matched < seen->parameters) words += tr(", %1 of %2 fit").arg(seen->matched).arg(seen->parameters);
   }
   const QString others = run.folder.isEmpty() ? QString() : m_initial ? tr("Trained") : tr("Initial");
-  if (place == kCardPlace) m_card->setWeights(words, others);
-  else m_inspector.setWeights(words, others);
+  if (place == kCardPlace)
+    m_card->setWeights(words, others);
+  else
+    m_inspector.setWeights(words, others);
 }
 
 void WirePreview::otherWeights() {

@@ -1,7 +1,7 @@
 #pragma once
-// What flows where: the mouse resting on a wire, or T with a wire selected, shows its tensor in a card; the inspector of a
-// selected wire shows the same. Values are computed by a resident program beside the window (launcher/preview), which the
-// first look starts and which ends with this.
+// What flows where: the mouse resting on a wire, or T with a wire selected, shows its tensor in a card; the inspector
+// of a selected wire shows the same. Values are computed by a resident program beside the window (launcher/preview),
+// which the first look starts and which ends with this.
 #include <QObject>
 #include <QPoint>
 #include <QPointer>
@@ -60,7 +60,7 @@ class WirePreview : public QObject {
   void refused(const QString& place, const QString& sentence);
   bool stands(const Subject& subject) const;
   std::optional<Shape> shapeOf(const Subject& subject) const;
-  Weights trained() const;      // the newest run that has a checkpoint here
+  Weights trained() const;  // the newest run that has a checkpoint here
   void showWeights(const QString& place, const SeenTensor* seen);
   void otherWeights();
 
@@ -71,8 +71,8 @@ class WirePreview : public QObject {
   TensorCard* m_card;
   std::unique_ptr<TensorLine> m_line;
   NewestTask m_write;
-  bool m_stale = true;     // the line does not have the drawing as it is
-  bool m_initial = false;  // initial weights, although there are trained ones
+  bool m_stale = true;                     // the line does not have the drawing as it is
+  bool m_initial = false;                  // initial weights, although there are trained ones
   std::map<QString, TensorWish> m_wanted;  // by place: asked as soon as the line has the drawing
   std::optional<Subject> m_shown, m_inspected, m_waiting;
   QPoint m_waitingAt;

@@ -1,13 +1,16 @@
 // What flows where, as a person sees it: the mouse rests on a wire and the tensor of the first sample stands beside it,
 // computed by the real program. Pictures are written where GRADLOOM_PICTURES names a folder.
+#include "app/pages/network/wire_preview.h"
+
 #include <QDir>
 #include <QLabel>
 #include <QPointer>
 #include <cmath>
 
 #include "app/pages/network/inspector.h"
+#include "app/pages/network/inspector_parts.h"
 #include "app/pages/network/network_page.h"
-#include "app/pages/network/wire_preview.h"
+#include "app/pages/network/network_strip.h"
 #include "tests/app/opened_window.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
@@ -53,7 +56,10 @@ class WirePreviewTest : public QObject {
       [&] { QVERIFY(workspace().openProject(file)); }();
       window().showPage("network");
       page = qobject_cast<NetworkPage*>(window().page("network"));
-      [&] { QVERIFY(page); QTRY_VERIFY(page->isVisible()); }();
+      [&] {
+        QVERIFY(page);
+        QTRY_VERIFY(page->isVisible());
+      }();
       page->view().fit();
       QCoreApplication::processEvents();
     }
@@ -70,7 +76,9 @@ class WirePreviewTest : public QObject {
     TensorCard& card() { return page->wirePreview().card(); }
     NetworkPage* page = nullptr;
   };
-  static Edge edge(const char* from, const char* to, const char* port = "input") { return {{from, "output"}, {to, port}}; }
+  static Edge edge(const char* from, const char* to, const char* port = "input") {
+    return {{from, "output"}, {to, port}};
+  }
 
  private Q_SLOTS:
   void initTestCase() { qputenv("LOOM_PROGRAM", LOOM_PROGRAM); }
@@ -163,7 +171,8 @@ class WirePreviewTest : public QObject {
   void theWeightsOfARunAreNamedAndCanBeLeft() {
     Opened opened;
     QVERIFY(opened.workspace().train());
-    QTRY_VERIFY_WITH_TIMEOUT(!opened.workspace().runs().isEmpty() && opened.workspace().runs().back().state == RunState::finished, 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        !opened.workspace().runs().isEmpty() && opened.workspace().runs().back().state == RunState::finished, 60000);
     opened.rest(edge("fc", "loss"));
     QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
     const std::vector<float> trained = opened.card().face().tensor()->first;
@@ -179,6 +188,38 @@ class WirePreviewTest : public QObject {
     QVERIFY(opened.card().face().tensor()->first != trained);
   }
 
+  // All kinds of cost as bars on the cards, totals in the strip, and after a run what was measured beside what was predicted.
+  void everyKindOfCostAndWhatWasMeasured() {
+    Opened opened;
+    NetworkScene& scene = opened.page->scene();
+    QTRY_COMPARE_WITH_TIMEOUT(scene.costs().batch, 8, 20000);
+    const auto bars = [&](CostKind kind) {
+      scene.setCostKind(kind);
+      double longest = 0, share = 0;
+      for (const char* id : {"x", "conv1", "relu1", "fc", "loss", "y"}) {
+        longest = std::max(longest, scene.card(id)->content().bar);
+        share += scene.card(id)->content().share;
+      }
+      return std::pair(longest, std::round(share * 1e6) / 1e6);
+    };
+    for (const CostKind kind : kCostKinds)
+      if (kind != CostKind::measuredTime) QCOMPARE(bars(kind), std::pair(1.0, 1.0));
+    QCOMPARE(bars(CostKind::measuredTime), std::pair(0.0, 0.0));  // nothing was trained yet
+    // 16 channels of 10 x 10 for 8 samples are read again behind the convolution or the ReLU.
+    QVERIFY(scene.costs().total.activations >= 8 * 16 * 100 * 4);
+    const QString strip = opened.page->findChild<NetworkStrip*>()->figures();
+    QVERIFY2(strip.contains("at batch 8, predicted") && strip.contains(" and "), qPrintable(strip));
+    scene.pickNode("conv1");
+    const auto spoken = [&] { return opened.page->inspector().findChild<CostTable*>()->accessibleName(); };
+    for (const char* words : {"Parameters", "Multiply-adds", "Output values", "Activations at 8", "Memory at 8", "Time, predicted"})
+      QVERIFY2(spoken().contains(words), words);
+    QVERIFY(!spoken().contains("Time, measured"));
+    QVERIFY(opened.workspace().train());
+    QTRY_VERIFY_WITH_TIMEOUT(scene.costs().total.measured > 0, 60000);
+    QCOMPARE(bars(CostKind::measuredTime), std::pair(1.0, 1.0));
+    QTRY_VERIFY2(spoken().contains("Time, measured"), qPrintable(spoken()));
+  }
+
   void pictures() {
     const QString folder = qEnvironmentVariable("GRADLOOM_PICTURES");
     if (folder.isEmpty()) QSKIP("GRADLOOM_PICTURES names no folder");
@@ -188,7 +229,8 @@ class WirePreviewTest : public QObject {
       Theme::of(this).setMode(mode);
       QTest::mouseClick(opened.page->view().viewport(), Qt::LeftButton, {}, opened.on(edge("conv1", "relu1")));
       opened.rest(edge("relu1", "fc"));
-      QTRY_VERIFY_WITH_TIMEOUT(opened.card().isVisible() && opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+      QTRY_VERIFY_WITH_TIMEOUT(
+          opened.card().isVisible() && opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
       TensorFace& shown = opened.page->inspector().tensor();
       QTRY_VERIFY_WITH_TIMEOUT(shown.tensor() && !shown.isLoading(), 20000);
       QTest::qWait(100);

@@ -1,12 +1,13 @@
 // What flows along a wire: values of networks whose values are known, inside units and repeats too; what is said where
 // there are none; and that a second look computes nothing.
+#include "engine/training/tensor_probe.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "engine/training/tensor_probe.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -118,12 +119,14 @@ TEST(TensorProbe, ComputesWithTheWeightsOfARun) {
   }
   EXPECT_TRUE(moved);
   // A layer that is wider now begins with random numbers; the others are still those of the run.
-  project["networks"]["main"]["nodes"].push_back(parseJson(R"({"id": "more", "layer": "Linear", "outputs": 2})", "more"));
+  project["networks"]["main"]["nodes"].push_back(
+      parseJson(R"({"id": "more", "layer": "Linear", "outputs": 2})", "more"));
   project["networks"]["main"]["edges"].push_back({"fc1", "more"});
   probe.setProject(project.dump(), workshop.path());
   const TensorAnswer wider = probe.look({.pin = pin("more"), .run = run.folder.path});
   EXPECT_EQ(wider.matched + 2, wider.parameters);
-  EXPECT_THAT(sentence([&] { probe.look({.pin = pin("fc1"), .run = workshop.path() / "none"}); }), HasSubstr("has no checkpoint"));
+  EXPECT_THAT(sentence([&] { probe.look({.pin = pin("fc1"), .run = workshop.path() / "none"}); }),
+              HasSubstr("has no checkpoint"));
 }
 
 TEST(TensorProbe, FindsWiresInsideUnitsAndRepeats) {
@@ -180,7 +183,8 @@ TEST(TensorProbe, SaysWhyThereIsNothingToSee) {
   EXPECT_THAT(sentence([&] { probe.look({.pin = pin("gone")}); }), HasSubstr("no node 'gone'"));
   // A fault behind the wire does not stand in its way, one before it does.
   project = plain();
-  project["networks"]["main"]["nodes"].push_back(parseJson(R"({"id": "bad", "layer": "Reshape", "shape": [7]})", "bad"));
+  project["networks"]["main"]["nodes"].push_back(
+      parseJson(R"({"id": "bad", "layer": "Reshape", "shape": [7]})", "bad"));
   project["networks"]["main"]["edges"].push_back({"relu", "bad"});
   probe.setProject(project.dump(), workshop.path());
   EXPECT_THAT(probe.look({.pin = pin("relu")}).tensor.first, ElementsAre(1, 0, 3, 0, 5, 0, 7, 0));
@@ -196,8 +200,8 @@ TEST(TensorSummary, CountsWhatIsNotFinite) {
   EXPECT_EQ(seen.finite(), 3);
   EXPECT_EQ(seen.mean, 3);
   EXPECT_THAT(seen.pixels, ElementsAre(0, 255, 127, 255, 254, 255));
-  const TensorSummary back =
-      readTensorSummary(toJson(seen), std::string_view(reinterpret_cast<const char*>(seen.pixels.data()), seen.pixels.size()));
+  const TensorSummary back = readTensorSummary(
+      toJson(seen), std::string_view(reinterpret_cast<const char*>(seen.pixels.data()), seen.pixels.size()));
   EXPECT_EQ(toJson(back), toJson(seen));
   EXPECT_TRUE(std::isnan(back.first[1]));
 }
