@@ -76,8 +76,9 @@ void NetworkScene::setCostKind(CostKind kind) {
 
 void NetworkScene::setCosts(NetworkCosts costs) {
   m_costs = std::move(costs);
-  if (m_seen) refreshFigures();
-  else m_stale = true;
+  const bool shown = m_costKind >= CostKind::activations;  // the others are the analysis's
+  if (shown && m_seen) refreshFigures();
+  if (shown && !m_seen) m_stale = true;
   Q_EMIT costsChanged();
 }
 

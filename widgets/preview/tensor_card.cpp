@@ -15,7 +15,7 @@
 namespace loom {
 namespace {
 
-constexpr int kTensorCardWidth = 254, kTensorCardPadding = 12, kFromPointer = 14;
+constexpr int kTensorCardWidth = 254, kTensorCardPadding = 12, kFromPointer = 6;  // beyond its shadow, which takes the mouse too
 
 }  // namespace
 
@@ -35,6 +35,7 @@ TensorCard::TensorCard(QWidget* over) : QWidget(over) {
   m_other = new Button({}, ButtonKind::link, this);
   m_other->setObjectName(QStringLiteral("tensorWeights"));
   m_other->setFocusPolicy(Qt::TabFocus);
+  m_other->setFixedHeight(18);
   m_close = iconButton(QStringLiteral("close"), tr("Close"), this);
   m_close->setFixedSize(24, 24);
   m_close->setFocusPolicy(Qt::TabFocus);
@@ -117,8 +118,9 @@ void TensorCard::settle() {
   setFixedHeight(layout()->sizeHint().height());
   if (m_room.isNull()) return;
   const int margin = shadowMargin(Elevation::menu), wide = width() - 2 * margin, high = height() - 2 * margin;
-  int x = m_at.x() + kFromPointer;
-  if (x + wide > m_room.right() - 8) x = m_at.x() - kFromPointer - wide;
+  const int away = kFromPointer + margin;
+  int x = m_at.x() + away;
+  if (x + wide > m_room.right() - 8) x = m_at.x() - away - wide;
   int y = m_at.y() - high / 2;
   x = std::clamp(x, m_room.left() + 8, std::max(m_room.left() + 8, m_room.right() - 8 - wide));
   y = std::clamp(y, m_room.top() + 8, std::max(m_room.top() + 8, m_room.bottom() - 8 - high));

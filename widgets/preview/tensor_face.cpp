@@ -329,7 +329,7 @@ void TensorFace::paintEvent(QPaintEvent*) {
   const double pictures = picturesHeight(width);
   painter.setFont(theme.font(FontRole::label));
   painter.setPen(theme.colour(Colour::text3));
-  const QRectF caption(0, pictures - kCaption + 1, width, kCaption);
+  const QRectF caption(0, pictures - kCaption + 2, width, kCaption - 2);
   painter.drawText(caption, Qt::AlignLeft | Qt::AlignVCenter,
                    m_loading ? (m_words.isEmpty() ? tr("Computing") : m_words) : pictureWords());
   const double below = paintHistogram(painter, pictures + kGap, width);

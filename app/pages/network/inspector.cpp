@@ -107,6 +107,7 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_weights->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_otherWeights = new Button({}, ButtonKind::link, flow);
   m_otherWeights->setObjectName(QStringLiteral("inspectorWeights"));
+  m_otherWeights->setFixedHeight(20);
   weights->addWidget(m_weights, 1);
   weights->addWidget(m_otherWeights);
   m_tensor = new TensorFace(flow);

@@ -88,7 +88,7 @@ void NetworkStrip::forecast() {
     m_forecast.forget();
     m_memory.clear();
     m_time.clear();
-    m_view.networkScene().setCosts({});
+    if (m_view.networkScene().costs().batch != 0) m_view.networkScene().setCosts({});
     refresh();
     return;
   }
