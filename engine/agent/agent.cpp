@@ -107,6 +107,8 @@ class Agent {
       tellBusy();
     }
     if (m_gone) m_files.drop(), m_starts.drop();
+    m_looks.drop();
+    if (m_options.service) m_options.service->stop();
     return kExitDone;
   }
 
@@ -140,7 +142,10 @@ class Agent {
   // Which thread does it: what is asked of a batch system is not to hold up what is asked of the disk.
   void take(const Json& request, const std::string& bytes) {
     const std::string verb = textOf(request, "verb"), job = textOf(request, "job");
-    Worker* const worker = verb == "start" || verb == "cancel" || verb == "settle" || verb == "place" ? &m_starts
+    const bool served = m_options.service && m_options.service->knows(verb);
+    if (served) m_options.service->heard(request);
+    Worker* const worker = served ? &m_looks
+                           : verb == "start" || verb == "cancel" || verb == "settle" || verb == "place" ? &m_starts
                            : verb == "facts" || verb == "put" || verb == "chunk" || verb == "jobs" ||
                                    verb == "state" || verb == "files" || verb == "get" || verb == "stat"
                                ? &m_files
@@ -152,7 +157,7 @@ class Agent {
   void tellBusy() {
     if (Clock::now() < m_busyAt) return;
     m_busyAt = Clock::now() + kBusyEvery;
-    for (const Worker* each : {&m_starts, &m_files})
+    for (const Worker* each : {&m_starts, &m_files, &m_looks})
       if (const auto busy = each->busy(kBusyEvery))
         tell({{"busy", true},
               {"doing", busy->name},
@@ -180,6 +185,8 @@ class Agent {
 
   Json perform(const Json& request, const std::string& bytes, std::string& more) {
     const std::string verb = textOf(request, "verb"), job = textOf(request, "job");
+    if (m_options.service && m_options.service->knows(verb))
+      return m_options.service->perform(request, bytes, more, [this](const Json& header, std::string_view told) { tell(header, told); });
     if (verb == "hello") return hello(request);
     if (verb == "ping") return {{"time", wallClock()}};
     if (verb == "facts") return machineFacts(m_base, integerOf(request, "need"), textOf(request, "libraries"));
@@ -292,7 +299,7 @@ class Agent {
   Clock::time_point m_busyAt{};
   std::mutex m_writing;
   std::atomic<bool> m_gone{false};
-  Worker m_files, m_starts;  // last: they end before what they work on
+  Worker m_looks, m_files, m_starts;  // last: they end before what they work on
 };
 
 }  // namespace

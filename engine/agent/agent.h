@@ -26,6 +26,7 @@
 //   hash     {"job", "file"} -> size, sha256
 //   tail     {"job", "events", "log"}
 //   untail   {"job"}
+//   tensor   what flows along a wire: engine/loom/tensor_service.h
 //
 // After tail the agent tells by itself, in this order: {"job", "file": "run.json"} + its text, {"job", "events":
 // offset} + whole lines, {"job", "log": offset} + bytes, {"job", "state": {...}} when it changes, {"job", "end": true,
@@ -45,9 +46,22 @@ inline constexpr int kAgentProtocol = 1;
 // Writes frames to the launcher; how the services below tell something by themselves.
 using Tell = std::function<void(const Json& header, std::string_view bytes)>;
 
+// Verbs that another room performs, one after the other on a thread of their own.
+class AgentService {
+ public:
+  virtual ~AgentService() = default;
+  virtual bool knows(const std::string& verb) const = 0;
+  // On the thread that reads, before the request waits its turn: what is older may have become pointless.
+  virtual void heard(const Json& /*request*/) {}
+  // Throws Error, which becomes the answer. `more`: bytes of the answer. `tell`: what is told meanwhile.
+  virtual Json perform(const Json& request, const std::string& bytes, std::string& more, const Tell& tell) = 0;
+  virtual void stop() {}  // nobody listens any more; any thread
+};
+
 struct AgentOptions {
   int in = 0, out = 1;
   std::string version;
+  AgentService* service = nullptr;  // outlives the agent
   int silenceSeconds = 90;  // without a word of the launcher the connection is dead, whatever the system says
 };
 

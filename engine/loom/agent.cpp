@@ -12,6 +12,7 @@
 #include "engine/base/json.h"
 #include "engine/comm/network_probe.h"
 #include "engine/loom/job.h"
+#include "engine/loom/tensor_service.h"
 #include "engine/loom/verbs.h"
 #include "engine/run/exit_code.h"
 
@@ -27,7 +28,8 @@ int serve() {
   // The stream belongs to the frames alone: whatever a library prints goes to standard error.
   const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  return serveAgent({.in = STDIN_FILENO, .out = out, .version = versionText()});
+  TensorService tensors;
+  return serveAgent({.in = STDIN_FILENO, .out = out, .version = versionText(), .service = &tensors});
 }
 
 // A rank of a check: a line about its machine; then the ranks measure what lies between them, which also shows whether

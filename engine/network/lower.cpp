@@ -5,12 +5,13 @@
 #include "engine/base/error.h"
 #include "engine/network/analysis.h"
 #include "engine/network/graph.h"
+#include "engine/network/lower_tensors.h"
 #include "engine/network/node_analysis.h"
 
 namespace loom {
 namespace {
 
-enum class Purpose { results, prediction };
+enum class Purpose { results, prediction, tensors };
 
 bool isResult(const GraphNode& node) {
   return node.layer->entry.category == "lossMetric";
@@ -39,8 +40,7 @@ class Lowering {
       if (m_wanted[i]) lowerNode(builder, i);
     for (const auto& [node, port] : m_outputs) {
       const GraphNode& from = m_graph.nodes()[node];
-      const std::string name = port == 0 ? from.node->id : from.node->id + "." + from.layer->entry.outputs[port].key;
-      builder.result(name, "output", m_tensors[node][port]);
+      builder.result(resultName(*from.node, port), "output", m_tensors[node][port]);
     }
     return builder.take();
   }
@@ -54,6 +54,7 @@ class Lowering {
 
   void chooseOutputs() {
     if (m_purpose == Purpose::results && m_options.training) return;
+    if (m_purpose == Purpose::tensors) return chooseEverything();
     bool fed = false;
     if (m_purpose == Purpose::prediction) {
       for (std::size_t i : m_graph.order()) {
@@ -78,12 +79,21 @@ class Lowering {
     }
   }
 
+  // Whatever a wire may begin at; losses and metrics are results by themselves.
+  void chooseEverything() {
+    for (std::size_t i : m_graph.order()) {
+      const GraphNode& node = m_graph.nodes()[i];
+      if (isResult(node)) continue;
+      for (std::size_t port = 0; port < node.layer->entry.outputs.size(); ++port) m_outputs.push_back({i, port});
+    }
+  }
+
   void chooseNodes() {
     m_wanted.assign(m_graph.nodes().size(), false);
     for (const auto& [node, port] : m_outputs) m_wanted[node] = true;
     for (auto i = m_graph.order().rbegin(); i != m_graph.order().rend(); ++i) {
       const GraphNode& node = m_graph.nodes()[*i];
-      if (m_purpose == Purpose::results && isResult(node)) m_wanted[*i] = true;
+      if (m_purpose != Purpose::prediction && isResult(node)) m_wanted[*i] = true;
       if (!m_wanted[*i]) continue;
       for (const auto& port : node.inputs)
         for (const GraphSource& source : port) m_wanted[source.node] = true;
@@ -121,6 +131,15 @@ Program lower(const Network& network, const LowerOptions& options) {
 
 Program lowerForPrediction(const Network& network, const LowerOptions& options) {
   return Lowering(network, options, Purpose::prediction).run();
+}
+
+Program lowerForTensors(const Network& network, const LowerOptions& options) {
+  return Lowering(network, options, Purpose::tensors).run();
+}
+
+std::string resultName(const Node& node, std::size_t port) {
+  const LayerDefinition* layer = findLayer(node.layer);
+  return port == 0 || !layer ? node.id : node.id + "." + layer->entry.outputs[port].key;
 }
 
 }  // namespace loom

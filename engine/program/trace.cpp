@@ -14,7 +14,9 @@ std::int64_t microseconds(Trace::Clock::time_point time) {
 
 template <std::size_t size>
 void keep(char (&kept)[size], const char* text) {
-  std::memcpy(kept, text, ::strnlen(text, size - 1));
+  const std::size_t length = ::strnlen(text, size - 1);
+  std::memcpy(kept, text, length);
+  kept[length] = '\0';
 }
 
 }  // namespace

@@ -81,6 +81,17 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
   return missing;
 }
 
+std::size_t Checkpoint::restoreMatching(ParameterStore& store) const {
+  std::size_t filled = 0;
+  for (const auto& entry : store.entries()) {
+    const TensorFile::Tensor* tensor = m_file.find(entry->parameter.name);
+    if (!tensor || tensor->shape != entry->parameter.shape) continue;
+    entry->value.write(tensor->values);
+    ++filled;
+  }
+  return filled;
+}
+
 std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which,
                                                     std::vector<std::string>* refused) {
   std::error_code none;

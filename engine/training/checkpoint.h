@@ -40,6 +40,9 @@ class Checkpoint {
   // Fills everything that the store holds. Weights and states must be there in the right shape (Error(badData) names the first
   // that is not); answers the slots that the file lacks, which stay as they are.
   std::vector<std::string> restore(ParameterStore& store) const;
+  // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed since.
+  // Answers how many were filled.
+  std::size_t restoreMatching(ParameterStore& store) const;
 
  private:
   std::filesystem::path m_path;

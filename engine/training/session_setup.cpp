@@ -35,7 +35,8 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
       m_settings(readSettings(m_options.project.training.settings)),
       m_alone(m_options.communicator ? nullptr : makeSelfCommunicator()),
       m_parallel(m_alone ? *m_alone : *m_options.communicator, m_settings, m_options.trace),
-      m_compile(compileOptionsOf(m_settings, m_options.trace)),
+      m_layerTimes(m_options.trace == nullptr),
+      m_compile(compileOptionsOf(m_settings, m_options.trace ? m_options.trace : m_layerTimes.trace())),
       m_data(m_options.project, {.folder = m_options.folder,
                                  .stop = m_options.stop,
                                  .progress =

@@ -25,6 +25,8 @@ void TrainingSession::trainStep() {
 void TrainingSession::beginStep() {
   StepBegun step;
   step.began = Clock::now();
+  const bool measures = m_mostUnderWay == 0;  // a machine of its own may still be at it
+  if (measures) m_layerTimes.stepBegins();
   if (m_parallel.ranks() > 1 && m_position.step % kStepsBetweenChecksums == 0) step.weights = checksumOf(m_store);
   std::vector<Feed*> fed;
   for (const auto& update : m_updates) {
@@ -43,6 +45,7 @@ void TrainingSession::beginStep() {
     if (!step.diverged.empty()) break;
   }
   step.step = ++m_position.step;
+  if (measures) step.layers = m_layerTimes.stepEnded();
   m_parallel.communicator.activity().step.store(m_position.step, std::memory_order_relaxed);
   if (std::find(fed.begin(), fed.end(), m_primary) != fed.end()) {
     const Batch& batch = m_primary->current();
@@ -169,6 +172,10 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
     fields["trust_ratio_median"] = numberToJson(outcome.ratios->median);
   }
   tell("step", fields);
+  if (!step.layers) return;
+  Json layers = *step.layers;
+  layers["step"] = step.step;
+  tell("layers", layers);
 }
 
 }  // namespace loom

@@ -10,6 +10,7 @@
 #include "engine/run/control.h"
 #include "engine/training/checkpoint.h"
 #include "engine/training/evaluation.h"
+#include "engine/training/layer_times.h"
 #include "engine/training/project_data.h"
 #include "engine/training/trainer.h"
 #include "engine/training/update_runner.h"
@@ -90,6 +91,7 @@ class TrainingSession {
   TrainSettings m_settings;
   std::unique_ptr<Communicator> m_alone;  // where no communicator was given
   Parallel m_parallel;
+  LayerTimes m_layerTimes;
   CompileOptions m_compile;
   ProjectData m_data;
   ParameterStore m_store;
@@ -122,6 +124,7 @@ class TrainingSession {
     Clock::time_point began;
     std::string diverged;    // empty = all is well
     std::vector<int> apart;  // ranks with other weights than rank 0
+    std::optional<Json> layers;  // LayerTimes, once in an attempt
   };
   std::deque<StepBegun> m_underWay;
   std::size_t m_mostUnderWay = 0;  // 1 where a machine of its own computes while figures are read

@@ -37,6 +37,15 @@ AgentClient::~AgentClient() {
   m_notifier.reset();  // before the channel closes its descriptor
 }
 
+std::unique_ptr<ByteChannel> AgentClient::takeChannel() {
+  m_lost = true;
+  m_watch.stop();
+  m_flush.stop();
+  m_notifier.reset();
+  m_replies.clear();
+  return std::move(m_channel);
+}
+
 void AgentClient::ask(const Json& request, Reply reply) {
   ask(request, QByteArray(), std::move(reply));
 }

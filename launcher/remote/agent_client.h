@@ -38,6 +38,9 @@ class AgentClient : public QObject {
   void ask(const Json& request, Reply reply);
   void ask(const Json& request, const QByteArray& bytes, Reply reply);
 
+  // Nothing is asked or told any more. Closing the channel waits for its program: where that may not be, elsewhere.
+  std::unique_ptr<ByteChannel> takeChannel();
+
   std::function<void(const Json& header, const QByteArray& bytes)> told;  // not an answer
   std::function<void(const Loss&)> lost;                                  // once; nothing comes afterwards
 

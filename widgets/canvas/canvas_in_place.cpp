@@ -26,6 +26,7 @@ void NetworkView::openInPlace(const std::string& use) {
     connect(&inner, &NetworkView::paletteRequested, this, &NetworkView::paletteRequested);
     connect(&inner, &NetworkView::tabRequested, this, &NetworkView::tabRequested);
     connect(&inner, &NetworkView::inHandChanged, this, &NetworkView::inHandChanged);
+    connect(&inner, &NetworkView::wireHovered, this, &NetworkView::wireHovered);
     // What is selected in one is in hand alone: the other lets go.
     connect(&inner.networkScene(), &NetworkScene::picksChanged, this, [this] {
       if (m_unitView == nullptr) return;

@@ -140,6 +140,7 @@ void NetworkView::hover(QPointF viewportAt) {
   const std::string node = m_scene.nodeAt(at);
   const auto wire = pin || !node.empty() ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
   m_scene.setHovered(node.empty() ? m_scene.cardAt(at) : node, wire, pin);
+  Q_EMIT wireHovered(this, wire, viewport()->mapToGlobal(viewportAt.toPoint()));
   const bool free = !pin && m_scene.cardAt(at).empty();
   m_scene.groups().setHovered(free ? m_scene.groups().headAt(at) : std::string(), free ? m_scene.groups().commentAt(at) : std::string());
   viewport()->setCursor(m_spaceHeld ? Qt::OpenHandCursor : pin ? Qt::CrossCursor : Qt::ArrowCursor);
@@ -151,7 +152,10 @@ std::optional<PinHit> NetworkView::pinUnder(QPointF at) const {
 
 // A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here.
 bool NetworkView::viewportEvent(QEvent* event) {
-  if (event->type() == QEvent::Leave && m_gesture == Gesture::none) m_scene.setHovered({}, std::nullopt, std::nullopt);
+  if (event->type() == QEvent::Leave && m_gesture == Gesture::none) {
+    m_scene.setHovered({}, std::nullopt, std::nullopt);
+    Q_EMIT wireHovered(this, std::nullopt, {});
+  }
   if (event->type() != QEvent::ToolTip) return QGraphicsView::viewportEvent(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const auto pin = m_gesture == Gesture::none && !m_wiring ? pinUnder(mapToScene(help->pos())) : std::nullopt;

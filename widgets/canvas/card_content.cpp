@@ -49,15 +49,23 @@ QString costName(CostKind kind) {
     case CostKind::multiplyAdds: return QObject::tr("multiply-adds");
     case CostKind::parameters: return QObject::tr("parameters");
     case CostKind::outputValues: return QObject::tr("output values");
+    case CostKind::activations: return QObject::tr("activations");
+    case CostKind::memory: return QObject::tr("memory");
+    case CostKind::time: return QObject::tr("predicted time");
+    case CostKind::measuredTime: return QObject::tr("measured time");
   }
   return {};
 }
 
-double costOf(const NodeFacts& facts, CostKind kind) {
+double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind) {
   switch (kind) {
     case CostKind::multiplyAdds: return facts.multiplyAdds;
     case CostKind::parameters: return static_cast<double>(facts.parameters);
     case CostKind::outputValues: return static_cast<double>(facts.outputValues);
+    case CostKind::activations: return cost.activations;
+    case CostKind::memory: return cost.memory;
+    case CostKind::time: return cost.seconds;
+    case CostKind::measuredTime: return cost.measured;
   }
   return 0;
 }
@@ -100,14 +108,22 @@ QString keyParameters(const Entry& entry, const Json& values) {
   return (leading + rest).join(QStringLiteral(", "));
 }
 
-CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, CostKind of) : kind(of) {
+CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs, CostKind kind) {
   for (const auto& [id, facts] : analysis.nodes) {
-    total += costOf(facts, kind);
-    largest = std::max(largest, costOf(facts, kind));
+    const auto planned = costs.nodes.find(id);
+    const double value = loom::costOf(facts, planned == costs.nodes.end() ? NodeCost{} : planned->second, kind);
+    cost[id] = value;
+    total += value;
+    largest = std::max(largest, value);
   }
   for (const Problem& problem : analysis.problems)
     if (const std::string node = nodeWith(problem, project, drawing); !node.empty())
       (problem.severity == Severity::error ? faults[node].errors : faults[node].warnings) += QString::fromStdString(problem.message);
+}
+
+double CardFigures::costOf(const std::string& node) const {
+  const auto found = cost.find(node);
+  return found == cost.end() ? 0 : found->second;
 }
 
 QString repeatText(const Json& repeat) {

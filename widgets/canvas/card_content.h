@@ -9,12 +9,16 @@
 
 #include "engine/network/analysis.h"
 #include "engine/network/project.h"
+#include "engine/planner/node_costs.h"
 
 namespace loom {
 
-enum class CostKind { multiplyAdds, parameters, outputValues };
+// The first three follow from the analysis, of one sample; the others are of a step in training (engine/planner).
+enum class CostKind { multiplyAdds, parameters, outputValues, activations, memory, time, measuredTime };
+inline constexpr CostKind kCostKinds[] = {CostKind::multiplyAdds, CostKind::parameters, CostKind::outputValues, CostKind::activations,
+                                          CostKind::memory,       CostKind::time,       CostKind::measuredTime};
 QString costName(CostKind kind);  // "multiply-adds"
-double costOf(const NodeFacts& facts, CostKind kind);
+double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind);
 
 struct CardContent {
   QString title;       // the id
@@ -39,11 +43,12 @@ struct CardFigures {
   struct Faults {
     QStringList errors, warnings;
   };
-  CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, CostKind kind);
-  double share(const NodeFacts& facts) const { return total > 0 ? costOf(facts, kind) / total : 0; }
-  double bar(const NodeFacts& facts) const { return largest > 0 ? costOf(facts, kind) / largest : 0; }
+  CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs, CostKind kind);
+  double share(const std::string& node) const { return total > 0 ? costOf(node) / total : 0; }
+  double bar(const std::string& node) const { return largest > 0 ? costOf(node) / largest : 0; }
+  double costOf(const std::string& node) const;
 
-  CostKind kind;
+  std::map<std::string, double> cost;  // by node
   double total = 0, largest = 0;
   std::map<std::string, Faults> faults;  // by node
 };

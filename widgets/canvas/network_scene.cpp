@@ -74,6 +74,14 @@ void NetworkScene::setCostKind(CostKind kind) {
   else m_stale = true;
 }
 
+void NetworkScene::setCosts(NetworkCosts costs) {
+  m_costs = std::move(costs);
+  const bool shown = m_costKind >= CostKind::activations;  // the others are the analysis's
+  if (shown && m_seen) refreshFigures();
+  if (shown && !m_seen) m_stale = true;
+  Q_EMIT costsChanged();
+}
+
 void NetworkScene::setSeen(bool seen) {
   m_seen = seen;
   if (!seen) return;

@@ -50,6 +50,9 @@ class NetworkScene : public QGraphicsScene {
   const Node* node(std::string_view id) const { return m_document.node(m_name, id); }
   Drawing drawing() const;
   void setCostKind(CostKind kind);
+  // What this drawing costs in training: found by whoever plans it, shown by the kinds that are not of one sample.
+  void setCosts(NetworkCosts costs);
+  const NetworkCosts& costs() const { return m_costs; }
   void setGround(Colour ground) { m_wires->setGround(ground); }  // what the drawing lies on
   CostKind costKind() const { return m_costKind; }
   // False: nothing is followed until it is seen again.
@@ -105,6 +108,7 @@ class NetworkScene : public QGraphicsScene {
   void refreshed();       // words, shapes, faults or places
   void networkSwitched();
   void dimmingChanged();  // by a key on the canvas
+  void costsChanged();
 
  private:
   // What the scene keeps of a wire: `from` and `to` are cards, the pins theirs.
@@ -128,7 +132,7 @@ class NetworkScene : public QGraphicsScene {
   Drawing seen() const { return m_shown ? m_shown->drawing() : drawing(); }
   Edge meantBy(std::size_t wire) const { return m_shown ? network().edges[m_shown->edges[wire]] : network().edges[wire]; }
   std::vector<CardPin> foldedPins(const Node& group, bool output) const;
-  void refreshGroups(const Analysis& analysis, const CardFigures& figures);
+  void refreshGroups(const CardFigures& figures);
   void dim();
   void rebuild();                                     // everything, from nothing
   void followChange(const ProjectChange& change);
@@ -156,6 +160,7 @@ class NetworkScene : public QGraphicsScene {
   ProjectDocument& m_document;
   std::string m_name = "main";
   CostKind m_costKind = CostKind::multiplyAdds;
+  NetworkCosts m_costs;
   WiresItem* m_wires;
   CardsItem* m_cards;
   std::unique_ptr<SceneGroups> m_groups;

@@ -100,6 +100,8 @@ class NetworkView : public QGraphicsView {
   void openSampleRequested();
   void tabRequested(const QString& unit);  // Enter on a unit
   void inHandChanged();                    // another canvas has the selection now
+  // The pointer is on a wire of this canvas, or no longer on any.
+  void wireHovered(loom::NetworkView* canvas, const std::optional<loom::Edge>& wire, QPoint global);
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;

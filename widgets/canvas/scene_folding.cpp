@@ -29,16 +29,16 @@ std::vector<CardPin> NetworkScene::foldedPins(const Node& group, bool output) co
 }
 
 // Frames, comments, and what a folded group's card adds up.
-void NetworkScene::refreshGroups(const Analysis& analysis, const CardFigures& figures) {
+void NetworkScene::refreshGroups(const CardFigures& figures) {
   const Network& drawn = network();
-  m_groups->refresh(drawn, analysis, figures);
+  m_groups->refresh(drawn, figures);
   m_groups->place(drawn, m_preview);
   m_groups->setPicked(m_picked.groups, m_picked.comments);
   if (m_shown)
     for (const Group& group : drawn.groups) {
       CardItem* item = card(group.id);
       if (item == nullptr) continue;
-      const GroupFigures sum = figuresOf(drawn, group, analysis, figures);
+      const GroupFigures sum = figuresOf(drawn, group, figures);
       item->setCost(sum.share, sum.bar);
       item->setFaults(sum.errors, sum.warnings);
     }

@@ -399,9 +399,9 @@ void NetworkScene::refreshFigures() {
   if (const Node* use = m_use.node.empty() ? nullptr : m_document.node(m_use.drawing, m_use.node); use != nullptr && use->unit == m_name)
     m_useAnalysis = analysisOfUse(m_document.project(), m_use);
   const Analysis& analysis = this->analysis();
-  const CardFigures figures(m_document.project(), network(), analysis, m_costKind);
+  const CardFigures figures(m_document.project(), network(), analysis, m_costs, m_costKind);
   for (const auto& [id, facts] : analysis.nodes)
-    if (CardItem* item = card(id)) item->setCost(figures.share(facts), figures.bar(facts));
+    if (CardItem* item = card(id)) item->setCost(figures.share(id), figures.bar(id));
   std::set<std::string> faulty;
   for (const auto& [id, faults] : figures.faults) faulty.insert(id);
   for (const std::string& id : m_faulty)
@@ -440,7 +440,7 @@ void NetworkScene::refreshFigures() {
     source.looked = true;
   }
   m_redPins = std::move(redPins);
-  refreshGroups(analysis, figures);
+  refreshGroups(figures);
   route();
   Q_EMIT refreshed();
 }

@@ -50,14 +50,11 @@ void removeMissing(Items& items, const Contains& contains) {
 
 }  // namespace
 
-GroupFigures figuresOf(const Network& network, const Group& group, const Analysis& analysis,
-                       const CardFigures& figures) {
+GroupFigures figuresOf(const Network& network, const Group& group, const CardFigures& figures) {
   GroupFigures sum;
   for (const std::string& node : membersOf(network, group.id)) {
-    if (const auto facts = analysis.nodes.find(node); facts != analysis.nodes.end()) {
-      sum.share += figures.share(facts->second);
-      sum.bar += figures.bar(facts->second);
-    }
+    sum.share += figures.share(node);
+    sum.bar += figures.bar(node);
     if (const auto faults = figures.faults.find(node); faults != figures.faults.end()) {
       sum.errors += faults->second.errors;
       sum.warnings += faults->second.warnings;
@@ -67,7 +64,7 @@ GroupFigures figuresOf(const Network& network, const Group& group, const Analysi
   return sum;
 }
 
-void SceneGroups::refresh(const Network& network, const Analysis& analysis, const CardFigures& figures) {
+void SceneGroups::refresh(const Network& network, const CardFigures& figures) {
   removeMissing(m_groups, [&](const std::string& id) {
     const Group* group = network.group(id);
     return group != nullptr && !hiddenGroup(network, *group);
@@ -77,7 +74,7 @@ void SceneGroups::refresh(const Network& network, const Analysis& analysis, cons
     if (hiddenGroup(network, group)) continue;
     GroupItem*& item = m_groups[group.id];
     if (item == nullptr) m_scene.addItem(item = new GroupItem(group.id));
-    m_contents[group.id] = contentOf(network, group, figuresOf(network, group, analysis, figures));
+    m_contents[group.id] = contentOf(network, group, figuresOf(network, group, figures));
     m_depths[group.id] = depthOf(network, group);
   }
   followComments(network);

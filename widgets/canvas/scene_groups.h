@@ -19,14 +19,13 @@ struct GroupFigures {
   double share = 0, bar = 0;
   QStringList errors, warnings;
 };
-GroupFigures figuresOf(const Network& network, const Group& group, const Analysis& analysis,
-                       const CardFigures& figures);
+GroupFigures figuresOf(const Network& network, const Group& group, const CardFigures& figures);
 
 class SceneGroups {
  public:
   explicit SceneGroups(QGraphicsScene& scene) : m_scene(scene) {}
 
-  void refresh(const Network& network, const Analysis& analysis, const CardFigures& figures);
+  void refresh(const Network& network, const CardFigures& figures);
   void followComments(const Network& network);  // which there are
   // Places alone; `moved` overrides those of nodes and comments.
   void place(const Network& network, const std::map<std::string, QPointF>& moved);

@@ -17,6 +17,7 @@
 #include "widgets/document/group_edits.h"
 #include "widgets/document/unit_entry.h"
 #include "widgets/form/property_form.h"
+#include "widgets/preview/tensor_face.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -97,6 +98,24 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_shape->setWordWrap(true);
   m_shape->setTextFormat(Qt::PlainText);
   makeSection(m_shapeSection, &m_shapeTitle, tr("Shape"), m_shape);
+  auto* flow = new QWidget(body);
+  auto* flowColumn = new QVBoxLayout(flow);
+  flowColumn->setContentsMargins(0, 0, 0, 0);
+  flowColumn->setSpacing(8);
+  auto* weights = new QHBoxLayout;
+  m_weights = makeLabel("hint", {}, flow);
+  m_weights->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_otherWeights = new Button({}, ButtonKind::link, flow);
+  m_otherWeights->setObjectName(QStringLiteral("inspectorWeights"));
+  m_otherWeights->setFixedHeight(20);
+  weights->addWidget(m_weights, 1);
+  weights->addWidget(m_otherWeights);
+  m_tensor = new TensorFace(flow);
+  flowColumn->addLayout(weights);
+  flowColumn->addWidget(m_tensor);
+  QLabel* flowTitle = nullptr;
+  makeSection(m_tensorSection, &flowTitle, tr("First sample here"), flow);
+  connect(m_otherWeights, &QAbstractButton::clicked, this, &Inspector::otherWeightsWanted);
   m_costs = new CostTable(body);
   makeSection(m_costSection, &m_costTitle, tr("Cost of one sample"), m_costs);
   m_links = new LinkRows(body);
@@ -156,6 +175,7 @@ Inspector::~Inspector() = default;
 void Inspector::follow() {
   connect(m_scene, &NetworkScene::picksChanged, this, &Inspector::turn);
   connect(m_scene, &NetworkScene::networkSwitched, this, &Inspector::turn);
+  connect(m_scene, &NetworkScene::costsChanged, this, &Inspector::refresh);
 }
 
 void Inspector::setScene(NetworkScene& scene) {
@@ -230,6 +250,19 @@ void Inspector::turn() {
   if (m_subject != before) m_scroll->ensureVisible(0, 0);
   m_entry = nullptr;
   refresh();
+  Q_EMIT turned();
+}
+
+std::optional<std::pair<NetworkScene*, Edge>> Inspector::wire() const {
+  if (!isVisible() || m_subject != Subject::wire || m_scene->picked().wires.size() != 1) return {};
+  return std::pair(m_scene, *m_scene->picked().wires.begin());
+}
+
+void Inspector::setWeights(const QString& words, const QString& others) {
+  m_weights->setText(words);
+  m_weights->setToolTip(words);
+  m_otherWeights->setText(others);
+  m_otherWeights->setVisible(!others.isEmpty());
 }
 
 void Inspector::refresh() {
@@ -238,6 +271,7 @@ void Inspector::refresh() {
   std::erase_if(m_nodes, [&](const std::string& id) { return m_scene->node(id) == nullptr; });
   m_notes->hide();
   m_makeSection->hide();
+  m_tensorSection->hide();
   m_openUnit->hide();
   m_makeUnit->show();
   m_makeGroup->show();

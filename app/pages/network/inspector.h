@@ -3,6 +3,7 @@
 // nothing (the network's totals). Every keystroke is an edit of the document; the document's answer comes back as shapes, costs
 // and problems.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class LayerTile;
 class LinkRows;
 class ProblemLines;
 class PropertyForm;
+class TensorFace;
 
 class Inspector : public QWidget {
   Q_OBJECT
@@ -40,6 +42,10 @@ class Inspector : public QWidget {
   bool focusField(const std::string& key);
   bool toggleHelp();  // what the layer computes; false where nothing with help is selected
   PropertyForm& form() const { return *m_form; }
+  // Of the wire that is shown: what flows there. Filled by whoever knows.
+  std::optional<std::pair<NetworkScene*, Edge>> wire() const;
+  TensorFace& tensor() const { return *m_tensor; }
+  void setWeights(const QString& words, const QString& others);  // which computed it, and what else a click offers
   QLineEdit& name() const { return *m_name; }
 
  Q_SIGNALS:
@@ -48,6 +54,8 @@ class Inspector : public QWidget {
   void groupWanted();
   void inPlaceWanted();                // the selected unit, as Space
   void leaving();                      // Esc: the keyboard goes back to the canvas
+  void turned();                       // it shows another thing
+  void otherWeightsWanted();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -99,6 +107,10 @@ class Inspector : public QWidget {
   QStringList m_shareWords;  // as they stand in it
   CostTable* m_costs;
   LinkRows* m_links;
+  QWidget* m_tensorSection;
+  TensorFace* m_tensor;
+  QLabel* m_weights;
+  Button* m_otherWeights;
   QWidget* m_makeSection;
   Button *m_makeUnit, *m_makeGroup, *m_openUnit;
 };

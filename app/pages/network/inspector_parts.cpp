@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "widgets/canvas/card_content.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/flow_layout.h"
 #include "widgets/controls/focus_keeper.h"
@@ -60,6 +61,17 @@ bool costsKnown(const Network& network, const Analysis& analysis) {
     const auto facts = analysis.nodes.find(node.id);
     return facts != analysis.nodes.end() && facts->second.known;
   });
+}
+
+std::vector<CostRow> stepCostRows(const NetworkCosts& costs, const NodeCost& cost, bool shares) {
+  if (costs.batch == 0) return {};
+  const auto share = [&](double part, double whole) { return !shares ? -1 : whole > 0 ? part / whole : 0; };
+  const auto at = [&](const QString& what) { return QObject::tr("%1 at %L2").arg(what).arg(costs.batch); };
+  std::vector<CostRow> rows{{at(QObject::tr("Activations")), formatBytes(cost.activations), share(cost.activations, costs.total.activations)},
+                            {at(QObject::tr("Memory")), formatBytes(cost.memory), share(cost.memory, costs.total.memory)},
+                            {QObject::tr("Time, predicted"), formatDuration(cost.seconds), share(cost.seconds, costs.total.seconds)}};
+  if (costs.total.measured > 0) rows.push_back({QObject::tr("Time, measured"), formatDuration(cost.measured), share(cost.measured, costs.total.measured)});
+  return rows;
 }
 
 CostTable::CostTable(QWidget* parent) : QWidget(parent) { setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/network/analysis.h"
+#include "engine/planner/node_costs.h"
 
 class QVBoxLayout;
 
@@ -30,6 +31,9 @@ struct CostRow {
   QString value;
   double share = -1;  // of the whole network; below 0: none shown
 };
+
+// Of a step in training, at the batch that is set: activations, memory, time predicted and measured. Empty where nobody planned it.
+std::vector<CostRow> stepCostRows(const NetworkCosts& costs, const NodeCost& cost, bool shares);
 
 // Whether the shapes and costs of all nodes are known; else the network's totals leave some out and stand as "?".
 bool costsKnown(const Network& network, const Analysis& analysis);

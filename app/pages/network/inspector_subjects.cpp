@@ -95,6 +95,7 @@ void Inspector::showSum(const std::vector<std::string>& ids) {
   m_costTitle->setText(tr("Cost of one sample, together"));
   const Analysis& analysis = m_scene->analysis();
   double parameters = 0, work = 0, values = 0, all = 0;
+  NodeCost sum;
   for (const auto& [id, each] : analysis.nodes) all += static_cast<double>(each.outputValues);
   for (const std::string& id : ids) {
     const auto facts = analysis.nodes.find(id);
@@ -102,11 +103,14 @@ void Inspector::showSum(const std::vector<std::string>& ids) {
     parameters += static_cast<double>(facts->second.parameters);
     work += facts->second.multiplyAdds;
     values += static_cast<double>(facts->second.outputValues);
+    if (const auto planned = m_scene->costs().nodes.find(id); planned != m_scene->costs().nodes.end()) sum.add(planned->second);
   }
   const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
-  m_costs->setRows({{tr("Parameters"), countText(parameters), share(parameters, static_cast<double>(analysis.parameters))},
-                    {tr("Multiply-adds"), countText(work), share(work, analysis.multiplyAdds)},
-                    {tr("Output values"), countText(values), share(values, all)}});
+  std::vector<CostRow> rows{{tr("Parameters"), countText(parameters), share(parameters, static_cast<double>(analysis.parameters))},
+                            {tr("Multiply-adds"), countText(work), share(work, analysis.multiplyAdds)},
+                            {tr("Output values"), countText(values), share(values, all)}};
+  for (const CostRow& each : stepCostRows(m_scene->costs(), sum, true)) rows.push_back(each);
+  m_costs->setRows(std::move(rows));
 }
 
 void Inspector::showNode(const Node& node) {
@@ -170,9 +174,13 @@ void Inspector::showNode(const Node& node) {
   const auto row = [&](const QString& label, double value, double whole) {
     return CostRow{label, facts.known ? countText(value) : QStringLiteral("?"), facts.known ? share(value, whole) : -1};
   };
-  m_costs->setRows({row(tr("Parameters"), static_cast<double>(facts.parameters), static_cast<double>(analysis.parameters)),
-                    row(tr("Multiply-adds"), facts.multiplyAdds, analysis.multiplyAdds),
-                    row(tr("Output values"), static_cast<double>(facts.outputValues), values)});
+  std::vector<CostRow> rows{row(tr("Parameters"), static_cast<double>(facts.parameters), static_cast<double>(analysis.parameters)),
+                            row(tr("Multiply-adds"), facts.multiplyAdds, analysis.multiplyAdds),
+                            row(tr("Output values"), static_cast<double>(facts.outputValues), values)};
+  const NetworkCosts& costs = m_scene->costs();
+  const auto planned = costs.nodes.find(node.id);
+  for (const CostRow& each : stepCostRows(costs, planned == costs.nodes.end() ? NodeCost{} : planned->second, true)) rows.push_back(each);
+  m_costs->setRows(std::move(rows));
   LinkRows::Row from{tr("From"), {}}, to{tr("To"), {}};
   const Drawing drawing = m_scene->drawing();
   if (const auto at = drawing.index.node(node.id); at != NetworkIndex::kNone) {
@@ -293,6 +301,7 @@ void Inspector::showWire(const Edge& edge) {
   const Analysis& analysis = m_scene->analysis();
   const auto facts = analysis.nodes.find(edge.from.node);
   m_shape->setText(facts == analysis.nodes.end() || facts->second.outputs.empty() ? QStringLiteral("?") : shapeText(facts->second.outputs.front()));
+  m_tensorSection->show();
   m_linkSection->show();
   m_links->setRows({{tr("From"), {edge.from.node}}, {tr("To"), {edge.to.node}}});
 }
@@ -318,8 +327,13 @@ void Inspector::showNetwork() {
   m_costTitle->setText(tr("Cost of one sample"));
   const bool known = costsKnown(network, analysis);
   const auto total = [known](double value) { return known ? countText(value) : QStringLiteral("?"); };
-  m_costs->setRows({{tr("Parameters"), total(static_cast<double>(analysis.parameters)), -1},
-                    {tr("Multiply-adds"), total(analysis.multiplyAdds), -1}});
+  double values = 0;
+  for (const auto& [id, facts] : analysis.nodes) values += static_cast<double>(facts.outputValues);
+  std::vector<CostRow> rows{{tr("Parameters"), total(static_cast<double>(analysis.parameters)), -1},
+                            {tr("Multiply-adds"), total(analysis.multiplyAdds), -1},
+                            {tr("Output values"), total(values), -1}};
+  for (const CostRow& each : stepCostRows(m_scene->costs(), m_scene->costs().total, false)) rows.push_back(each);
+  m_costs->setRows(std::move(rows));
   m_notes->setText(network.nodes.empty() ? tr("Select a node to see its fields here.") : tr("Click a node or a wire to see and change it here."));
   m_notes->show();
 }

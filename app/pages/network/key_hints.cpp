@@ -24,6 +24,7 @@ QList<KeyHint> NetworkPage::keyHints() const {
           {tr("C"), tr("Comment")},
           {tr("D"), tr("Dim what the selection does not reach")},
           {tr("M"), tr("Map")},
+          {tr("T"), tr("Values on the selected wire")},
           {tr("Esc"), tr("Drop the selection")}};
 }
 

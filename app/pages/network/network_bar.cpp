@@ -54,7 +54,7 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   m_moreButton->setMenu(nullptr);
 
   auto* costs = new QMenu(this);
-  for (const CostKind kind : {CostKind::multiplyAdds, CostKind::parameters, CostKind::outputValues}) {
+  for (const CostKind kind : kCostKinds) {
     QAction* action = costs->addAction(costName(kind).left(1).toUpper() + costName(kind).mid(1));
     connect(action, &QAction::triggered, this, [this, kind] { setCost(kind); });
   }

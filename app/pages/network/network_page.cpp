@@ -10,11 +10,14 @@
 #include <QTimer>
 
 #include "app/pages/network/inspector.h"
+#include "app/pages/network/measured_layers.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_side.h"
 #include "app/pages/network/network_strip.h"
 #include "app/pages/network/start_from_data.h"
+#include "app/pages/network/wire_preview.h"
 #include "app/preferences.h"
+#include "launcher/store/run_store.h"
 #include "widgets/canvas/argument_chips.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
@@ -46,6 +49,12 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   arguments->addWidget(m_arguments);
   m_view = new NetworkView(*m_scene, this);
   m_strip = new NetworkStrip(*m_view, this);
+  m_strip->setMeasured([&context] { return measuredLayers(context); });
+  if (context.store != nullptr)
+    connect(context.store, &RunStore::runChanged, this, [this, &context](const QString& id) {
+      const RunRecord* run = context.store->find(id);
+      if (run != nullptr && !isLive(run->state) && run->project == m_document.path()) m_strip->forecastSoon();
+    });
   const auto wheel = [this, &context] { m_view->setWheelZooms(context.preferences->wheelZooms()); };
   connect(context.preferences, &Preferences::changed, this, wheel);
   wheel();
@@ -53,6 +62,7 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   setTabOrder(m_bar, m_side);
   setTabOrder(m_side, m_view);
   setTabOrder(m_view, m_inspector);
+  m_wirePreview = std::make_unique<WirePreview>(context, *m_view, *m_inspector, *this);
   makeActions();
 
   connect(m_palette, &LayerPalette::layerChosen, this, [this](const QString& layer) {
@@ -105,6 +115,7 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
 }
 
 NetworkPage::~NetworkPage() {
+  m_wirePreview.reset();
   m_inspector->setScene(*m_scene);  // not one that goes with the view
   // The view looks at the scene until it goes.
   delete m_view;
@@ -129,6 +140,7 @@ void NetworkPage::makeActions() {
   m_dim->setToolTip(tr("Dim (D)"));
   m_dim->setCheckable(true);
   connect(m_scene, &NetworkScene::dimmingChanged, this, [this] { m_dim->setChecked(m_scene->dimming()); });
+  addCommand("network.tensor", tr("Values on the wire"), {}, [this] { m_wirePreview->showSelected(); }, "eye")->setToolTip(tr("Values on the wire (T)"));
   addCommand("network.map", tr("Map"), {}, [this] { m_view->setMapShown(!m_view->mapShown()); }, "map")->setToolTip(tr("Map (M)"));
   m_bar->moreMenu().addActions(pageActions());
 }
@@ -385,7 +397,7 @@ void NetworkPage::restoreLayout(const QJsonObject& layout) {
   m_dim->setChecked(m_scene->dimming());
   const std::string network = layout.value("network").toString().toStdString();
   if (!network.empty() && m_document.network(network) != nullptr) m_scene->setNetwork(network);
-  m_scene->setCostKind(static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, 2)));
+  m_scene->setCostKind(static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, static_cast<int>(CostKind::measuredTime))));
   m_bar->setNarrow(m_narrow);
   placePanels();
   if (layout.contains("zoom")) {

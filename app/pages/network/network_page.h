@@ -14,6 +14,7 @@ class NetworkBar;
 class NetworkSide;
 class NetworkStrip;
 class NetworkView;
+class WirePreview;
 
 class NetworkPage : public Page {
   Q_OBJECT
@@ -40,6 +41,7 @@ class NetworkPage : public Page {
   NetworkBar& bar() const { return *m_bar; }
   NetworkSide& side() const { return *m_side; }
   ArgumentChips& arguments() const { return *m_arguments; }
+  WirePreview& wirePreview() const { return *m_wirePreview; }
 
  Q_SIGNALS:
   void startFromDataRequested();
@@ -71,6 +73,7 @@ class NetworkPage : public Page {
   Inspector* m_inspector;
   NetworkBar* m_bar;
   NetworkStrip* m_strip;
+  std::unique_ptr<WirePreview> m_wirePreview;
   QAction* m_dim = nullptr;
   std::vector<Entry> m_units;  // as the palette shows them
   bool m_paletteShown = true, m_inspectorShown = true;            // wide

@@ -10,6 +10,7 @@
 #include <QTextDocument>
 
 #include "app/pages/network/inspector_parts.h"
+#include "engine/planner/node_costs.h"
 #include "engine/planner/plan.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/chart/format.h"
@@ -19,6 +20,11 @@
 namespace loom {
 namespace {
 constexpr int kForecastMs = 200;  // after the last change
+
+int threadsOf(const Project& project) {
+  const Json& settings = project.training.settings;
+  return settings.is_object() && settings.contains("threads") && settings["threads"].is_number_integer() ? settings["threads"].get<int>() : 0;
+}
 }
 
 NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent), m_view(view) {
@@ -54,6 +60,10 @@ NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent)
   connect(&m_soon, &QTimer::timeout, this, &NetworkStrip::forecast);
   connect(&m_view.networkScene().document(), &ProjectDocument::changed, &m_soon, qOverload<>(&QTimer::start));
   connect(&m_view.networkScene().document(), &ProjectDocument::opened, &m_soon, qOverload<>(&QTimer::start));
+  connect(&m_view.networkScene(), &NetworkScene::networkSwitched, this, [this] {
+    m_view.networkScene().setCosts({});
+    m_soon.start();
+  });
   m_soon.start();
   refresh();
 }
@@ -77,21 +87,28 @@ void NetworkStrip::forecast() {
   if (std::any_of(problems.begin(), problems.end(), [](const Problem& each) { return each.severity == Severity::error; })) {
     m_forecast.forget();
     m_memory.clear();
+    m_time.clear();
+    if (m_view.networkScene().costs().batch != 0) m_view.networkScene().setCosts({});
     refresh();
     return;
   }
-  m_forecast.ask([this, project = document.project()](const std::atomic<bool>&) -> NewestTask::Answer {
-    QString memory, batch;
+  m_forecast.ask([this, project = document.project(), drawing = m_view.networkScene().networkName(), measured = m_measured ? m_measured() : Measured()](const std::atomic<bool>&) -> NewestTask::Answer {
+    QString memory, time, batch;
+    NetworkCosts costs;
     try {
       const ProjectPlan plan = planTraining(project);
       memory = formatBytes(static_cast<double>(plan.total.totalBytes()));
       if (!plan.updates.empty()) batch = tr("at batch %L1, predicted").arg(plan.updates.front().batch);
+      if (const Network* shown = project.drawing(drawing)) costs = planNodes(project, *shown, thisProcessor(threadsOf(project)), measured);
+      time = formatDuration(costs.total.seconds);
     } catch (const std::exception&) {
       // What is wrong stands at its node and in the list of problems; a forecast ends no window.
     }
-    return [this, memory, batch] {
+    return [this, memory, time, batch, costs, drawing] {
       m_memory = memory;
+      m_time = time;
       m_batch = batch;
+      if (m_view.networkScene().networkName() == drawing) m_view.networkScene().setCosts(costs);
       refresh();
     };
   });
@@ -118,7 +135,8 @@ void NetworkStrip::refresh() {
   };
   m_figures->setText(figure(countText(static_cast<double>(analysis.parameters)), tr("parameters"), known) + QStringLiteral("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;") +
                      figure(countText(analysis.multiplyAdds), tr("multiply-adds a sample"), known) +
-                     (m_memory.isEmpty() ? QString() : QStringLiteral("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;") + figure(m_memory, m_batch, true)));
+                     (m_memory.isEmpty() ? QString() : QStringLiteral("&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;") + figure(m_memory, m_time.isEmpty() ? m_batch : tr("and"), true)) +
+                     (m_memory.isEmpty() || m_time.isEmpty() ? QString() : QStringLiteral("&nbsp;") + figure(m_time, m_batch, true)));
 }
 
 void NetworkStrip::paintEvent(QPaintEvent*) {

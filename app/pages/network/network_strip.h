@@ -3,6 +3,9 @@
 #include <QString>
 #include <QTimer>
 #include <QWidget>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "widgets/document/newest_task.h"
 
@@ -17,6 +20,10 @@ class NetworkStrip : public QWidget {
  public:
   explicit NetworkStrip(NetworkView& view, QWidget* parent = nullptr);
   QString figures() const;  // as text
+  // Seconds of a step by layer, as the newest run measured them.
+  using Measured = std::map<std::string, double>;
+  void setMeasured(std::function<Measured()> ask) { m_measured = std::move(ask); }
+  void forecastSoon() { m_soon.start(); }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -31,8 +38,9 @@ class NetworkStrip : public QWidget {
   NetworkView& m_view;
   QLabel *m_figures, *m_zoom;
   QTimer m_soon;
-  QString m_memory, m_batch;  // "12.4 MB" and "at batch 64, predicted"; empty where the project cannot be trained
+  QString m_memory, m_time, m_batch;  // "12.4 MB", "90 ms" of a step, and "at batch 64, predicted"; empty where the project cannot be trained
   NewestTask m_forecast;
+  std::function<Measured()> m_measured;
 };
 
 }  // namespace loom

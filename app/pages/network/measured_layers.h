@@ -1,0 +1,13 @@
+#pragma once
+// How long each layer of the open project took in a step, as its newest run measured it.
+#include <map>
+#include <string>
+
+namespace loom {
+
+struct AppContext;
+
+// Seconds by node of the flat network; empty where no run of the project has measured any.
+std::map<std::string, double> measuredLayers(const AppContext& context);
+
+}  // namespace loom

@@ -1,0 +1,14 @@
+#pragma once
+// A network lowered for a look at what flows along its wires.
+#include <string>
+
+#include "engine/network/analysis.h"
+
+namespace loom {
+
+// As lower() for an evaluation, but every output of every node becomes a result, labels and indices too.
+Program lowerForTensors(const Network& network, const LowerOptions& options);
+// What an output is called among a program's results: "conv1", or "conv1.second" where it is not the first.
+std::string resultName(const Node& node, std::size_t port);
+
+}  // namespace loom

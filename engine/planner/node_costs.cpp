@@ -1,0 +1,167 @@
+#include "engine/planner/node_costs.h"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/network/flatten.h"
+#include "engine/network/pattern.h"
+#include "engine/optimizers/optimizer.h"
+#include "engine/passes/differentiate.h"
+#include "engine/passes/passes.h"
+#include "engine/program/builder.h"
+
+namespace loom {
+namespace {
+
+constexpr double kOneFloat = 4;
+
+double bytesOfTensor(const Tensor& tensor) {
+  return static_cast<double>(tensor.shape.elements()) * static_cast<double>(bytesOf(tensor.type));
+}
+
+const UpdateSpec& updateOf(const Project& project, const std::string& network) {
+  const auto& updates = project.training.updates;
+  if (updates.empty()) throwError(ErrorCode::badProject, "training has no update, so no step can be predicted");
+  const auto found =
+      std::find_if(updates.begin(), updates.end(), [&](const UpdateSpec& each) { return each.network == network; });
+  return found == updates.end() ? updates.front() : *found;
+}
+
+bool changes(const UpdateSpec& update, const Parameter& parameter) {
+  return !parameter.isState &&
+         (update.parameters.empty() ||
+          std::any_of(update.parameters.begin(), update.parameters.end(),
+                      [&](const std::string& pattern) { return matchesPattern(pattern, parameter.name); }));
+}
+
+double slotsOf(const UpdateSpec& update) {
+  const OptimizerDefinition* definition = findOptimizer(update.optimizer.value("name", std::string()));
+  return definition ? static_cast<double>(definition->make(Values(definition->entry, update.optimizer))->slots().size())
+                    : 0;
+}
+
+// Costs of one step by flat node, of a program with its backward part.
+std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec& update, std::int64_t passes,
+                                        const ProcessorModel& processor) {
+  std::map<std::string, NodeCost> costs;
+  const double operations = processor.operations * processor.threads,
+               bandwidth = processor.bandwidth * processor.threads;
+  std::vector<const std::string*> madeBy(program.tensors.size(), nullptr);  // forward
+  std::map<std::string, const std::string*> readBy;                         // a parameter: the first node that reads it
+  std::set<TensorId> kept;
+  for (const Operation& operation : program.operations) {
+    double bytes = 0;
+    for (const auto* ids : {&operation.inputs, &operation.outputs})
+      for (const TensorId id : *ids)
+        if (id != kNoTensor) bytes += bytesOfTensor(program.tensor(id));
+    const double work = operation.op->multiplyAdds
+                            ? 2 * operation.op->multiplyAdds(program.specs(operation.inputs),
+                                                             program.specs(operation.outputs), operation.attributes)
+                            : 0;
+    costs[operation.origin].seconds +=
+        static_cast<double>(passes) * (std::max(work / operations, bytes / bandwidth) + processor.stage);
+    for (const TensorId id : operation.inputs) {
+      if (id == kNoTensor) continue;
+      const Tensor& tensor = program.tensor(id);
+      if (tensor.role == TensorRole::parameter || tensor.role == TensorRole::state)
+        readBy.emplace(tensor.name, &operation.origin);
+      if (operation.backward && madeBy[static_cast<std::size_t>(id)]) kept.insert(id);
+    }
+    if (!operation.backward)
+      for (const TensorId id : operation.outputs)
+        if (id != kNoTensor && program.tensor(id).role == TensorRole::intermediate)
+          madeBy[static_cast<std::size_t>(id)] = &operation.origin;
+  }
+  for (const TensorId id : kept)
+    costs[*madeBy[static_cast<std::size_t>(id)]].activations += bytesOfTensor(program.tensor(id));
+  for (auto& [origin, cost] : costs) cost.memory = cost.activations;
+  for (const Tensor& tensor : program.tensors)
+    if (tensor.role == TensorRole::input) costs[tensor.name].memory += bytesOfTensor(tensor);
+  const double slots = slotsOf(update);
+  for (const Parameter& parameter : program.parameters) {
+    const auto reader = readBy.find(parameter.name);
+    if (reader == readBy.end()) continue;
+    NodeCost& cost = costs[*reader->second];
+    const double bytes = static_cast<double>(parameter.shape.elements()) * kOneFloat;
+    const bool changed = changes(update, parameter);
+    cost.memory += bytes * (parameter.isState ? 1 : 2 + (changed ? slots : 0));
+    // The update reads weight, gradient and slots and writes all but the gradient.
+    if (changed) cost.seconds += bytes * (3 + 2 * slots) / bandwidth / update.every;
+  }
+  return costs;
+}
+
+// The node of the drawing that a flat node is, or in whose unit it stands; empty: it stands elsewhere.
+std::string drawnAt(const FlatNetwork& flat, std::size_t node, const std::string& drawing) {
+  const DrawnNode& origin = flat.origins[node];
+  if (!origin.drawing) return {};
+  if (origin.drawing->name == drawing) return origin->id;
+  for (std::size_t use = origin.use; use != 0; use = flat.uses[use].parent) {
+    const DrawingUse& one = flat.uses[use];
+    if (one.node < 0) continue;
+    const Network& around = *flat.uses[one.parent].drawing;
+    if (around.name == drawing) return around.nodes[static_cast<std::size_t>(one.node)].id;
+  }
+  return {};
+}
+
+}  // namespace
+
+void NodeCost::add(const NodeCost& other) {
+  activations += other.activations;
+  memory += other.memory;
+  seconds += other.seconds;
+  measured += other.measured;
+}
+
+ProcessorModel thisProcessor(int threads) {
+  ProcessorModel model;
+  model.threads = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+#if defined(__x86_64__)
+  // Two units of so many numbers at 2.5 GHz, of which half is reached.
+  model.operations = __builtin_cpu_supports("avx512f") ? 80e9 : __builtin_cpu_supports("avx2") ? 40e9 : 10e9;
+#endif
+  return model;
+}
+
+NetworkCosts planNodes(const Project& project, const Network& drawing, const ProcessorModel& processor,
+                       const std::map<std::string, double>& measured) {
+  const Network* around = project.network(drawing.name);
+  for (const Network& network : project.networks) {
+    if (around) break;
+    const FlatNetwork flat = flatten(project, network);
+    const bool uses = std::any_of(flat.uses.begin(), flat.uses.end(), [&](const DrawingUse& use) {
+      return use.node >= 0 && use.drawing->name == drawing.name;
+    });
+    if (uses) around = &network;
+  }
+  if (!around) throwError(ErrorCode::badProject, "no network uses the unit '{}'", drawing.name);
+  const FlatNetwork flat = flatten(project, *around);
+  if (!flat.problems.empty()) throw Error(ErrorCode::badProject, flat.problems.front().message);
+  const UpdateSpec& update = updateOf(project, around->name);
+  const Values settings(settingsEntry(), project.training.settings);
+  const std::int64_t batch = settings.integer("batch"),
+                     passes =
+                         std::clamp<std::int64_t>(settings.integer("accumulate"), 1, std::max<std::int64_t>(1, batch));
+  ProgramBuilder builder(
+      lower(flat.network, {.batch = std::max<std::int64_t>(1, (batch + passes - 1) / passes), .training = true}));
+  differentiate(builder, [&](const Parameter& parameter) { return changes(update, parameter); });
+  Program program = builder.take();
+  simplify(program);
+
+  NetworkCosts result{.nodes = {}, .total = {}, .network = around->name, .batch = batch};
+  std::map<std::string, NodeCost> costs = costsOf(program, update, passes, processor);
+  for (const Node& node : flat.network.nodes)
+    if (const auto found = measured.find(node.id); found != measured.end()) costs[node.id].measured = found->second;
+  for (const auto& [origin, cost] : costs) result.total.add(cost);
+  for (std::size_t i = 0; i < flat.network.nodes.size(); ++i) {
+    const auto cost = costs.find(flat.network.nodes[i].id);
+    const std::string node = cost == costs.end() ? std::string() : drawnAt(flat, i, drawing.name);
+    if (!node.empty()) result.nodes[node].add(cost->second);
+  }
+  return result;
+}
+
+}  // namespace loom

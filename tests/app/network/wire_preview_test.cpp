@@ -1,0 +1,252 @@
+// What flows where, as a person sees it: the mouse rests on a wire and the tensor of the first sample stands beside it,
+// computed by the real program. Pictures are written where GRADLOOM_PICTURES names a folder.
+#include "app/pages/network/wire_preview.h"
+
+#include <QDir>
+#include <QLabel>
+#include <QPointer>
+#include <cmath>
+
+#include "app/pages/network/inspector.h"
+#include "app/pages/network/inspector_parts.h"
+#include "app/pages/network/network_page.h"
+#include "app/pages/network/network_strip.h"
+#include "tests/app/opened_window.h"
+#include "widgets/canvas/network_view.h"
+#include "widgets/controls/button.h"
+#include "widgets/preview/tensor_card.h"
+
+namespace loom {
+namespace {
+
+constexpr int kSide = 12;
+
+// A ring in every picture, larger from row to row; labels 0, 1, 2.
+QByteArray ringTable(int rows) {
+  QByteArray text;
+  for (int i = 0; i < kSide * kSide; ++i) text += "x__" + QByteArray::number(i) + ",";
+  text += "y:label\n";
+  for (int row = 0; row < rows; ++row) {
+    const double radius = 2 + row % 3;
+    for (int i = 0; i < kSide * kSide; ++i) {
+      const double distance = std::hypot(i / kSide - 5.5, i % kSide - 5.5);
+      text += QByteArray::number(std::max(0.0, 1 - std::abs(distance - radius)), 'f', 3) + ",";
+    }
+    text += QByteArray::number(row % 3) + "\n";
+  }
+  return text;
+}
+
+constexpr const char* kProject = R"({"loom": 1, "networks": {"main": {"nodes": [
+    {"id": "x", "layer": "Input", "shape": [1, 12, 12], "at": [0, 0]}, {"id": "conv1", "layer": "Convolution", "channels": 16, "kernel": [3, 3], "at": [0, 84]},
+    {"id": "relu1", "layer": "ReLU", "at": [0, 168]}, {"id": "fc", "layer": "Linear", "outputs": 3, "at": [0, 252]},
+    {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 336]}, {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [264, 252]}],
+    "edges": [["x", "conv1"], ["conv1", "relu1"], ["relu1", "fc"], ["fc", "loss"], ["y", "loss.target"]]}},
+    "datasets": {"training": {"csv": "table.csv"}}, "training": {"epochs": 2, "batch": 8}})";
+
+}  // namespace
+
+class WirePreviewTest : public QObject {
+  Q_OBJECT
+
+  struct Opened : OpenedWindow {
+    explicit Opened(const QByteArray& project = kProject, int rows = 48) {
+      write("table.csv", ringTable(rows));
+      const QString file = write("rings.loom", project);
+      [&] { QVERIFY(workspace().openProject(file)); }();
+      window().showPage("network");
+      page = qobject_cast<NetworkPage*>(window().page("network"));
+      [&] {
+        QVERIFY(page);
+        QTRY_VERIFY(page->isVisible());
+      }();
+      page->view().fit();
+      QCoreApplication::processEvents();
+    }
+    QPoint on(const Edge& edge) {
+      const auto& way = page->scene().wayOf(edge);
+      return page->view().mapFromScene((way[(way.size() - 1) / 2] + way[way.size() / 2]) / 2);
+    }
+    void rest(const Edge& edge) {
+      const QPoint at = on(edge);
+      QTest::mouseMove(page->view().viewport(), at + QPoint(1, 0));
+      QTest::mouseMove(page->view().viewport(), at);
+    }
+    void away() { QTest::mouseMove(page->view().viewport(), QPoint(6, 6)); }
+    TensorCard& card() { return page->wirePreview().card(); }
+    NetworkPage* page = nullptr;
+  };
+  static Edge edge(const char* from, const char* to, const char* port = "input") {
+    return {{from, "output"}, {to, port}};
+  }
+
+ private Q_SLOTS:
+  void initTestCase() { qputenv("LOOM_PROGRAM", LOOM_PROGRAM); }
+  void theMouseRestingOnAWireShowsWhatFlowsThere() {
+    Opened opened;
+    QVERIFY(!opened.page->wirePreview().line().runs());
+    opened.rest(edge("x", "conv1"));
+    QTest::qWait(120);
+    QVERIFY2(!opened.card().isVisible(), "it opens after 300 ms");
+    QTRY_VERIFY(opened.card().isVisible());
+    QCOMPARE(opened.card().title(), QString("x to conv1"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    const TensorSummary x = *opened.card().face().tensor();
+    QCOMPARE(x.shape, (Shape{1, 12, 12}));
+    QCOMPARE(x.tiles, 1);
+    const QList<QByteArray> row = ringTable(1).split('\n')[1].split(',');
+    for (std::size_t i = 0; i < x.first.size(); ++i) QCOMPARE(x.first[i], row[static_cast<qsizetype>(i)].toFloat());
+    QCOMPARE(opened.card().subtitle(), QString("first sample of training"));
+    QCOMPARE(opened.card().weights(), QString("initial weights"));
+    // Another wire, another tensor, by the program that runs already.
+    opened.rest(edge("relu1", "fc"));
+    QTRY_COMPARE(opened.card().title(), QString("relu1 to fc"));
+    QTRY_VERIFY(opened.card().face().tensor() && !opened.card().face().isLoading());
+    QCOMPARE(opened.card().face().tensor()->channels, 16);
+    QCOMPARE(opened.card().face().tensor()->least, 0.0);
+    auto* next = opened.card().findChild<Button*>("tensorNext");
+    QVERIFY(next->isVisible());
+    QTest::mouseClick(next, Qt::LeftButton);
+    QCOMPARE(opened.card().face().firstTile(), 8);
+    QTest::mouseClick(next, Qt::LeftButton);
+    QCOMPARE(opened.card().face().firstTile(), 0);
+    opened.away();
+    QTRY_VERIFY(!opened.card().isVisible());
+  }
+
+  void aClickPinsItAndEscLetsItGo() {
+    Opened opened;
+    opened.rest(edge("conv1", "relu1"));
+    QTRY_VERIFY(opened.card().isVisible());
+    const QPoint middle = opened.card().rect().center();
+    QTest::mouseMove(&opened.card(), middle);
+    QTest::mouseClick(&opened.card(), Qt::LeftButton, {}, QPoint(middle.x(), opened.card().height() - 26));
+    QVERIFY(opened.card().isPinned());
+    opened.away();
+    QTest::qWait(600);
+    QVERIFY(opened.card().isVisible());
+    opened.page->view().setFocus();
+    QTest::keyClick(&opened.page->view(), Qt::Key_Escape);
+    QVERIFY(!opened.card().isVisible());
+  }
+
+  void byKeysAndInTheInspector() {
+    Opened opened;
+    QTest::mouseClick(opened.page->view().viewport(), Qt::LeftButton, {}, opened.on(edge("relu1", "fc")));
+    QCOMPARE(opened.page->scene().picked().wires.size(), std::size_t{1});
+    TensorFace& shown = opened.page->inspector().tensor();
+    QTRY_VERIFY_WITH_TIMEOUT(shown.isVisible() && shown.tensor() && !shown.isLoading(), 20000);
+    QCOMPARE(shown.tensor()->channels, 16);
+    QTest::keyClick(&opened.page->view(), Qt::Key_T);
+    QVERIFY(opened.card().isVisible() && opened.card().isPinned());
+    QTRY_VERIFY(opened.card().face().tensor() && !opened.card().face().isLoading());
+    QCOMPARE(opened.card().face().tensor()->pixels, shown.tensor()->pixels);
+    QTest::keyClick(&opened.page->view(), Qt::Key_T);
+    QVERIFY(!opened.card().isVisible());
+  }
+
+  void aDrawingThatChangesIsComputedAnew() {
+    Opened opened;
+    opened.rest(edge("conv1", "relu1"));
+    QTRY_VERIFY(opened.card().isVisible());
+    // At once, while the first answer is on its way.
+    QVERIFY(opened.document().setField("main", "conv1", "channels", 5));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    QCOMPARE(opened.card().face().tensor()->channels, 5);
+    // A wire that is gone takes its card along.
+    opened.document().removeNodes("main", {"relu1"}, false);
+    QTRY_VERIFY(!opened.card().isVisible());
+  }
+
+  void withoutDataItSaysSo() {
+    Json project = parseJson(kProject, "project");
+    project.erase("datasets");
+    Opened opened(QByteArray::fromStdString(project.dump()));
+    opened.rest(edge("conv1", "relu1"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().isVisible() && !opened.card().face().sentence().isEmpty(), 20000);
+    QVERIFY2(opened.card().face().sentence().contains("no dataset"), qPrintable(opened.card().face().sentence()));
+    QVERIFY2(opened.card().face().sentence().contains("Data"), qPrintable(opened.card().face().sentence()));
+  }
+
+  void theWeightsOfARunAreNamedAndCanBeLeft() {
+    Opened opened;
+    QVERIFY(opened.workspace().train());
+    QTRY_VERIFY_WITH_TIMEOUT(
+        !opened.workspace().runs().isEmpty() && opened.workspace().runs().back().state == RunState::finished, 60000);
+    opened.rest(edge("fc", "loss"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    const std::vector<float> trained = opened.card().face().tensor()->first;
+    QCOMPARE(trained.size(), std::size_t{3});
+    const QString name = opened.workspace().runs().back().name;
+    QVERIFY2(opened.card().weights().startsWith("weights of " + name + ", step "), qPrintable(opened.card().weights()));
+    auto* other = opened.card().findChild<Button*>("tensorWeights");
+    QVERIFY(other->isVisible());
+    QTest::mouseMove(other, other->rect().center());
+    QTest::mouseClick(other, Qt::LeftButton);
+    QTRY_VERIFY(opened.card().face().tensor() && !opened.card().face().isLoading());
+    QCOMPARE(opened.card().weights(), QString("initial weights"));
+    QVERIFY(opened.card().face().tensor()->first != trained);
+  }
+
+  // All kinds of cost as bars on the cards, totals in the strip, and after a run what was measured beside what was predicted.
+  void everyKindOfCostAndWhatWasMeasured() {
+    Opened opened;
+    NetworkScene& scene = opened.page->scene();
+    QTRY_COMPARE_WITH_TIMEOUT(scene.costs().batch, 8, 20000);
+    const auto bars = [&](CostKind kind) {
+      scene.setCostKind(kind);
+      double longest = 0, share = 0;
+      for (const char* id : {"x", "conv1", "relu1", "fc", "loss", "y"}) {
+        longest = std::max(longest, scene.card(id)->content().bar);
+        share += scene.card(id)->content().share;
+      }
+      return std::pair(longest, std::round(share * 1e6) / 1e6);
+    };
+    for (const CostKind kind : kCostKinds)
+      if (kind != CostKind::measuredTime) QCOMPARE(bars(kind), std::pair(1.0, 1.0));
+    QCOMPARE(bars(CostKind::measuredTime), std::pair(0.0, 0.0));  // nothing was trained yet
+    // 16 channels of 10 x 10 for 8 samples are read again behind the convolution or the ReLU.
+    QVERIFY(scene.costs().total.activations >= 8 * 16 * 100 * 4);
+    const QString strip = opened.page->findChild<NetworkStrip*>()->figures();
+    QVERIFY2(strip.contains("at batch 8, predicted") && strip.contains(" and "), qPrintable(strip));
+    scene.pickNode("conv1");
+    const auto spoken = [&] { return opened.page->inspector().findChild<CostTable*>()->accessibleName(); };
+    for (const char* words : {"Parameters", "Multiply-adds", "Output values", "Activations at 8", "Memory at 8", "Time, predicted"})
+      QVERIFY2(spoken().contains(words), words);
+    QVERIFY(!spoken().contains("Time, measured"));
+    QVERIFY(opened.workspace().train());
+    QTRY_VERIFY_WITH_TIMEOUT(scene.costs().total.measured > 0, 60000);
+    QCOMPARE(bars(CostKind::measuredTime), std::pair(1.0, 1.0));
+    QTRY_VERIFY2(spoken().contains("Time, measured"), qPrintable(spoken()));
+  }
+
+  void pictures() {
+    const QString folder = qEnvironmentVariable("GRADLOOM_PICTURES");
+    if (folder.isEmpty()) QSKIP("GRADLOOM_PICTURES names no folder");
+    QDir().mkpath(folder);
+    Opened opened;
+    for (const ThemeMode mode : {ThemeMode::light, ThemeMode::dark}) {
+      Theme::of(this).setMode(mode);
+      QTest::mouseClick(opened.page->view().viewport(), Qt::LeftButton, {}, opened.on(edge("conv1", "relu1")));
+      opened.rest(edge("relu1", "fc"));
+      QTRY_VERIFY_WITH_TIMEOUT(
+          opened.card().isVisible() && opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+      TensorFace& shown = opened.page->inspector().tensor();
+      QTRY_VERIFY_WITH_TIMEOUT(shown.tensor() && !shown.isLoading(), 20000);
+      QTest::qWait(100);
+      const QString word = mode == ThemeMode::light ? "light" : "dark";
+      QVERIFY(opened.window().grab().save(folder + "/wire-" + word + ".png"));
+      opened.rest(edge("fc", "loss"));
+      QTRY_COMPARE(opened.card().title(), QString("fc to loss"));
+      QTRY_VERIFY(opened.card().face().tensor() && !opened.card().face().isLoading());
+      QVERIFY(opened.window().grab().save(folder + "/wire-vector-" + word + ".png"));
+      opened.away();
+      QTRY_VERIFY(!opened.card().isVisible());
+    }
+  }
+};
+
+}  // namespace loom
+
+QTEST_MAIN(loom::WirePreviewTest)
+#include "wire_preview_test.moc"

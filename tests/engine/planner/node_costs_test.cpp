@@ -1,0 +1,86 @@
+// What each node costs in training: sums that can be told by hand, and what units add up to.
+#include "engine/planner/node_costs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/json.h"
+#include "engine/planner/plan.h"
+
+namespace loom {
+namespace {
+
+Project projectOf(const char* nodes, const char* edges, const char* units = "{}", int batch = 16) {
+  const std::string text = std::string(R"({"loom": 1, "networks": {"main": {"nodes": )") + nodes + R"(, "edges": )" +
+                           edges + R"(}}, "units": )" + units + R"(, "datasets": {"training": {"csv": "t.csv"}},
+                           "training": {"batch": )" +
+                           std::to_string(batch) + R"(, "optimizer": {"name": "Momentum", "learning_rate": 0.1}}})";
+  ReadProject read = readProject(text, "test");
+  for (const Problem& problem : read.problems) ADD_FAILURE() << problem.message;
+  return std::move(read.project);
+}
+
+Project chain(int batch = 16, int width = 8) {
+  return projectOf(
+      (R"([{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc1", "layer": "Linear", "outputs": )" +
+       std::to_string(width) +
+       R"(}, {"id": "relu", "layer": "ReLU"}, {"id": "fc2", "layer": "Linear", "outputs": 2}, {"id": "y", "layer": "Input", "shape": [2]},
+                    {"id": "loss", "layer": "MeanSquaredError"}])")
+          .c_str(),
+      R"([["x", "fc1"], ["fc1", "relu"], ["relu", "fc2"], ["fc2", "loss"], ["y", "loss.target"]])", "{}", batch);
+}
+
+const ProcessorModel kProcessor{.threads = 2, .operations = 1e9, .bandwidth = 1e9, .stage = 1e-6};
+
+TEST(NodeCosts, AddUpToTheNetwork) {
+  const Project project = chain();
+  const NetworkCosts costs = planNodes(project, project.networks[0], kProcessor);
+  EXPECT_EQ(costs.network, "main");
+  EXPECT_EQ(costs.batch, 16);
+  // Weight and bias, their gradients, one slot each of Momentum.
+  const auto weights = [](double in, double out) { return (in * out + out) * 4 * 3; };
+  EXPECT_EQ(costs.nodes.at("fc1").memory - costs.nodes.at("fc1").activations, weights(3, 8));
+  EXPECT_EQ(costs.nodes.at("fc2").memory - costs.nodes.at("fc2").activations, weights(8, 2));
+  EXPECT_EQ(costs.nodes.at("x").memory, 16 * 3 * 4);
+  // What the second product's backward part reads of the ReLU.
+  EXPECT_EQ(costs.nodes.at("relu").activations, 16 * 8 * 4);
+  NodeCost sum;
+  for (const auto& [id, cost] : costs.nodes) {
+    EXPECT_GE(cost.seconds, 0) << id;
+    sum.add(cost);
+  }
+  EXPECT_NEAR(sum.memory, costs.total.memory, 1e-9);
+  EXPECT_NEAR(sum.seconds, costs.total.seconds, 1e-12);
+  EXPECT_EQ(sum.activations, costs.total.activations);
+  // No more than the plan of the whole has: what comes and goes in a step is in nobody's share.
+  EXPECT_LE(costs.total.memory, static_cast<double>(planTraining(project).total.totalBytes()) * 1.5);
+}
+
+TEST(NodeCosts, GrowWithBatchAndWidth) {
+  const Project small = chain(), batch = chain(64), wide = chain(16, 4096);
+  const auto of = [&](const Project& project) { return planNodes(project, project.networks[0], kProcessor); };
+  EXPECT_EQ(of(batch).nodes.at("relu").activations, 4 * of(small).nodes.at("relu").activations);
+  EXPECT_GT(of(wide).nodes.at("fc1").seconds, 10 * of(small).nodes.at("fc1").seconds);
+  EXPECT_GT(of(wide).nodes.at("fc1").seconds, of(wide).nodes.at("relu").seconds);
+}
+
+TEST(NodeCosts, OfAUnitAreThoseOfWhatStandsInside) {
+  const Project project = projectOf(
+      R"([{"id": "x", "layer": "Input", "shape": [8]}, {"id": "deep", "unit": "Dense", "repeat": 3}, {"id": "fc", "layer": "Linear", "outputs": 2},
+         {"id": "y", "layer": "Input", "shape": [2]}, {"id": "loss", "layer": "MeanSquaredError"}])",
+      R"([["x", "deep"], ["deep", "fc"], ["fc", "loss"], ["y", "loss.target"]])",
+      R"({"Dense": {"nodes": [{"id": "in", "layer": "Input"}, {"id": "fc", "layer": "Linear", "outputs": 8}, {"id": "relu", "layer": "ReLU"}, {"id": "out", "layer": "Output"}],
+          "edges": [["in", "fc"], ["fc", "relu"], ["relu", "out"]]}})");
+  const NetworkCosts outer = planNodes(project, project.networks[0], kProcessor,
+                                       {{"deep/0/fc", 1.0}, {"deep/2/fc", 2.0}, {"fc", 4.0}, {"gone", 8.0}});
+  const NetworkCosts inner = planNodes(project, project.units[0], kProcessor);
+  EXPECT_EQ(outer.nodes.at("deep").memory - outer.nodes.at("deep").activations, 3 * (8 * 8 + 8) * 4 * 3);
+  EXPECT_NEAR(outer.nodes.at("deep").memory, inner.nodes.at("fc").memory + inner.nodes.at("relu").memory, 1e-9);
+  EXPECT_EQ(inner.network, "main");
+  EXPECT_EQ(outer.nodes.at("deep").measured, 3);
+  EXPECT_EQ(outer.nodes.at("fc").measured, 4);
+  EXPECT_EQ(outer.total.measured, 7);
+}
+
+}  // namespace
+}  // namespace loom
