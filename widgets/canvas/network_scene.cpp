@@ -68,6 +68,14 @@ void NetworkScene::setNetwork(const std::string& name) {
   Q_EMIT picksChanged();
 }
 
+void NetworkScene::setUse(const UnitUse& use) {
+  if (use == m_use) return;
+  if (!m_use.node.empty()) m_document.unwatchUse(m_use.drawing, m_use.node);
+  m_use = use;
+  m_ofUse = false;  // until it is read anew
+  if (!m_use.node.empty()) m_document.watchUse(m_use.drawing, m_use.node);
+}
+
 void NetworkScene::setCostKind(CostKind kind) {
   m_costKind = kind;
   if (m_seen) refreshFigures();

@@ -65,10 +65,10 @@ class NetworkScene : public QGraphicsScene {
   void pickNode(const std::string& id) { pick({{id}, {}}); }
 
   // Shows a unit as this use of it sees it; without one as its first use does.
-  void setUse(const UnitUse& use) { m_use = use; }
+  void setUse(const UnitUse& use);
   const UnitUse& use() const { return m_use; }
   // Of the drawing as it is shown here.
-  const Analysis& analysis() const { return m_useAnalysis ? *m_useAnalysis : m_document.analysis(m_name); }
+  const Analysis& analysis() const { return m_ofUse ? m_document.analysisOfUse(m_use.drawing, m_use.node) : m_document.analysis(m_name); }
 
   // Groups and comments.
   void pickGroup(const std::string& id);
@@ -136,7 +136,8 @@ class NetworkScene : public QGraphicsScene {
   void dim();
   void rebuild();                                     // everything, from nothing
   void followChange(const ProjectChange& change);
-  void follow(const NetworkChange& change);           // what it names
+  void follow(const NetworkChange& change);           // what it names, of the drawing as it is seen
+  NetworkChange differenceToSeen(const NetworkChange& told);
   void refreshCard(const std::string& id);            // words and pins
   void refreshFigures();                              // costs, faults, shapes, from the analysis
   void numberWires();                                 // all, by the order of the file
@@ -165,7 +166,7 @@ class NetworkScene : public QGraphicsScene {
   CardsItem* m_cards;
   std::unique_ptr<SceneGroups> m_groups;
   UnitUse m_use;
-  std::optional<Analysis> m_useAnalysis;
+  bool m_ofUse = false;  // what is shown is as that use sees it
   std::optional<ShownDrawing> m_shown;  // only where a group is folded
   WireRouter m_router;
   std::vector<Wire> m_ofNumber;

@@ -107,6 +107,7 @@ void UnitView::close() {
   if (!isVisible()) return;
   hide();
   m_scene->pick({});
+  m_scene->setUse({});
   m_use.clear();
   Q_EMIT closed();
 }

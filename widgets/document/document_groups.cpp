@@ -48,12 +48,14 @@ Outcome ProjectDocument::setGroup(const std::string& drawing, const Group& wante
                                 : tr("Set %1").arg(titleOf(*group));
   editDrawing(
       what, drawing,
-      [&](Network& changed) {
-        Group& mine = *changed.group(wanted.id);
-        mine.title = wanted.title;
-        mine.colour = wanted.colour;
-        mine.repeat = wanted.repeat == 1 ? Json() : wanted.repeat;
-        mine.counter = wanted.counter;
+      [&](DrawingEdit& edit) {
+        for (Group& mine : edit.groups()) {
+          if (mine.id != wanted.id) continue;
+          mine.title = wanted.title;
+          mine.colour = wanted.colour;
+          mine.repeat = wanted.repeat == 1 ? Json() : wanted.repeat;
+          mine.counter = wanted.counter;
+        }
       },
       title || colour ? QString() : QStringLiteral("group %1/%2").arg(q(drawing), q(wanted.id)));
   return Outcome::done();
@@ -122,17 +124,18 @@ void ProjectDocument::moveToGroup(const std::string& drawing, const std::vector<
 
 std::string ProjectDocument::addComment(const std::string& drawing, const Comment& wanted) {
   std::string id;
-  editDrawing(tr("Add a comment"), drawing, [&](Network& changed) {
+  editDrawing(tr("Add a comment"), drawing, [&](DrawingEdit& edit) {
     Comment comment = wanted;
-    comment.id = id = changed.freeId("comment");
-    changed.comments.push_back(std::move(comment));
+    comment.id = id = edit.network().freeId("comment");
+    edit.comments().push_back(std::move(comment));
   });
   return id;
 }
 
 void ProjectDocument::setComment(const std::string& drawing, const Comment& wanted) {
-  editDrawing(tr("Change a comment"), drawing, [&](Network& changed) {
-    if (Comment* comment = changed.comment(wanted.id)) *comment = wanted;
+  editDrawing(tr("Change a comment"), drawing, [&](DrawingEdit& edit) {
+    for (Comment& comment : edit.comments())
+      if (comment.id == wanted.id) comment = wanted;
   });
 }
 
@@ -142,8 +145,8 @@ void ProjectDocument::removeThings(const std::string& drawing, const std::vector
   m_stack.beginMacro(nodes.empty() ? tr("Remove a comment")
                                    : tr("Remove %1 things").arg(nodes.size() + comments.size()));
   removeNodes(drawing, nodes, heal);
-  editDrawing(tr("Remove a comment"), drawing, [&](Network& changed) {
-    std::erase_if(changed.comments, [&](const Comment& each) {
+  editDrawing(tr("Remove a comment"), drawing, [&](DrawingEdit& edit) {
+    std::erase_if(edit.comments(), [&](const Comment& each) {
       return std::find(comments.begin(), comments.end(), each.id) != comments.end();
     });
   });

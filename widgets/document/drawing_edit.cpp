@@ -7,11 +7,6 @@ namespace loom {
 
 namespace {
 
-bool sameContent(const Node& a, Node b) {
-  setPlace(b, placeOf(a));
-  return a == b;
-}
-
 std::vector<std::size_t> behind(std::size_t count, std::size_t more) {
   std::vector<std::size_t> at(more);
   std::iota(at.begin(), at.end(), count);

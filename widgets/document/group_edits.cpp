@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "widgets/document/card_geometry.h"
+#include "widgets/document/card_grid.h"
 #include "widgets/document/network_edits.h"
 
 namespace loom {
@@ -257,33 +258,36 @@ std::string whyNotRepeat(const Network& network, const std::set<std::string>& no
 
 bool shiftBelow(Network& network, double from, double way, const std::set<std::string>& staying) {
   if (way == 0) return false;
-  std::set<std::string> moving;
   const auto below = [&](const QRectF& card) { return card.top() >= from - 1; };
-  std::vector<std::pair<std::string, QRectF>>
-      cards;  // as they are seen: nodes, and folded groups with all that they hide
-  std::map<std::string, std::vector<std::string>> hidden;
-  for (const Node& node : network.nodes) {
-    if (const std::string group = hiddenIn(network, node); !group.empty())
-      hidden[group].push_back(node.id);
-    else
-      cards.emplace_back(node.id, cardRect(node));
+  // As they are seen: nodes, and folded groups with all that they hide.
+  struct Card {
+    QRectF rect;
+    std::vector<Node*> nodes;
+  };
+  std::vector<Card> moving;
+  CardGrid others;
+  std::size_t count = 0;
+  const auto take = [&](const std::string& id, Card card) {
+    if (!staying.contains(id) && below(card.rect)) moving.push_back(std::move(card));
+    else others.put(count++, card.rect);
+  };
+  std::map<std::string, std::vector<Node*>> hidden;
+  for (Node& node : network.nodes) {
+    if (const std::string group = hiddenIn(network, node); !group.empty()) hidden[group].push_back(&node);
+    else take(node.id, {cardRect(node), {&node}});
   }
-  for (const auto& [group, nodes] : hidden) cards.emplace_back(group, foldedCard(network, group));
-  for (const auto& [id, card] : cards)
-    if (!staying.contains(id) && below(card)) moving.insert(id);
-  if (way < 0)
-    for (const auto& [id, card] : cards) {
-      if (!moving.contains(id)) continue;
-      const QRectF there = card.translated(0, way).adjusted(-kGrid, -5, kGrid, 5);
-      const bool covers = std::any_of(cards.begin(), cards.end(), [&](const auto& other) {
-        return !moving.contains(other.first) && there.intersects(other.second);
-      });
-      if (covers) return false;
+  if (!hidden.empty()) {
+    const std::map<std::string, QRectF> frames = groupFrames(network);
+    for (auto& [group, nodes] : hidden) {
+      const auto frame = frames.find(group);
+      take(group, {foldedCard(frame == frames.end() ? QRectF() : frame->second), std::move(nodes)});
     }
-  for (const auto& [group, nodes] : hidden)
-    if (moving.contains(group)) moving.insert(nodes.begin(), nodes.end());
-  for (Node& node : network.nodes)
-    if (moving.contains(node.id)) node.y += way;
+  }
+  if (way < 0)
+    for (const Card& card : moving)
+      if (others.touches(card.rect.translated(0, way).adjusted(-kGrid, -5, kGrid, 5))) return false;
+  for (const Card& card : moving)
+    for (Node* node : card.nodes) node->y += way;
   for (Comment& comment : network.comments)
     if (below(commentRect(comment))) comment.y += way;
   return true;

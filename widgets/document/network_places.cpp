@@ -1,6 +1,7 @@
 // The part of network_edits.h that is about places.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "widgets/document/card_geometry.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr auto kNobody = NetworkIndex::kNone;
 constexpr std::size_t kMostGaps = 40;
+constexpr double kAside = kCardWidth + 2 * kGrid;  // from one place that a new card may take to the next
 
 // Cards nearer than this look like one: a wire with its shape must fit between them, a lane beside them.
 QRectF withAir(const QRectF& card) { return card.adjusted(-kGrid, -5, kGrid, 5); }
@@ -42,6 +44,21 @@ void shift(DrawingEdit& edit, std::vector<std::size_t>& nodes, double down) {
   std::vector<std::pair<std::size_t, QPointF>> places;
   for (const std::size_t each : nodes) places.emplace_back(each, QPointF(edit.network().nodes[each].x, edit.network().nodes[each].y + down));
   edit.moveAll(places);
+}
+
+// The first free place that stands not further off than `rings`; none where all are taken.
+std::optional<CardPlace> placeWithin(const CardGrid& grid, Node node, std::size_t own, int rings) {
+  const QPointF wanted = snapped(QPointF(node.x, node.y));
+  const auto free = [&](QPointF at) {
+    node.x = at.x();
+    node.y = at.y();
+    const QRectF card = cardRect(node);
+    return !grid.any(withAir(card), [&](std::size_t other, const QRectF& rect) { return other != own && withAir(rect).intersects(card); });
+  };
+  for (int ring = 0; ring <= rings; ++ring)
+    for (int below = 0; below <= ring; ++below)
+      if (free(wanted + QPointF((ring - below) * kAside, below * kPitch))) return placeOf(node);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -131,22 +148,20 @@ void close(DrawingEdit& edit, const std::vector<Gap>& gaps) {
   }
 }
 
-CardPlace freePlace(const Drawing& drawing, const Node& node) { return freePlace(gridOf(drawing.network), node, drawing.index.node(node.id)); }
-
-CardPlace freePlace(const CardGrid& grid, const Node& wantedNode, std::size_t own) {
-  Node node = wantedNode;
+// Cards near by are enough to look at, and most often a few of them.
+CardPlace freePlace(const Drawing& drawing, const Node& node) {
   const QPointF wanted = snapped(QPointF(node.x, node.y));
-  const auto free = [&](QPointF at) {
-    node.x = at.x();
-    node.y = at.y();
-    const QRectF card = cardRect(node);
-    return !grid.any(withAir(card), [&](std::size_t other, const QRectF& rect) { return other != own && withAir(rect).intersects(card); });
-  };
-  if (free(wanted)) return placeOf(node);
-  constexpr double kAside = kCardWidth + 2 * kGrid;
-  for (int ring = 1;; ++ring)
-    for (int below = 0; below <= ring; ++below)
-      if (free(wanted + QPointF((ring - below) * kAside, below * kPitch))) return placeOf(node);
+  for (int rings = 4;; rings *= 4) {
+    const QRectF near(wanted - QPointF(kAside, kPitch), wanted + QPointF((rings + 1) * kAside, (rings + 1) * kPitch));
+    CardGrid grid;
+    for (std::size_t i = 0; i < drawing.network.nodes.size(); ++i)
+      if (const QRectF card = cardRect(drawing.network.nodes[i]); card.intersects(near)) grid.put(i, card);
+    if (const auto found = placeWithin(grid, node, drawing.index.node(node.id), rings)) return *found;
+  }
+}
+
+CardPlace freePlace(const CardGrid& grid, const Node& node, std::size_t own) {
+  return *placeWithin(grid, node, own, std::numeric_limits<int>::max() - 1);
 }
 
 }  // namespace loom

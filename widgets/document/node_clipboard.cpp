@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr char kFragment[] = "fragment";
 
 // "conv" -> "conv2", "conv2" -> "conv3": the number at the end counts on until it is free.
-std::string freeName(const std::string& wanted, const std::set<std::string>& taken) {
+std::string freeName(const std::string& wanted, const std::unordered_set<std::string>& taken) {
   if (!taken.contains(wanted)) return wanted;
   std::size_t end = wanted.size();
   while (end > 1 && std::isdigit(static_cast<unsigned char>(wanted[end - 1])) && wanted.size() - end < 9) --end;
@@ -104,9 +106,9 @@ Copied readCopied(std::string_view text, const Project& project, const Network& 
 
   // Units that are there already, just the same, are used as they are; others come under names that are free.
   std::map<std::string, std::string> names;
-  Project known;  // what is there, and what has been given a name
-  for (const Network& unit : project.units) known.units.push_back(unit);
-  for (const Network& network : project.networks) known.networks.push_back(network);
+  Project known;  // the names of what is there, and of what has been given one
+  for (const Network& unit : project.units) known.units.push_back({unit.name, {}, {}});
+  for (const Network& network : project.networks) known.networks.push_back({network.name, {}, {}});
   std::vector<Network> come;
   for (const Network& unit : read.project.units) {
     const Network* here = project.unit(unit.name);
@@ -125,15 +127,15 @@ Copied readCopied(std::string_view text, const Project& project, const Network& 
   std::erase_if(coming.nodes, [&](const Node& node) {
     return !node.unit.empty() && project.unit(node.unit) != nullptr && contains(project, node.unit, drawing.name);
   });
-  std::erase_if(coming.edges, [&](const Edge& edge) {
-    return coming.find(edge.from.node) == nullptr || coming.find(edge.to.node) == nullptr;
-  });
+  std::unordered_set<std::string_view> nodes;
+  for (const Node& node : coming.nodes) nodes.insert(node.id);
+  std::erase_if(coming.edges, [&](const Edge& edge) { return !nodes.contains(edge.from.node) || !nodes.contains(edge.to.node); });
 
-  std::set<std::string> taken;
+  std::unordered_set<std::string> taken;
   for (const Node& node : drawing.nodes) taken.insert(node.id);
   for (const Group& group : drawing.groups) taken.insert(group.id);
   for (const Comment& comment : drawing.comments) taken.insert(comment.id);
-  std::map<std::string, std::string> ids;
+  std::unordered_map<std::string, std::string> ids;
   const auto rename = [&](std::string& id) {
     const std::string free = freeName(id, taken);
     taken.insert(free);

@@ -27,9 +27,8 @@ struct NetworkChange {
 
 struct ProjectChange {
   std::vector<NetworkChange> networks;
-  bool networkList = false;  // networks or units came, went or changed their names; `networks` is then empty
+  bool networkList = false;       // networks or units came, went or changed their names
   std::vector<std::string> came;  // with networkList: those that came, also in the place of one that was called so
-  bool anything = false;          // with networkList: others changed inside, too; rebuild from the project
   bool datasets = false;
   bool training = false;
   bool notes = false;

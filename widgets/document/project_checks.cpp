@@ -7,6 +7,7 @@
 #include "engine/network/flatten.h"
 #include "widgets/document/background.h"
 #include "widgets/document/setting_fields.h"
+#include "widgets/document/unit_edits.h"
 
 namespace loom {
 
@@ -27,6 +28,12 @@ Analysis look(const Project& project, const Network& drawing, std::map<std::stri
   return found;
 }
 
+Analysis lookAtUse(const Project& project, const ProjectChecks::Use& use) {
+  Analysis found = analysisOfUse(project, {use.first, use.second});
+  nameByLabels(found.problems, project);
+  return found;
+}
+
 }  // namespace
 
 struct ProjectChecks::Analyst {
@@ -35,6 +42,7 @@ struct ProjectChecks::Analyst {
   std::vector<std::pair<ProjectDelta, bool>> coming;
   std::optional<Project> anew;
   std::vector<KnownColumns> columns;
+  std::multiset<Use> watched;
   // The worker's own.
   Project project;
   ProjectIndex index;
@@ -43,6 +51,7 @@ struct ProjectChecks::Analyst {
 
   std::shared_ptr<const Answer> answer(const std::atomic<bool>& outdated) {
     std::vector<KnownColumns> known;
+    std::multiset<Use> uses;
     {
       const std::lock_guard lock(mutex);
       if (anew) {
@@ -54,6 +63,7 @@ struct ProjectChecks::Analyst {
       }
       for (const auto& [delta, forward] : std::exchange(coming, {})) delta.apply(project, index, forward);
       known = columns;
+      uses = watched;
     }
     auto found = std::make_shared<Answer>();
     for (const auto* drawings : {&project.networks, &project.units})
@@ -61,6 +71,10 @@ struct ProjectChecks::Analyst {
         if (outdated) return nullptr;
         found->drawings[drawing.name] = look(project, drawing, memory);
       }
+    for (auto use = uses.begin(); use != uses.end(); use = uses.upper_bound(*use)) {
+      if (outdated) return nullptr;
+      found->uses[*use] = lookAtUse(project, *use);
+    }
     if (outdated) return nullptr;
     found->problems = checkProject(project, known, &checkMemory);
     nameByLabels(found->problems, project);
@@ -76,10 +90,12 @@ bool ProjectChecks::isLarge(const Project& project) { return drawnNodes(project)
 void ProjectChecks::begin(const Project& project) {
   m_project = &project;
   m_columns.clear();
+  m_watched.clear();
   ++m_revision;
   m_memory.clear();
   m_checkMemory = {};
   m_analyses.clear();
+  m_uses.clear();
   m_problems.reset();
   m_answer.reset();
   m_analyst.reset();
@@ -95,6 +111,7 @@ void ProjectChecks::follow(const ProjectDelta& delta, bool forward) {
   ++m_revision;
   if (!m_beside && !isLarge(*m_project)) {
     m_analyses.clear();
+    m_uses.clear();
     m_problems.reset();
     return;
   }
@@ -103,6 +120,7 @@ void ProjectChecks::follow(const ProjectDelta& delta, bool forward) {
     m_beside = true;
     auto shown = std::make_shared<Answer>();
     shown->drawings = std::move(m_analyses);
+    shown->uses = std::move(m_uses);
     if (m_problems) shown->problems = std::move(*m_problems);
     m_answer = std::move(shown);
     m_analyst = std::make_shared<Analyst>();
@@ -124,6 +142,7 @@ void ProjectChecks::ask() {
   {
     const std::lock_guard lock(m_analyst->mutex);
     m_analyst->columns = m_columns;
+    m_analyst->watched = m_watched;
   }
   m_task.ask([this, analyst = m_analyst, revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
     auto found = analyst->answer(outdated);
@@ -148,6 +167,27 @@ const Analysis& ProjectChecks::analysis(const std::string& name) const {
   const Network* drawing = m_project == nullptr ? nullptr : m_project->drawing(name);
   if (drawing == nullptr) return none;
   return m_analyses[name] = look(*m_project, *drawing, m_memory);
+}
+
+void ProjectChecks::watch(const Use& use) {
+  const bool known = m_watched.contains(use);
+  m_watched.insert(use);
+  if (m_beside && !known) ask();
+}
+
+void ProjectChecks::unwatch(const Use& use) {
+  if (const auto found = m_watched.find(use); found != m_watched.end()) m_watched.erase(found);
+}
+
+const Analysis& ProjectChecks::analysisOfUse(const Use& use) const {
+  static const Analysis none;
+  if (m_beside) {
+    if (!m_answer) return none;
+    const auto found = m_answer->uses.find(use);
+    return found == m_answer->uses.end() ? none : found->second;
+  }
+  if (const auto found = m_uses.find(use); found != m_uses.end()) return found->second;
+  return m_project == nullptr ? none : m_uses[use] = lookAtUse(*m_project, use);
 }
 
 const std::vector<Problem>& ProjectChecks::problems() const {

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <QObject>
@@ -29,6 +31,12 @@ class ProjectChecks : public QObject {
 
   // Of a drawing; an empty one where none is known yet or there is no such drawing.
   const Analysis& analysis(const std::string& drawing) const;
+  // Of the unit that a node uses, as this use sees it; an empty one where none is known yet. Of a large project it is looked at only while
+  // somebody watches it, once for each watch() that no unwatch() has ended.
+  using Use = std::pair<std::string, std::string>;  // drawing, node
+  const Analysis& analysisOfUse(const Use& use) const;
+  void watch(const Use& use);
+  void unwatch(const Use& use);
   const std::vector<Problem>& problems() const;  // of the whole project, errors first
   // Whether both are of the project as it is.
   bool isCurrent() const { return !m_beside || m_answered == m_revision; }
@@ -39,6 +47,7 @@ class ProjectChecks : public QObject {
  private:
   struct Answer {
     std::map<std::string, Analysis> drawings;
+    std::map<Use, Analysis> uses;
     std::vector<Problem> problems;
   };
   struct Analyst;  // what works beside the window, and its copy of the project
@@ -47,6 +56,7 @@ class ProjectChecks : public QObject {
 
   const Project* m_project = nullptr;
   std::vector<KnownColumns> m_columns;
+  std::multiset<Use> m_watched;
   std::uint64_t m_revision = 0, m_answered = 0;
   bool m_beside = false;
   std::shared_ptr<Analyst> m_analyst;
@@ -56,6 +66,7 @@ class ProjectChecks : public QObject {
   mutable std::map<std::string, IncrementalAnalysis> m_memory;
   mutable AnalysisMemory m_checkMemory;
   mutable std::map<std::string, Analysis> m_analyses;
+  mutable std::map<Use, Analysis> m_uses;
   mutable std::unique_ptr<std::vector<Problem>> m_problems;
 };
 

@@ -23,25 +23,6 @@ bool unchanged(const T& a, const T& b) { return a == b; }
 bool unchanged(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return same(a, b); }
 bool unchanged(const TrainingSpec& a, const TrainingSpec& b) { return same(a, b); }
 
-// A step that replaces one stretch by another, as elements that went and elements that came.
-template <class T>
-std::pair<ListStep<T>, ListStep<T>> stretch(const std::vector<T>& from, const std::vector<T>& to) {
-  std::size_t head = 0, tail = 0;
-  const std::size_t least = std::min(from.size(), to.size());
-  while (head < least && from[head] == to[head]) ++head;
-  while (tail < least - head && from[from.size() - 1 - tail] == to[to.size() - 1 - tail]) ++tail;
-  ListStep<T> went{ListChange::went, {}, {}, {}}, came{ListChange::came, {}, {}, {}};
-  for (std::size_t i = head; i < from.size() - tail; ++i) {
-    went.at.push_back(i);
-    went.before.push_back(from[i]);
-  }
-  for (std::size_t i = head; i < to.size() - tail; ++i) {
-    came.at.push_back(i);
-    came.after.push_back(to[i]);
-  }
-  return {std::move(went), std::move(came)};
-}
-
 std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
 std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
 std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) { return network.arguments; }
@@ -51,6 +32,10 @@ TrainingSpec& whole(Project& project, const TrainingSpec*) { return project.trai
 std::string& whole(Project& project, const std::string*) { return project.notes; }
 
 }  // namespace
+
+bool sameContent(const Node& a, const Node& b) {
+  return a.id == b.id && a.layer == b.layer && a.values == b.values && a.shares == b.shares && a.unit == b.unit && a.repeat == b.repeat && a.group == b.group;
+}
 
 bool same(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return sameParts(a, b); }
 bool same(const TrainingSpec& a, const TrainingSpec& b) {
@@ -237,8 +222,22 @@ struct DeltaSteps {
     }
     void operator()(const Drawings& step) {
       change.networkList = true;
-      if ((step.list.kind == ListChange::came) != forward) return;
-      for (const Network& drawing : step.list.kind == ListChange::came ? step.list.after : step.list.before) change.came.push_back(drawing.name);
+      const bool came = (step.list.kind == ListChange::came) == forward;
+      if (came)
+        for (const Network& drawing : step.list.kind == ListChange::came ? step.list.after : step.list.before) change.came.push_back(drawing.name);
+      // What is known already stands elsewhere now, or has gone.
+      std::erase_if(drawings, [&](auto& known) {
+        auto& [unit, at] = known.first;
+        if (unit != step.units) return false;
+        std::size_t now = at;
+        for (const std::size_t place : step.list.at) {
+          if (came && place <= now) ++now;
+          if (!came && place == at) return true;
+          if (!came && place < at) --now;
+        }
+        at = now;
+        return false;
+      });
     }
     void operator()(const WholeOf<std::string>&) { change.networkList = true; }
     void operator()(const WholeOf<std::vector<Group>>& step) { of(step.drawing).change.groups = true; }
@@ -282,10 +281,6 @@ ProjectChange ProjectDelta::change(const Project& project, bool forward) const {
     for (const Step& step : m_steps) std::visit(fold, step);
   else
     for (auto step = m_steps.rbegin(); step != m_steps.rend(); ++step) std::visit(fold, *step);
-  if (change.networkList) {
-    change.anything = !fold.drawings.empty();  // which, the places do not tell any more: drawings moved under way
-    return change;
-  }
   for (auto& [place, seen] : fold.drawings) {
     NetworkChange& each = seen.change;
     each.network = place.in(project).name;
@@ -303,61 +298,6 @@ ProjectChange ProjectDelta::change(const Project& project, bool forward) const {
     change.networks.push_back(std::move(each));
   }
   return change;
-}
-
-void ProjectDelta::addBetween(DrawingPlace place, const Network& from, const Network& to) {
-  auto [wiresWent, wiresCame] = stretch(from.edges, to.edges);
-  if (!wiresWent.empty()) addWires(place, std::move(wiresWent));
-  // Nodes that are all there before and after in one order: each by itself, or a listener would take all of a stretch for new.
-  const bool sameNodes = std::equal(from.nodes.begin(), from.nodes.end(), to.nodes.begin(), to.nodes.end(),
-                                    [](const Node& a, const Node& b) { return a.id == b.id; });
-  if (sameNodes) {
-    ListStep<CardPlace> moved;
-    ListStep<Node> changed;
-    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
-      const Node &before = from.nodes[i], &after = to.nodes[i];
-      if (before == after) continue;
-      if (!(placeOf(before) == placeOf(after))) {
-        moved.at.push_back(i);
-        moved.before.push_back(placeOf(before));
-        moved.after.push_back(placeOf(after));
-      }
-      Node stayed = after;
-      setPlace(stayed, placeOf(before));
-      if (stayed == before) continue;
-      changed.at.push_back(i);
-      changed.before.push_back(before);
-      changed.after.push_back(after);
-    }
-    if (!moved.empty()) addPlaces(place, std::move(moved));
-    if (!changed.empty()) addNodes(place, std::move(changed));
-  } else {
-    auto [went, came] = stretch(from.nodes, to.nodes);
-    if (!went.empty()) addNodes(place, std::move(went));
-    if (!came.empty()) addNodes(place, std::move(came));
-  }
-  if (!wiresCame.empty()) addWires(place, std::move(wiresCame));
-  if (from.groups != to.groups) addWhole(place, from.groups, to.groups);
-  if (from.comments != to.comments) addWhole(place, from.comments, to.comments);
-  if (from.arguments != to.arguments) addWhole(place, from.arguments, to.arguments);
-}
-
-ProjectDelta ProjectDelta::between(const Project& before, const Project& after) {
-  ProjectDelta delta;
-  for (const bool units : {false, true}) {
-    const std::vector<Network>&from = units ? before.units : before.networks, &to = units ? after.units : after.networks;
-    if (!std::equal(from.begin(), from.end(), to.begin(), to.end(), [](const Network& a, const Network& b) { return a.name == b.name; })) {
-      auto [went, came] = stretch(from, to);
-      if (!went.empty()) delta.addDrawings(units, std::move(went));
-      if (!came.empty()) delta.addDrawings(units, std::move(came));
-      continue;
-    }
-    for (std::size_t i = 0; i < from.size(); ++i) delta.addBetween({units, i}, from[i], to[i]);
-  }
-  if (!same(before.datasets, after.datasets)) delta.addWhole(before.datasets, after.datasets);
-  if (!same(before.training, after.training)) delta.addWhole(before.training, after.training);
-  if (before.notes != after.notes) delta.addWhole(before.notes, after.notes);
-  return delta;
 }
 
 }  // namespace loom

@@ -28,6 +28,8 @@ inline void setPlace(Node& node, const CardPlace& place) {
   node.y = place.y;
   node.placed = place.placed;
 }
+// All of two nodes but their places.
+bool sameContent(const Node& a, const Node& b);
 
 // The indexes of a project's drawings, in the order of the drawings.
 struct ProjectIndex {

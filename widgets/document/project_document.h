@@ -96,6 +96,10 @@ class ProjectDocument : public QObject {
   // Of a drawing, as it is drawn. Of the present state, computed when asked for after a change; of a large project of the last state that
   // was looked at beside the window (checksAreCurrent() says whether that is the present one; analysisChanged() tells of a newer one).
   const Analysis& analysis(const std::string& network) const { return m_checks.analysis(network); }
+  // Of the unit that a node uses, as this use sees it; see ProjectChecks.
+  const Analysis& analysisOfUse(const std::string& drawing, const std::string& node) const { return m_checks.analysisOfUse({drawing, node}); }
+  void watchUse(const std::string& drawing, const std::string& node) { m_checks.watch({drawing, node}); }
+  void unwatchUse(const std::string& drawing, const std::string& node) { m_checks.unwatch({drawing, node}); }
   const std::vector<Problem>& problems() const;  // of the whole project, errors first; of the same state
   bool checksAreCurrent() const { return m_checks.isCurrent(); }
   // Nothing is drawn yet, in no network: to the engine an error, to a person the beginning.

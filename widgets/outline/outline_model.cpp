@@ -2,6 +2,7 @@
 
 #include <QMimeData>
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -49,7 +50,13 @@ struct OutlineModel::Item {
 OutlineModel::OutlineModel(ProjectDocument& document, QObject* parent)
     : QAbstractItemModel(parent), m_document(document), m_root(std::make_unique<Item>()) {
   connect(&document, &ProjectDocument::opened, this, &OutlineModel::refresh);
-  connect(&document, &ProjectDocument::changed, this, &OutlineModel::refresh);
+  connect(&document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
+    // Places, wires and training are no rows.
+    const bool rows = std::any_of(change.networks.begin(), change.networks.end(), [](const NetworkChange& each) {
+      return each.groups || !each.added.empty() || !each.removed.empty() || !each.changed.empty();
+    });
+    if (rows || change.networkList) refresh();
+  });
   connect(&document, &ProjectDocument::analysisChanged, this, [this] {
     m_faultsStale = true;
     refresh();
@@ -164,26 +171,39 @@ void OutlineModel::take(Item& here, Item& now, const QModelIndex& at) {
   };
   if (!same)
     for (const auto& child : now.children) staying.insert(key(child->thing));
-  for (int row = static_cast<int>(here.children.size()) - 1; row >= 0 && !same; --row) {
-    if (staying.contains(key(here.children[static_cast<std::size_t>(row)]->thing))) continue;
-    beginRemoveRows(at, row, row);
-    here.children.erase(here.children.begin() + row);
+  const auto stays = [&](int row) { return staying.contains(key(here.children[static_cast<std::size_t>(row)]->thing)); };
+  for (int last = static_cast<int>(here.children.size()) - 1; last >= 0 && !same; --last) {
+    if (stays(last)) continue;
+    int first = last;  // all that go beside each other at once
+    while (first > 0 && !stays(first - 1)) --first;
+    beginRemoveRows(at, first, last);
+    here.children.erase(here.children.begin() + first, here.children.begin() + last + 1);
     endRemoveRows();
+    last = first;
   }
+  std::set<std::string> there;
+  if (!same)
+    for (const auto& child : here.children) there.insert(key(child->thing));
+  const auto isNew = [&](std::size_t i) { return !same && !there.contains(key(now.children[i]->thing)); };
   for (std::size_t i = 0; i < now.children.size(); ++i) {
-    Item& wanted = *now.children[i];
     const int row = static_cast<int>(i);
-    auto found = std::find_if(here.children.begin() + row, here.children.end(),
-                              [&](const auto& child) { return child->thing == wanted.thing; });
+    Item& wanted = *now.children[i];
+    auto found = isNew(i) ? here.children.end()
+                          : std::find_if(here.children.begin() + row, here.children.end(),
+                                         [&](const auto& child) { return child->thing == wanted.thing; });
     if (found == here.children.end()) {
-      beginInsertRows(at, row, row);
-      auto made = std::make_unique<Item>();
-      made->thing = wanted.thing;
-      made->parent = &here;
-      made->copyLook(wanted);
-      here.children.insert(here.children.begin() + row, std::move(made));
+      // All that come beside each other at once, each with all that is below it.
+      std::size_t end = i + 1;
+      while (end < now.children.size() && isNew(end)) ++end;
+      beginInsertRows(at, row, static_cast<int>(end) - 1);
+      for (std::size_t come = i; come < end; ++come) now.children[come]->parent = &here;
+      here.children.insert(here.children.begin() + row, std::make_move_iterator(now.children.begin() + row),
+                           std::make_move_iterator(now.children.begin() + static_cast<std::ptrdiff_t>(end)));
       endInsertRows();
-    } else if (found != here.children.begin() + row) {
+      i = end - 1;
+      continue;
+    }
+    if (found != here.children.begin() + row) {
       const int from = static_cast<int>(found - here.children.begin());
       beginMoveRows(at, from, from, at, row);
       auto moved = std::move(*found);

@@ -160,6 +160,12 @@ class Canvas {
       return nodes.front().id;
     };
     const auto wire = [&](double share) { return m_scene->network().edges[static_cast<std::size_t>(share * static_cast<double>(m_scene->network().edges.size()))]; };
+    const auto chainAt = [&](double share) {  // convolution, normalisation, activation
+      const auto& nodes = m_scene->network().nodes;
+      auto at = nodes.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(nodes.size()));
+      while (at->layer != "Convolution" || (at + 2)->layer != "ReLU") ++at;
+      return std::vector<std::string>{at->id, (at + 1)->id, (at + 2)->id};
+    };
     std::vector<std::string> thousand;
     for (std::size_t i = 3000; i < 4000 && i < m_scene->network().nodes.size(); ++i) thousand.push_back(m_scene->network().nodes[i].id);
     std::map<std::string, QPointF> shifted;
@@ -183,6 +189,9 @@ class Canvas {
         {"move 1,000 nodes", [&] { m_document.moveNodes(network, shifted); }},
         {"cut 1,000 nodes", [&] { m_document.cutNodes(network, thousand); }},
         {"paste 1,000 nodes", [&] { m_document.pasteNodes(network, copied, all.center() + QPointF(4000, 0)); }},
+        {"write a comment", [&] { m_document.addComment(network, {.text = "words", .x = all.center().x(), .y = all.bottom() + 200}); }},
+        {"group three nodes near the end", [&] { m_document.makeGroup(network, chainAt(0.95), "Group"); }},
+        {"make a unit of three nodes near the end", [&] { m_document.makeUnit(network, chainAt(0.95), "Unit"); }},
         {"add a network", [&] { m_document.addNetwork("other"); }},
         {"set the batch", [&] { m_document.setSetting("batch", 96); }},
     };
@@ -199,6 +208,28 @@ class Canvas {
       }
       print(what, done, kAtOnce);
       print("  its undo", undone, kAtOnce);
+    }
+    {
+      // While a group is folded the canvas shows another drawing than the file has.
+      const std::string group = m_document.makeGroup(network, chainAt(0.5), "Group");
+      waitForChecks();
+      Measured fold, open, done, undone;
+      for (int i = 0; i < 5; ++i) {
+        fold.time([&] { m_document.setFolded(network, group, true); });
+        waitForChecks();
+        done.time([&] { m_document.setField(network, ofLayer("Convolution"), "kernel", Json::array({5, 5})); });
+        waitForChecks();
+        undone.time([&] { m_document.undoStack().undo(); });
+        waitForChecks();
+        open.time([&] { m_document.undoStack().undo(); });
+        waitForChecks();
+      }
+      print("fold a group", fold, kAtOnce);
+      print("  its undo", open, kAtOnce);
+      print("set a field beside a folded group", done, kAtOnce);
+      print("  its undo", undone, kAtOnce);
+      m_document.undoStack().undo();
+      waitForChecks();
     }
     Measured typed;
     typed.add(longestStall(

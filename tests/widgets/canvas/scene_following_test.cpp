@@ -5,6 +5,8 @@
 #include <QTest>
 
 #include "tests/widgets/document/drawings.h"
+#include "tests/widgets/document/random_edits.h"
+#include "tests/widgets/document/unit_drawings.h"
 #include "widgets/canvas/network_scene.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
@@ -18,9 +20,13 @@ class SceneFollowingTest : public QObject {
   void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
   void itShowsWhatAFreshOneShows_data();
   void itShowsWhatAFreshOneShows();
+  void groupsUnitsAndFoldsAreFollowed_data();
+  void groupsUnitsAndFoldsAreFollowed();
+  void aFoldedGroupIsFollowedByWhatChanged();
   void waysAreThoseOfRoutingAnew();
   void whatIsHiddenCatchesUp();
   void aLargeProjectIsLookedAtBesideTheWindow();
+  void aUseIsLookedAtBesideTheWindowToo();
 
  private:
   std::unique_ptr<Theme> m_theme;
@@ -30,13 +36,25 @@ namespace {
 
 QString differs(const NetworkScene& kept, const NetworkScene& fresh) {
   if (kept.cards().count() != fresh.cards().count()) return QStringLiteral("%1 cards, not %2").arg(kept.cards().count()).arg(fresh.cards().count());
-  for (const Node& node : fresh.network().nodes) {
-    const CardItem *a = kept.card(node.id), *b = fresh.card(node.id);
-    const QString id = QString::fromStdString(node.id);
-    if (a == nullptr || a->pos() != b->pos()) return id + " stands elsewhere";
-    if (!(a->content() == b->content())) return id + " says something else";
-    if (a->inputs() != b->inputs() || a->outputs() != b->outputs()) return id + " has other pins";
+  QString found;
+  fresh.cards().each([&](const CardItem& b) {
+    const CardItem* a = kept.card(b.id());
+    const QString id = QString::fromStdString(b.id());
+    if (a == nullptr) found = id + " is missing";
+    else if (a->pos() != b.pos()) found = id + " stands elsewhere";
+    else if (!(a->content() == b.content())) found = id + " says something else";
+    else if (a->inputs() != b.inputs() || a->outputs() != b.outputs()) found = id + " has other pins";
+  });
+  if (!found.isEmpty()) return found;
+  for (const Group& group : fresh.network().groups) {
+    const GroupItem *a = kept.groups().group(group.id), *b = fresh.groups().group(group.id);
+    const QString id = QString::fromStdString(group.id);
+    if ((a == nullptr) != (b == nullptr)) return id + " is no frame in one of them";
+    if (a != nullptr && (a->frame() != b->frame() || a->isVisible() != b->isVisible() || !(a->content() == b->content()))) return "the frame of " + id + " is another";
   }
+  for (const Comment& comment : fresh.network().comments)
+    if (kept.groups().comment(comment.id) == nullptr || kept.groups().comment(comment.id)->rect() != fresh.groups().comment(comment.id)->rect())
+      return QString::fromStdString(comment.id) + " stands elsewhere";
   for (const Edge& edge : fresh.network().edges)
     if (kept.wayOf(edge) != fresh.wayOf(edge)) return QString::fromStdString("the wire from " + edge.from.node + " to " + edge.to.node + " goes another way");
   return {};
@@ -98,6 +116,56 @@ void SceneFollowingTest::itShowsWhatAFreshOneShows() {
     const QString difference = differs(kept, fresh);
     QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
   }
+  document.discardRecovery();
+}
+
+void SceneFollowingTest::groupsUnitsAndFoldsAreFollowed_data() {
+  QTest::addColumn<unsigned>("seed");
+  for (unsigned seed = 1; seed <= 6; ++seed) QTest::addRow("seed %u", seed) << seed;
+}
+
+// Every kind of edit that there is, and now and then steps back.
+void SceneFollowingTest::groupsUnitsAndFoldsAreFollowed() {
+  QFETCH(unsigned, seed);
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::kUnits, "drawn"));
+  NetworkScene kept(document);
+  RandomEdits edits(document, seed);
+  for (int i = 0; i < 150; ++i) {
+    edits.step();
+    if (edits.below(6) == 0)
+      for (std::size_t back = edits.below(4); back > 0; --back) document.undoStack().undo();
+    QCoreApplication::processEvents();
+    NetworkScene fresh(document);
+    fresh.setNetwork(kept.networkName());
+    const QString difference = differs(kept, fresh);
+    QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
+  }
+  document.discardRecovery();
+}
+
+// Cards that have nothing to do with it stay the same items when a group beside them is folded, opened and changed.
+void SceneFollowingTest::aFoldedGroupIsFollowedByWhatChanged() {
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::residual(4), "drawn"));
+  NetworkScene scene(document);
+  const std::string group = document.makeGroup("main", {"b1_conv1", "b1_norm1", "b1_relu1"}, "Front");
+  const std::vector<QPointF> way = scene.wayOf({{"x", "output"}, {"b0_conv1", "input"}});
+  const CardItem* other = scene.card("b0_conv1");
+  const std::size_t number = other->number();
+  const auto same = [&] { return scene.card("b0_conv1") == other && other->number() == number && scene.wayOf({{"x", "output"}, {"b0_conv1", "input"}}) == way; };
+  document.setFolded("main", group, true);
+  QVERIFY(scene.card(group) != nullptr && scene.card("b1_conv1") == nullptr);
+  QVERIFY(same());
+  document.setField("main", "b1_conv1", "channels", 7);
+  document.removeNodes("main", {"b1_norm1"}, true);
+  QVERIFY(scene.card(group)->content().type.startsWith("2"));
+  QVERIFY(same());
+  document.addWire("main", {{"b1_conv1", "output"}, {"b3_add", "input"}});
+  QCOMPARE(scene.card(group)->outputs().size(), std::size_t(2));
+  document.setFolded("main", group, false);
+  QVERIFY(scene.card(group) == nullptr && scene.card("b1_relu1") != nullptr);
+  QVERIFY(same());
   document.discardRecovery();
 }
 
@@ -169,6 +237,33 @@ void SceneFollowingTest::aLargeProjectIsLookedAtBesideTheWindow() {
   QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front(), before);
   QTRY_VERIFY(scene.card("b100_conv2")->content().errors.isEmpty());
   document.discardRecovery();
+}
+
+// A unit as its second use sees it: at once in a small project, in a large one when it has been looked at; the window never waits.
+void SceneFollowingTest::aUseIsLookedAtBesideTheWindowToo() {
+  for (const int more : {0, 1300}) {
+    ProjectDocument document;
+    QVERIFY(document.openText(drawings::kUnits, "units"));
+    document.edit("more", [&](Project& project) {
+      for (int i = 0; i < more; ++i) project.network("main")->nodes.push_back({.id = "more" + std::to_string(i), .layer = "ReLU", .y = 1000 + 60.0 * i, .placed = true});
+    });
+    NetworkScene scene(document);
+    scene.setUse({"main", "down3"});
+    scene.setNetwork("ResidualDown");
+    const auto channels = [&]() -> std::int64_t {
+      const auto facts = scene.analysis().nodes.find("conv_a");
+      return facts == scene.analysis().nodes.end() || facts->second.outputs.empty() ? 0 : facts->second.outputs.front()[0];
+    };
+    if (more == 0) QCOMPARE(channels(), std::int64_t{64});
+    else QCOMPARE(channels(), std::int64_t{0});
+    QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{64}, 20000);
+    document.setField("main", "down3", "channels", 48);
+    QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{48}, 20000);
+    scene.setUse({});
+    scene.setNetwork("ResidualDown");
+    QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{32}, 20000);  // of its first use again
+    document.discardRecovery();
+  }
 }
 
 }  // namespace loom

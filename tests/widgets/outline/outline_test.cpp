@@ -253,6 +253,7 @@ void OutlineTest::selectionBothWays() {
 }
 
 void OutlineTest::aThousandGroupsFold() {
+  QSignalSpy came(&m_panel->model(), &OutlineModel::rowsInserted), went(&m_panel->model(), &OutlineModel::rowsRemoved);
   m_document->edit("many", [](Project& project) {
     Network& main = *project.network("main");
     for (int i = 0; i < 1000; ++i) {
@@ -268,8 +269,11 @@ void OutlineTest::aThousandGroupsFold() {
     }
   });
   QCOMPARE(m_panel->model().rowCount(m_panel->model().index(0, 0)), 1014);
+  QCOMPARE(m_panel->model().rowCount(row("g999")), 1);
   m_document->undoStack().undo();
   QCOMPARE(m_panel->model().rowCount(m_panel->model().index(0, 0)), 14);
+  QCOMPARE(came.count(), 1);  // what stands beside each other comes and goes at once
+  QCOMPARE(went.count(), 1);
 }
 
 }  // namespace loom
