@@ -45,6 +45,9 @@ std::pair<ListStep<T>, ListStep<T>> stretch(const std::vector<T>& from, const st
 std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
 std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
 std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) { return network.arguments; }
+UnitWords& whole(Network& network, const UnitWords*) {
+  return network.words;
+}
 std::string& whole(Network& network, const std::string*) { return network.name; }
 std::vector<DatasetSpec>& whole(Project& project, const std::vector<DatasetSpec>*) { return project.datasets; }
 TrainingSpec& whole(Project& project, const TrainingSpec*) { return project.training; }
@@ -244,6 +247,7 @@ struct DeltaSteps {
     void operator()(const WholeOf<std::vector<Group>>& step) { of(step.drawing).change.groups = true; }
     void operator()(const WholeOf<std::vector<Comment>>& step) { of(step.drawing).change.comments = true; }
     void operator()(const WholeOf<std::vector<Argument>>& step) { of(step.drawing).change.arguments = true; }
+    void operator()(const WholeOf<UnitWords>& step) { of(step.drawing).change.arguments = true; }
     void operator()(const Swap<std::vector<DatasetSpec>>&) { change.datasets = true; }
     void operator()(const Swap<TrainingSpec>&) { change.training = true; }
     void operator()(const Swap<std::string>&) { change.notes = true; }
@@ -340,6 +344,7 @@ void ProjectDelta::addBetween(DrawingPlace place, const Network& from, const Net
   if (from.groups != to.groups) addWhole(place, from.groups, to.groups);
   if (from.comments != to.comments) addWhole(place, from.comments, to.comments);
   if (from.arguments != to.arguments) addWhole(place, from.arguments, to.arguments);
+  if (from.words != to.words) addWhole(place, from.words, to.words);
 }
 
 ProjectDelta ProjectDelta::between(const Project& before, const Project& after) {
