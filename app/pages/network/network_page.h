@@ -10,6 +10,7 @@ namespace loom {
 class ArgumentChips;
 class Inspector;
 class LayerPalette;
+class LibraryActions;
 class NetworkBar;
 class NetworkSide;
 class NetworkStrip;
@@ -71,6 +72,7 @@ class NetworkPage : public Page {
   Inspector* m_inspector;
   NetworkBar* m_bar;
   NetworkStrip* m_strip;
+  LibraryActions* m_library = nullptr;  // null where there are no layers of one's own
   QAction* m_dim = nullptr;
   std::vector<Entry> m_units;  // as the palette shows them
   bool m_paletteShown = true, m_inspectorShown = true;            // wide
