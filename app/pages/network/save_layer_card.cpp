@@ -72,6 +72,7 @@ SaveLayerCard::SaveLayerCard(const Project& project, const Network& unit, const 
     m_icon->addItem(icon(QString::fromLatin1(each)), QString::fromLatin1(each), QString::fromLatin1(each));
   m_icon->setCurrentIndex(std::max(0, m_icon->findData(q(unit.words.icon))));
   m_help = new QPlainTextEdit(q(unit.words.help), this);
+  m_help->setProperty("kind", "framed");  // a scroll area has no frame of its own
   m_help->setObjectName("save-layer-help");
   m_help->setAccessibleName(tr("Help"));
   m_help->setTabChangesFocus(true);

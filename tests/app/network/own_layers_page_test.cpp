@@ -136,7 +136,7 @@ class OwnLayersPageTest : public QObject {
     if (folder.isEmpty()) return;
     QDir().mkpath(folder);
     for (const ThemeMode mode : {ThemeMode::light, ThemeMode::dark}) {
-      window().workspace().preferences().setThemeMode(mode);
+      window().workspace().context().theme->setMode(mode);
       settle();
       QPixmap seen = window().grab();
       if (QWidget* const card = QApplication::activePopupWidget()) {
@@ -145,7 +145,7 @@ class OwnLayersPageTest : public QObject {
       }
       seen.save(QDir(folder).filePath(name + (mode == ThemeMode::dark ? "-dark.png" : ".png")));
     }
-    window().workspace().preferences().setThemeMode(ThemeMode::light);
+    window().workspace().context().theme->setMode(ThemeMode::light);
     settle();
   }
 
@@ -166,6 +166,7 @@ class OwnLayersPageTest : public QObject {
     QCOMPARE(document().project().unit("Residual")->words.origin, std::string("Residual"));
     QCOMPARE(document().undoStack().index(), 1);
     QVERIFY(window().notice().sentence().contains("Residual stands among your layers"));
+    list().scrollToBottom();
     picture("palette-own");
 
     // Another project has never heard of it.
@@ -366,6 +367,7 @@ class OwnLayersPageTest : public QObject {
     broken.close();
     QTRY_VERIFY(own("broken"));
     QVERIFY(own("broken")->toolTip().contains("cannot be used: it holds no JSON object"));
+    list().scrollToBottom();
     picture("palette-broken");
     const std::string before = document().text();
     Q_EMIT list().itemDoubleClicked(own("broken"));
