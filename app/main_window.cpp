@@ -56,8 +56,10 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
   connect(m_commands, &Commands::keysChanged, this, [this] { m_workspace.preferences().setChangedKeys(m_commands->changedKeys()); });
   // A page's commands are there once the page is; a recorded list may name one that nobody has looked at.
   m_commands->setReach([this](const QString& scope) {
-    showPage(scope.section('/', 0, 0));
-    return m_current == scope.section('/', 0, 0);
+    const QString page = scope.section('/', 0, 0);
+    if (!findPage(page)) return true;  // of a part that stands in several pages: whichever has it in hand
+    showPage(page);
+    return m_current == page;
   });
   m_actions = std::make_unique<Actions>(*this, *m_commands);
   connectImport();
@@ -287,7 +289,9 @@ void MainWindow::showPage(const QString& id) {
   m_current = id;
   Page* const now = m_pages[id];
   m_stack->setCurrentWidget(now);
-  addActions(now->pageActions());
+  // Keys of a part hold in the part alone, which asks for them itself.
+  for (QAction* action : now->pageActions())
+    if (!m_commands->spec(Commands::idOf(*action)).scope.contains('/')) addAction(action);
   m_rail->setCurrent(id);
   refreshHostMessage();
   m_status->setPageWords(now->property("statusWords").toString());

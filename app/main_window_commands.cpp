@@ -136,7 +136,7 @@ void MainWindow::showPreferences() {
 void MainWindow::showShortcuts() {
   delete m_card;
   Page* const now = page(m_current);
-  m_card = new ShortcutsCard(*m_commands, now, this);
+  m_card = new ShortcutsCard(*m_commands, now, m_current, this);
   m_card->openAt(m_rail->helpButton());
 }
 
@@ -201,8 +201,19 @@ void MainWindow::resetLayout() {
 void MainWindow::buildTrainMenu() {
   QMenu& menu = *m_topBar->trainButton().menu();
   menu.addAction(m_actions->find("train"));
-  QAction* const changes = menu.addAction(icon("edit"), tr("Train with changes..."));
-  connect(changes, &QAction::triggered, this, [this] {
+  const auto add = [&](const char* id, const QString& text, const char* sign, const std::function<void()>& run) {
+    QAction* const action = m_commands->add({.id = QString::fromLatin1(id),
+                                             .group = tr("Train"),
+                                             .text = text,
+                                             .keys = {},
+                                             .scope = {},
+                                             .icon = QString::fromLatin1(sign)},
+                                            this, run);
+    action->setProperty("needsProject", true);
+    menu.addAction(action);
+    return action;
+  };
+  add("train-changed", tr("Train with changes..."), "edit", [this] {
     delete m_card;
     if (!m_workspace.document()) return;
     auto* card = new TrainCard(
@@ -212,17 +223,18 @@ void MainWindow::buildTrainMenu() {
     m_card = card;
     card->openAt(&m_topBar->trainButton());
   });
-  QAction* const idle = menu.addAction(icon("clock"), tr("Train when the host is idle"));
-  idle->setToolTip(tr("Waits for exclusive runs, gives way to them and goes on from its checkpoint."));
-  connect(idle, &QAction::triggered, this, [this] { train({.priority = Priority::shared}); });
+  add("train-idle", tr("Train when the host is idle"), "clock", [this] {
+    train({.priority = Priority::shared});
+  })->setToolTip(tr("Waits for exclusive runs, gives way to them and goes on from its checkpoint."));
   menu.addAction(m_actions->find("resume"));
   menu.addAction(m_actions->find("seeds"));
   menu.addSeparator();
-  QAction* const check = menu.addAction(icon("check"), tr("Check only"));
-  connect(check, &QAction::triggered, this, [this] {
+  add("check", tr("Check only"), "check", [this] {
     m_problems->refresh();
-    if (m_problems->errors() + m_problems->warnings()) m_problems->step(1);
-    else notify({tr("No problem found."), {}, {}});
+    if (m_problems->errors() + m_problems->warnings())
+      m_problems->step(1);
+    else
+      notify({tr("No problem found."), {}, {}});
   });
   connect(&menu, &QMenu::aboutToShow, this, [this] { m_actions->refresh(); });
 }
@@ -244,8 +256,7 @@ void MainWindow::buildProjectMenu() {
       action->setEnabled(QFileInfo::exists(each.path));
       connect(action, &QAction::triggered, this, [this, path = each.path] { openProject(path); });
     }
-    if (m_workspace.document())
-      connect(menu.addAction(tr("Close project")), &QAction::triggered, this, &MainWindow::closeProject);
+    menu.addAction(m_actions->find("close-project"));
   });
 }
 

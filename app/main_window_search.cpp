@@ -44,9 +44,11 @@ QList<SearchHit> MainWindow::find(const QString& query) {
   m_actions->refresh();
   for (QAction* action : m_commands->ofScope({}))
     if (action->isEnabled()) consider(command(tr("Commands"), action));
-  if (Page* const now = page(m_current))
-    for (QAction* action : now->pageActions())
-      if (action->isEnabled()) consider(command(tr("This page"), action));
+  if (page(m_current))
+    for (QAction* action : m_commands->all())
+      if (const CommandSpec& spec = m_commands->spec(Commands::idOf(*action));
+          !spec.scope.isEmpty() && scopesMeet(spec.scope, m_current) && m_commands->isPossible(spec.id))
+        consider(command(spec.group, action));
   for (const RunRecord& run : m_workspace.runs())
     consider({tr("Runs"), run.name, toText(run.state), icon("runs"), [this, id = run.id] { go({.page = "training", .run = id}); }});
   for (const RecentProject& recent : m_workspace.preferences().recentProjects())

@@ -22,6 +22,7 @@ class HostLines;
 class KnownColumnsKeeper;
 class Launcher;
 class Models;
+class OwnLayers;
 class Preferences;
 class ProjectDocument;
 class RunHosts;
@@ -86,6 +87,7 @@ struct AppContext {
   Theme* theme = nullptr;
   Commands* commands = nullptr;    // of the window; never null for a page
   Preferences* preferences = nullptr;
+  OwnLayers* ownLayers = nullptr;              // of the person; null where a page stands without any
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
   Workspace* workspace = nullptr;              // for pages about runs
   std::function<void(const Place&)> go;                     // switches the page and selects the thing
@@ -119,7 +121,7 @@ class Page : public QWidget {
   virtual QWidget* keyboardHome() { return this; }
   // F1 where nothing with the keyboard has help of its own; false = nor has the page.
   virtual bool help() { return false; }
-  // Keys that are no actions ("W", "Start a wire"), for the list of shortcuts.
+  // What is no command ("Space+drag", "Move the view"), for the list of shortcuts.
   virtual QList<KeyHint> keyHints() const { return {}; }
   // F6: the areas in the order of F6.
   virtual QList<QWidget*> areas() const { return {}; }
@@ -136,14 +138,19 @@ class Page : public QWidget {
   template <class Run>
   QAction* addCommand(const char* id, const QString& text, const QString& keys, Run run, const char* icon = "") {
     const QString name = QString::fromLatin1(id);
-    m_actions << m_context.commands->add({.id = name,
-                                          .group = tr("This page"),
-                                          .text = text,
-                                          .keys = keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{QKeySequence(keys)},
-                                          .scope = name.section('.', 0, 0),
-                                          .icon = QString::fromLatin1(icon)},
-                                         this, std::move(run));
-    return m_actions.last();
+    return list(m_context.commands->add(
+        {.id = name,
+         .group = tr("This page"),
+         .text = text,
+         .keys = keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{QKeySequence(keys)},
+         .scope = name.section('.', 0, 0),
+         .icon = QString::fromLatin1(icon)},
+        this, std::move(run)));
+  }
+  // A command of a part of this page that stands in the page's menu too.
+  QAction* list(QAction* action) {
+    m_actions << action;
+    return action;
   }
 
  Q_SIGNALS:

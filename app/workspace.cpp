@@ -3,8 +3,8 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
-#include <QThread>
 #include <QRegularExpression>
+#include <QThread>
 #include <algorithm>
 
 #include "app/attempt.h"
@@ -23,6 +23,7 @@
 #include "launcher/orders.h"
 #include "launcher/remote/engine_installer.h"
 #include "launcher/ssh/local_transport.h"
+#include "widgets/library/own_layers.h"
 
 namespace loom {
 namespace {
@@ -65,6 +66,8 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
   m_context.theme = &theme;
   m_context.preferences = &preferences;
   m_context.workspace = this;
+  m_ownLayers = std::make_unique<OwnLayers>(options.dataFolder + "/layers");
+  m_context.ownLayers = m_ownLayers.get();
   m_sshConfig = options.line.sshConfig;
   m_dataFolder = options.dataFolder;
   connect(m_launcher.get(), &Launcher::hostChanged, this, [this](const QString& id) { m_runHosts->forget(id); });

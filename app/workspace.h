@@ -133,6 +133,7 @@ class Workspace : public QObject {
   QString m_currentRun;
   QString m_sshConfig;
   QString m_dataFolder;
+  std::unique_ptr<OwnLayers> m_ownLayers;
   QString m_host;    // chosen for the open project
   int m_ranks = 0;   // 0 = all that the host offers
 };

@@ -7,6 +7,7 @@
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "app/workspace.h"
+#include "widgets/chart/chart_commands.h"
 #include "widgets/controls/commands.h"
 
 namespace loom {
@@ -21,6 +22,7 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
   add(tr("Project"), "import", tr("Import..."), {}, [&window] { window.importDialog(); }, "import");
   add(tr("Project"), "export", tr("Export for another tool..."), {}, [&window] { window.exportDialog(); }, "export");
   add(tr("Project"), "export-drawing", tr("Export the drawing..."), {}, [&window] { window.exportDrawingDialog(); }, "image");
+  add(tr("Project"), "close-project", tr("Close project"), {}, [&window] { window.closeProject(); });
   add(tr("Project"), "open-run", tr("Open run folder..."), {}, [&window] { window.openRunFolderDialog(); }, "import");
   add(tr("Edit"), "undo", tr("Undo"), key("Ctrl+Z"), [&window] { window.undo(); }, "undo");
   add(tr("Edit"), "redo", tr("Redo"), Keys{QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")}, [&window] { window.redo(); }, "redo");
@@ -56,6 +58,7 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
   add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
   add(tr("Help"), "keys", tr("Change keys..."), {}, [&window] { window.showKeys(); });
   add(tr("Help"), "quit", tr("Quit"), key("Ctrl+Q"), [&window] { window.close(); });
+  addChartCommands(commands);
   refresh();
 }
 
@@ -84,7 +87,9 @@ void Actions::fillMenu(QMenu& menu) const {
 
 void Actions::refresh() {
   ProjectDocument* const document = m_window.workspace().document();
-  for (const char* id : {"save", "save-as", "export", "export-drawing", "train", "resume", "seeds", "reset-layout"}) find(id)->setEnabled(document);
+  for (const char* id :
+       {"save", "save-as", "export", "export-drawing", "train", "resume", "seeds", "reset-layout", "close-project"})
+    find(id)->setEnabled(document);
   QUndoStack* const stack = document ? &document->undoStack() : nullptr;
   find("undo")->setEnabled(m_window.noticeUndoes() || (stack && stack->canUndo()));
   find("redo")->setEnabled(stack && stack->canRedo());

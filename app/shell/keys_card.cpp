@@ -93,6 +93,8 @@ KeysCard::KeysCard(Commands& commands, QWidget* window)
 
 QString KeysCard::placeOf(const QString& scope) const {
   if (scope.isEmpty()) return tr("Everywhere");
+  if (scope == "*/chart") return tr("A chart");
+  if (scope == "chart") return tr("A chart, where its page has no other");
   const PageEntry* const page = findPage(scope.section('/', 0, 0));
   const QString where = page ? tr(page->name) : scope;
   return scope.contains('/') ? tr("%1, the drawing").arg(where) : where;

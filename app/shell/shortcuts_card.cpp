@@ -1,10 +1,13 @@
 #include "app/shell/shortcuts_card.h"
 
 #include <QGridLayout>
+#include <QHash>
 #include <QLabel>
+#include <QSet>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "widgets/chart/line_chart.h"
 #include "widgets/controls/text.h"
 
 namespace loom {
@@ -56,21 +59,61 @@ QWidget* sheetOf(const QList<Line>& all, int most) {
   return sheet;
 }
 
+// "Left", "Right", "Up", "Down" with the same held keys: "Shift+Arrows".
+QString together(const QStringList& keys) {
+  const QStringList arrows{QKeySequence(Qt::Key_Left).toString(QKeySequence::NativeText),
+                           QKeySequence(Qt::Key_Right).toString(QKeySequence::NativeText),
+                           QKeySequence(Qt::Key_Up).toString(QKeySequence::NativeText),
+                           QKeySequence(Qt::Key_Down).toString(QKeySequence::NativeText)};
+  QStringList held;
+  QSet<QString> ends;
+  for (const QString& each : keys)
+    for (const QString& arrow : arrows)
+      if (each == arrow || each.endsWith('+' + arrow)) {
+        ends << arrow;
+        const QString before = each.chopped(arrow.size());
+        if (!held.contains(before)) held << before;
+      }
+  return keys.size() == 4 && ends.size() == 4 && held.size() == 1 ? held.first() + ShortcutsCard::tr("Arrows")
+                                                                  : keys.join(ShortcutsCard::tr(", "));
+}
+
 }  // namespace
 
-ShortcutsCard::ShortcutsCard(const Commands& commands, const Page* page, QWidget* window) : Popover(window) {
+ShortcutsCard::ShortcutsCard(const Commands& commands, const Page* page, const QString& pageId, QWidget* window)
+    : Popover(window) {
   setObjectName("shortcuts");
   setTitle(tr("All shortcuts"));
   QList<Line> all;
-  const auto add = [&](const QList<QAction*>& actions) {
-    for (const QAction* action : actions)
-      if (const QString keys = keysText(*action); !keys.isEmpty()) all << Line{commands.spec(Commands::idOf(*action)).group, {keys, action->text()}};
+  QHash<QString, qsizetype> families;
+  QHash<QString, QStringList> familyKeys;
+  const auto add = [&](const auto& holds) {
+    for (const QAction* action : commands.all()) {
+      const CommandSpec& spec = commands.spec(Commands::idOf(*action));
+      if (!holds(spec.scope) || action->shortcuts().isEmpty()) continue;
+      // A part has further keys for some, of old keyboards: the first is the one to learn.
+      const QString keys =
+          spec.scope.contains('/') ? action->shortcut().toString(QKeySequence::NativeText) : keysText(*action);
+      if (spec.family.isEmpty()) {
+        all << Line{spec.group, {keys, action->text()}};
+        continue;
+      }
+      if (!families.contains(spec.family)) {
+        families.insert(spec.family, all.size());
+        all << Line{spec.group, {{}, spec.family}};
+      }
+      for (const QKeySequence& each : action->shortcuts())
+        familyKeys[spec.family] << each.toString(QKeySequence::NativeText);
+      all[families[spec.family]].hint.keys = together(familyKeys[spec.family]);
+    }
   };
   if (page) {
-    add(page->pageActions());
+    // What the page's own keys come before is no key of it.
+    add([&](const QString& scope) { return !scope.isEmpty() && scopesMeet(scope, pageId) && !scope.startsWith('*'); });
     for (const KeyHint& hint : page->keyHints()) all << Line{tr("This page"), hint};
+    if (page->findChild<LineChart*>()) add([](const QString& scope) { return scope.startsWith('*'); });
   }
-  add(commands.ofScope({}));
+  add([](const QString& scope) { return scope.isEmpty(); });
   for (int columns = kMostColumns; columns > 0; --columns) {
     auto* const sheet = sheetOf(all, columns);
     contentLayout()->addWidget(sheet);

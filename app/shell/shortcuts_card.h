@@ -9,7 +9,8 @@ class ShortcutsCard : public Popover {
   Q_OBJECT
 
  public:
-  ShortcutsCard(const Commands& commands, const Page* page, QWidget* window);  // `page` may be null
+  ShortcutsCard(const Commands& commands, const Page* page, const QString& pageId,
+                QWidget* window);  // `page` may be null
 };
 
 }  // namespace loom

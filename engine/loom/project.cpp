@@ -6,6 +6,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/loader.h"
 #include "engine/loom/verbs.h"
+#include "engine/metrics/metric.h"
 #include "engine/network/analysis.h"
 #include "engine/network/dataset_rows.h"
 #include "engine/network/flatten.h"
@@ -45,11 +46,17 @@ int check(const ProjectArguments& given) {
   return kExitDone;
 }
 
-// Each kind of choosable thing with its entries, in the order of the palette.
+// Each kind of choosable thing with its entries, in the order of the palette. Metrics are layers that are drawn like any other; they
+// have a list of their own, which says how each is read.
 std::vector<std::pair<std::string, std::vector<const Entry*>>> catalogue() {
   std::vector<std::pair<std::string, std::vector<const Entry*>>> kinds;
   kinds.emplace_back("layers", std::vector<const Entry*>());
-  for (const LayerDefinition* layer : layerTable()) kinds.back().second.push_back(&layer->entry);
+  std::vector<const Entry*> metrics;
+  for (const LayerDefinition* layer : layerTable()) {
+    kinds.back().second.push_back(&layer->entry);
+    if (isMetric(layer->entry.id)) metrics.push_back(&layer->entry);
+  }
+  kinds.emplace_back("metrics", std::move(metrics));
   kinds.emplace_back("optimizers", std::vector<const Entry*>());
   for (const OptimizerDefinition* optimizer : optimizerTable()) kinds.back().second.push_back(&optimizer->entry);
   kinds.emplace_back("schedules", std::vector<const Entry*>());
@@ -66,7 +73,12 @@ int printCatalogue(const ProjectArguments& given) {
     if (!given.json) fmt::print("{}\n", kind);
     for (const Entry* entry : entries) {
       if (given.json) {
-        all[kind].push_back(toJson(*entry));
+        Json whole = toJson(*entry);
+        if (kind == "metrics") {
+          whole["better"] = goalOf(entry->id) == Goal::higher ? "higher" : "lower";
+          whole["share"] = isShare(entry->id);
+        }
+        all[kind].push_back(std::move(whole));
         continue;
       }
       fmt::print("  {:<28} {}\n", entry->id, entry->summary);
@@ -99,7 +111,7 @@ void addCheck(CLI::App& app, Session& session) {
 
 void addCatalogue(CLI::App& app, Session& session) {
   auto given = std::make_shared<ProjectArguments>();
-  CLI::App* verb = app.add_subcommand("catalogue", "All layers, optimizers, schedules, preparation steps and settings");
+  CLI::App* verb = app.add_subcommand("catalogue", "All layers, metrics, optimizers, schedules, preparation steps and settings");
   verb->add_flag("--json", given->json, "One JSON object with every entry whole");
   verb->callback([&session, given] { session.chosen = [given] { return printCatalogue(*given); }; });
 }

@@ -14,4 +14,6 @@ bool isShare(std::string_view layer) {
   return known && known->result.isShare;
 }
 
+bool isMetric(std::string_view layer) { return goalOf(layer) == Goal::higher || isShare(layer); }
+
 }  // namespace loom

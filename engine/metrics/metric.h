@@ -12,4 +12,7 @@ Goal goalOf(std::string_view layer);
 // Whether its result is a share from 0 to 1, which is written in percent: accuracies and error rates; no loss is.
 bool isShare(std::string_view layer);
 
+// Measured and not trained: its result is read otherwise than a loss, as its definition says.
+bool isMetric(std::string_view layer);
+
 }  // namespace loom

@@ -52,6 +52,9 @@ class DrawingReader : private FormReader {
         if (known->entry.id == "Output" && !std::exchange(hasOutput, true)) ports.output = id;
       }
     }
+    text(json, path, "help", unit.words.help);
+    text(json, path, "icon", unit.words.icon);
+    text(json, path, "origin", unit.words.origin);
     if (const Json* arguments = child(json, path, "arguments", Json::value_t::object))
       for (const auto& [key, value] : arguments->items()) readArgument(unit, key, value, path + ".arguments");
   }
@@ -71,11 +74,20 @@ class DrawingReader : private FormReader {
                     unit.name);
     Argument argument{.name = name, .defaultValue = json};
     if (json.is_object()) {
-      onlyKeys(json, join(path, name), {"default", "label", "help"}, unit.name);
+      onlyKeys(json, join(path, name), {"default", "label", "help", "range"}, unit.name);
       const auto value = json.find("default");
       argument.defaultValue = value == json.end() ? Json(nullptr) : *value;
       text(json, join(path, name), "label", argument.label);
       text(json, join(path, name), "help", argument.help);
+      if (const auto range = json.find("range"); range != json.end()) {
+        if (isArgumentRange(*range))
+          argument.range = *range;
+        else
+          report(join(path, name) + ".range",
+                 fmt::format("{}.range is {}, but [lowest, highest] is wanted, null where it is open", join(path, name),
+                             shown(*range)),
+                 unit.name);
+      }
     }
     if (!isArgumentValue(argument.defaultValue)) {
       report(join(path, name),
@@ -93,7 +105,7 @@ class DrawingReader : private FormReader {
       return report(path, fmt::format("{} is {}, but an object with nodes and edges is wanted", path, shown(json)),
                     drawing.name);
     std::vector<std::string> known{"nodes", "edges", "groups", "comments"};
-    if (kind == "unit") known.insert(known.begin(), "arguments");
+    if (kind == "unit") known.insert(known.begin(), {"help", "icon", "origin", "arguments"});
     onlyKeys(json, path, known, drawing.name);
     each(json, path, "nodes", [&](const Json& item, const std::string& place) { readNode(drawing, item, place); });
     each(json, path, "edges", [&](const Json& item, const std::string& place) { readEdge(drawing, item, place); });

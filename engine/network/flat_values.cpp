@@ -288,6 +288,13 @@ void Flattener::checkArguments(std::size_t use, const Node& node, const Network&
            {.kind = Remedy::Kind::removeField,
             .label = fmt::format("Set {} to its default, {}", key, shown(usual)),
             .field = key});
+    else if (const Json out = outOfRange(value, argument->range); !out.is_null())
+      tell(use, node.id, key,
+           fmt::format("{}: '{}' is {}: the unit {} takes {}", clipped(node.id), key, shown(out), clipped(unit.name),
+                       rangeWords(argument->range)),
+           {.kind = Remedy::Kind::removeField,
+            .label = fmt::format("Set {} to its default, {}", key, shown(usual)),
+            .field = key});
   }
   for (const Argument& argument : unit.arguments)
     if (argument.defaultValue.is_null() &&

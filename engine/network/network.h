@@ -47,7 +47,15 @@ struct Argument {
                       // must be given
   std::string label;  // of the form; empty = the name
   std::string help;
+  Json range;  // of a number, and of each of a list: [lowest, highest], each of them null where it is open; null = any
   bool operator==(const Argument&) const = default;
+};
+
+// What a unit says of itself where it is chosen, as a layer's entry does.
+struct UnitWords {
+  std::string help, icon;
+  std::string origin;  // its name among the person's own layers that it came from or was saved to; empty = none
+  bool operator==(const UnitWords&) const = default;
 };
 
 // A frame around nodes. With `repeat` the chain inside is run so many times one behind the other: one entry (all wires
@@ -81,6 +89,7 @@ struct Network {
   std::vector<Argument> arguments;  // of a unit alone
   std::vector<Group> groups;
   std::vector<Comment> comments;
+  UnitWords words;  // of a unit alone
 
   const Node* find(std::string_view id) const;
   Node* find(std::string_view id);
@@ -112,5 +121,7 @@ inline bool isRepeated(const Json& repeat) {
 // Whether an argument may be called so: a letter, then letters, digits and '_' (an expression has no other names), and
 // no key of a node.
 bool isArgumentName(std::string_view name);
+// Whether `range` is what Argument::range may be.
+bool isArgumentRange(const Json& range);
 
 }  // namespace loom

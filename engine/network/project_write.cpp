@@ -42,11 +42,12 @@ Json writeNode(const Project& project, const Node& node) {
 }
 
 Json writeArgument(const Argument& argument) {
-  if (argument.label.empty() && argument.help.empty()) return argument.defaultValue;
+  if (argument.label.empty() && argument.help.empty() && argument.range.is_null()) return argument.defaultValue;
   Json json = Json::object();
   if (!argument.defaultValue.is_null()) json["default"] = argument.defaultValue;
   if (!argument.label.empty()) json["label"] = argument.label;
   if (!argument.help.empty()) json["help"] = argument.help;
+  if (!argument.range.is_null()) json["range"] = argument.range;
   return json;
 }
 
@@ -95,6 +96,9 @@ Json writeDrawing(const Project& project, const Network& network) {
     return endpointText(endpoint, found == layers.end() ? nullptr : found->second, isInput);
   };
   Json json = Json::object();
+  if (!network.words.help.empty()) json["help"] = network.words.help;
+  if (!network.words.icon.empty()) json["icon"] = network.words.icon;
+  if (!network.words.origin.empty()) json["origin"] = network.words.origin;
   if (!network.arguments.empty()) json["arguments"] = Json::object();
   for (const Argument& argument : network.arguments) json["arguments"][argument.name] = writeArgument(argument);
   Json nodes = Json::array(), edges = Json::array(), groups = Json::array(), comments = Json::array();

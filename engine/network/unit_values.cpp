@@ -15,6 +15,34 @@ bool isAlike(const Json& value, const Json& usual) {
   return isArgumentValue(value) && value.is_boolean() == usual.is_boolean() && value.is_string() == usual.is_string();
 }
 
+bool isArgumentRange(const Json& range) {
+  if (range.is_null()) return true;
+  if (!range.is_array() || range.size() != 2) return false;
+  for (const Json& bound : range)
+    if (!bound.is_null() && !bound.is_number()) return false;
+  return range[0].is_null() || range[1].is_null() || range[0].get<double>() <= range[1].get<double>();
+}
+
+Json outOfRange(const Json& value, const Json& range) {
+  if (range.is_null()) return nullptr;
+  if (value.is_array()) {
+    for (const Json& each : value)
+      if (const Json out = outOfRange(each, range); !out.is_null()) return out;
+    return nullptr;
+  }
+  if (!value.is_number()) return nullptr;
+  const double number = value.get<double>();
+  const bool out = (!range[0].is_null() && number < range[0].get<double>()) ||
+                   (!range[1].is_null() && number > range[1].get<double>());
+  return out ? value : Json();
+}
+
+std::string rangeWords(const Json& range) {
+  if (range[1].is_null()) return "at least " + range[0].dump();
+  if (range[0].is_null()) return "at most " + range[1].dump();
+  return range[0].dump() + " to " + range[1].dump();
+}
+
 Json withoutDefaults(const Network& unit, const Json& given) {
   Json result = Json::object();
   if (!given.is_object()) return result;

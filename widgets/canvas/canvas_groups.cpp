@@ -1,7 +1,8 @@
 // NetworkView: units, groups, repeats and comments under the mouse, by keys and in the menu.
 #include <QApplication>
 #include <QKeyEvent>
-#include <QMenu>
+#include <QPainter>
+#include <QPainterPath>
 #include <algorithm>
 
 #include "widgets/canvas/comment_editor.h"
@@ -11,7 +12,6 @@
 #include "widgets/document/group_edits.h"
 #include "widgets/document/texts.h"
 #include "widgets/document/unit_edits.h"
-#include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -144,85 +144,6 @@ std::string NetworkView::joinedGroup() const {
       innermost = id, area = frame.width() * frame.height();
   }
   return own.size() == 1 && own.contains(innermost) ? std::string() : innermost;
-}
-
-// Keys and menu.
-
-bool NetworkView::groupKey(QKeyEvent* event) {
-  const Qt::KeyboardModifiers held = event->modifiers() & (Qt::ControlModifier | Qt::ShiftModifier | Qt::AltModifier);
-  const auto is = [&](Qt::Key key, Qt::KeyboardModifiers modifiers) {
-    return event->key() == key && held == modifiers;
-  };
-  const std::vector<std::string> ids = m_scene.pickedNodes();
-  const Node* only = ids.size() == 1 && m_scene.picked().groups.empty() ? m_scene.network().find(ids.front()) : nullptr;
-  if (is(Qt::Key_G, Qt::ControlModifier)) return makeUnit(), true;
-  if (is(Qt::Key_G, Qt::ControlModifier | Qt::ShiftModifier)) return makeGroup(), true;
-  if (is(Qt::Key_G, Qt::ControlModifier | Qt::AltModifier)) return ungroup(), true;
-  if (is(Qt::Key_R, Qt::ControlModifier)) return makeRepeat(), true;
-  if (is(Qt::Key_Space, Qt::ControlModifier | Qt::ShiftModifier)) return toggleFold(), true;
-  if (is(Qt::Key_C, {})) return addComment(), true;
-  if (is(Qt::Key_D, {})) return m_scene.setDimming(!m_scene.dimming()), Q_EMIT m_scene.dimmingChanged(), true;
-  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-  if (held == Qt::NoModifier && (enter || event->key() == Qt::Key_F2)) {
-    if (m_scene.picked().groups.size() == 1) return nameGroup(*m_scene.picked().groups.begin()), true;
-    if (m_scene.picked().comments.size() == 1 && ids.empty())
-      return editComment(*m_scene.picked().comments.begin()), true;
-    if (enter && only != nullptr && !only->unit.empty()) return Q_EMIT tabRequested(q(only->unit)), true;
-  }
-  return false;
-}
-
-void NetworkView::addGroupActions(QMenu& menu, QPointF at) {
-  const auto add = [&](const char* sign, const QString& text, const QKeySequence& key, bool enabled, auto action) {
-    QAction* item = menu.addAction(icon(QString::fromLatin1(sign)), text, this, action);
-    item->setShortcut(key);
-    item->setEnabled(enabled);
-  };
-  const Picked& picked = m_scene.picked();
-  const std::vector<std::string> ids = m_scene.pickedNodes();
-  const Node* only = ids.size() == 1 ? m_scene.network().find(ids.front()) : nullptr;
-  const bool isUnit = only != nullptr && !only->unit.empty() && picked.groups.empty();
-  menu.addSeparator();
-  if (isUnit) {
-    add("unit", tr("Open in place"), QKeySequence(Qt::Key_Space), true, [this] { toggleInPlace(); });
-    add("export", tr("Open its tab"), QKeySequence(Qt::Key_Return), true,
-        [this, unit = only->unit] { Q_EMIT tabRequested(q(unit)); });
-    add("split", tr("Dissolve into its place"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_G), true,
-        [this] { ungroup(); });
-  }
-  add("unit", tr("Make a unit"), QKeySequence(Qt::CTRL | Qt::Key_G), !ids.empty() && !isUnit, [this] { makeUnit(); });
-  add("group", tr("Group"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G), !ids.empty(), [this] { makeGroup(); });
-  add("refresh", tr("Repeat…"), QKeySequence(Qt::CTRL | Qt::Key_R), !ids.empty(), [this] { makeRepeat(); });
-  const bool grouped = std::any_of(ids.begin(), ids.end(),
-                                   [&](const std::string& id) { return !m_scene.network().find(id)->group.empty(); });
-  if (!isUnit && (grouped || !picked.groups.empty()))
-    add("split", picked.groups.empty() ? tr("Take out of its group") : tr("Ungroup"),
-        QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_G), true, [this] { ungroup(); });
-  if (picked.groups.size() == 1 || (picked.comments.size() == 1 && ids.empty())) {
-    if (picked.groups.size() == 1) {
-      const Group* group = m_scene.network().group(*picked.groups.begin());
-      add("chevron-right", group->folded ? tr("Open") : tr("Fold"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Space),
-          true, [this] { toggleFold(); });
-    }
-    QMenu* colours = menu.addMenu(tr("Colour"));
-    for (const std::string& tint : groupTints()) {
-      QPixmap swatch(16, 16);
-      swatch.fill(tintColour(q(tint)));
-      colours->addAction(QIcon(swatch), q(tint).replace(0, 1, q(tint).left(1).toUpper()), this, [this, tint] {
-        const Picked now = m_scene.picked();
-        if (now.groups.size() == 1) {
-          Group changed = *m_scene.network().group(*now.groups.begin());
-          changed.colour = tint;
-          m_scene.document().setGroup(m_scene.networkName(), changed);
-        } else if (now.comments.size() == 1) {
-          Comment changed = *m_scene.network().comment(*now.comments.begin());
-          changed.colour = tint;
-          m_scene.document().setComment(m_scene.networkName(), changed);
-        }
-      });
-    }
-  }
-  add("comment", tr("Comment"), QKeySequence(Qt::Key_C), true, [this, at] { m_commentEditor->editNew(at); });
 }
 
 }  // namespace loom

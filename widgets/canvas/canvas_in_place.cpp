@@ -6,6 +6,8 @@
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/canvas/unit_view.h"
+#include "widgets/controls/commands.h"
+#include "widgets/library/own_layers.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -14,6 +16,8 @@ void NetworkView::openInPlace(const std::string& use) {
   if (m_unitView == nullptr) {
     m_unitView = new UnitView(*this);
     NetworkView& inner = m_unitView->view();
+    inner.setCommands(commands());
+    inner.setOwnLayers(m_ownLayers);
     connect(m_unitView, &UnitView::closed, this, [this] {
       placeOverlays();
       viewport()->update();
@@ -25,6 +29,7 @@ void NetworkView::openInPlace(const std::string& use) {
     connect(&inner, &NetworkView::renameRequested, this, &NetworkView::renameRequested);
     connect(&inner, &NetworkView::paletteRequested, this, &NetworkView::paletteRequested);
     connect(&inner, &NetworkView::tabRequested, this, &NetworkView::tabRequested);
+    connect(&inner, &NetworkView::ownLayerRenamed, this, &NetworkView::ownLayerRenamed);
     connect(&inner, &NetworkView::inHandChanged, this, &NetworkView::inHandChanged);
     connect(&inner, &NetworkView::wireHovered, this, &NetworkView::wireHovered);
     // What is selected in one is in hand alone: the other lets go.

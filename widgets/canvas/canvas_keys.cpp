@@ -1,49 +1,44 @@
 // NetworkView: keys, and what menus and keys share.
-#include <algorithm>
-#include <cmath>
-
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QCursor>
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QPointer>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/canvas/unit_view.h"
+#include "widgets/controls/commands.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/document/network_edits.h"
 #include "widgets/document/unit_edits.h"
 #include "widgets/document/unit_entry.h"
+#include "widgets/library/own_layer_edits.h"
+#include "widgets/library/own_layers.h"
 
 namespace loom {
 
-namespace {
-
-bool isArrow(int key) { return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down; }
-
-QPointF direction(int key) {
-  switch (key) {
-    case Qt::Key_Left: return {-1, 0};
-    case Qt::Key_Right: return {1, 0};
-    case Qt::Key_Up: return {0, -1};
-    default: return {0, 1};
-  }
+QString NetworkView::commandOf(const QKeyEvent& event) {
+  for (const char* scope : {"network/canvas", "network"})
+    if (const QAction* const command = commands().findByKeys(QLatin1String(scope), event))
+      return Commands::idOf(*command);
+  return {};
 }
 
-}  // namespace
-
-// Plain keys that a window could have as shortcuts belong to the canvas while it has the focus.
+// The canvas's own keys, and plain ones of its page, are not the window's while it has the focus.
 bool NetworkView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier));
-    const bool command = isArrow(key->key()) || key->matches(QKeySequence::Copy) || key->matches(QKeySequence::Cut) ||
-                         key->matches(QKeySequence::Paste) || key->matches(QKeySequence::SelectAll);
-    const bool functionKey = key->key() >= Qt::Key_F1 && key->key() <= Qt::Key_F35 && key->key() != Qt::Key_F2;
-    if ((plain && !functionKey && key->key() != Qt::Key_Question) || command) {
+    const bool always = key->key() == Qt::Key_Escape || (key->key() == Qt::Key_Space && plain) ||
+                        (plain && m_wiring && m_wiring->byKeys);
+    if (always || commands().findByKeys(QStringLiteral("network/canvas"), *key) != nullptr ||
+        (plain && !commandOf(*key).isEmpty())) {
       event->accept();
       return true;
     }
@@ -58,97 +53,60 @@ void NetworkView::focusInEvent(QFocusEvent* event) {
 }
 
 void NetworkView::keyPressEvent(QKeyEvent* event) {
-  if (keyWire(event) || groupKey(event) || commandKey(event)) {
-    event->accept();
+  if (keyWire(event)) return event->accept();
+  const QString command = commandOf(*event);
+  if (event->key() == Qt::Key_Space && (command.isEmpty() || command == QLatin1String("network.in-place"))) {
+    if (!event->isAutoRepeat()) {
+      m_spaceHeld = true;
+      m_spaceUsed = false;
+      m_spaceOpens = !command.isEmpty();
+      viewport()->setCursor(Qt::OpenHandCursor);
+    }
     return;
   }
-  const bool control = event->modifiers() & Qt::ControlModifier, shift = event->modifiers() & Qt::ShiftModifier;
-  const bool alt = event->modifiers() & Qt::AltModifier;
-  switch (event->key()) {
-    case Qt::Key_Space:
-      if (!event->isAutoRepeat()) {
-        m_spaceHeld = true;
-        m_spaceUsed = false;
-        viewport()->setCursor(Qt::OpenHandCursor);
-      }
-      return;
-    case Qt::Key_Escape:
-      if (m_scene.document().isArranging()) return m_scene.document().cancelArranging();
-      if (m_gesture != Gesture::none || m_hint->isVisible()) return cancelGesture();
-      if (m_unitView != nullptr && m_unitView->isOpen()) return m_unitView->close();
-      if (!m_scene.picked().empty()) return m_scene.pick({});
-      return event->ignore();
-    case Qt::Key_Delete: return removeSelection(false);
-    case Qt::Key_Backspace: return removeSelection(true);
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (!control && !m_scene.picked().nodes.empty()) {
-        Q_EMIT editRequested();
-        return;
-      }
-      break;
-    case Qt::Key_F2: Q_EMIT renameRequested(); return;
-    case Qt::Key_Slash: Q_EMIT paletteRequested(); return;
-    case Qt::Key_Insert: return openAddMenu();
-    case Qt::Key_M:
-      if (control) break;
-      return setMapShown(!m_mapShown);
-    case Qt::Key_W:
-      if (control) break;
-      return beginKeyWire();
-    case Qt::Key_Plus:
-    case Qt::Key_Equal: return zoomBy(1.25);
-    case Qt::Key_Minus: return zoomBy(0.8);
-    case Qt::Key_0:
-      if (control || shift) break;
-      return setZoom(1);
-    default: break;
+  if (event->key() == Qt::Key_Escape) {
+    if (m_scene.document().isArranging()) return m_scene.document().cancelArranging();
+    if (m_gesture != Gesture::none || m_hint->isVisible()) return cancelGesture();
+    if (m_unitView != nullptr && m_unitView->isOpen()) return m_unitView->close();
+    if (!m_scene.picked().empty()) return m_scene.pick({});
+    return event->ignore();
   }
-  if (isArrow(event->key())) {
-    if (alt && event->key() == Qt::Key_Left && m_scene.picked().nodes.size() < 2) return previousView();
-    if (alt) {
-      const bool sideways = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
-      if (shift) return distributeSelection(sideways ? Qt::Horizontal : Qt::Vertical);
-      return alignSelection(event->key() == Qt::Key_Left ? Qt::AlignLeft : event->key() == Qt::Key_Right ? Qt::AlignRight
-                            : event->key() == Qt::Key_Up ? Qt::AlignTop : Qt::AlignBottom);
-    }
-    if (control) {
-      walk(static_cast<Qt::Key>(event->key()));
-      return;
-    }
-    if (m_scene.picked().nodes.empty() && m_scene.picked().comments.empty()) {
-      const QPointF by = direction(event->key()) * 60;
-      centerOn(middle() + by / zoom());
-      return;
-    }
-    return nudge(direction(event->key()) * (shift ? 60 : kGrid));
-  }
-  event->ignore();
+  if (command.isEmpty()) return event->ignore();
+  event->accept();
+  commands().press(command, this);
 }
 
-bool NetworkView::commandKey(QKeyEvent* event) {
-  const bool control = event->modifiers() & Qt::ControlModifier, shift = event->modifiers() & Qt::ShiftModifier;
-  if (event->matches(QKeySequence::Copy)) return copy(), true;
-  if (event->matches(QKeySequence::Cut)) return cut(), true;
-  if (event->matches(QKeySequence::Paste)) return paste(), true;
-  if (event->matches(QKeySequence::SelectAll)) return selectAll(), true;
-  if (control && shift && event->key() == Qt::Key_I) return invertSelection(), true;
-  if (control && !shift && event->key() == Qt::Key_D) return duplicate(), true;
-  if (control && !shift && event->key() == Qt::Key_L) return arrange(), true;
-  if (!control && shift && event->key() == Qt::Key_A) return openAddMenu(), true;
-  // Shift+1 types another character on most keyboards: the key's own code tells.
-  const bool one = event->key() == Qt::Key_1 || event->key() == Qt::Key_Exclam;
-  const bool two = event->key() == Qt::Key_2 || event->key() == Qt::Key_At || event->key() == Qt::Key_QuoteDbl;
-  if (!control && shift && one) return fit(), true;
-  if (!control && shift && two) return fitSelection(), true;
-  return false;
+void NetworkView::editPicked() {
+  const Picked& picked = m_scene.picked();
+  if (picked.groups.size() == 1) return nameGroup(*picked.groups.begin());
+  if (picked.comments.size() == 1 && picked.nodes.empty()) return editComment(*picked.comments.begin());
+  if (const Node* use = pickedUnit()) {
+    Q_EMIT tabRequested(QString::fromStdString(use->unit));
+  } else if (!picked.nodes.empty()) {
+    Q_EMIT editRequested();
+  }
+}
+
+void NetworkView::renamePicked() {
+  const Picked& picked = m_scene.picked();
+  if (picked.groups.size() == 1) return nameGroup(*picked.groups.begin());
+  if (picked.comments.size() == 1 && picked.nodes.empty()) return editComment(*picked.comments.begin());
+  Q_EMIT renameRequested();
+}
+
+void NetworkView::moveSelection(QPointF direction, double step) {
+  if (m_scene.picked().nodes.empty() && m_scene.picked().comments.empty())
+    centerOn(middle() + direction * 60 / zoom());
+  else
+    nudge(direction * step);
 }
 
 void NetworkView::keyReleaseEvent(QKeyEvent* event) {
   if (event->key() != Qt::Key_Space || event->isAutoRepeat()) return QGraphicsView::keyReleaseEvent(event);
   m_spaceHeld = false;
   if (m_gesture != Gesture::pan) viewport()->unsetCursor();
-  if (!m_spaceUsed) toggleInPlace();  // Space alone; with a drag it moved the view
+  // Space alone; with a drag it moved the view.
+  if (!m_spaceUsed && m_spaceOpens) commands().press(QStringLiteral("network.in-place"), this);
 }
 
 void NetworkView::nudge(QPointF delta) {
@@ -159,7 +117,6 @@ void NetworkView::nudge(QPointF delta) {
   m_scene.document().moveNodes(m_scene.networkName(), places, m_nudges);
 }
 
-// Down and up along wires, left and right to the nearest card beside.
 bool NetworkView::walk(Qt::Key key) {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const Network& network = m_scene.network();
@@ -287,20 +244,27 @@ std::string NetworkView::addLayer(const std::string& layer) {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = middle()};
   const Project& project = m_scene.document().project();
-  const Node coming = nodeCalled(project, layer);
   const Node* after = picked.empty() ? nullptr : m_scene.node(picked.back());
   const LayerDefinition* before = after == nullptr ? nullptr : findLayer(after->layer);
   const bool leadsOn = before != nullptr ? !isTerminal(*before) : after != nullptr && !portsOf(project, *after).outputs.empty();
-  const bool wires = leadsOn && !portsOf(project, coming).inputs.empty();
+  const bool wires = leadsOn && !portsOfLayer(layer).inputs.empty();
   if (wires) request.after = after->id;
   else if (after != nullptr) request.at = QPointF(after->x + kCardWidth + 4 * kGrid, after->y);
   else if (!m_scene.network().nodes.empty() && picked.empty()) request.at = snapped(middle());
-  const std::string id = m_scene.document().addNode(request);
+  const std::string id = add(request);
   if (!id.empty()) reveal(id);
   return id;
 }
 
 void NetworkView::openAddMenu() {
+  // From the menu at the pointer it comes where that one was, and stands free.
+  if (m_menuAt) {
+    return offerLayers(
+        *m_menuAt, {}, [](const Entry&) { return true; },
+        [this, at = *m_menuAt](const std::string& layer) {
+          m_scene.pickNode(add({.network = m_scene.networkName(), .layer = layer, .at = mapToScene(at)}));
+        });
+  }
   QPoint at = viewport()->mapFromGlobal(QCursor::pos());
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const bool pointer = viewport()->rect().contains(at);
@@ -315,7 +279,7 @@ void NetworkView::openAddMenu() {
       addLayer(layer);
       return;
     }
-    const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = scene});
+    const std::string id = add({.network = m_scene.networkName(), .layer = layer, .at = scene});
     if (!id.empty()) reveal(id);
   });
 }
@@ -330,6 +294,10 @@ void NetworkView::offerLayers(QPoint at, const std::string& after, const std::fu
   m_units.clear();
   for (const Network& unit : project.units)
     if (!contains(project, unit.name, m_scene.networkName())) m_units.push_back(unitEntry(project, unit));
+  // Those of one's own that the project has are among its units.
+  if (m_ownLayers)
+    for (const OwnLayer& own : m_ownLayers->layers())
+      if (own.fault.isEmpty() && !isPresent(project, own)) m_units.push_back(own.entry);
   for (const Entry& unit : m_units)
     if (fits(unit)) entries.push_back(&unit);
   const CardItem* card = after.empty() ? nullptr : m_scene.card(after);

@@ -200,6 +200,7 @@ void NetworkView::nameGroup(const std::string& id) {
 }
 
 void NetworkView::addComment() {
+  if (m_menuAt) return m_commentEditor->editNew(mapToScene(*m_menuAt));
   const QPoint pointer = viewport()->mapFromGlobal(QCursor::pos());
   const bool there = viewport()->rect().contains(pointer) && viewport()->underMouse();
   m_commentEditor->editNew(there ? mapToScene(pointer) : middle());

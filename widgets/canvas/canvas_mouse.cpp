@@ -1,16 +1,14 @@
 // NetworkView: the mouse.
-#include <algorithm>
-#include <cmath>
-
 #include <QApplication>
 #include <QContextMenuEvent>
 #include <QDragEnterEvent>
-#include <QMenu>
-#include <QMimeData>
 #include <QHelpEvent>
+#include <QMimeData>
 #include <QScrollBar>
 #include <QToolTip>
 #include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
@@ -19,12 +17,11 @@
 #include "widgets/document/group_edits.h"
 #include "widgets/document/network_edits.h"
 #include "widgets/document/unit_edits.h"
-#include "widgets/theme/icon.h"
 
 namespace loom {
 
 namespace {
-constexpr double kPinReach = 12, kWireReach = 7;  // device-independent pixels
+constexpr double kPinReach = 12;  // device-independent pixels
 }
 
 void NetworkView::mousePressEvent(QMouseEvent* event) {
@@ -267,7 +264,7 @@ void NetworkView::cancelGesture() {
 std::optional<Edge> NetworkView::wireUnder(QPointF at, const std::string& name) const {
   const Node coming = nodeCalled(m_scene.document().project(), name);
   const LayerDefinition* layer = findLayer(coming.layer);
-  const NodePorts ports = portsOf(m_scene.document().project(), coming);
+  const NodePorts ports = portsOfLayer(name);
   if (ports.inputs.empty() || ports.outputs.empty() || (layer != nullptr && isTerminal(*layer))) return std::nullopt;
   const QRectF card(at.x() - kCardWidth / 4, at.y() - kCardHeight / 2, kCardWidth / 2, kCardHeight);
   const std::vector<Edge> edges = m_scene.edgesIn(card);
@@ -301,52 +298,11 @@ void NetworkView::dropEvent(QDropEvent* event) {
   AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = mapToScene(event->position().toPoint())};
   request.into = wireUnder(snapped(request.at), layer);
   cancelGesture();
-  const std::string id = m_scene.document().addNode(request);
+  const std::string id = add(request);
   if (id.empty()) return event->ignore();
   event->acceptProposedAction();
   m_scene.pickNode(id);
   setFocus(Qt::MouseFocusReason);
-}
-
-void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
-  const QPoint at = event->reason() == QContextMenuEvent::Mouse ? event->pos() : viewport()->rect().center();
-  const QPointF scene = mapToScene(at);
-  const std::string node = m_scene.nodeAt(scene);
-  if (!node.empty() && !m_scene.picked().nodes.contains(node)) m_scene.pickNode(node);
-  if (node.empty()) {
-    const std::string card = m_scene.cardAt(scene), head = card.empty() ? m_scene.groups().headAt(scene) : card;
-    if (!head.empty() && !m_scene.picked().groups.contains(head)) m_scene.pickGroup(head);
-    else if (const std::string comment = m_scene.groups().commentAt(scene); head.empty() && !comment.empty()) m_scene.pick({{}, {}, {}, {comment}});
-  }
-  const auto wire = node.empty() ? m_scene.wireAt(scene, kWireReach / zoom()) : std::nullopt;
-  if (wire && !m_scene.picked().wires.contains(*wire)) m_scene.pick({{}, {*wire}});
-  QMenu menu(this);
-  const auto add = [&](const char* iconName, const QString& text, const QKeySequence& key, bool enabled, auto action) {
-    QAction* item = menu.addAction(icon(QString::fromLatin1(iconName)), text, this, action);
-    item->setShortcut(key);
-    item->setEnabled(enabled);
-  };
-  const bool nodes = !m_scene.picked().nodes.empty();
-  add("plus", tr("Add layer..."), QKeySequence(Qt::SHIFT | Qt::Key_A), true, [this, at] {
-    offerLayers(at, {}, [](const Entry&) { return true; }, [this, at](const std::string& layer) {
-      const std::string id = m_scene.document().addNode({.network = m_scene.networkName(), .layer = layer, .at = mapToScene(at)});
-      m_scene.pickNode(id);
-    });
-  });
-  menu.addSeparator();
-  add("rename", tr("Rename"), QKeySequence(Qt::Key_F2), nodes, [this] { Q_EMIT renameRequested(); });
-  add("wire", tr("Start a wire"), QKeySequence(Qt::Key_W), nodes, [this] { beginKeyWire(); });
-  add("copy", tr("Copy"), QKeySequence::Copy, nodes, [this] { copy(); });
-  add("copy", tr("Duplicate"), QKeySequence(Qt::CTRL | Qt::Key_D), nodes, [this] { duplicate(); });
-  add("paste", tr("Paste"), QKeySequence::Paste, true, [this] { paste(); });
-  menu.addSeparator();
-  addGroupActions(menu, scene);
-  menu.addSeparator();
-  add("arrange", tr("Arrange"), QKeySequence(Qt::CTRL | Qt::Key_L), true, [this] { arrange(); });
-  menu.addSeparator();
-  add("link", tr("Delete and heal"), QKeySequence(Qt::Key_Backspace), nodes, [this] { removeSelection(true); });
-  add("delete", tr("Delete"), QKeySequence(Qt::Key_Delete), !m_scene.picked().empty(), [this] { removeSelection(false); });
-  menu.exec(event->globalPos());
 }
 
 }  // namespace loom

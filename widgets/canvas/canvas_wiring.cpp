@@ -124,7 +124,7 @@ void NetworkView::dropWire() {
               [this, at, wiring](const std::string& layer) {
                 AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = at};
                 (wiring.from.output ? request.from : request.to) = wiring.from.end;
-                const std::string id = m_scene.document().addNode(request);
+                const std::string id = add(request);
                 if (!id.empty()) m_scene.pickNode(id);
               });
 }

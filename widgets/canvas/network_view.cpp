@@ -1,16 +1,19 @@
 #include "widgets/canvas/network_view.h"
 
+#include <QPainter>
+#include <QScrollBar>
+#include <QtMath>
 #include <algorithm>
 #include <cmath>
 
-#include <QScrollBar>
-
 #include "widgets/canvas/add_menu.h"
+#include "widgets/canvas/canvas_commands.h"
 #include "widgets/canvas/comment_editor.h"
 #include "widgets/canvas/inline_name.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/canvas/selection_bar.h"
 #include "widgets/canvas/unit_view.h"
+#include "widgets/controls/commands.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
@@ -68,6 +71,19 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
 }
 
 NetworkView::~NetworkView() { delete m_unitView; }  // it looks at this one's scene
+
+void NetworkView::setCommands(Commands& commands) {
+  m_commands = &commands;
+}
+
+Commands& NetworkView::commands() {
+  if (!m_commands) {
+    m_commands = &Commands::around(*this);
+    if (m_commands->find(QStringLiteral("network.add")) == nullptr)
+      addCanvasCommands(*m_commands, this, [this] { return &inHand(); });
+  }
+  return *m_commands;
+}
 
 QPointF NetworkView::middle() const { return mapToScene(viewport()->rect().center()); }
 

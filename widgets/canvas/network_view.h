@@ -23,16 +23,19 @@ namespace loom {
 class AddMenu;
 class ArrangingBar;
 class CanvasHint;
+class Commands;
 class EmptyCanvas;
 class CommentEditor;
 class FaultBubble;
 class InlineName;
 class MiniMap;
+class OwnLayers;
 class SelectionBar;
 class UnitView;
 
 inline constexpr char kLayerMime[] = "application/x-gradloom-layer";  // the catalogue id of a layer, from the palette
 inline constexpr char kNodesMime[] = "application/x-gradloom-nodes";
+inline constexpr double kWireReach = 7;  // so near a wire is meant, in device-independent pixels
 
 class NetworkView : public QGraphicsView {
   Q_OBJECT
@@ -53,6 +56,9 @@ class NetworkView : public QGraphicsView {
   // Adds a layer after the selected node, wired; else in the middle of what is seen. As the palette's double click does.
   std::string addLayer(const std::string& layer);
   void openAddMenu();   // at the pointer, or in the middle
+  // A layer, a unit of the project, or a layer of one's own, which then becomes a unit of the project in the same step.
+  std::string add(AddRequest request);
+  void setOwnLayers(OwnLayers* own);
   void arrange();
   void alignSelection(Qt::Alignment where);  // left, right, top, bottom, either centre
   void distributeSelection(Qt::Orientation along);
@@ -78,6 +84,16 @@ class NetworkView : public QGraphicsView {
   void removeSelection(bool heal);
   void selectAll();
   void invertSelection();
+  void moveSelection(QPointF direction, double step);  // where nothing is selected, what is seen
+  bool walk(Qt::Key arrow);  // down and up along wires, left and right to the nearest card beside
+  void beginKeyWire();
+  void editPicked();  // the first field of a node, a unit's tab, a group's name, a comment
+  void renamePicked();
+  void tintPicked(const std::string& colour);  // the one group or comment
+  const Node* pickedUnit() const;              // the one use of a unit that is selected alone; else null
+  // Where keys and menus look commands up: the window's. A canvas alone has them in a registry of its own.
+  void setCommands(Commands& commands);
+  Commands& commands();
   void setMapShown(bool shown);
   bool mapShown() const { return m_mapShown; }
 
@@ -102,6 +118,7 @@ class NetworkView : public QGraphicsView {
   void inHandChanged();                    // another canvas has the selection now
   // The pointer is on a wire of this canvas, or no longer on any.
   void wireHovered(loom::NetworkView* canvas, const std::optional<loom::Edge>& wire, QPoint global);
+  void ownLayerRenamed(const QString& layer, const QString& unit);  // it came under a name that was free
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
@@ -147,7 +164,6 @@ class NetworkView : public QGraphicsView {
   void dropWire();
   void endWire();
   void finishWire(const PinHit& target);
-  void beginKeyWire();
   bool keyWire(QKeyEvent* event);
   std::optional<PinHit> wireTarget(QPointF at) const;
   Edge wireEdge(const PinHit& target) const;
@@ -156,8 +172,8 @@ class NetworkView : public QGraphicsView {
   bool pressGroup(QPointF at, bool add);
   bool pressComment(QPointF at, bool add);
   bool doubleClickGroup(QPointF at);
-  bool groupKey(QKeyEvent* event);
-  void addGroupActions(QMenu& menu, QPointF at);
+  void fillMenu(QMenu& menu);
+  void fillGroupMenu(QMenu& menu);
   void resizeComment(QPointF at);
   std::string joinedGroup() const;  // the frame that the dragged nodes lie in now, none of theirs
   QRect nameRect(const QRectF& scene) const;
@@ -175,9 +191,9 @@ class NetworkView : public QGraphicsView {
   void cancelGesture();
   void hover(QPointF viewport);
   std::optional<PinHit> pinUnder(QPointF at) const;
-  bool walk(Qt::Key key);
   void nudge(QPointF delta);
-  bool commandKey(QKeyEvent* event);
+  QString commandOf(const QKeyEvent& event);  // id; empty where no command of the canvas or its page has these keys
+  NodePorts portsOfLayer(const std::string& layer) const;  // of a node that it would become
   std::optional<Edge> wireUnder(QPointF at, const std::string& layer) const;
 
   // `after`: the node that the layer follows, whose kind says what is likely.
@@ -202,7 +218,7 @@ class NetworkView : public QGraphicsView {
   std::optional<Wiring> m_wiring;
   std::optional<Edge> m_dropEdge;
   std::optional<QRectF> m_dropGhost;
-  bool m_spaceHeld = false, m_spaceUsed = false, m_mapShown = true;
+  bool m_spaceHeld = false, m_spaceUsed = false, m_spaceOpens = false, m_mapShown = true;
   bool m_wheelZooms = true;
   bool m_fitted = false;  // shows all cards, and nobody has zoomed or panned since
   int m_nudges = 1, m_pastes = 0;
@@ -216,8 +232,11 @@ class NetworkView : public QGraphicsView {
   CommentEditor* m_commentEditor;
   SelectionBar* m_bar;
   UnitView* m_unitView = nullptr;
-  std::vector<Entry> m_units;  // of the project, as the add menu shows them
+  std::vector<Entry> m_units;  // of the project and of the person, as the add menu shows them
+  QPointer<OwnLayers> m_ownLayers;
   bool m_embedded = false;
+  QPointer<Commands> m_commands;
+  std::optional<QPoint> m_menuAt;  // viewport: where the context menu that is open was asked for
   ArrangingBar* m_arranging;
   QPixmap m_dots;  // one of the grid
   double m_dotsCell = 0, m_dotsRatio = 0;

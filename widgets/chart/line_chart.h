@@ -89,6 +89,14 @@ class LineChart : public QWidget {
   QString toCsv() const;         // every point of every line, never folded
   void writeCsv(const QString& file);  // the same beside the window's thread; exported() tells
   QString cursorValues() const;  // of the cursor, as text for the clipboard
+  // What commands do (chart_commands.h).
+  void moveCursor(int steps);  // to the next or an earlier point of the line that has most of them
+  void goToBest();
+  void toggleSmoothing();
+  bool showsAll() const { return m_showAll; }
+  void setShowsAll(bool all);  // outliers too
+  void showEverything();
+  void exportTo(const QString& kind);  // asks where to: "png", "svg", "csv"
 
   QSize sizeHint() const override { return {640, 220}; }
   QSize minimumSizeHint() const override;
@@ -119,10 +127,8 @@ class LineChart : public QWidget {
   void read();             // sources -> m_lines, y range
   void draw(QSizeF plot);  // m_lines -> pixels
   void openRange();
-  Ticks yTicks() const;    // in what the axis writes: percent for shares
-  void moveCursor(int steps);
+  Ticks yTicks() const;  // in what the axis writes: percent for shares
   QString lineAt(const QPointF& position) const;
-  void exportTo(const QString& kind);
   std::unique_ptr<LineChart> copyFor(QSize size) const;
   // What writes every point of every line, on any thread.
   struct CsvSource {

@@ -1,7 +1,5 @@
 // Mouse, wheel and keys of a panel.
 #include <QAbstractScrollArea>
-#include <QApplication>
-#include <QClipboard>
 #include <QContextMenuEvent>
 #include <QFileDialog>
 #include <QKeyEvent>
@@ -13,8 +11,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/chart/chart_commands.h"
 #include "widgets/chart/line_chart.h"
-#include "widgets/theme/icon.h"
+#include "widgets/controls/commands.h"
 
 namespace loom {
 namespace {
@@ -171,99 +170,58 @@ void LineChart::moveCursor(int steps) {
   m_axis->setCursor(columns[static_cast<std::size_t>(to)].x);
 }
 
+void LineChart::goToBest() {
+  if (!m_best) return;
+  m_axis->setPinned(true);
+  m_axis->setCursor(m_best->x);
+}
+
+void LineChart::toggleSmoothing() {
+  Q_EMIT smoothingRequested(m_smoothing > 0 ? 0 : 0.9);
+}
+
+void LineChart::setShowsAll(bool all) {
+  m_showAll = all;
+  refresh();
+}
+
+void LineChart::showEverything() {
+  m_zoomedY.reset();
+  m_axis->follow();
+  refresh();
+}
+
 void LineChart::keyPressEvent(QKeyEvent* event) {
-  constexpr int kFar = 1 << 30;
-  const bool shift = event->modifiers() & Qt::ShiftModifier;
-  if (event->matches(QKeySequence::Copy)) {
-    QApplication::clipboard()->setText(cursorValues());
+  if (event->key() == Qt::Key_Escape && m_axis->isPinned()) {
+    m_axis->setPinned(false);
+    m_axis->setCursor(std::nullopt);
     return;
   }
-  if (event->key() == Qt::Key_E && event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier)) {
-    exportTo(QStringLiteral("png"));
-    return;
-  }
-  if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) {
-    QWidget::keyPressEvent(event);
-    return;
-  }
-  switch (event->key()) {
-    case Qt::Key_Left:
-      moveCursor(shift ? -10 : -1);
-      break;
-    case Qt::Key_Right:
-      moveCursor(shift ? 10 : 1);
-      break;
-    case Qt::Key_Home:
-      moveCursor(-kFar);
-      break;
-    case Qt::Key_End:
-      moveCursor(kFar);
-      break;
-    case Qt::Key_1:
-      m_axis->setUnit(XUnit::step);
-      break;
-    case Qt::Key_2:
-      m_axis->setUnit(XUnit::epoch);
-      break;
-    case Qt::Key_3:
-      m_axis->setUnit(XUnit::samples);
-      break;
-    case Qt::Key_4:
-      m_axis->setUnit(XUnit::relative);
-      break;
-    case Qt::Key_L:
-      setLogarithmic(!m_log);
-      break;
-    case Qt::Key_S:
-      Q_EMIT smoothingRequested(m_smoothing > 0 ? 0 : 0.9);
-      break;
-    case Qt::Key_F:
-      m_axis->follow();
-      break;
-    case Qt::Key_B:
-      if (m_best) {
-        m_axis->setPinned(true);
-        m_axis->setCursor(m_best->x);
-      }
-      break;
-    case Qt::Key_Escape:
-      if (!m_axis->isPinned()) {
-        QWidget::keyPressEvent(event);
-        break;
-      }
-      m_axis->setPinned(false);
-      m_axis->setCursor(std::nullopt);
-      break;
-    default:
-      QWidget::keyPressEvent(event);
-  }
+  Commands& commands = Commands::around(*this);
+  addChartCommands(commands);
+  for (const char* scope : {"*/chart", "chart"})
+    if (const QAction* const command = commands.findByKeys(QLatin1String(scope), *event))
+      return commands.press(Commands::idOf(*command), this);
+  QWidget::keyPressEvent(event);
 }
 
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  menu->addAction(icon(QStringLiteral("image")), tr("Export as PNG..."), this,
-                  [this] { exportTo(QStringLiteral("png")); });
-  menu->addAction(tr("Export as SVG..."), this, [this] { exportTo(QStringLiteral("svg")); });
-  menu->addAction(tr("Export all points as CSV..."), this, [this] { exportTo(QStringLiteral("csv")); });
+  Commands& commands = Commands::around(*this);
+  addChartCommands(commands);
+  const auto add = [&](const char* id) { return commands.addTo(*menu, QString::fromLatin1(id), this); };
+  const auto toggle = [&](const char* id, bool on) {
+    QAction* const line = add(id);
+    line->setCheckable(true);
+    line->setChecked(on);
+  };
+  for (const char* id : {"chart.export-png", "chart.export-svg", "chart.export-csv"}) add(id);
   menu->addSeparator();
-  QAction* values = menu->addAction(icon(QStringLiteral("copy")), tr("Copy values at the cursor"), this,
-                                    [this] { QApplication::clipboard()->setText(cursorValues()); });
-  values->setEnabled(m_axis->cursor().has_value());
-  QAction* log = menu->addAction(tr("Logarithmic"), this, [this] { setLogarithmic(!m_log); });
-  log->setCheckable(true);
-  log->setChecked(m_log);
-  QAction* all = menu->addAction(tr("Show outliers"), this, [this] {
-    m_showAll = !m_showAll;
-    refresh();
-  });
-  all->setCheckable(true);
-  all->setChecked(m_showAll);
-  menu->addAction(icon(QStringLiteral("fit")), tr("Show everything"), this, [this] {
-    m_zoomedY.reset();
-    m_axis->follow();
-    refresh();
-  });
+  add("chart.copy-values")->setEnabled(m_axis->cursor().has_value());
+  toggle("chart.log", m_log);
+  toggle("chart.outliers", m_showAll);
+  add("chart.show-all");
   menu->popup(event->globalPos());
 }
 

@@ -47,9 +47,11 @@ void ChoiceField::paintEvent(QPaintEvent*) {
     option.currentIcon.paint(&painter, QRect(static_cast<int>(text.left()), (height() - 16) / 2, 16, 16));
     text.setLeft(text.left() + 24);
   }
-  painter.setPen(theme.colour(isEnabled() ? Colour::text : Colour::disabled));
-  painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft,
-                   fontMetrics().elidedText(currentText(), Qt::ElideRight, qFloor(text.width())));
+  const bool none = currentIndex() < 0 && !placeholderText().isEmpty();
+  painter.setPen(theme.colour(!isEnabled() ? Colour::disabled : none ? Colour::text3 : Colour::text));
+  painter.drawText(
+      text, Qt::AlignVCenter | Qt::AlignLeft,
+      fontMetrics().elidedText(none ? placeholderText() : currentText(), Qt::ElideRight, qFloor(text.width())));
   paintIcon(painter, QStringLiteral("chevron-down"), QRectF(width() - 23, (height() - 14) / 2.0, 14, 14),
             theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
 }

@@ -1,6 +1,7 @@
 #include "widgets/controls/commands.h"
 
 #include <QKeyEvent>
+#include <QMenu>
 #include <algorithm>
 
 #include "widgets/theme/icon.h"
@@ -33,7 +34,11 @@ QList<QKeySequence> typedBy(const QKeyEvent& event) {
 }  // namespace
 
 bool scopesMeet(const QString& a, const QString& b) {
-  return a.isEmpty() || b.isEmpty() || a == b || a.startsWith(b + '/') || b.startsWith(a + '/');
+  if (a.isEmpty() || b.isEmpty()) return true;
+  const QStringList parts = a.split('/'), others = b.split('/');
+  for (qsizetype i = 0; i < std::min(parts.size(), others.size()); ++i)
+    if (parts[i] != others[i] && parts[i] != "*" && others[i] != "*") return false;
+  return true;
 }
 
 QString keysText(const QAction& action) {
@@ -54,6 +59,8 @@ QAction* Commands::add(const CommandSpec& spec, QObject* owner, std::function<vo
 QAction* Commands::add(const CommandSpec& spec, QObject* owner, Run run) {
   auto* action = new QAction(spec.text, owner);
   action->setObjectName(spec.id);
+  // Its part asks for the keys; Qt would give them to the whole window.
+  if (spec.scope.contains('/')) action->setShortcutContext(Qt::WidgetShortcut);
   if (!spec.icon.isEmpty()) action->setIcon(icon(spec.icon));
   if (QAction* const before = find(spec.id)) m_order.removeOne(before);
   m_order << action;
@@ -88,6 +95,49 @@ QAction* Commands::findByKeys(const QString& scope, const QKeyEvent& event) cons
       if (typed.contains(key)) return action;
   }
   return nullptr;
+}
+
+bool Commands::isPossible(const QString& id) const {
+  const auto found = m_entries.constFind(id);
+  return found != m_entries.cend() && found->action->isEnabled() && (!found->spec.possible || found->spec.possible());
+}
+
+Commands& Commands::around(QWidget& part) {
+  for (QObject* each = &part; each; each = each->parent())
+    if (auto* const commands = each->findChild<Commands*>(QString(), Qt::FindDirectChildrenOnly)) return *commands;
+  return *new Commands(&part);
+}
+
+void Commands::press(const QString& id, QWidget* part) {
+  const QPointer<QWidget> before = std::exchange(m_part, part);
+  act(id, {});
+  m_part = before;
+}
+
+QAction* Commands::addTo(QMenu& menu, const QString& id, QWidget* part, const MenuLine& line) {
+  const QAction* const command = find(id);
+  if (!command) return nullptr;
+  const QPointer<QWidget> before = std::exchange(m_part, part);  // what is possible is possible for it
+  const bool possible = isPossible(id);
+  m_part = before;
+  auto* const action = menu.addAction(line.picture.isNull() ? command->icon() : line.picture,
+                                      line.text.isEmpty() ? command->text() : line.text);
+  action->setProperty(kCommandProperty, id);
+  // The line shows the keys; those of the command itself are the ones that hold.
+  action->setShortcuts(command->shortcuts());
+  action->setShortcutContext(Qt::WidgetShortcut);
+  action->setEnabled(possible);
+  action->setToolTip(command->toolTip());
+  if (command->isCheckable()) {
+    action->setCheckable(true);
+    action->setChecked(command->isChecked());
+  }
+  connect(action, &QAction::triggered, this, [this, id, part = QPointer<QWidget>(part), arguments = line.arguments] {
+    const QPointer<QWidget> was = std::exchange(m_part, part);
+    act(id, arguments);
+    m_part = was;
+  });
+  return action;
 }
 
 void Commands::applyKeys(const Entry& entry) const {
@@ -158,7 +208,7 @@ QString Commands::run(const QString& id, const QJsonObject& arguments) {
   if (!scope.isEmpty() && m_reach && !m_reach(scope)) return tr("“%1” cannot be run now: its page is not there.").arg(id);
   QAction* const action = find(id);
   if (!action) return tr("There is no command “%1”.").arg(id);
-  if (!action->isEnabled()) return tr("“%1” is not possible now.").arg(action->text());
+  if (!isPossible(id)) return tr("“%1” is not possible now.").arg(action->text());
   act(id, arguments);
   return {};
 }

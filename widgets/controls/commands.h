@@ -8,9 +8,12 @@
 #include <QKeySequence>
 #include <QList>
 #include <QObject>
+#include <QPointer>
 #include <functional>
 
 class QKeyEvent;
+class QMenu;
+class QWidget;
 
 namespace loom {
 
@@ -19,10 +22,15 @@ struct CommandSpec {
   QString group;             // in menus, search and the list of shortcuts: "Edit"
   QString text;              // "Arrange"
   QList<QKeySequence> keys;  // the usual ones
-  // Where the keys hold: empty = the whole window; "network" = while that page is in front; "network/canvas" = while that part of
-  // it has the keyboard. Keys of one scope and of those around it are different.
+  // Where the keys hold: empty = the whole window; "network" = while that page is in front; "network/canvas" = while
+  // that part of it has the keyboard, which then asks findByKeys(). Keys of one scope and of those around it are
+  // different. A part that stands in several pages names none: "*/chart".
   QString scope;
   QString icon;
+  // Commands that are one in several directions have one line in the list of shortcuts: "Move the selection by 12".
+  QString family;
+  std::function<bool()>
+      possible;  // whether there is something to do now; empty = always, as far as the action is enabled
 };
 
 class Commands : public QObject {
@@ -46,6 +54,27 @@ class Commands : public QObject {
   const CommandSpec& spec(const QString& id) const;     // of a command that is there
   // The command of this scope whose keys the event has; null where none has.
   QAction* findByKeys(const QString& scope, const QKeyEvent& event) const;
+  bool isPossible(const QString& id) const;  // of a command that is there
+
+  // The registry around a part: that of the nearest parent that has one; a part that stands alone is given one of its
+  // own.
+  static Commands& around(QWidget& part);
+  // As its keys do, for the part that has the keyboard: also where nothing is possible, since the part then says why.
+  void press(const QString& id, QWidget* part);
+  // While a command runs for a part, that part where it is a T, else null: what has the keyboard, or the page's own, is
+  // meant.
+  template <class T>
+  T* partInHand() const {
+    return qobject_cast<T*>(m_part.data());
+  }
+  // A line of a context menu: text, icon, keys and what is possible are those of the command; `text` and `picture`
+  // where the menu knows better what is meant ("Dissolve into its place").
+  struct MenuLine {
+    QString text;
+    QIcon picture;
+    QJsonObject arguments;
+  };
+  QAction* addTo(QMenu& menu, const QString& id, QWidget* part = nullptr, const MenuLine& line = {});
 
   // Keys. What a person changed outlives commands that are not there yet or not any more.
   const QHash<QString, QStringList>& changedKeys() const { return m_changed; }  // by id, portable text; an empty list: none at all
@@ -86,7 +115,10 @@ class Commands : public QObject {
   QJsonArray m_recorded;
   bool m_recording = false, m_replaying = false;
   Reach m_reach;
+  QPointer<QWidget> m_part;
 };
+
+inline constexpr char kCommandProperty[] = "command";  // of a menu's line: the id
 
 // Whether keys of the two scopes may both hold at one moment: one is the other, or around it.
 bool scopesMeet(const QString& a, const QString& b);

@@ -38,7 +38,22 @@ void Switch::init() {
 
 QString Switch::words() const {
   if (!text().isEmpty()) return text();
-  return m_words == Words::none ? QString() : isChecked() ? tr("On") : tr("Off");
+  return m_words == Words::none ? QString() : m_mixed ? tr("mixed") : isChecked() ? tr("On") : tr("Off");
+}
+
+void Switch::setMixed(bool mixed) {
+  if (m_mixed == mixed) return;
+  m_mixed = mixed;
+  m_knob.stop();
+  setAccessibleDescription(mixed ? tr("mixed") : QString());
+  updateGeometry();
+  update();
+}
+
+void Switch::nextCheckState() {
+  if (!m_mixed) return QAbstractButton::nextCheckState();
+  setMixed(false);
+  setChecked(true);
 }
 
 QSize Switch::sizeHint() const {
@@ -48,6 +63,8 @@ QSize Switch::sizeHint() const {
     width += kTextGap + metrics.horizontalAdvance(text());
   else if (m_words == Words::onOff)
     width += kTextGap + std::max(metrics.horizontalAdvance(tr("On")), metrics.horizontalAdvance(tr("Off")));
+  if (m_mixed && text().isEmpty() && m_words == Words::onOff)
+    width = std::max(width, static_cast<int>(kWidth) + kTextGap + metrics.horizontalAdvance(tr("mixed")));
   return {width, std::max(24, metrics.height())};
 }
 
@@ -57,14 +74,16 @@ void Switch::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   const QRectF track(0, (height() - kHeight) / 2.0, kWidth, kHeight);
   const Colour ground = !isEnabled()  ? Colour::disabled
+                        : m_mixed     ? Colour::control
                         : isChecked() ? (underMouse() ? Colour::accentHover : Colour::accent)
                                       : Colour::control;
   painter.setPen(Qt::NoPen);
   painter.setBrush(theme.colour(ground));
   painter.drawRoundedRect(track, kHeight / 2, kHeight / 2);
-  const double at = m_knob.state() == QVariantAnimation::Running ? m_knob.currentValue().toDouble()
-                    : isChecked()                                ? 1.0
-                                                                 : 0.0;
+  const double at = m_mixed                                        ? 0.5
+                    : m_knob.state() == QVariantAnimation::Running ? m_knob.currentValue().toDouble()
+                    : isChecked()                                  ? 1.0
+                                                                   : 0.0;
   painter.setBrush(theme.colour(Colour::onAccent));
   painter.drawEllipse(QPointF(track.left() + kHeight / 2 + at * (kWidth - kHeight), track.center().y()), 6, 6);
   if (const QString label = words(); !label.isEmpty()) {

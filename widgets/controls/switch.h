@@ -15,11 +15,16 @@ class Switch : public QAbstractButton {
   // A switch with its label at the right: "Log loss".
   explicit Switch(const QString& label, QWidget* parent = nullptr);
 
+  // Neither on nor off, as several that differ are: the knob stands in the middle. A click ends it and switches on.
+  void setMixed(bool mixed);
+  bool isMixed() const { return m_mixed; }
+
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void nextCheckState() override;
   bool hitButton(const QPoint& position) const override { return rect().contains(position); }
 
  private:
@@ -27,6 +32,7 @@ class Switch : public QAbstractButton {
   QString words() const;
   Words m_words;
   QVariantAnimation m_knob;
+  bool m_mixed = false;
 };
 
 }  // namespace loom

@@ -26,6 +26,9 @@ bool unchanged(const TrainingSpec& a, const TrainingSpec& b) { return same(a, b)
 std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
 std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
 std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) { return network.arguments; }
+UnitWords& whole(Network& network, const UnitWords*) {
+  return network.words;
+}
 std::string& whole(Network& network, const std::string*) { return network.name; }
 std::vector<DatasetSpec>& whole(Project& project, const std::vector<DatasetSpec>*) { return project.datasets; }
 TrainingSpec& whole(Project& project, const TrainingSpec*) { return project.training; }
@@ -243,6 +246,7 @@ struct DeltaSteps {
     void operator()(const WholeOf<std::vector<Group>>& step) { of(step.drawing).change.groups = true; }
     void operator()(const WholeOf<std::vector<Comment>>& step) { of(step.drawing).change.comments = true; }
     void operator()(const WholeOf<std::vector<Argument>>& step) { of(step.drawing).change.arguments = true; }
+    void operator()(const WholeOf<UnitWords>& step) { of(step.drawing).change.arguments = true; }
     void operator()(const Swap<std::vector<DatasetSpec>>&) { change.datasets = true; }
     void operator()(const Swap<TrainingSpec>&) { change.training = true; }
     void operator()(const Swap<std::string>&) { change.notes = true; }

@@ -69,8 +69,10 @@ class ProjectDelta {
   void addPlaces(DrawingPlace drawing, ListStep<CardPlace> step) { add(OfDrawing<CardPlace>{drawing, std::move(step)}); }
   void addWires(DrawingPlace drawing, ListStep<Edge> step) { add(OfDrawing<Edge>{drawing, std::move(step)}); }
   void addDrawings(bool units, ListStep<Network> step) { add(Drawings{units, std::move(step)}); }
-  template <class T>  // Group, Comment, Argument; std::string: the drawing's name
-  void addWhole(DrawingPlace drawing, T before, T after) { add(WholeOf<T>{drawing, std::move(before), std::move(after)}); }
+  template <class T>  // Group, Comment, Argument, UnitWords; std::string: the drawing's name
+  void addWhole(DrawingPlace drawing, T before, T after) {
+    add(WholeOf<T>{drawing, std::move(before), std::move(after)});
+  }
   template <class T>  // datasets, training, notes
   void addWhole(T before, T after) { add(Swap<T>{std::move(before), std::move(after)}); }
   void tidy();  // drops what is as it was
@@ -94,9 +96,9 @@ class ProjectDelta {
   struct Swap {
     T before, after;
   };
-  using Step = std::variant<OfDrawing<Node>, OfDrawing<CardPlace>, OfDrawing<Edge>, Drawings, WholeOf<std::string>, WholeOf<std::vector<Group>>,
-                            WholeOf<std::vector<Comment>>, WholeOf<std::vector<Argument>>, Swap<std::vector<DatasetSpec>>, Swap<TrainingSpec>,
-                            Swap<std::string>>;
+  using Step = std::variant<OfDrawing<Node>, OfDrawing<CardPlace>, OfDrawing<Edge>, Drawings, WholeOf<std::string>,
+                            WholeOf<std::vector<Group>>, WholeOf<std::vector<Comment>>, WholeOf<std::vector<Argument>>,
+                            WholeOf<UnitWords>, Swap<std::vector<DatasetSpec>>, Swap<TrainingSpec>, Swap<std::string>>;
   friend struct DeltaSteps;
 
   void add(Step step);

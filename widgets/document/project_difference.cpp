@@ -109,6 +109,7 @@ void ProjectDelta::addBetween(DrawingPlace place, const Network& from, const Net
   if (from.groups != to.groups) addWhole(place, from.groups, to.groups);
   if (from.comments != to.comments) addWhole(place, from.comments, to.comments);
   if (from.arguments != to.arguments) addWhole(place, from.arguments, to.arguments);
+  if (from.words != to.words) addWhole(place, from.words, to.words);
 }
 
 ProjectDelta ProjectDelta::between(const Project& before, const Project& after) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/network/flatten.h"
 #include "widgets/document/unit_edits.h"
@@ -38,6 +39,11 @@ Field fieldOf(const Argument& argument) {
   else
     field.type = FieldType::real;
   if (value.is_array()) field.count = static_cast<int>(value.size());
+  if (argument.range.is_array() && argument.range.size() == 2) {
+    const double open = std::numeric_limits<double>::infinity();
+    field.hard = Range{argument.range[0].is_number() ? argument.range[0].get<double>() : -open,
+                       argument.range[1].is_number() ? argument.range[1].get<double>() : open};
+  }
   return field;
 }
 
@@ -53,7 +59,10 @@ Entry unitEntry(const Project& project, const Network& unit) {
   const std::size_t nodes = unit.nodes.size() - unitInputs(unit).size() - unitOutputs(unit).size();
   entry.summary =
       fmt::format("Unit of {} node{}, used {} time{}", nodes, nodes == 1 ? "" : "s", uses, uses == 1 ? "" : "s");
-  entry.help = "A drawing of this project that stands here as one node. Space opens it in place, Enter its tab.";
+  if (!unit.words.icon.empty()) entry.icon = unit.words.icon;
+  entry.help = unit.words.help.empty()
+                   ? "A drawing of this project that stands here as one node. Space opens it in place, Enter its tab."
+                   : unit.words.help;
   Node use;
   use.unit = unit.name;
   NodePorts ports = portsOf(project, use);

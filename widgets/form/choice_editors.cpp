@@ -50,6 +50,7 @@ BooleanEditor::BooleanEditor(const Field& field, QWidget* parent)
 }
 
 void BooleanEditor::showValue(const Json& value) {
+  m_switch->setMixed(false);
   m_switch->setChecked(value.is_boolean() && value.get<bool>());
 }
 
@@ -78,6 +79,16 @@ ChoiceEditor::ChoiceEditor(const Field& field, bool segments, QWidget* parent) :
   connect(m_list, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (!m_showing && index >= 0) Q_EMIT edited(Json(m_list->itemData(index).toString().toStdString()));
   });
+}
+
+void ChoiceEditor::showMixed() {
+  m_showing = true;
+  if (m_segments)
+    m_segments->setCurrent(-1);
+  else
+    m_list->setCurrentIndex(-1);
+  if (m_list) m_list->setPlaceholderText(mixedWord());
+  m_showing = false;
 }
 
 int ChoiceEditor::indexOf(const std::string& id) const {
@@ -173,7 +184,13 @@ void TextsEditor::send() {
   Q_EMIT edited(values);
 }
 
+void TextsEditor::showMixed() {
+  showValue(nullptr);
+  m_line->setPlaceholderText(mixedWord());
+}
+
 void TextsEditor::showValue(const Json& value) {
+  m_line->setPlaceholderText(tr("Add"));
   QStringList texts;
   if (value.is_string()) texts << QString::fromStdString(value.get<std::string>());
   if (value.is_array()) {

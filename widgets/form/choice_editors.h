@@ -21,6 +21,7 @@ class BooleanEditor : public FieldEditor {
  public:
   BooleanEditor(const Field& field, QWidget* parent);
   void showValue(const Json& value) override;
+  void showMixed() override { m_switch->setMixed(true); }
   void setMark(FieldMark) override {}
   QWidget* focusTarget() override { return m_switch; }
 
@@ -34,6 +35,7 @@ class ChoiceEditor : public FieldEditor {
  public:
   ChoiceEditor(const Field& field, bool segments, QWidget* parent);
   void showValue(const Json& value) override;
+  void showMixed() override;
   void setMark(FieldMark mark) override;
   QWidget* focusTarget() override;
   bool wantsWholeWidth() const override { return m_segments != nullptr; }
@@ -53,6 +55,7 @@ class TextsEditor : public FieldEditor {
  public:
   TextsEditor(const Field& field, QWidget* parent);
   void showValue(const Json& value) override;
+  void showMixed() override;
   QStringList draft() const override;
   void restoreDraft(const QStringList& texts) override { m_line->setText(texts.value(0)); }
   void setMark(FieldMark mark) override;

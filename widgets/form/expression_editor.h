@@ -14,6 +14,10 @@ class SwitchingEditor : public FieldEditor {
   SwitchingEditor(const Field& field, const Symbols& symbols, FieldEditor* plain, QWidget* parent);
 
   void showValue(const Json& value) override;
+  void showMixed() override {
+    show(false);
+    m_plain->showMixed();
+  }
   QStringList draft() const override { return m_plain->draft(); }
   void restoreDraft(const QStringList& texts) override { m_plain->restoreDraft(texts); }
   void setMark(FieldMark mark) override;

@@ -50,6 +50,10 @@ FieldEditor* makePlainEditor(const Field& field, const EditorOptions& options, Q
 
 }  // namespace
 
+QString mixedWord() {
+  return FieldEditor::tr("mixed");
+}
+
 FieldEditor* makeFieldEditor(const Field& field, const EditorOptions& options, QWidget* parent) {
   FieldEditor* plain = makePlainEditor(field, options, parent);
   // In a text every sign means itself; numbers take expressions where they stand.

@@ -26,6 +26,9 @@ class FieldEditor : public QWidget {
 
   // Shows a value of the field's type; null = absent. Emits nothing; leaves a text alone that already means the value.
   virtual void showValue(const Json& value) = 0;
+  // Several things with different values are edited at once: none of them is shown, the word "mixed" stands there until
+  // one is given. Emits nothing; showValue() ends it.
+  virtual void showMixed() = 0;
   // Text that means no value, so that it can be kept when the form goes to another entry and comes back; empty = none.
   virtual QStringList draft() const { return {}; }
   virtual void restoreDraft(const QStringList&) {}
@@ -39,8 +42,12 @@ class FieldEditor : public QWidget {
 
  Q_SIGNALS:
   void edited(const loom::Json& value);  // each keystroke that gives a value; null = absent
-  void invalid(const QString& problem);  // what stands there is no value; the last valid one still holds
+  // What stands there is no value; the last valid one still holds. Empty: nothing stands there any more, and that is
+  // right.
+  void invalid(const QString& problem);
 };
+
+QString mixedWord();  // "mixed"
 
 // Never null. `field` must outlive the editor.
 FieldEditor* makeFieldEditor(const Field& field, const EditorOptions& options, QWidget* parent);

@@ -23,7 +23,6 @@ NumbersEditor::NumbersEditor(const Field& field, QWidget* parent) : FieldEditor(
     auto* number = new NumberField(whole() ? NumberField::Kind::integer : NumberField::Kind::real, this);
     if (i + 1 == count) number->setUnit(QString::fromStdString(field.unit));
     if (field.hard) number->setLimits(field.hard->low, field.hard->high);
-    if (field.optional && field.defaultValue.is_null()) number->setPlaceholderText(readable(field, nullptr));
     number->setMinimumWidth(36);
     if (count > 1) number->setAlignment(Qt::AlignCenter);
     number->setAccessibleName(count == 1
@@ -36,9 +35,22 @@ NumbersEditor::NumbersEditor(const Field& field, QWidget* parent) : FieldEditor(
     connect(number, &NumberField::invalid, this, &NumbersEditor::read);
     m_numbers.push_back(number);
   }
+  setMixed(false);
+}
+
+void NumbersEditor::setMixed(bool mixed) {
+  m_mixed = mixed;
+  const QString absent = m_field.optional && m_field.defaultValue.is_null() ? readable(m_field, nullptr) : QString();
+  for (NumberField* number : m_numbers) number->setPlaceholderText(mixed ? mixedWord() : absent);
+}
+
+void NumbersEditor::showMixed() {
+  showValue(nullptr);
+  setMixed(true);
 }
 
 void NumbersEditor::showValue(const Json& value) {
+  if (m_mixed) setMixed(false);
   m_showing = true;
   for (std::size_t i = 0; i < m_numbers.size(); ++i) {
     const Json* item = value.is_array() ? (i < value.size() ? &value[i] : nullptr) : &value;
@@ -71,6 +83,7 @@ void NumbersEditor::read() {
       values.push_back(*number->value());
   }
   if (empty == static_cast<int>(m_numbers.size())) {
+    if (m_mixed) return Q_EMIT invalid({});  // what was typed is gone again: each keeps its own
     // Empty means absent where that is allowed; a field that has a default keeps the last value until it has one again.
     if (m_field.optional)
       Q_EMIT edited(Json());
@@ -81,6 +94,7 @@ void NumbersEditor::read() {
                        .arg(m_numbers.size())
                        .arg(m_numbers.size() - static_cast<std::size_t>(empty)));
   } else {
+    if (m_mixed) setMixed(false);
     Q_EMIT edited(single() ? values[0] : values);
   }
 }

@@ -14,6 +14,7 @@ class NumbersEditor : public FieldEditor {
   NumbersEditor(const Field& field, QWidget* parent);
 
   void showValue(const Json& value) override;
+  void showMixed() override;
   QStringList draft() const override;
   void restoreDraft(const QStringList& texts) override;
   void setMark(FieldMark mark) override;
@@ -22,11 +23,12 @@ class NumbersEditor : public FieldEditor {
 
  private:
   void read();
+  void setMixed(bool mixed);
   bool single() const { return m_field.type == FieldType::integer || m_field.type == FieldType::real; }
   bool whole() const { return m_field.type == FieldType::integer || m_field.type == FieldType::integers; }
   const Field& m_field;
   std::vector<NumberField*> m_numbers;
-  bool m_showing = false;
+  bool m_showing = false, m_mixed = false;
 };
 
 }  // namespace loom

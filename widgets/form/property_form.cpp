@@ -39,6 +39,7 @@ void PropertyForm::clear() {
   m_rows.clear();
   m_invalid.clear();
   m_problems.clear();
+  m_mixed.clear();
   m_entry = nullptr;
   m_computed.reset();
   m_given = Json::object();
@@ -79,7 +80,10 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
     m_rows.push_back(row);
     connect(row->editor(), &FieldEditor::edited, this, [this, row](const Json& value) { take(*row, value); });
     connect(row->editor(), &FieldEditor::invalid, this, [this, row](const QString& problem) {
-      m_invalid[row->field().key] = problem;
+      if (problem.isEmpty())
+        m_invalid.erase(row->field().key);
+      else
+        m_invalid[row->field().key] = problem;
       refreshProblems();
     });
     connect(row, &FormRow::resetRequested, this, [this, row] { reset(row->field().key); });
@@ -127,8 +131,24 @@ void PropertyForm::setGiven(const Json& given) {
   refresh();
 }
 
+void PropertyForm::setMixed(const std::vector<std::string>& keys) {
+  const std::set<std::string> before = std::exchange(m_mixed, std::set<std::string>(keys.begin(), keys.end()));
+  for (FormRow* row : m_rows) {
+    const std::string& key = row->field().key;
+    // Half-typed text in a row that is mixed still stays.
+    if (m_mixed.contains(key) == before.contains(key)) continue;
+    if (m_mixed.contains(key))
+      row->editor()->showMixed();
+    else
+      row->showValue(valueOf(row->field()));
+    m_invalid.erase(key);
+  }
+  refresh();
+}
+
 void PropertyForm::take(FormRow& row, const Json& value) {
   const Field& field = row.field();
+  const bool wasMixed = m_mixed.erase(field.key) > 0;
   m_invalid.erase(field.key);
   const bool isDefault = value.is_null() || sameFieldValue(field, value, field.defaultValue);
   const Json before = valueOf(field);
@@ -139,7 +159,7 @@ void PropertyForm::take(FormRow& row, const Json& value) {
   else
     m_given[field.key] = value;
   refresh();
-  if (!sameFieldValue(field, before, value))
+  if (wasMixed || !sameFieldValue(field, before, value))
     Q_EMIT edited(QString::fromStdString(field.key), isDefault && !absent ? Json() : value);
 }
 
@@ -148,6 +168,7 @@ void PropertyForm::reset(const std::string& key) {
   if (!found) return;
   m_given.erase(key);
   m_invalid.erase(key);
+  m_mixed.erase(key);
   found->showValue(found->field().defaultValue);
   refresh();
   Q_EMIT edited(QString::fromStdString(key), Json());
@@ -162,7 +183,7 @@ void PropertyForm::refresh() {
     const bool differs = m_given.contains(field.key) && !sameFieldValue(field, m_given[field.key], field.defaultValue);
     const bool shown = isRead(*m_entry, field, m_given);
     if (differs && shown) ++changed;
-    row->setChanged(differs);
+    row->setChanged(differs || m_mixed.contains(field.key));
     row->setShowDefault(m_changedOnly);
     const QString text = QString::fromStdString(field.label + ' ' + field.key + ' ' + field.help);
     const bool matches = std::all_of(words.begin(), words.end(),
@@ -192,6 +213,7 @@ void PropertyForm::refreshProblems() {
   // An expression without a value is told of by whoever computes it.
   if (m_computed)
     std::erase_if(own, [&](const FieldProblem& problem) { return m_given.contains(problem.key) && !m_computed->contains(problem.key); });
+  std::erase_if(own, [&](const FieldProblem& problem) { return m_mixed.contains(problem.key); });
   for (FieldProblem& problem : own) problem.message = inLabels(std::move(problem.message), m_entry->fields);
   for (FormRow* row : m_rows) {
     const std::string& key = row->field().key;

@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "engine/catalogue/entry.h"
@@ -48,6 +49,9 @@ class PropertyForm : public QWidget {
   // The given values as they are where expressions have been computed: what the entry's own rules are asked about. Fields whose
   // expressions have no value yet are left out of it and of the rules. Without it the given values are.
   void setComputed(const Json& computed);
+  // Fields whose things differ: each shows that until a value is given, which then is that of all, even where it is the
+  // default. Their values in `given` mean nothing.
+  void setMixed(const std::vector<std::string>& keys);
   void setHidden(const std::vector<std::string>& keys);  // fields that another place edits; from the next setEntry()
   // A computed remark beside the field ("= 110 steps"), with an optional action ("Use 3.2").
   void setHint(const std::string& key, const QString& hint, const QString& action = {});
@@ -86,6 +90,7 @@ class PropertyForm : public QWidget {
   QString m_filter;
   bool m_changedOnly = false;
   std::vector<std::string> m_hidden;
+  std::set<std::string> m_mixed;
   std::vector<FormRow*> m_rows;
   std::vector<FieldProblem> m_problems;
   std::map<std::string, QString> m_invalid;                     // what stands in a row but is no value

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QRegularExpression>
 #include <cmath>
+#include <utility>
 
 #include "widgets/controls/button.h"
 #include "widgets/controls/expression.h"
@@ -82,6 +83,7 @@ TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget
     m_line->setPlaceholderText(QStringLiteral("3×32×32"));
   else if (field.optional && field.defaultValue.is_null())
     m_line->setPlaceholderText(readable(field, nullptr));
+  m_absent = m_line->placeholderText();
   if (field.type == FieldType::file) {
     Button* choose =
         iconButton(QStringLiteral("folder"), tr("Choose a file for %1").arg(QString::fromStdString(field.label)), this);
@@ -91,7 +93,17 @@ TextEditor::TextEditor(const Field& field, const EditorOptions& options, QWidget
   connect(m_line, &QLineEdit::textChanged, this, &TextEditor::read);
 }
 
+void TextEditor::showMixed() {
+  m_showing = true;
+  m_line->clear();
+  m_line->setPlaceholderText(mixedWord());
+  m_problem.clear();
+  m_showing = false;
+  m_mixed = true;
+}
+
 void TextEditor::showValue(const Json& value) {
+  if (std::exchange(m_mixed, false)) m_line->setPlaceholderText(m_absent);
   QString text;
   if (value.is_string())
     text = QString::fromStdString(value.get<std::string>());
@@ -113,6 +125,8 @@ void TextEditor::read() {
   if (m_showing) return;
   m_problem.clear();
   const QString text = m_line->text();
+  if (text.isEmpty() && m_mixed) return Q_EMIT invalid({});  // what was typed is gone again: each keeps its own
+  if (std::exchange(m_mixed, false)) m_line->setPlaceholderText(m_absent);
   if (text.isEmpty() && (m_field.optional || isList(m_field))) {
     if (m_field.optional) {
       Q_EMIT edited(Json());

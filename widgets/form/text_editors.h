@@ -15,6 +15,7 @@ class TextEditor : public FieldEditor {
   TextEditor(const Field& field, const EditorOptions& options, QWidget* parent);
 
   void showValue(const Json& value) override;
+  void showMixed() override;
   QStringList draft() const override;
   void restoreDraft(const QStringList& texts) override;
   void setMark(FieldMark mark) override;
@@ -28,7 +29,8 @@ class TextEditor : public FieldEditor {
   EditorOptions m_options;
   QLineEdit* m_line;
   QString m_problem;
-  bool m_showing = false;
+  QString m_absent;  // what stands in the empty field
+  bool m_showing = false, m_mixed = false;
 };
 
 // A list as a person types it: numbers between spaces, commas, ×, x or *; with brackets or without. The problem names

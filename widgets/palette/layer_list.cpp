@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <map>
-
+#include <QContextMenuEvent>
 #include <QCoreApplication>
 #include <QDrag>
 #include <QFontMetricsF>
@@ -9,6 +7,8 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
+#include <algorithm>
+#include <map>
 
 #include "engine/layers/layer.h"
 #include "widgets/canvas/network_view.h"
@@ -21,7 +21,7 @@ namespace loom {
 namespace {
 
 constexpr int kRow = 24, kHeading = 30, kShown = 4;
-enum Role { idRole = Qt::UserRole, iconRole, categoryRole, moreRole };
+enum Role { idRole = Qt::UserRole, iconRole, categoryRole, moreRole, noteRole };
 
 class PaletteDelegate : public QStyledItemDelegate {
  public:
@@ -56,7 +56,16 @@ class PaletteDelegate : public QStyledItemDelegate {
               theme.layerColour(category));
     painter->setFont(theme.font(FontRole::body));
     painter->setPen(theme.colour(Colour::text));
-    const QRectF words = row.adjusted(40, 0, -10, 0);
+    QRectF words = row.adjusted(40, 0, -10, 0);
+    if (const QString note = index.data(noteRole).toString(); !note.isEmpty()) {
+      painter->setFont(Theme::withWeight(theme.font(FontRole::caption), 400));
+      painter->setPen(
+          theme.colour(option.state.testFlag(QStyle::State_Enabled) ? Colour::accentText : Colour::warning));
+      painter->drawText(words, Qt::AlignVCenter | Qt::AlignRight, note);
+      words.setRight(words.right() - QFontMetricsF(painter->font()).horizontalAdvance(note) - 8);
+      painter->setFont(theme.font(FontRole::body));
+      painter->setPen(theme.colour(option.state.testFlag(QStyle::State_Enabled) ? Colour::text : Colour::text3));
+    }
     const QString name = QFontMetricsF(painter->font()).elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, words.width());
     painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft, name);
     painter->restore();
@@ -67,11 +76,17 @@ class PaletteDelegate : public QStyledItemDelegate {
 
 QString categoryTitle(const std::string& category) {
   static const std::map<std::string, const char*> titles{
-      {"inputOutput", QT_TRANSLATE_NOOP("Palette", "Input and output")}, {"convolution", QT_TRANSLATE_NOOP("Palette", "Convolution")},
-      {"linear", QT_TRANSLATE_NOOP("Palette", "Linear")},                {"normalisation", QT_TRANSLATE_NOOP("Palette", "Normalisation")},
-      {"activation", QT_TRANSLATE_NOOP("Palette", "Activation")},        {"pooling", QT_TRANSLATE_NOOP("Palette", "Pooling")},
-      {"shape", QT_TRANSLATE_NOOP("Palette", "Shape and arithmetic")},   {"recurrentAttention", QT_TRANSLATE_NOOP("Palette", "Recurrent, attention")},
-      {"lossMetric", QT_TRANSLATE_NOOP("Palette", "Loss and metric")},   {"unit", QT_TRANSLATE_NOOP("Palette", "Unit")}};
+      {"inputOutput", QT_TRANSLATE_NOOP("Palette", "Input and output")},
+      {"convolution", QT_TRANSLATE_NOOP("Palette", "Convolution")},
+      {"linear", QT_TRANSLATE_NOOP("Palette", "Linear")},
+      {"normalisation", QT_TRANSLATE_NOOP("Palette", "Normalisation")},
+      {"activation", QT_TRANSLATE_NOOP("Palette", "Activation")},
+      {"pooling", QT_TRANSLATE_NOOP("Palette", "Pooling")},
+      {"shape", QT_TRANSLATE_NOOP("Palette", "Shape and arithmetic")},
+      {"recurrentAttention", QT_TRANSLATE_NOOP("Palette", "Recurrent, attention")},
+      {"lossMetric", QT_TRANSLATE_NOOP("Palette", "Loss and metric")},
+      {"unit", QT_TRANSLATE_NOOP("Palette", "Unit")},
+      {"own", QT_TRANSLATE_NOOP("Palette", "My layers")}};
   const auto found = titles.find(category);
   return found != titles.end() ? QCoreApplication::translate("Palette", found->second) : QString::fromStdString(category);
 }
@@ -87,13 +102,19 @@ LayerList::LayerList(QWidget* parent) : QListWidget(parent) {
   setDragDropMode(DragOnly);
   setSelectionMode(SingleSelection);
   connect(this, &QListWidget::itemDoubleClicked, this, [this](QListWidgetItem* item) {
-    if (!item->data(idRole).isNull()) Q_EMIT chosen(item->data(idRole).toString());
+    if (!item->data(idRole).isNull() && item->flags().testFlag(Qt::ItemIsEnabled))
+      Q_EMIT chosen(item->data(idRole).toString());
   });
 }
 
 std::string LayerList::currentLayer() const {
   const QListWidgetItem* item = currentItem();
-  return item == nullptr ? std::string() : item->data(idRole).toString().toStdString();
+  return item == nullptr || !item->flags().testFlag(Qt::ItemIsEnabled) ? std::string()
+                                                                       : item->data(idRole).toString().toStdString();
+}
+
+void LayerList::setOwn(std::vector<OwnRow> own) {
+  m_own = std::move(own);
 }
 
 void LayerList::setUnits(std::vector<Entry> units) { m_units = std::move(units); }
@@ -104,6 +125,8 @@ void LayerList::fill(const QString& query) {
   std::vector<const Entry*> entries;
   for (const LayerDefinition* layer : layerTable()) entries.push_back(&layer->entry);
   for (const Entry& unit : m_units) entries.push_back(&unit);
+  for (const OwnRow& own : m_own)
+    if (m_query.isEmpty() || (own.fault.isEmpty() && !own.present)) entries.push_back(&own.entry);
   const std::vector<const Entry*> found = loom::search(entries, m_query.toStdString());
   m_found = static_cast<int>(found.size());
   const auto add = [&](const Entry* entry) {
@@ -112,6 +135,13 @@ void LayerList::fill(const QString& query) {
     item->setData(iconRole, QString::fromStdString(entry->icon));
     item->setData(categoryRole, QString::fromStdString(entry->category));
     item->setToolTip(QString::fromStdString(entry->summary));
+    const auto own = std::find_if(m_own.begin(), m_own.end(), [&](const OwnRow& each) { return &each.entry == entry; });
+    if (own == m_own.end()) return;
+    item->setData(noteRole, own->note);
+    if (own->fault.isEmpty()) return;
+    // Listed, so that whoever put the file there finds out why it is no layer; there is nothing to add.
+    item->setFlags(Qt::ItemIsSelectable);
+    item->setToolTip(tr("%1 cannot be used: %2").arg(QString::fromStdString(entry->label), own->fault));
   };
   if (!m_query.isEmpty()) {
     for (const Entry* entry : found) add(entry);  // best first, whatever the category
@@ -161,8 +191,18 @@ void LayerList::mousePressEvent(QMouseEvent* event) {
   QListWidget::mousePressEvent(event);
 }
 
+void LayerList::contextMenuEvent(QContextMenuEvent* event) {
+  QListWidgetItem* const item = event->reason() == QContextMenuEvent::Mouse ? itemAt(event->pos()) : currentItem();
+  if (item == nullptr || item->data(idRole).isNull()) return;
+  setCurrentItem(item);
+  Q_EMIT menuWanted(item->data(idRole).toString(), event->reason() == QContextMenuEvent::Mouse
+                                                       ? event->globalPos()
+                                                       : viewport()->mapToGlobal(visualItemRect(item).center()));
+}
+
 QMimeData* LayerList::mimeData(const QList<QListWidgetItem*>& items) const {
-  if (items.isEmpty() || items.front()->data(idRole).isNull()) return nullptr;
+  if (items.isEmpty() || items.front()->data(idRole).isNull() || !items.front()->flags().testFlag(Qt::ItemIsEnabled))
+    return nullptr;
   auto* data = new QMimeData;
   data->setData(QLatin1String(kLayerMime), items.front()->data(idRole).toString().toUtf8());
   return data;

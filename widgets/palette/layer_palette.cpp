@@ -49,6 +49,11 @@ void LayerPalette::setUnits(std::vector<Entry> units) {
   refill();
 }
 
+void LayerPalette::setOwn(std::vector<OwnRow> own) {
+  m_list->setOwn(std::move(own));
+  refill();
+}
+
 bool LayerPalette::eventFilter(QObject* watched, QEvent* event) {
   if (watched != m_search || event->type() != QEvent::KeyPress) return false;
   switch (static_cast<QKeyEvent*>(event)->key()) {

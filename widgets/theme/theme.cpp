@@ -232,7 +232,9 @@ QVector<qreal> Theme::curveDash(int index, qreal penWidth) const {
 
 QColor Theme::layerColour(const QString& category) const {
   const auto& layers = palette().layers;
-  return layers.value(category, layers.value(QStringLiteral("shape")));
+  // A layer of one's own is a unit.
+  return layers.value(
+      category, layers.value(category == QLatin1String("own") ? QStringLiteral("unit") : QStringLiteral("shape")));
 }
 
 QFont Theme::withWeight(QFont font, int weight) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "widgets/document/unit_entry.h"
+
 namespace loom {
 
 namespace {
@@ -12,25 +14,38 @@ bool alike(const Field& a, const Field& b) {
          std::equal(a.choices.begin(), a.choices.end(), b.choices.begin(), b.choices.end(), sameChoice);
 }
 
-Json valueOf(const Node& node, const std::string& key) {
-  const auto given = node.values.find(key);
+// Nodes of several layers may have other defaults of the same field.
+Json valueOf(const Node& node, const Field& field) {
+  const auto given = node.values.find(field.key);
   if (given != node.values.end()) return *given;
-  const LayerDefinition* layer = findLayer(node.layer);
-  const Field* field = layer == nullptr ? nullptr : layer->entry.field(key);
-  return field == nullptr ? Json() : field->defaultValue;
+  const LayerDefinition* layer = node.unit.empty() ? findLayer(node.layer) : nullptr;
+  const Field* own = layer == nullptr ? &field : layer->entry.field(field.key);
+  return own == nullptr ? Json() : own->defaultValue;
 }
 
 }  // namespace
 
-Entry commonEntry(const std::vector<const Node*>& nodes) {
+const Entry* entryOf(const Project& project, const Node& node, std::map<std::string, Entry>& units) {
+  if (node.unit.empty()) {
+    const LayerDefinition* layer = findLayer(node.layer);
+    return layer == nullptr ? nullptr : &layer->entry;
+  }
+  const Network* unit = project.unit(node.unit);
+  if (unit == nullptr) return nullptr;
+  const auto known = units.find(node.unit);
+  return known != units.end() ? &known->second : &(units[node.unit] = unitEntry(project, *unit));
+}
+
+Entry commonEntry(const Project& project, const std::vector<const Node*>& nodes) {
   Entry common;
-  const LayerDefinition* first = nodes.empty() ? nullptr : findLayer(nodes.front()->layer);
+  std::map<std::string, Entry> units;
+  const Entry* first = nodes.empty() ? nullptr : entryOf(project, *nodes.front(), units);
   if (first == nullptr) return common;
-  common = first->entry;
+  common = *first;
   std::erase_if(common.fields, [&](const Field& field) {
     return std::any_of(nodes.begin(), nodes.end(), [&](const Node* node) {
-      const LayerDefinition* layer = findLayer(node->layer);
-      const Field* other = layer == nullptr ? nullptr : layer->entry.field(field.key);
+      const Entry* entry = entryOf(project, *node, units);
+      const Field* other = entry == nullptr ? nullptr : entry->field(field.key);
       return other == nullptr || !alike(field, *other);
     });
   });
@@ -47,8 +62,9 @@ Entry commonEntry(const std::vector<const Node*>& nodes) {
 std::vector<std::string> differingKeys(const Entry& entry, const std::vector<const Node*>& nodes) {
   std::vector<std::string> keys;
   for (const Field& field : entry.fields) {
-    const Json first = valueOf(*nodes.front(), field.key);
-    if (std::any_of(nodes.begin(), nodes.end(), [&](const Node* node) { return valueOf(*node, field.key) != first; })) keys.push_back(field.key);
+    const Json first = valueOf(*nodes.front(), field);
+    if (std::any_of(nodes.begin(), nodes.end(), [&](const Node* node) { return valueOf(*node, field) != first; }))
+      keys.push_back(field.key);
   }
   return keys;
 }
@@ -58,7 +74,7 @@ Json commonValues(const Entry& entry, const std::vector<const Node*>& nodes) {
   const std::vector<std::string> differing = differingKeys(entry, nodes);
   for (const Field& field : entry.fields) {
     if (std::find(differing.begin(), differing.end(), field.key) != differing.end()) continue;
-    const Json value = valueOf(*nodes.front(), field.key);
+    const Json value = valueOf(*nodes.front(), field);
     if (value != field.defaultValue) values[field.key] = value;
   }
   return values;

@@ -257,10 +257,11 @@ void Inspector::showNodes(const std::vector<std::string>& ids) {
   m_subtitle->setText(tr("in %1").arg(q(m_scene->networkName())));
   m_helpButton->hide();
   m_help->hide();
-  Entry common = commonEntry(nodes);
+  Entry common = commonEntry(m_scene->document().project(), nodes);
   QStringList identity;
   for (const std::string& id : ids) identity += q(id);
   const bool other = m_entry != &m_common;
+  m_form->setSymbols(symbolsFor(ids.front()));
   if (other) {
     m_form->clear();
     m_common = std::move(common);
@@ -269,8 +270,8 @@ void Inspector::showNodes(const std::vector<std::string>& ids) {
   } else {
     m_form->setGiven(commonValues(m_common, nodes));
   }
-  for (const Field& field : m_common.fields) m_form->setHint(field.key, {});
-  for (const std::string& key : differingKeys(m_common, nodes)) m_form->setHint(key, tr("differs"));
+  m_form->setMixed(differingKeys(m_common, nodes));
+  m_form->setComputed(computedValues(m_common, commonValues(m_common, nodes)));
   m_form->setProblems({});
   m_problems->setProblems({});
   m_formSection->setVisible(!m_common.fields.empty());

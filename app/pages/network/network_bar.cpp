@@ -1,18 +1,18 @@
 #include "app/pages/network/network_bar.h"
 
-#include <algorithm>
-
+#include <QGraphicsView>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QGraphicsView>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QTabBar>
+#include <algorithm>
 
 #include "widgets/canvas/network_scene.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/commands.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/unit_edits.h"
 #include "widgets/theme/icon.h"
@@ -26,6 +26,10 @@ QFrame* separator(QWidget* parent) {
   QFrame* const line = hairline(Qt::Vertical, parent);
   line->setFixedSize(1, 20);
   return line;
+}
+
+bool mayRemove(const Project& project, const std::string& drawing) {
+  return project.unit(drawing) != nullptr ? usesOf(project, drawing).empty() : project.networks.size() > 1;
 }
 
 }  // namespace
@@ -112,19 +116,18 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
     const int index = m_tabs->tabAt(at);
     if (index < 0) return;
     QMenu menu(this);
-    menu.addAction(icon(QStringLiteral("rename")), tr("Rename"), this, [this, index] { renameTab(index); });
-    QAction* remove = menu.addAction(icon(QStringLiteral("delete")), tr("Remove"), this, [this, index] {
-      m_scene.document().removeNetwork(m_tabs->tabData(index).toString().toStdString());
-    });
-    const Project& project = m_scene.document().project();
-    const std::string name = m_tabs->tabData(index).toString().toStdString();
-    remove->setEnabled(project.unit(name) != nullptr ? usesOf(project, name).empty() : project.networks.size() > 1);
+    Commands& commands = Commands::around(*this);
+    if (commands.find(QStringLiteral("network.rename-tab")) == nullptr) addCommands(commands);
+    const QString name = m_tabs->tabData(index).toString();
+    const auto line = [&](const char* id, const QString& text = {}) {
+      return commands.addTo(menu, QString::fromLatin1(id), this,
+                            {.text = text, .picture = {}, .arguments = {{"drawing", name}}});
+    };
+    line("network.rename-tab", tr("Rename"))->setEnabled(true);
+    line("network.remove-tab", tr("Remove"))->setEnabled(mayRemove(m_scene.document().project(), name.toStdString()));
     menu.addSeparator();
-    menu.addAction(icon(QStringLiteral("network")), tr("Add a network"), this, &NetworkBar::addNetwork);
-    menu.addAction(icon(QStringLiteral("unit")), tr("Add a unit"), this, [this] {
-      m_scene.setNetwork(m_scene.document().addUnit("Unit"));
-      refreshTabs();
-    });
+    line("network.add-network");
+    line("network.add-unit");
     menu.exec(m_tabs->mapToGlobal(at));
   });
   connect(&Theme::of(this), &Theme::changed, this, [this] {
@@ -134,6 +137,43 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   refreshTabs();
   refreshTools();
   setCost(m_scene.costKind());
+}
+
+int NetworkBar::tabMeant(const QJsonObject& arguments) const {
+  if (!arguments.contains("drawing")) return m_tabs->currentIndex();
+  for (int index = 0; index < m_tabs->count(); ++index)
+    if (m_tabs->tabData(index).toString() == arguments.value("drawing").toString()) return index;
+  return -1;
+}
+
+void NetworkBar::addCommands(Commands& commands) {
+  const auto add = [&](const char* id, const QString& text, const char* sign, auto run,
+                       std::function<bool()> possible = {}) {
+    commands.add({.id = QString::fromLatin1(id),
+                  .group = tr("This page"),
+                  .text = text,
+                  .keys = {},
+                  .scope = QStringLiteral("network"),
+                  .icon = QString::fromLatin1(sign),
+                  .family = {},
+                  .possible = std::move(possible)},
+                 this, Commands::Run(run));
+  };
+  add("network.rename-tab", tr("Rename this drawing"), "rename", [this](const QJsonObject& arguments) {
+    if (const int index = tabMeant(arguments); index >= 0) renameTab(index);
+  });
+  add(
+      "network.remove-tab", tr("Remove this drawing"), "delete",
+      [this](const QJsonObject& arguments) {
+        if (const int index = tabMeant(arguments); index >= 0)
+          m_scene.document().removeNetwork(m_tabs->tabData(index).toString().toStdString());
+      },
+      [this] { return mayRemove(m_scene.document().project(), m_scene.networkName()); });
+  add("network.add-network", tr("Add a network"), "network", [this](const QJsonObject&) { addNetwork(); });
+  add("network.add-unit", tr("Add a unit"), "unit", [this](const QJsonObject&) {
+    m_scene.setNetwork(m_scene.document().addUnit("Unit"));
+    refreshTabs();
+  });
 }
 
 void NetworkBar::setCost(CostKind kind) {

@@ -14,6 +14,7 @@ class QTabBar;
 namespace loom {
 
 class Button;
+class Commands;
 class NetworkScene;
 
 class NetworkBar : public QWidget {
@@ -24,7 +25,9 @@ class NetworkBar : public QWidget {
   QTabBar& tabs() const { return *m_tabs; }
   void setNarrow(bool narrow);  // tools without words; buttons for palette and inspector
   void renameTab(int index);
+  int tabMeant(const QJsonObject& arguments) const;  // of the drawing that a command names, else the one in front
   QMenu& moreMenu() const { return *m_more; }
+  void addCommands(Commands& commands);  // of the tabs; their menu is made of them
 
  Q_SIGNALS:
   void arrangeRequested();

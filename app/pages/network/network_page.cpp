@@ -1,15 +1,15 @@
 #include "app/pages/network/network_page.h"
 
-#include <algorithm>
-
 #include <QAction>
 #include <QHBoxLayout>
 #include <QJsonObject>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QTimer>
+#include <algorithm>
 
 #include "app/pages/network/inspector.h"
+#include "app/pages/network/library_actions.h"
 #include "app/pages/network/measured_layers.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_side.h"
@@ -19,11 +19,14 @@
 #include "app/preferences.h"
 #include "launcher/store/run_store.h"
 #include "widgets/canvas/argument_chips.h"
+#include "widgets/canvas/canvas_commands.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/group_edits.h"
 #include "widgets/document/unit_entry.h"
+#include "widgets/library/own_layer_edits.h"
+#include "widgets/library/own_layers.h"
 #include "widgets/outline/outline_panel.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/icon.h"
@@ -64,6 +67,8 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   setTabOrder(m_view, m_inspector);
   m_wirePreview = std::make_unique<WirePreview>(context, *m_view, *m_inspector, *this);
   makeActions();
+
+  if (context.ownLayers != nullptr) m_library = new LibraryActions(context, *m_view, *m_palette, this);
 
   connect(m_palette, &LayerPalette::layerChosen, this, [this](const QString& layer) {
     m_view->inHand().addLayer(layer.toStdString());
@@ -123,25 +128,29 @@ NetworkPage::~NetworkPage() {
 }
 
 void NetworkPage::makeActions() {
-  addCommand("network.add", tr("Add layer"), "Shift+A", [this] { m_view->inHand().openAddMenu(); }, "plus");
-  addCommand("network.arrange", tr("Arrange"), "Ctrl+L", [this] { m_view->inHand().arrange(); }, "arrange");
-  addCommand("network.duplicate", tr("Duplicate"), "Ctrl+D", [this] { m_view->inHand().duplicate(); }, "copy");
-  addCommand("network.show-all", tr("Show all"), "Shift+1", [this] { m_view->inHand().fit(); }, "fit");
-  addCommand("network.show-selection", tr("Show selection"), "Shift+2", [this] { m_view->inHand().fitSelection(); }, "fit");
-  addCommand("network.invert-selection", tr("Invert selection"), "Ctrl+Shift+I", [this] { m_view->inHand().invertSelection(); }, "group");
-  addCommand("network.make-unit", tr("Make a unit"), "Ctrl+G", [this] { m_view->inHand().makeUnit(); }, "unit");
-  addCommand("network.group", tr("Group"), "Ctrl+Shift+G", [this] { m_view->inHand().makeGroup(); }, "group");
-  addCommand("network.repeat", tr("Repeat…"), "Ctrl+R", [this] { m_view->inHand().makeRepeat(); }, "refresh");
-  addCommand("network.ungroup", tr("Ungroup or dissolve"), "Ctrl+Alt+G", [this] { m_view->inHand().ungroup(); }, "split");
-  addCommand("network.fold", tr("Fold or open a group"), "Ctrl+Shift+Space", [this] { m_view->inHand().toggleFold(); }, "chevron-right");
-  addCommand("network.comment", tr("Comment"), {}, [this] { m_view->inHand().addComment(); }, "comment")->setToolTip(tr("Comment (C)"));
-  addCommand("network.outline", tr("Outline"), "Ctrl+Shift+O", [this] { showOutline(!m_side->showsOutline()); }, "outline");
-  m_dim = addCommand("network.dim", tr("Dim what the selection does not reach"), {}, [this] { m_scene->setDimming(!m_scene->dimming()); }, "filter");
-  m_dim->setToolTip(tr("Dim (D)"));
-  m_dim->setCheckable(true);
-  connect(m_scene, &NetworkScene::dimmingChanged, this, [this] { m_dim->setChecked(m_scene->dimming()); });
-  addCommand("network.tensor", tr("Values on the wire"), {}, [this] { m_wirePreview->showSelected(); }, "eye")->setToolTip(tr("Values on the wire (T)"));
-  addCommand("network.map", tr("Map"), {}, [this] { m_view->setMapShown(!m_view->mapShown()); }, "map")->setToolTip(tr("Map (M)"));
+  Commands& commands = *context().commands;
+  m_view->setCommands(commands);
+  for (QAction* action :
+       addCanvasCommands(commands, this, [this] { return m_view != nullptr ? &m_view->inHand() : nullptr; })) {
+    if (Commands::idOf(*action) == QLatin1String("network.dim")) {
+      addCommand(
+          "network.outline", tr("Outline"), "Ctrl+Shift+O", [this] { showOutline(!m_side->showsOutline()); },
+          "outline");
+      m_dim = action;
+    }
+    list(action);
+  }
+  list(commands.add({.id = "network.tensor",
+                     .group = tr("This page"),
+                     .text = tr("Values on the wire"),
+                     .keys = {QKeySequence("T")},
+                     .scope = "network/canvas",
+                     .icon = "eye"},
+                    this, [this] { m_wirePreview->showSelected(); }));
+  m_bar->addCommands(commands);
+  const auto dimmed = [this] { m_dim->setChecked(m_scene->dimming()); };
+  connect(m_scene, &NetworkScene::dimmingChanged, this, dimmed);
+  connect(m_dim, &QAction::triggered, this, dimmed);
   m_bar->moreMenu().addActions(pageActions());
 }
 
@@ -290,6 +299,7 @@ void NetworkPage::refreshUnits() {
   if (!std::equal(units.begin(), units.end(), m_units.begin(), m_units.end(), same)) {
     m_units = units;
     m_palette->setUnits(std::move(units));
+    if (m_library != nullptr) m_library->refreshPalette();
   }
   const bool isUnit = m_document.project().unit(m_scene->networkName()) != nullptr;
   if (isUnit) m_arguments->setUnit(m_scene->networkName());
@@ -360,6 +370,9 @@ QList<SearchHit> NetworkPage::search(const QString& query) {
   std::vector<const Entry*> entries;
   for (const LayerDefinition* layer : layerTable()) entries.push_back(&layer->entry);
   for (const Entry& unit : m_units) entries.push_back(&unit);
+  if (const OwnLayers* const own = context().ownLayers)
+    for (const OwnLayer& each : own->layers())
+      if (each.fault.isEmpty() && !isPresent(m_document.project(), each)) entries.push_back(&each.entry);
   for (const Entry* entry : loom::search(entries, query.toStdString())) {
     const std::string id = entry->id;
     hits.append({tr("Layers"), tr("Add %1").arg(QString::fromStdString(entry->label)), QString::fromStdString(entry->summary),

@@ -10,6 +10,7 @@ namespace loom {
 class ArgumentChips;
 class Inspector;
 class LayerPalette;
+class LibraryActions;
 class NetworkBar;
 class NetworkSide;
 class NetworkStrip;
@@ -73,6 +74,7 @@ class NetworkPage : public Page {
   Inspector* m_inspector;
   NetworkBar* m_bar;
   NetworkStrip* m_strip;
+  LibraryActions* m_library = nullptr;  // null where there are no layers of one's own
   std::unique_ptr<WirePreview> m_wirePreview;
   QAction* m_dim = nullptr;
   std::vector<Entry> m_units;  // as the palette shows them

@@ -137,7 +137,6 @@ bool WirePreview::eventFilter(QObject*, QEvent* event) {
   const auto* key = static_cast<QKeyEvent*>(event);
   const bool plain =
       !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier | Qt::ShiftModifier));
-  if (plain && key->key() == Qt::Key_T) return showSelected(), true;
   if (plain && key->key() == Qt::Key_Escape && m_card->isVisible()) return close(), true;
   return false;
 }

@@ -150,6 +150,7 @@ void RunsPage::makeActions() {
   const char* units[] = {"runs.x-steps", "runs.x-epochs", "runs.x-samples", "runs.x-time", "runs.x-relative-time"};
   for (int i = 0; i < 5; ++i) addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
   addCommand("runs.compare", tr("Compare the shown runs"), {}, [this] { compare(); });
+  makeTableCommands();
 }
 
 QStringList RunsPage::selected() const {

@@ -82,6 +82,8 @@ class RunsPage : public Page {
   void compare();
   void openFolder();
   void contextMenu(const QPoint& place);
+  void makeTableCommands();
+  const RunRecord* runMeant(const QJsonObject& arguments) const;
   void moreSeeds(const QString& run);
   QStringList selected() const;
   QStringList shown() const;

@@ -120,29 +120,82 @@ void RunsPage::moreSeeds(const QString& run) {
   report(started.reason);
 }
 
+// The run that a command names, else the first that is selected; null where there is none.
+const RunRecord* RunsPage::runMeant(const QJsonObject& arguments) const {
+  const QStringList ids = arguments.contains("run") ? QStringList{arguments.value("run").toString()} : selected();
+  return ids.isEmpty() ? nullptr : context().store->find(ids.first());
+}
+
+// What the table's menu has beyond the page's keys.
+void RunsPage::makeTableCommands() {
+  const auto any = [](const RunRecord&) { return true; };
+  const auto may = [](RunAction action) {
+    return [action](const RunRecord& run) { return Launcher::may(run.state, action); };
+  };
+  const auto add = [this](const char* id, const QString& text, const char* icon, auto possible, auto act) {
+    context().commands->add({.id = QString::fromLatin1(id),
+                             .group = tr("This page"),
+                             .text = text,
+                             .keys = {},
+                             .scope = "runs",
+                             .icon = QString::fromLatin1(icon),
+                             .family = {},
+                             .possible =
+                                 [this, possible] {
+                                   const RunRecord* const run = runMeant({});
+                                   return run && possible(*run);
+                                 }},
+                            this, Commands::Run([this, act](const QJsonObject& arguments) {
+                              // A copy: what is done may change the list.
+                              if (const RunRecord* const run = runMeant(arguments)) act(RunRecord(*run));
+                            }));
+  };
+  const auto launch = [this](auto what) {
+    return [this, what](const RunRecord& run) { report(attempt([&] { (context().launcher->*what)(run.id); })); };
+  };
+  add("runs.open", tr("Show its curves"), "training", any, [this](const RunRecord&) { openSelected(); });
+  add("runs.draw", tr("Show or hide in the charts"), "eye", any, [this](const RunRecord&) { toggleSelected(); });
+  add("runs.resume", tr("Resume"), "resume", may(RunAction::resume),
+      [this](const RunRecord& run) { report(attempt([&] { context().launcher->resume(run.id); })); });
+  add("runs.stop", tr("Stop now"), "stop", may(RunAction::stop), launch(&Launcher::stop));
+  add("runs.kill", tr("Kill, without a checkpoint"), "", may(RunAction::kill), launch(&Launcher::kill));
+  add("runs.seeds", tr("Four more seeds"), "shuffle", any, [this](const RunRecord& run) { moreSeeds(run.id); });
+  add("runs.folder", tr("Show its folder"), "folder", any,
+      [](const RunRecord& run) { QDesktopServices::openUrl(QUrl::fromLocalFile(run.folder)); });
+  add(
+      "runs.restore", tr("Back into the list"), "", [](const RunRecord& run) { return run.deleted > 0; },
+      [this](const RunRecord& run) { context().store->restore(run.id); });
+  add(
+      "runs.delete", tr("Delete"), "delete", [](const RunRecord& run) { return run.deleted == 0; },
+      [this](const RunRecord&) { deleteSelected(); });
+}
+
 void RunsPage::contextMenu(const QPoint& place) {
   const QModelIndex index = m_table->indexAt(place);
   const RunRecord* const run = context().store->find(index.data(RunsModel::idRole).toString());
   if (!run) return;
-  const QString id = run->id;
   QMenu menu;
-  menu.addAction(icon("training"), tr("Show its curves"), this, &RunsPage::openSelected);
-  menu.addAction(icon("eye"), m_model->isShown(id) ? tr("Hide in the charts") : tr("Show in the charts"), this, &RunsPage::toggleSelected);
-  menu.addAction(tr("Hide others"), this, &RunsPage::hideOthers);
+  const auto add = [&](const char* id, const QString& text = {}) {
+    context()
+        .commands
+        ->addTo(menu, QString::fromLatin1(id), this, {.text = text, .picture = {}, .arguments = {{"run", run->id}}})
+        ->setEnabled(true);
+  };
+  add("runs.open");
+  add("runs.draw", m_model->isShown(run->id) ? tr("Hide in the charts") : tr("Show in the charts"));
+  add("runs.hide-others", tr("Hide others"));
   menu.addSeparator();
-  if (Launcher::may(run->state, RunAction::resume))
-    menu.addAction(icon("resume"), tr("Resume"), this, [this, id] { report(attempt([&] { context().launcher->resume(id); })); });
-  if (Launcher::may(run->state, RunAction::stop)) menu.addAction(icon("stop"), tr("Stop now"), this, [this, id] { report(attempt([&] { context().launcher->stop(id); })); });
-  if (Launcher::may(run->state, RunAction::kill)) menu.addAction(tr("Kill, without a checkpoint"), this, [this, id] { report(attempt([&] { context().launcher->kill(id); })); });
-  menu.addAction(icon("shuffle"), tr("Four more seeds"), this, [this, id] { moreSeeds(id); });
+  if (Launcher::may(run->state, RunAction::resume)) add("runs.resume");
+  if (Launcher::may(run->state, RunAction::stop)) add("runs.stop");
+  if (Launcher::may(run->state, RunAction::kill)) add("runs.kill");
+  add("runs.seeds");
   menu.addSeparator();
-  menu.addAction(icon("rename"), tr("Rename"), this, [this] { edit(RunsModel::name); });
-  menu.addAction(tr("Tags"), this, [this] { edit(RunsModel::tags); });
-  menu.addAction(tr("Note"), this, [this] { edit(RunsModel::note); });
-  menu.addAction(icon("folder"), tr("Show its folder"), this, [folder = run->folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
+  add("runs.rename", tr("Rename"));
+  add("runs.tags", tr("Tags"));
+  add("runs.note", tr("Note"));
+  add("runs.folder");
   menu.addSeparator();
-  if (run->deleted > 0) menu.addAction(tr("Back into the list"), this, [this, id] { context().store->restore(id); });
-  else menu.addAction(icon("delete"), tr("Delete"), this, &RunsPage::deleteSelected);
+  add(run->deleted > 0 ? "runs.restore" : "runs.delete");
   menu.exec(m_table->viewport()->mapToGlobal(place));
 }
 

@@ -283,6 +283,28 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   EXPECT_GE(catalogue["layers"].size(), 40u);
   EXPECT_EQ(catalogue["optimizers"].size(), 9u);
   EXPECT_EQ(catalogue["schedules"].size(), 6u);
+  EXPECT_EQ(catalogue["metrics"].size(), 6u);
+  // A script that builds projects of it asks nobody else: each kind is there, each field says what it takes.
+  for (const char* kind : {"layers", "metrics", "optimizers", "schedules", "warmup", "prepare", "settings"})
+    for (const Json& entry : catalogue[kind]) {
+      for (const char* key : {"id", "label", "category", "icon", "aliases", "summary", "help", "inputs", "outputs", "fields"})
+        EXPECT_TRUE(entry.contains(key)) << kind << " " << entry["id"] << " lacks " << key;
+      for (const Json& field : entry["fields"]) {
+        for (const char* key : {"key", "label", "type", "default", "help"}) EXPECT_TRUE(field.contains(key)) << entry["id"] << " " << field.dump();
+        EXPECT_FALSE(field["help"] == "") << entry["id"] << " " << field["key"];
+        if (field["type"] == "choice") {
+          EXPECT_GE(field["choices"].size(), 2u) << entry["id"] << " " << field["key"];
+        }
+      }
+    }
+  const auto metric = [&](const char* id) {
+    for (const Json& entry : catalogue["metrics"])
+      if (entry["id"] == id) return entry;
+    return Json();
+  };
+  EXPECT_EQ(metric("Accuracy")["better"], "higher");
+  EXPECT_EQ(metric("Error")["better"], "lower");
+  EXPECT_EQ(metric("Error")["share"], true);
 }
 
 // A shell with tight limits, as batch systems give.

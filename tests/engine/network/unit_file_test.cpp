@@ -129,6 +129,50 @@ TEST(UnitFile, LeavesOutWhatIsDefault) {
   EXPECT_EQ(writeProject(readProject(text, "p.loom").project), text);
 }
 
+TEST(UnitFile, SaysWhatItIsAndWhatItsArgumentsTake) {
+  const std::string text = R"({
+  "loom": 1,
+  "networks": {
+    "main": {
+      "nodes": [{"id": "x", "layer": "Input", "shape": [4]}, {"id": "u", "unit": "Wide", "width": 600, "scale": 0.5}],
+      "edges": [["x", "u"]]
+    }
+  },
+  "units": {
+    "Wide": {
+      "help": "A Linear. As wide as one likes.",
+      "icon": "linear",
+      "origin": "Broad",
+      "arguments": {"width": {"default": 8, "help": "how many", "range": [1, 512]}, "scale": {"default": 1, "range": [null, 2]}, "free": 1},
+      "nodes": [
+        {"id": "input", "layer": "Input"},
+        {"id": "fc", "layer": "Linear", "outputs": "=width"},
+        {"id": "output", "layer": "Output"}
+      ],
+      "edges": [["input", "fc"], ["fc", "output"]]
+    }
+  }
+})";
+  const ReadProject read = readProject(text, "p");
+  EXPECT_THAT(read.problems, IsEmpty());
+  const Network& unit = *read.project.unit("Wide");
+  EXPECT_EQ(unit.words, (UnitWords{"A Linear. As wide as one likes.", "linear", "Broad"}));
+  EXPECT_EQ(unit.argument("width")->range, Json::array({1, 512}));
+  EXPECT_EQ(unit.argument("free")->range, Json());
+  const ReadProject again = readProject(writeProject(read.project), "p");
+  EXPECT_THAT(again.problems, IsEmpty());
+  EXPECT_TRUE(*again.project.unit("Wide") == unit);
+  // What lies outside is a fault of the use, with both numbers and the way back.
+  const std::vector<Problem> problems = checkProject(read.project);
+  const auto found =
+      std::find_if(problems.begin(), problems.end(), [](const Problem& each) { return each.field == "width"; });
+  ASSERT_NE(found, problems.end());
+  EXPECT_THAT(found->message, testing::AllOf(HasSubstr("600"), HasSubstr("1 to 512")));
+  EXPECT_EQ(found->remedy.kind, Remedy::Kind::removeField);
+  EXPECT_TRUE(
+      std::none_of(problems.begin(), problems.end(), [](const Problem& each) { return each.field == "scale"; }));
+}
+
 TEST(UnitFile, TellsEveryFaultOfFormWithItsPlace) {
   const ReadProject read = readProject(R"({"loom": 1,
     "networks": {"main": {"arguments": {}, "nodes": [{"id": "a", "unit": 3}, {"id": "b", "unit": "U", "layer": "ReLU"}, {"id": "c", "unit": ""},
