@@ -139,10 +139,16 @@ int TensorFace::heightForWidth(int width) const {
     return metrics.boundingRect(QRect(0, 0, width, 10000), Qt::TextWordWrap, m_sentence).height() + 4;
   }
   if (!m_loading && !m_tensor) return 0;
-  const bool bins = m_loading || !m_tensor->bins.empty();
+  const bool bins = m_loading || showsBins();
   const bool faulty = !m_loading && m_tensor->nan + m_tensor->infinite > 0;
   return static_cast<int>(std::ceil(picturesHeight(width) + (bins ? kGap + kHistogram + kCaption : 0) + kGap +
                                     kFigures + (faulty ? kCaption : 0)));
+}
+
+// Where every value has its bar there is nothing to gather.
+bool TensorFace::showsBins() const {
+  const bool allShown = m_tensor->tiles == 0 && static_cast<std::int64_t>(m_tensor->first.size()) == m_tensor->values;
+  return !m_tensor->bins.empty() && !allShown;
 }
 
 QSize TensorFace::sizeHint() const {
@@ -254,7 +260,7 @@ double TensorFace::paintHistogram(QPainter& painter, double top, double width) c
     return top + kHistogram + kCaption;
   }
   const TensorSummary& tensor = *m_tensor;
-  if (tensor.bins.empty()) return top - kGap;
+  if (!showsBins()) return top - kGap;
   const auto most =
       static_cast<double>(std::max<std::int64_t>(1, *std::max_element(tensor.bins.begin(), tensor.bins.end())));
   const double pitch = width / static_cast<double>(tensor.bins.size());

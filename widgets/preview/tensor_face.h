@@ -49,6 +49,7 @@ class TensorFace : public QWidget {
   };
   Grid grid(double width) const;
   double picturesHeight(double width) const;
+  bool showsBins() const;
   void paintTiles(QPainter& painter, double width) const;
   void paintValues(QPainter& painter, double width) const;
   double paintHistogram(QPainter& painter, double top, double width) const;
