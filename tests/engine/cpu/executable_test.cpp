@@ -394,6 +394,22 @@ TEST(CpuExecutable, aNotANumberIsNeverAmongTheBest) {
   }
 }
 
+TEST(CpuExecutable, theFirstOfEqualsComesFirstAndNotANumberBeforeAll) {
+  const auto cpu = makeCpuBackend(1);
+  ParameterStore store(1);
+  ProgramBuilder builder(1, 1, false);
+  const std::vector<TensorId> found =
+      builder.emit("top_k", {builder.input("x", {1, 5}, DataType::f32)}, {{"k", std::int64_t{4}}});
+  builder.result("places", "output", found[1]);
+  const auto executable = cpu->compile(builder.take(), store, {});
+  const float values[] = {1, 3, 3, std::numeric_limits<float>::quiet_NaN(), 3};
+  std::memcpy(executable->input("x").data(), values, sizeof values);
+  executable->run({});
+  std::vector<float> places(4);
+  executable->readResult("places", places);
+  EXPECT_THAT(places, testing::ElementsAre(3, 1, 2, 4));
+}
+
 // What an exchange between ranks throws while all threads are inside of an operation.
 TEST(CpuExecutable, anExceptionInAStageEndsTheStepAndNotTheProcess) {
   struct Failing final : Collectives {

@@ -30,14 +30,14 @@ TensorId declare(ProgramBuilder& builder, const Given& given, std::size_t k) {
   return builder.input("in" + std::to_string(k), given.shape, given.labels.empty() ? DataType::f32 : DataType::i32);
 }
 
-// The first output of one op; inputs without a shape of their own values are left out where `present` says so.
+// One output of one op; inputs without a shape of their own values are left out where `present` says so.
 Floats valuesOf(Backend& backend, const std::string& op, const std::vector<Given>& inputs,
-                const std::vector<bool>& present, const Attributes& attributes) {
+                const std::vector<bool>& present, const Attributes& attributes, std::size_t output) {
   ProgramBuilder builder(1, 1, false);
   std::vector<TensorId> ids;
   for (std::size_t k = 0; k < inputs.size(); ++k)
     ids.push_back(present[k] ? declare(builder, inputs[k], k) : kNoTensor);
-  const TensorId y = builder.add(op, ids, attributes);
+  const TensorId y = builder.emit(op, ids, attributes)[output];
   builder.result("y", "output", y);
   const Program program = builder.take();
   ParameterStore store(1, backend.makeMemory());
@@ -56,12 +56,12 @@ Floats valuesOf(Backend& backend, const std::string& op, const std::vector<Given
 }
 
 void expectAsReference(const std::string& op, const std::vector<Given>& inputs, const Attributes& attributes = {},
-                       std::vector<bool> present = {}) {
+                       std::vector<bool> present = {}, std::size_t output = 0) {
   present.resize(inputs.size(), true);
   const auto reference = makeReferenceBackend();
   const auto cuda = makeCudaBackend(std::make_shared<fake::FakeDevice>());
-  const Floats expected = valuesOf(*reference, op, inputs, present, attributes),
-               found = valuesOf(*cuda, op, inputs, present, attributes);
+  const Floats expected = valuesOf(*reference, op, inputs, present, attributes, output),
+               found = valuesOf(*cuda, op, inputs, present, attributes, output);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     SCOPED_TRACE(op + ", element " + std::to_string(i) + ": " + std::to_string(found[i]) + ", but " +
                  std::to_string(expected[i]) + " is right");
@@ -131,6 +131,16 @@ TEST(CudaSpecialValues, topKOfEqualsAndOfNoNumbers) {
     for (std::int32_t k = 0; k < 4; ++k)
       for (const std::int64_t among : {1, 2, 3, 4})
         expectAsReference("top_k_accuracy", {rowOf(row), label(k)}, {{"k", among}});
+}
+
+TEST(CudaSpecialValues, orderAndExtremesOfEqualsAndOfNoNumbers) {
+  for (const Floats& row : {Floats{1, 3, 3, kNan, 3}, Floats{kNan, 0, kNan, 0, -kInf}, Floats{2, 2, 2, 2, 2}}) {
+    for (const bool largest : {true, false})
+      for (const std::size_t output : {0U, 1U})
+        expectAsReference("top_k", {rowOf(row)}, {{"k", std::int64_t{4}}, {"largest", largest}}, {}, output);
+    for (const char* function : {"maximum", "minimum", "product"})
+      expectAsReference("reduce", {rowOf(row)}, {{"function", std::string(function)}});
+  }
 }
 
 TEST(CudaSpecialValues, elementwiseLosses) {

@@ -6,7 +6,9 @@
 
 #include "engine/base/error.h"
 #include "engine/ops/noise.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
+#include "engine/program/evaluator.h"
 
 namespace loom {
 namespace {
@@ -37,7 +39,8 @@ std::vector<ReferenceTensor> run(const char* name, const std::vector<ReferenceTe
   std::vector<ReferenceTensor> outputs;
   for (const TensorSpec& spec : op.infer(specs, attributes))
     outputs.push_back({spec.shape, std::vector<double>(static_cast<std::size_t>(spec.shape.elements()))});
-  for (int updated : updatedInputs(op, specs.size(), attributes)) outputs.push_back(inputs[static_cast<std::size_t>(updated)]);
+  for (int updated : updatedInputs(op, specs.size(), attributes))
+    outputs.push_back(inputs[static_cast<std::size_t>(updated)]);
   op.reference(pointers, outputs, attributes);
   return outputs;
 }
@@ -235,6 +238,46 @@ TEST(OpValues, AccuracyPutsTheSmallerIndexFirst) {
   EXPECT_THAT(
       one("binary_accuracy", {tensor({4}, {0.5, 0.4, 0.6, NAN}), tensor({4}, {1, 1, 1, 0})}, {{"threshold", 0.5}}),
       near({0.5}));
+}
+
+TEST(OpValues, TopKPutsTheFirstOfEqualsFirstAndNotANumberBeforeAll) {
+  const ReferenceTensor x = tensor({1, 4}, {1, 3, 3, NAN});
+  const auto largest = run("top_k", {x}, {{"k", 3}}), smallest = run("top_k", {x}, {{"k", 3}, {"largest", false}});
+  EXPECT_THAT(largest[1].values, near({3, 1, 2}));
+  EXPECT_THAT(smallest[1].values, near({3, 0, 1}));
+  EXPECT_TRUE(std::isnan(largest[0].values[0]));
+  EXPECT_EQ(largest[0].values[2], 3);
+}
+
+// A quarter of a pixel to the right: nothing stands beyond the last.
+TEST(OpValues, WarpReadsBetweenPixels) {
+  EXPECT_THAT(one("warp", {tensor({1, 1, 1, 2}, {10, 20}), tensor({1, 6}, {1, 0, 0.25, 0, 1, 0})}), near({12.5, 15}));
+  EXPECT_THAT(one("warp", {tensor({1, 1, 2, 1}, {10, 20}), tensor({1, 6}, {1, 0, 0, 0, 1, 0.25})}), near({12.5, 15}));
+}
+
+TEST(OpValues, ScaleAllScalesEach) {
+  const auto scaled = run("scale_all", {tensor({}, {2}), tensor({2}, {1, 3}), tensor({1}, {5})});
+  EXPECT_THAT(scaled[0].values, near({2, 6}));
+  EXPECT_THAT(scaled[1].values, near({10}));
+}
+
+std::vector<double> gradientOfReduce(const char* function, const std::vector<double>& x) {
+  ProgramBuilder builder(1, 1, true);
+  const TensorId id = builder.parameter({.name = "x", .shape = {static_cast<std::int64_t>(x.size())}});
+  builder.result("loss", "loss", builder.add("reduce", {id}, {{"function", std::string(function)}}));
+  differentiate(builder);
+  Evaluator evaluator(builder.take());
+  evaluator.value("x", TensorRole::parameter).values = x;
+  evaluator.run();
+  return evaluator.value("x", TensorRole::parameterGradient).values;
+}
+
+TEST(OpValues, EqualExtremesShareTheGradientAndProductsWithZerosHaveOne) {
+  EXPECT_THAT(gradientOfReduce("maximum", {2, 1, 2}), near({0.5, 0, 0.5}));
+  EXPECT_THAT(gradientOfReduce("minimum", {3, 1, 1, 1}), near({0, 1.0 / 3, 1.0 / 3, 1.0 / 3}));
+  EXPECT_THAT(gradientOfReduce("product", {2, 3, 4}), near({12, 8, 6}));
+  EXPECT_THAT(gradientOfReduce("product", {0, 3, 4}), near({12, 0, 0}));
+  EXPECT_THAT(gradientOfReduce("product", {0, 3, 0}), near({0, 0, 0}));
 }
 
 TEST(Noise, DropoutIsThePhiloxFormula) {
