@@ -47,6 +47,7 @@ class Folder {
                                                              {"Split", &Folder::split},
                                                              {"ReduceProd", &Folder::reduce},
                                                              {"ReduceSum", &Folder::reduce},
+                                                             {"ReduceMean", &Folder::reduce},
                                                              {"ReduceMax", &Folder::reduce},
                                                              {"ReduceMin", &Folder::reduce},
                                                              {"Dropout", &Folder::same},
@@ -379,19 +380,29 @@ class Folder {
     const Constant* x = in(0);
     if (!x || (m_in.size() > 1 && !m_in[1])) return {};
     const auto extents = shapeByRule();
-    // Shape arithmetic reduces everything, to one number.
-    if (!extents || elementsOf(*extents) != 1 || elementsOf(x->extents) == 0) return {};
+    if (!extents || elementsOf(*extents) == 0 || elementsOf(x->extents) == 0) return {};
     if (elementsOf(x->extents) > m_most) return {};
-    double result = x->at(0);
-    for (std::int64_t i = 1; i < elementsOf(x->extents); ++i) {
-      const double value = x->at(static_cast<std::size_t>(i));
-      result = m_node.op == "ReduceProd"  ? result * value
-               : m_node.op == "ReduceSum" ? result + value
-               : m_node.op == "ReduceMax" ? std::max(result, value)
-                                          : std::min(result, value);
+    // Everything to one number, as shape arithmetic does, or the last axes, as of a weight by its outputs.
+    Extents kept = *extents;
+    while (!kept.empty() && kept.back() == 1) kept.pop_back();
+    if (extents->size() != x->extents.size() && !kept.empty())
+      return {};  // which axes went does not follow from their extents
+    if (kept.size() > x->extents.size() || !std::equal(kept.begin(), kept.end(), x->extents.begin())) return {};
+    const std::int64_t rows = elementsOf(kept), each = elementsOf(x->extents) / rows;
+    const bool isMean = m_node.op == "ReduceMean";
+    if (isMean && x->kind != Kind::real) return {};
+    auto constant = made(x->kind, *extents, static_cast<std::size_t>(rows));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      double result = x->at(static_cast<std::size_t>(row * each));
+      for (std::int64_t i = 1; i < each; ++i) {
+        const double value = x->at(static_cast<std::size_t>(row * each + i));
+        result = m_node.op == "ReduceProd"            ? result * value
+                 : m_node.op == "ReduceSum" || isMean ? result + value
+                 : m_node.op == "ReduceMax"           ? std::max(result, value)
+                                                      : std::min(result, value);
+      }
+      put(*constant, static_cast<std::size_t>(row), isMean ? result / static_cast<double>(each) : result);
     }
-    auto constant = made(x->kind, *extents, 1);
-    put(*constant, 0, result);
     return {{constant}};
   }
 

@@ -234,8 +234,9 @@ void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
   // A learned constant, stretched over the batch: T x C added to a sequence is a PositionEmbedding.
   const Endpoint x = m_drawing.draw(from, wish(node));
   const Shape& sample = m_drawing.shape(x);
-  Extents extents = withoutBatch(number, from);
-  if (node.op == "Add" && sample.rank() == 2 && Shape(extents) == sample) {
+  Extents extents = withoutBatch(number, from, OverBatch::alike);
+  if (node.op == "Add" && sample.rank() == 2 && Shape(extents) == sample &&
+      elementsOf(number.extents) == sample.elements()) {
     const std::string id = m_drawing.add("PositionEmbedding", wish(node), Json::object(), {x});
     m_drawing.weight(id, "weight", sample, number.allReals());
     give(node, likeView(m_drawing.output(id), sample, from));
@@ -263,7 +264,7 @@ void Translator::where(const OnnxNode& node) {
   std::vector<Endpoint> inputs;
   for (std::size_t i = 0; i < 3; ++i) {
     if (const Constant* constant = m_facts.constant(node.input(i))) {
-      inputs.push_back(parameter(node, node.input(i), withoutBatch(*constant, like)));
+      inputs.push_back(parameter(node, node.input(i), withoutBatch(*constant, like, OverBatch::alike)));
     } else {
       if (view(node.input(i)).batchAxis() != like.batchAxis() || view(node.input(i)).axes.size() != like.axes.size())
         refuse("its inputs have the batch at different places");

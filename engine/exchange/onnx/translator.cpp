@@ -161,8 +161,10 @@ void Translator::finish() {
     }
     const Endpoint end = m_drawing.draw(found->second, idFrom(output.name, "output"));
     if (m_drawing.readers(end.node) > 0)
-      m_report.add(ReportItem::Kind::converted, m_graph.name, output.name, end.node,
-                   "An output of the file that other layers read as well: here outputs are those that nothing reads.");
+      m_report.add(ReportItem::Kind::converted, m_graph.name, output.name,
+                   m_drawing.add("Identity", idFrom(output.name, "output"), Json::object(), {end}),
+                   "An output of the file that other layers read as well: an Identity gives it, since here outputs are "
+                   "those that nothing reads.");
     else if (found->second.batchAxis() > 0)
       m_report.add(ReportItem::Kind::converted, m_graph.name, output.name, end.node,
                    fmt::format("The file has the batch as axis {} of this output, here it always stands in front.",
@@ -195,16 +197,37 @@ Endpoint Translator::parameter(const OnnxNode& node, const std::string& value, c
   std::replace(name.begin(), name.end(), '.', '_');
   const std::string id = m_drawing.add("Parameter", trained ? idFrom(name, "Parameter") : wish(node) + "_constant",
                                        {{"shape", extents}, {"trained", trained}}, {});
-  m_drawing.weight(id, "weight", Shape(extents), constant.allReals());
+  // Of one that was stretched over a fixed batch, in front, the first sample: withoutBatch() saw that all are alike.
+  std::vector<float> values = constant.allReals();
+  values.resize(static_cast<std::size_t>(elementsOf(extents)));
+  m_drawing.weight(id, "weight", Shape(extents), std::move(values));
   return m_drawing.output(id);
 }
 
-Extents Translator::withoutBatch(const Constant& constant, const View& like) const {
+namespace {
+
+// A constant that an exporter stretched over the batch that it fixed: the same for each sample, which stand in front.
+bool isAlikeOverBatch(const Constant& constant, const Extents& extents, std::size_t batch, std::int64_t fixedBatch) {
+  if (fixedBatch < 1 || extents[batch] != fixedBatch) return false;
+  for (std::size_t axis = 0; axis < batch; ++axis)
+    if (extents[axis] != 1) return false;
+  if (constant.uniform()) return true;
+  const std::size_t each = constant.stored() / static_cast<std::size_t>(fixedBatch);
+  for (std::size_t i = each; i < constant.stored(); ++i)
+    if (constant.at(i) != constant.at(i - each)) return false;
+  return true;
+}
+
+}  // namespace
+
+Extents Translator::withoutBatch(const Constant& constant, const View& like, OverBatch over) const {
   Extents extents = constant.extents;
   if (extents.size() > like.axes.size()) refuse("its constant has more axes than what is fed");
   extents.insert(extents.begin(), like.axes.size() - extents.size(), 1);
   const auto batch = static_cast<std::size_t>(like.batchAxis());
-  if (extents[batch] != 1) refuse("its constant differs from sample to sample");
+  if (extents[batch] != 1 &&
+      !(over == OverBatch::alike && isAlikeOverBatch(constant, extents, batch, m_facts.fixedBatch)))
+    refuse("its constant differs from sample to sample");
   if (like.axes[batch].size() != 1) refuse("its constant meets an axis that holds the batch and more");
   extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(batch));
   return extents;

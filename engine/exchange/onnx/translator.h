@@ -68,7 +68,9 @@ class Translator {
   // A constant as a Parameter with this sample; trained where it is a weight of the file.
   Endpoint parameter(const OnnxNode& node, const std::string& value, const Extents& sample);
   // A constant beside a fed value of these axes: without the batch, which it must not depend on. Throws where it does.
-  Extents withoutBatch(const Constant& constant, const View& like) const;
+  // Alike: it may hold the same once for each sample of a batch that the file fixes; parameter() takes the first.
+  enum class OverBatch { absent, alike };
+  Extents withoutBatch(const Constant& constant, const View& like, OverBatch over = OverBatch::absent) const;
   // The value with its batch in an axis of its own, in front.
   void wantBatchFirst(const View& view) const;
 
