@@ -8,7 +8,9 @@ namespace loom {
 
 namespace {
 
-QFont titleFont() { return Theme::of().font(FontRole::heading); }
+QFont titleFont() {
+  return Theme::of().font(FontRole::heading);
+}
 // From afar only the name is left, so it may be large: readable down to 40 %.
 QFont farFont() {
   QFont font = titleFont();
@@ -31,12 +33,14 @@ CanvasFonts::CanvasFonts(std::size_t count)
       figureMetrics(figure),
       number(count) {}
 
-PreparedText CanvasFonts::fitted(const QString& text, const QFont& font, const QFontMetricsF& metrics, double room, Qt::TextElideMode mode) {
+PreparedText CanvasFonts::fitted(const QString& text, const QFont& font, const QFontMetricsF& metrics, double room,
+                                 Qt::TextElideMode mode) {
   PreparedText whole(text, font);
   return whole.width() <= room ? whole : PreparedText(metrics.elidedText(text, mode, room), font);
 }
 
-PreparedText CanvasFonts::usual(const QString& text, const QFont& font, const QFontMetricsF& metrics, double room) const {
+PreparedText CanvasFonts::usual(const QString& text, const QFont& font, const QFontMetricsF& metrics,
+                                double room) const {
   constexpr qsizetype kMost = 4000;
   if (text.isEmpty()) return {};
   if (m_usual.size() > kMost) m_usual.clear();

@@ -1,6 +1,6 @@
 #pragma once
-// The fonts of what is drawn on the canvas, asked of the theme once and not for each card: making a font and finding its face costs more than
-// painting its word.
+// The fonts of what is drawn on the canvas, asked of the theme once and not for each card: making a font and finding
+// its face costs more than painting its word.
 #include <QFont>
 #include <QFontMetricsF>
 #include <QHash>
@@ -18,7 +18,8 @@ struct CanvasFonts {
   static const CanvasFonts& now();
 
   // Shortened by `mode` where it is wider than `room`.
-  static PreparedText fitted(const QString& text, const QFont& font, const QFontMetricsF& metrics, double room, Qt::TextElideMode mode);
+  static PreparedText fitted(const QString& text, const QFont& font, const QFontMetricsF& metrics, double room,
+                             Qt::TextElideMode mode);
   // What many cards say in the same words, laid out once for all of them.
   PreparedText usual(const QString& text, const QFont& font, const QFontMetricsF& metrics, double room = 1e6) const;
 

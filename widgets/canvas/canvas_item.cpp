@@ -4,7 +4,9 @@
 
 namespace loom {
 
-CanvasItem::~CanvasItem() { tell(); }
+CanvasItem::~CanvasItem() {
+  tell();
+}
 
 // A scene that is going is none of ours any more.
 void CanvasItem::tell() const {
@@ -18,7 +20,9 @@ void CanvasItem::update() {
 
 // Told by Qt of what does not go through update(): shown, hidden, fainter, above another.
 QVariant CanvasItem::itemChange(GraphicsItemChange change, const QVariant& value) {
-  if (change == ItemVisibleHasChanged || change == ItemOpacityHasChanged || change == ItemZValueHasChanged || change == ItemSceneHasChanged) tell();
+  if (change == ItemVisibleHasChanged || change == ItemOpacityHasChanged || change == ItemZValueHasChanged ||
+      change == ItemSceneHasChanged)
+    tell();
   return QGraphicsItem::itemChange(change, value);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What stands on a canvas: says to its scene that it looks otherwise, so that a view knows at once whether the picture that it keeps still holds.
+// What stands on a canvas: says to its scene that it looks otherwise, so that a view knows at once whether the picture
+// that it keeps still holds.
 #include <QGraphicsItem>
 
 namespace loom {

@@ -1,5 +1,6 @@
-// NetworkView: what is seen. The drawing is kept as a picture: while it looks the same, a pan moves the picture and paints what comes into
-// sight, and what only lies over it (a wire on its way, a band) costs no more than laying it down.
+// NetworkView: what is seen. The drawing is kept as a picture: while it looks the same, a pan moves the picture and
+// paints what comes into sight, and what only lies over it (a wire on its way, a band) costs no more than laying it
+// down.
 #include <QPainter>
 #include <QStyleOptionGraphicsItem>
 #include <QtMath>
@@ -23,7 +24,8 @@ void NetworkView::paintEvent(QPaintEvent* event) {
   painter.scale(1 / ratio, 1 / ratio);  // pixel by pixel
   m_laid.setDevicePixelRatio(1);
   const QRectF wanted = QRectF(event->rect());
-  const QRect pixels = QRectF(wanted.topLeft() * ratio, wanted.size() * ratio).toAlignedRect().intersected(m_laid.rect());
+  const QRect pixels =
+      QRectF(wanted.topLeft() * ratio, wanted.size() * ratio).toAlignedRect().intersected(m_laid.rect());
   painter.drawPixmap(pixels.topLeft(), m_laid, pixels);
   m_laid.setDevicePixelRatio(ratio);
   painter.setRenderHints(renderHints());
@@ -39,8 +41,10 @@ void NetworkView::layDown() {
   const QSize size(qCeil(viewport()->width() * ratio), qCeil(viewport()->height() * ratio));
   const QPointF moved = (QPointF(toView.dx(), toView.dy()) - m_laidAt) * ratio;
   const bool opened = m_unitView != nullptr && m_unitView->isOpen();  // the wedge to it lies below the drawing
-  const bool same = !opened && m_laidOf == m_scene.appearance() && m_laidZoom == zoom() && m_laidGround == ground && m_laid.size() == size && m_laid.devicePixelRatio() == ratio &&
-                    moved.x() == std::floor(moved.x()) && moved.y() == std::floor(moved.y()) && std::abs(moved.x()) < size.width() && std::abs(moved.y()) < size.height();
+  const bool same = !opened && m_laidOf == m_scene.appearance() && m_laidZoom == zoom() && m_laidGround == ground &&
+                    m_laid.size() == size && m_laid.devicePixelRatio() == ratio && moved.x() == std::floor(moved.x()) &&
+                    moved.y() == std::floor(moved.y()) && std::abs(moved.x()) < size.width() &&
+                    std::abs(moved.y()) < size.height();
   if (m_laid.size() != size || m_laid.devicePixelRatio() != ratio) {
     m_laid = QPixmap(size);
     m_laid.setDevicePixelRatio(ratio);
@@ -80,7 +84,9 @@ void NetworkView::layDown(const QRect& pixels) {
   }
 }
 
-QColor NetworkView::groundColour() const { return Theme::of(this).colour(m_embedded ? Colour::surface : Colour::canvas); }
+QColor NetworkView::groundColour() const {
+  return Theme::of(this).colour(m_embedded ? Colour::surface : Colour::canvas);
+}
 
 void NetworkView::drawBackground(QPainter* painter, const QRectF& rect) {
   painter->fillRect(rect, groundColour());
@@ -89,7 +95,8 @@ void NetworkView::drawBackground(QPainter* painter, const QRectF& rect) {
   drawWedge(painter);
 }
 
-// Dots are of one size at every zoom: one is painted once, a row of them once for the area, and the row laid down for each row of the grid.
+// Dots are of one size at every zoom: one is painted once, a row of them once for the area, and the row laid down for
+// each row of the grid.
 void NetworkView::drawDots(QPainter& painter, const QRectF& area) {
   if (zoom() < kDotsFrom) return;
   const double step = zoom() < kSparseBelow ? 2 * kDots : kDots, size = std::max(1.0, std::min(zoom(), 1.5));
@@ -145,8 +152,10 @@ void NetworkView::drawForeground(QPainter* painter, const QRectF&) {
     painter->drawRoundedRect(*m_dropGhost, 8, 8);
   }
   if (m_wiring) {
-    const bool refused = !m_wiring->target && !m_scene.nodeAt(m_wiring->end).empty() && m_scene.nodeAt(m_wiring->end) != m_wiring->from.end.node;
-    painter->setPen(QPen(theme.colour(refused ? Colour::error : Colour::accentText), 2, m_wiring->target ? Qt::SolidLine : Qt::DashLine, Qt::RoundCap, Qt::RoundJoin));
+    const bool refused = !m_wiring->target && !m_scene.nodeAt(m_wiring->end).empty() &&
+                         m_scene.nodeAt(m_wiring->end) != m_wiring->from.end.node;
+    painter->setPen(QPen(theme.colour(refused ? Colour::error : Colour::accentText), 2,
+                         m_wiring->target ? Qt::SolidLine : Qt::DashLine, Qt::RoundCap, Qt::RoundJoin));
     painter->setBrush(Qt::NoBrush);
     painter->drawPath(wirePreview());
     if (m_wiring->target) {

@@ -1,9 +1,8 @@
 // CardItem: what it looks like, at five levels of detail (ui.md section 5).
-#include <algorithm>
-#include <cmath>
-
 #include <QPainter>
 #include <QPainterPath>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/canvas/canvas_fonts.h"
 #include "widgets/canvas/card_item.h"
@@ -29,7 +28,8 @@ void CardItem::prepareTexts(double level) {
   if (level < kFull) {
     if (m_farTextsOf == fonts.number) return;
     m_farTextsOf = fonts.number;
-    m_farTitle = CanvasFonts::fitted(m_content.title, fonts.far, fonts.farMetrics, m_width - kFarLeft - kTextRight, Qt::ElideMiddle);
+    m_farTitle = CanvasFonts::fitted(m_content.title, fonts.far, fonts.farMetrics, m_width - kFarLeft - kTextRight,
+                                     Qt::ElideMiddle);
     return;
   }
   if (level >= kRich && m_hovered && m_helpOf != fonts.number) {
@@ -44,9 +44,11 @@ void CardItem::prepareTexts(double level) {
   const double left = room - m_title.width() - 12 - (m_repeat.isEmpty() ? 0 : m_repeat.width() + 20);
   // The type yields to the name: it can be read off the icon and the inspector.
   m_type = fonts.usual(m_content.type, fonts.small, fonts.smallMetrics);
-  if (m_type.width() > left) m_type = left > 40 ? fonts.usual(m_content.type, fonts.small, fonts.smallMetrics, left) : PreparedText();
+  if (m_type.width() > left)
+    m_type = left > 40 ? fonts.usual(m_content.type, fonts.small, fonts.smallMetrics, left) : PreparedText();
   m_parameters = fonts.usual(m_content.parameters, fonts.small, fonts.smallMetrics, room);
-  m_percent = fonts.usual(m_content.share >= 0.0005 ? percentText(m_content.share) : QString(), fonts.figure, fonts.figureMetrics);
+  m_percent = fonts.usual(m_content.share >= 0.0005 ? percentText(m_content.share) : QString(), fonts.figure,
+                          fonts.figureMetrics);
 }
 
 void CardItem::beginPainting(QPainter& painter, double level) {
@@ -80,13 +82,18 @@ void CardItem::paint(QPainter& painter, double level) {
 
 // All that paintFace() looks at.
 const QString& CardItem::faceKey() const {
-  if (!m_faceKey.isEmpty() || m_content.form == CardContent::Form::group || m_content.form == CardContent::Form::port) return m_faceKey;
-  m_faceKey = m_content.category + QLatin1Char('/') + m_content.icon + QLatin1Char('/') + QString::number(m_width) + QLatin1Char(!m_hovered ? '-' : m_picked ? 'p' : 'h') +
+  if (!m_faceKey.isEmpty() || m_content.form == CardContent::Form::group || m_content.form == CardContent::Form::port)
+    return m_faceKey;
+  m_faceKey = m_content.category + QLatin1Char('/') + m_content.icon + QLatin1Char('/') + QString::number(m_width) +
+              QLatin1Char(!m_hovered ? '-'
+                          : m_picked ? 'p'
+                                     : 'h') +
               QLatin1Char(m_content.form == CardContent::Form::unit ? 'u' : 'l');
   for (const auto* pins : {&m_inputs, &m_outputs}) {
     m_faceKey += QLatin1Char('|');
     for (const CardPin& pin : *pins)
-      m_faceKey += QString::number(pin.at.x()) + QLatin1Char(pin.optional ? 'o' : ',') + QLatin1Char(pin.wired ? 'w' : ',');
+      m_faceKey +=
+          QString::number(pin.at.x()) + QLatin1Char(pin.optional ? 'o' : ',') + QLatin1Char(pin.wired ? 'w' : ',');
   }
   return m_faceKey;
 }
@@ -115,7 +122,8 @@ void CardItem::paintBlock(QPainter& painter, double level) const {
     return;
   }
   painter.drawRoundedRect(card(), 8, 8);
-  paintIcon(painter, layerIcon(m_content.icon, m_content.category), QRectF(-16, -16, 32, 32), theme.colour(Colour::raised));
+  paintIcon(painter, layerIcon(m_content.icon, m_content.category), QRectF(-16, -16, 32, 32),
+            theme.colour(Colour::raised));
 }
 
 void CardItem::paintCardFace(QPainter& painter, double level) const {
@@ -145,7 +153,8 @@ void CardItem::paintCardFace(QPainter& painter, double level) const {
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(face.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
   const double side = level < kFull ? 22 : 16, left = level < kFull ? 7 : 10, top = level < kFull ? 11 : 14;
-  paintIcon(painter, layerIcon(m_content.icon, m_content.category), QRectF(face.left() + left, face.top() + top, side, side), colour);
+  paintIcon(painter, layerIcon(m_content.icon, m_content.category),
+            QRectF(face.left() + left, face.top() + top, side, side), colour);
 }
 
 // Along the lower edge, inside the frame and its round corner.
@@ -153,8 +162,10 @@ void CardItem::paintBar(QPainter& painter, double level) const {
   if (m_content.bar <= 0 || level < kFull) return;
   const Theme& theme = Theme::of();
   const QRectF face = card();
-  const double line = 0.5 + 0.5 / level, left = face.left() + kIconField + 1, top = face.bottom() - kBar, bottom = face.bottom() - line;
-  const double right = std::min(left + std::max(1.0, m_content.bar * (face.width() - kIconField - 1)), face.right() - line);
+  const double line = 0.5 + 0.5 / level, left = face.left() + kIconField + 1, top = face.bottom() - kBar,
+               bottom = face.bottom() - line;
+  const double right =
+      std::min(left + std::max(1.0, m_content.bar * (face.width() - kIconField - 1)), face.right() - line);
   const QColor colour = theme.colour(Colour::text3, 0.75);
   const double radius = theme.radius(Radius::node);
   if (right <= face.right() - radius) {
@@ -207,7 +218,8 @@ QRectF CardItem::repeatChip() const {
   return {card().right() - 6 - m_repeat.width() - 12, card().top() + 7, m_repeat.width() + 12, 18};
 }
 
-// The share of the cost, left of the card; where another card stands there at its right, and where none is free the bar alone tells it.
+// The share of the cost, left of the card; where another card stands there at its right, and where none is free the bar
+// alone tells it.
 void CardItem::paintPercent(QPainter& painter) const {
   constexpr double kAway = 10, kRise = 9, kFall = 3, kBaseline = 25.8;
   if (m_percent.isEmpty()) return;
@@ -227,14 +239,16 @@ void CardItem::paintSheets(QPainter& painter) const {
   painter.setPen(edge);
   painter.setBrush(theme.colour(Colour::raised));
   for (const double out : {5.0, 2.5})
-    painter.drawRoundedRect(card().translated(out, out).adjusted(0.5, 0.5, -0.5, -0.5), theme.radius(Radius::node), theme.radius(Radius::node));
+    painter.drawRoundedRect(card().translated(out, out).adjusted(0.5, 0.5, -0.5, -0.5), theme.radius(Radius::node),
+                            theme.radius(Radius::node));
 }
 
 void CardItem::paintGroupFace(QPainter& painter, double level) const {
   const Theme& theme = Theme::of();
   const QRectF face = card();
   const double radius = theme.radius(Radius::node);
-  const QColor tint = m_content.repeat.isEmpty() ? tintColour(m_content.tint) : theme.layerColour(QStringLiteral("unit"));
+  const QColor tint =
+      m_content.repeat.isEmpty() ? tintColour(m_content.tint) : theme.layerColour(QStringLiteral("unit"));
   paintShadow(painter, face, radius, Elevation::node);
   painter.setPen(Qt::NoPen);
   painter.setBrush(theme.colour(Colour::raised));
@@ -248,7 +262,8 @@ void CardItem::paintGroupFace(QPainter& painter, double level) const {
   painter.setBrush(fill);
   painter.drawRoundedRect(face.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
   if (m_content.bar > 0 && level >= kFull)
-    painter.fillRect(QRectF(face.left() + 6, face.bottom() - 4, std::max(1.0, m_content.bar * (face.width() - 12)), 3), theme.colour(Colour::text3, 0.6));
+    painter.fillRect(QRectF(face.left() + 6, face.bottom() - 4, std::max(1.0, m_content.bar * (face.width() - 12)), 3),
+                     theme.colour(Colour::text3, 0.6));
   paintIcon(painter, QStringLiteral("chevron-right"), QRectF(face.left() + 10, face.top() + 14, 14, 14), tint);
   painter.setPen(theme.colour(Colour::text));
   if (level < kFull) return m_farTitle.draw(painter, face.left() + kFarLeft - 14, face.top() + 29.5);
@@ -268,7 +283,8 @@ void CardItem::paintGroupFace(QPainter& painter, double level) const {
   }
   double x = left;
   for (qsizetype i = 0; i + 1 < m_content.inside.size() && x < right - 60; i += 2, x += 20)
-    paintIcon(painter, m_content.inside[i], QRectF(x, face.top() + 25.5, 12, 12), theme.layerColour(m_content.inside[i + 1]));
+    paintIcon(painter, m_content.inside[i], QRectF(x, face.top() + 25.5, 12, 12),
+              theme.layerColour(m_content.inside[i + 1]));
   paintPercent(painter);
 }
 
@@ -283,7 +299,8 @@ void CardItem::paintPort(QPainter& painter) const {
   QPen edge(m_hovered && !m_picked ? theme.colour(Colour::control) : theme.colour(Colour::lineStrong));
   edge.setCosmetic(true);
   painter.setPen(theme.hairline(Colour::axis));
-  painter.drawLine(QPointF(0, m_inputs.empty() ? 13 : card().top()), QPointF(0, m_inputs.empty() ? card().bottom() : -13));
+  painter.drawLine(QPointF(0, m_inputs.empty() ? 13 : card().top()),
+                   QPointF(0, m_inputs.empty() ? card().bottom() : -13));
   painter.setPen(edge);
   painter.setBrush(theme.colour(Colour::raised));
   painter.drawRoundedRect(pill().adjusted(0.5, 0.5, -0.5, -0.5), 13, 13);
@@ -311,11 +328,13 @@ void CardItem::paintPins(QPainter& painter, const std::vector<CardPin>& pins, bo
     if (!waits(pin, output)) paintPin(painter, pin, output);
 }
 
-void CardItem::paintMarkedPins(QPainter& painter, const std::vector<CardPin>& pins, const std::vector<Legality>& legality, bool output) const {
+void CardItem::paintMarkedPins(QPainter& painter, const std::vector<CardPin>& pins,
+                               const std::vector<Legality>& legality, bool output) const {
   const Theme& theme = Theme::of();
   for (std::size_t i = 0; i < pins.size(); ++i) {
     const CardPin& pin = pins[i];
-    const bool hot = m_hoveredPin && *m_hoveredPin == pin.end, legal = i < legality.size() && legality[i] == Legality::legal;
+    const bool hot = m_hoveredPin && *m_hoveredPin == pin.end,
+               legal = i < legality.size() && legality[i] == Legality::legal;
     if (!hot && !legal) continue;
     painter.setPen(QPen(theme.colour(Colour::focus), 1.6));
     painter.setBrush(hot ? theme.colour(Colour::accentSoft) : QColor(Qt::transparent));

@@ -37,7 +37,9 @@ class PieceGrid {
  private:
   static constexpr double kCell = 256;
   static int cellOf(double at) { return static_cast<int>(std::floor(std::clamp(at / kCell, -1e8, 1e8))); }
-  static std::uint64_t keyOf(int across, int along) { return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(across)) << 32) | static_cast<std::uint32_t>(along); }
+  static std::uint64_t keyOf(int across, int along) {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(across)) << 32) | static_cast<std::uint32_t>(along);
+  }
   using Cells = std::unordered_map<std::uint64_t, std::vector<WirePiece>>;
   Cells m_level, m_upright;
 };

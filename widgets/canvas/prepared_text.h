@@ -1,6 +1,6 @@
 #pragma once
-// Words on the canvas, laid out once and drawn at any zoom: Qt's own static text is laid out anew at every scale, which a turn of the wheel
-// pays for each card. GUI thread.
+// Words on the canvas, laid out once and drawn at any zoom: Qt's own static text is laid out anew at every scale, which
+// a turn of the wheel pays for each card. GUI thread.
 #include <QFont>
 #include <QGlyphRun>
 #include <QList>

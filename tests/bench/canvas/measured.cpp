@@ -1,15 +1,13 @@
 #include "tests/bench/canvas/measured.h"
 
-#include <chrono>
-#include <fstream>
-
+#include <fmt/format.h>
 #include <time.h>
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QTimer>
-
-#include <fmt/format.h>
+#include <chrono>
+#include <fstream>
 
 namespace loom::bench {
 
@@ -28,7 +26,8 @@ Took taken(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   const double cpu = ofThisThread();
   work();
-  return {std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count(), ofThisThread() - cpu};
+  return {std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count(),
+          ofThisThread() - cpu};
 }
 
 double Measured::middle(std::vector<double> times) {
@@ -41,12 +40,17 @@ void print(const std::string& what, const Measured& measured, double goal) {
   const Took median = measured.median(), worst = measured.worst();
   const bool held = median.wall <= goal;
   missedGoals += !held;
-  fmt::print("{:<58} {:8.2f} ms  (worst {:7.2f})   cpu {:7.2f} ({:7.2f})   goal {:6.1f} ms   {}\n", what, median.wall, worst.wall, median.cpu, worst.cpu, goal,
-             held ? "held" : median.cpu <= goal ? "MISSED by the clock alone" : "MISSED");
+  fmt::print("{:<58} {:8.2f} ms  (worst {:7.2f})   cpu {:7.2f} ({:7.2f})   goal {:6.1f} ms   {}\n", what, median.wall,
+             worst.wall, median.cpu, worst.cpu, goal,
+             held                 ? "held"
+             : median.cpu <= goal ? "MISSED by the clock alone"
+                                  : "MISSED");
   std::fflush(stdout);
 }
 
-int missed() { return missedGoals; }
+int missed() {
+  return missedGoals;
+}
 
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");

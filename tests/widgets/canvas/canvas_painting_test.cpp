@@ -15,7 +15,9 @@ namespace loom {
 class CanvasPaintingTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
   void init();
   void cleanup();
   void aPanShowsWhatPaintingAnewShows_data();
@@ -45,7 +47,8 @@ int different(const QImage& a, const QImage& b) {
   for (int y = 0; y < a.height(); ++y)
     for (int x = 0; x < a.width(); ++x) {
       const QRgb one = a.pixel(x, y), other = b.pixel(x, y);
-      count += std::max({std::abs(qRed(one) - qRed(other)), std::abs(qGreen(one) - qGreen(other)), std::abs(qBlue(one) - qBlue(other))}) > 6;
+      count += std::max({std::abs(qRed(one) - qRed(other)), std::abs(qGreen(one) - qGreen(other)),
+                         std::abs(qBlue(one) - qBlue(other))}) > 6;
     }
   return count;
 }
@@ -80,11 +83,14 @@ void CanvasPaintingTest::aPanShowsWhatPaintingAnewShows() {
   m_view->setZoom(zoom);
   m_view->centerOn(m_scene->cardsRect().center());
   const QImage before = seen();
-  for (const QPoint step : {QPoint(7, 11), QPoint(-3, 60), QPoint(0, -33), QPoint(-90, 1), QPoint(5000, 0), QPoint(-4990, 2)}) {
+  for (const QPoint step :
+       {QPoint(7, 11), QPoint(-3, 60), QPoint(0, -33), QPoint(-90, 1), QPoint(5000, 0), QPoint(-4990, 2)}) {
     m_view->horizontalScrollBar()->setValue(m_view->horizontalScrollBar()->value() + step.x());
     m_view->verticalScrollBar()->setValue(m_view->verticalScrollBar()->value() + step.y());
     const QImage moved = seen(), painted = anew();
-    QVERIFY2(different(moved, painted) == 0, qPrintable(QStringLiteral("%1 pixels after %2, %3").arg(different(moved, painted)).arg(step.x()).arg(step.y())));
+    QVERIFY2(different(moved, painted) == 0,
+             qPrintable(
+                 QStringLiteral("%1 pixels after %2, %3").arg(different(moved, painted)).arg(step.x()).arg(step.y())));
   }
   QVERIFY(different(before, seen()) > 200);
 }
@@ -97,10 +103,26 @@ void CanvasPaintingTest::whatChangesIsSeenAtOnce() {
   const std::vector<std::pair<const char*, std::function<void()>>> changes{
       {"selected", [&] { m_scene->pickNode("b3_relu1"); }},
       {"hovered", [&] { m_scene->setHovered("b3_conv1", std::nullopt, std::nullopt); }},
-      {"another field", [&] { m_document->setField("main", "b3_conv1", "kernel", Json::array({5, 5})); }},
-      {"moved", [&] { m_document->moveNodes("main", {{"b3_relu1", m_scene->card("b3_relu1")->pos() + QPointF(60, 0)}}); }},
-      {"a comment", [&] { m_document->addComment("main", {.text = "why", .x = m_scene->card("b3_relu1")->pos().x() + 200, .y = m_scene->card("b3_relu1")->pos().y(), .width = 120, .height = 60}); }},
-      {"a wire that something would be put into", [&] { m_scene->setTarget(Edge{{"b3_norm1", "output"}, {"b3_relu1", "input"}}); }},
+      {"another field",
+       [&] {
+         m_document->setField("main", "b3_conv1", "kernel", Json::array({5, 5}));
+       }},
+      {"moved",
+       [&] {
+         m_document->moveNodes("main", {{"b3_relu1", m_scene->card("b3_relu1")->pos() + QPointF(60, 0)}});
+       }},
+      {"a comment",
+       [&] {
+         m_document->addComment("main", {.text = "why",
+                                         .x = m_scene->card("b3_relu1")->pos().x() + 200,
+                                         .y = m_scene->card("b3_relu1")->pos().y(),
+                                         .width = 120,
+                                         .height = 60});
+       }},
+      {"a wire that something would be put into",
+       [&] {
+         m_scene->setTarget(Edge{{"b3_norm1", "output"}, {"b3_relu1", "input"}});
+       }},
       {"dark", [&] { m_theme->setMode(ThemeMode::dark); }},
       {"light", [&] { m_theme->setMode(ThemeMode::light); }},
   };
@@ -123,7 +145,8 @@ void CanvasPaintingTest::wordsStayTextWhereNoPixelsArePainted() {
 
 void CanvasPaintingTest::theShareOfTheCostLeavesOtherCardsAlone() {
   const QPointF at = m_scene->card("b3_conv1")->pos();
-  const double beside = (m_scene->card("b3_conv1")->card().width() + m_scene->card("b3_norm1")->card().width()) / 2 + 12;
+  const double beside =
+      (m_scene->card("b3_conv1")->card().width() + m_scene->card("b3_norm1")->card().width()) / 2 + 12;
   m_document->moveNodes("main", {{"b3_norm1", at - QPointF(beside, 0)}});
   m_view->setZoom(1);
   m_view->centerOn(at);
@@ -132,7 +155,8 @@ void CanvasPaintingTest::theShareOfTheCostLeavesOtherCardsAlone() {
     card.setCost(share, 0);
     return seen().copy(m_view->mapFromScene(area).boundingRect());
   };
-  const QRectF neighbour = m_scene->card("b3_norm1")->sceneCard(), right(card.sceneCard().topRight() + QPointF(6, 0), QSizeF(60, 44));
+  const QRectF neighbour = m_scene->card("b3_norm1")->sceneCard(),
+               right(card.sceneCard().topRight() + QPointF(6, 0), QSizeF(60, 44));
   QCOMPARE(different(picture(0, neighbour), picture(0.25, neighbour)), 0);
   QVERIFY(different(picture(0, right), picture(0.25, right)) > 20);  // it stands at the other side
   // Where both sides are taken it is left out.

@@ -1,11 +1,12 @@
 // A drawing as a file: whole, routed and with its shapes, also where the window would route it bit by bit.
+#include "widgets/canvas/drawing_export.h"
+
 #include <QFile>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "tests/widgets/document/drawings.h"
-#include "widgets/canvas/drawing_export.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/theme/theme.h"
 
@@ -14,7 +15,9 @@ namespace loom {
 class DrawingExportTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::dark, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::dark, .reducedMotion = true});
+  }
   void everyWireOfALargeDrawingIsRouted();
 
  private:
@@ -25,11 +28,13 @@ namespace {
 
 // Lines from one point to another that are neither level nor upright: wires that had not found their way.
 int slanted(const QString& svg) {
-  static const QRegularExpression line(QStringLiteral("<polyline[^>]*points=\"([-0-9.e]+),([-0-9.e]+) ([-0-9.e]+),([-0-9.e]+) \""));
+  static const QRegularExpression line(
+      QStringLiteral("<polyline[^>]*points=\"([-0-9.e]+),([-0-9.e]+) ([-0-9.e]+),([-0-9.e]+) \""));
   int count = 0;
   for (auto each = line.globalMatch(svg); each.hasNext();) {
     const auto points = each.next();
-    const double dx = points.captured(3).toDouble() - points.captured(1).toDouble(), dy = points.captured(4).toDouble() - points.captured(2).toDouble();
+    const double dx = points.captured(3).toDouble() - points.captured(1).toDouble(),
+                 dy = points.captured(4).toDouble() - points.captured(2).toDouble();
     count += std::abs(dx) > 0.5 && std::abs(dy) > 0.5;
   }
   return count;
