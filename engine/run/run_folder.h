@@ -32,7 +32,7 @@ struct RunFolder {
 // Kinds and the fields that readers may rely on; all else is stored and passed on.
 //   started     {"attempt", "resumed_from" (step or absent), "steps_total", "steps_per_epoch", "epochs", "samples", "batch",
 //                "parameters", "device", "pid", "host"}
-//   devices, plan   free
+//   devices, plan   free; layers {"step", "steps", "ms": {node: mean of so many steps}, "other_ms"}, once an attempt
 //   step        {"step" (1 = after the first update), "epoch" (fractional), "samples" (so far), "loss", "metrics": {name: value},
 //                "learning_rate", "ms", "data_ms"}          every step; numbers by numberToJson()
 //   epoch       {"step", "epoch", "loss", "metrics"}        means over the epoch's training samples
