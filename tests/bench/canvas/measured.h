@@ -7,6 +7,7 @@
 
 namespace loom::bench {
 
+// Of the clock; with GRADLOOM_BENCH_CPU set, of the processor in this thread alone: what a machine that others use can tell.
 double milliseconds(const std::function<void()>& work);
 
 class Measured {
