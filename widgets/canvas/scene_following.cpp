@@ -30,7 +30,10 @@ void NetworkScene::followChange(const ProjectChange& change) {
     for (const Node& node : network().nodes)
       if (!node.unit.empty() && (counted || units.contains(node.unit)) && !told.contains(node.id)) own.changed.push_back(node.id);
   }
-  if (!anew && own.moved.empty() && !own.structure() && !own.comments) return;
+  if (!anew && own.moved.empty() && !own.structure() && !own.comments) {
+    m_fresh = false;  // what is announced of both may be another than what the one before said
+    return;
+  }
   if (!m_seen) {
     m_stale = true;
     return;
@@ -101,8 +104,14 @@ NetworkChange NetworkScene::differenceToSeen(const NetworkChange& told) {
   }
   // Wires that stay in their order are left alone; where some changed places, all between the first and the last of them are told.
   std::vector<const Edge*> was, now;
-  for (const std::size_t number : m_byOrder) was.push_back(&m_ofNumber[number].edge);
-  for (const Edge& edge : here.network.edges) now.push_back(&edge);
+  std::size_t head = 0, tail = 0;
+  const auto& edges = here.network.edges;
+  const std::size_t least = std::min(m_byOrder.size(), edges.size());
+  const auto wasAt = [&](std::size_t i) -> const Edge& { return m_ofNumber[m_byOrder[i]].edge; };
+  while (head < least && wasAt(head) == edges[head]) ++head;
+  while (tail < least - head && wasAt(m_byOrder.size() - 1 - tail) == edges[edges.size() - 1 - tail]) ++tail;
+  for (std::size_t i = head; i < m_byOrder.size() - tail; ++i) was.push_back(&wasAt(i));
+  for (std::size_t i = head; i < edges.size() - tail; ++i) now.push_back(&edges[i]);
   const auto same = [](const Edge* a, const Edge* b) { return *a == *b; };
   const auto less = [](const Edge* a, const Edge* b) { return *a < *b; };
   std::vector<const Edge*> before = was, after = now, gone, come;

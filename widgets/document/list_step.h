@@ -78,12 +78,12 @@ void mergeChanged(ListStep<T>& step, ListStep<T> next) {
 }
 
 // Leaves out what is as it was.
-template <class T>
-void dropUnchanged(ListStep<T>& step) {
+template <class T, class Unchanged>
+void dropUnchanged(ListStep<T>& step, Unchanged unchanged) {
   if (step.kind != ListChange::changed) return;
   std::vector<std::size_t> same;
   for (std::size_t i = 0; i < step.at.size(); ++i)
-    if (step.before[i] == step.after[i]) same.push_back(i);
+    if (unchanged(step.before[i], step.after[i])) same.push_back(i);
   eraseAt(step.at, same);
   eraseAt(step.before, same);
   eraseAt(step.after, same);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 
 namespace loom {
@@ -18,10 +19,36 @@ bool sameParts(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return parts(x) == parts(y); });
 }
 
+// As values of JSON 1 and 1.0 are the same; as text of a file they are not, and undo gives that back byte for byte.
+std::string written(const std::vector<Json>& values) {
+  std::string text;
+  for (const Json& value : values) text += value.dump() + '\n';
+  return text;
+}
+std::string written(const std::string&) { return {}; }
+std::string written(const CardPlace&) { return {}; }
+std::string written(const Edge&) { return {}; }
+std::string written(const Comment&) { return {}; }
+std::string written(const Node& node) { return written(std::vector{node.values, node.repeat}); }
+std::string written(const Group& group) { return written(std::vector{group.repeat}); }
+std::string written(const Argument& argument) { return written(std::vector{argument.defaultValue}); }
+std::string written(const DatasetSpec& spec) { return written(spec.prepare) + written(std::vector{spec.extra}); }
+std::string written(const UpdateSpec& spec) { return written(std::vector{spec.optimizer, spec.schedule, spec.warmup}); }
 template <class T>
-bool unchanged(const T& a, const T& b) { return a == b; }
-bool unchanged(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return same(a, b); }
-bool unchanged(const TrainingSpec& a, const TrainingSpec& b) { return same(a, b); }
+  requires(!std::is_same_v<T, Json>)
+std::string written(const std::vector<T>& list) {
+  std::string text;
+  for (const T& each : list) text += written(each);
+  return text;
+}
+std::string written(const TrainingSpec& training) { return written(training.updates) + written(std::vector{training.settings}); }
+
+template <class T>
+bool alike(const T& a, const T& b) { return a == b; }
+bool alike(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return same(a, b); }
+bool alike(const TrainingSpec& a, const TrainingSpec& b) { return same(a, b); }
+template <class T>
+bool unchanged(const T& a, const T& b) { return alike(a, b) && written(a) == written(b); }
 
 std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
 std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
@@ -155,7 +182,7 @@ struct DeltaSteps {
   struct Tidy {  // true: nothing is left
     template <class T>
     bool operator()(OfDrawing<T>& step) const {
-      dropUnchanged(step.list);
+      dropUnchanged(step.list, [](const T& a, const T& b) { return unchanged(a, b); });
       return step.list.empty();
     }
     bool operator()(Drawings& step) const { return step.list.empty(); }

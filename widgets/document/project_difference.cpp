@@ -40,9 +40,15 @@ struct Comings {
 
 template <class T, class Less>
 std::optional<Comings<T>> comings(const std::vector<T>& from, const std::vector<T>& to, Less less) {
+  // What stands alike at the beginning and at the end, most of it, is not sorted.
+  const auto alike = [&](const T& a, const T& b) { return !less(a, b) && !less(b, a); };
+  std::size_t head = 0, tail = 0;
+  const std::size_t least = std::min(from.size(), to.size());
+  while (head < least && alike(from[head], to[head])) ++head;
+  while (tail < least - head && alike(from[from.size() - 1 - tail], to[to.size() - 1 - tail])) ++tail;
   const auto sorted = [&](const std::vector<T>& list) {
-    std::vector<std::size_t> at(list.size());
-    std::iota(at.begin(), at.end(), std::size_t{0});
+    std::vector<std::size_t> at(list.size() - head - tail);
+    std::iota(at.begin(), at.end(), head);
     std::sort(at.begin(), at.end(), [&](std::size_t a, std::size_t b) { return less(list[a], list[b]); });
     return at;
   };
@@ -54,6 +60,8 @@ std::optional<Comings<T>> comings(const std::vector<T>& from, const std::vector<
   };
   if (twice(from, before) || twice(to, after)) return std::nullopt;
   Comings<T> found;
+  for (std::size_t i = 0; i < head; ++i) found.stayed.emplace_back(i, i);
+  for (std::size_t i = 1; i <= tail; ++i) found.stayed.emplace_back(from.size() - i, to.size() - i);
   std::size_t next = 0;
   for (const std::size_t old : before) {
     for (; next < after.size() && less(to[after[next]], from[old]); ++next) found.came.at.push_back(after[next]);

@@ -120,7 +120,7 @@ void RandomEditsTest::changesNameWhatAComparisonFinds() {
     }
     before = now;
   });
-  for (int done = 0; done < 300; ++done) edits.step();
+  for (int done = 0; done < 900; ++done) edits.step();
   while (document.undoStack().canUndo()) document.undoStack().undo();
   QVERIFY2(compared > 200, qPrintable(QString::number(compared)));
   document.discardRecovery();
