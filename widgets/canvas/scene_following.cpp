@@ -187,7 +187,7 @@ void NetworkScene::follow(const NetworkChange& change) {
   if (change.structure() && m_document.checksAreCurrent()) {
     refreshFigures();
   } else {
-    if (change.groups) refreshGroups(analysis(), CardFigures(m_document.project(), network(), analysis(), m_costKind));
+    if (change.groups) refreshGroups(CardFigures(m_document.project(), network(), analysis(), m_costs, m_costKind));
     else if (change.comments) m_groups->followComments(network());
     m_groups->place(network(), m_preview);
     route();

@@ -29,9 +29,10 @@ std::string written(const std::string&) { return {}; }
 std::string written(const CardPlace&) { return {}; }
 std::string written(const Edge&) { return {}; }
 std::string written(const Comment&) { return {}; }
+std::string written(const UnitWords&) { return {}; }
 std::string written(const Node& node) { return written(std::vector{node.values, node.repeat}); }
 std::string written(const Group& group) { return written(std::vector{group.repeat}); }
-std::string written(const Argument& argument) { return written(std::vector{argument.defaultValue}); }
+std::string written(const Argument& argument) { return written(std::vector{argument.defaultValue, argument.range}); }
 std::string written(const DatasetSpec& spec) { return written(spec.prepare) + written(std::vector{spec.extra}); }
 std::string written(const UpdateSpec& spec) { return written(std::vector{spec.optimizer, spec.schedule, spec.warmup}); }
 template <class T>
@@ -53,9 +54,7 @@ bool unchanged(const T& a, const T& b) { return alike(a, b) && written(a) == wri
 std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
 std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
 std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) { return network.arguments; }
-UnitWords& whole(Network& network, const UnitWords*) {
-  return network.words;
-}
+UnitWords& whole(Network& network, const UnitWords*) { return network.words; }
 std::string& whole(Network& network, const std::string*) { return network.name; }
 std::vector<DatasetSpec>& whole(Project& project, const std::vector<DatasetSpec>*) { return project.datasets; }
 TrainingSpec& whole(Project& project, const TrainingSpec*) { return project.training; }

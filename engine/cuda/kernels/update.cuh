@@ -1,15 +1,8 @@
-// An optimizer's step. The rules' arithmetic is that of engine/optimizers/rules; a new rule adds its rows at the end.
+// An optimizer's step. The rules' arithmetic is that of engine/optimizers/rules; which there are, LOOM_UPDATE_RULES says (CMakeLists.txt).
 #include "engine/cuda/kernels/language.h"
 #include "engine/cuda/kernels/reduce_block.cuh"
 #include "engine/cuda/kernels/update.h"
-#include "engine/optimizers/rules/adagrad.h"
-#include "engine/optimizers/rules/adam.h"
-#include "engine/optimizers/rules/lamb.h"
-#include "engine/optimizers/rules/lars.h"
-#include "engine/optimizers/rules/momentum.h"
-#include "engine/optimizers/rules/nesterov.h"
-#include "engine/optimizers/rules/rmsprop.h"
-#include "engine/optimizers/rules/sgd.h"
+#include "engine/optimizers/rules/rule.h"
 
 namespace loom::cuda {
 
@@ -219,11 +212,8 @@ __global__ void __launch_bounds__(kUpdateThreads) updatePieces(UpdateArguments a
 LOOM_KERNELS(update, LOOM_KERNEL_ONE("squares_of_pieces", squaresOfPieces, SquaresArguments),
              LOOM_KERNEL_ONE("squares_of_tensors", squaresOfTensors, SquaresArguments),
              LOOM_KERNEL_ONE("update_scale_all", scaleAll, ScaleAllArguments),
-             LOOM_KERNEL_ONE("update_states", updateStates, UpdateStatesArguments), LOOM_UPDATE_ROWS("sgd", SgdRule),
-             LOOM_UPDATE_ROWS("momentum", MomentumRule), LOOM_UPDATE_ROWS("nesterov", NesterovRule),
-             LOOM_UPDATE_ROWS("adam", AdamRule), LOOM_UPDATE_ROWS("rmsprop", RmsPropRule),
-             LOOM_UPDATE_ROWS("rmsprop_momentum", RmsPropMomentumRule), LOOM_UPDATE_ROWS("adagrad", AdagradRule),
-             LOOM_MEASURING_ROWS("lars", LarsRule), LOOM_MEASURING_ROWS("lamb", LambRule))
+             LOOM_KERNEL_ONE("update_states", updateStates, UpdateStatesArguments),
+             LOOM_UPDATE_RULES(LOOM_UPDATE_ROWS, LOOM_MEASURING_ROWS))
 #undef LOOM_MEASURING_ROWS
 #undef LOOM_UPDATE_ROWS
 
