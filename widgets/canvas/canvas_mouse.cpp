@@ -137,17 +137,24 @@ void NetworkView::hover(QPointF viewportAt) {
   const std::string node = m_scene.nodeAt(at);
   const auto wire = pin || !node.empty() ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
   m_scene.setHovered(node.empty() ? m_scene.cardAt(at) : node, wire, pin);
-  Q_EMIT wireHovered(this, wire, viewport()->mapToGlobal(viewportAt.toPoint()));
+  Q_EMIT wireHovered(this, node.empty() ? flowAt(at) : std::nullopt, viewport()->mapToGlobal(viewportAt.toPoint()));
   const bool free = !pin && m_scene.cardAt(at).empty();
   m_scene.groups().setHovered(free ? m_scene.groups().headAt(at) : std::string(), free ? m_scene.groups().commentAt(at) : std::string());
   viewport()->setCursor(m_spaceHeld ? Qt::OpenHandCursor : pin ? Qt::CrossCursor : Qt::ArrowCursor);
+}
+
+// Also where a pin takes the press: between cards that stand close, its reach covers the whole wire. On the pin itself its name is meant.
+std::optional<Edge> NetworkView::flowAt(QPointF at) const {
+  constexpr double kPinItself = 4.5;
+  return m_scene.pinAt(at, kPinItself) ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
 }
 
 std::optional<PinHit> NetworkView::pinUnder(QPointF at) const {
   return zoom() >= 0.4 ? m_scene.pinAt(at, std::min(kPinReach, kPinReach / zoom())) : std::nullopt;
 }
 
-// A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here.
+// A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here, but on its wire, where what
+// flows there is shown.
 bool NetworkView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::Leave && m_gesture == Gesture::none) {
     m_scene.setHovered({}, std::nullopt, std::nullopt);
@@ -155,7 +162,8 @@ bool NetworkView::viewportEvent(QEvent* event) {
   }
   if (event->type() != QEvent::ToolTip) return QGraphicsView::viewportEvent(event);
   const auto* help = static_cast<QHelpEvent*>(event);
-  const auto pin = m_gesture == Gesture::none && !m_wiring ? pinUnder(mapToScene(help->pos())) : std::nullopt;
+  const QPointF at = mapToScene(help->pos());
+  const auto pin = m_gesture == Gesture::none && !m_wiring && !flowAt(at) ? pinUnder(at) : std::nullopt;
   const Node* owner = pin ? m_scene.node(pin->end.node) : nullptr;
   const NodePorts ports = owner ? portsOf(m_scene.document().project(), *owner) : NodePorts();
   QString tip;

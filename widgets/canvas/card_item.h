@@ -32,6 +32,9 @@ struct CardPin {
 // What a pin or card is while a wire is being drawn.
 enum class Legality { none, legal, illegal };
 
+// So far a word under a unit stands lower than under a card: two sheets look out below it.
+inline constexpr double kSheetsBelow = 3;
+
 class CardItem {
  public:
   CardItem(std::string id, CardsItem& cards, std::size_t number);

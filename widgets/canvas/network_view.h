@@ -190,6 +190,7 @@ class NetworkView : public QGraphicsView {
   void finishBand();
   void cancelGesture();
   void hover(QPointF viewport);
+  std::optional<Edge> flowAt(QPointF at) const;  // the wire whose tensor is meant
   std::optional<PinHit> pinUnder(QPointF at) const;
   void nudge(QPointF delta);
   QString commandOf(const QKeyEvent& event);  // id; empty where no command of the canvas or its page has these keys

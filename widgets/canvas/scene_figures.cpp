@@ -55,7 +55,8 @@ void NetworkScene::word(std::uint32_t number) {
   }
   if (from == nullptr) return m_wires->setWords(number, std::nullopt);
   const QPointF at = from->pos() + (source.slot < from->outputs().size() ? from->outputs()[source.slot].at : QPointF(0, kCardHeight / 2));
-  m_wires->setWords(number, WireWords{labelAt(source.pin, at, right), source.shape ? shapeText(*source.shape) : QStringLiteral("?"),
+  const QPointF below(0, from->content().form == CardContent::Form::unit ? kSheetsBelow : 0);  // where its sheets end
+  m_wires->setWords(number, WireWords{labelAt(source.pin, at + below, right), source.shape ? shapeText(*source.shape) : QStringLiteral("?"),
                                       !source.shape || m_redPins.contains(source.pin)});
 }
 

@@ -122,6 +122,17 @@ class WirePreviewTest : public QObject {
     QTRY_VERIFY(!opened.card().isVisible());
   }
 
+  // As Arrange sets a chain: sixteen pixels from card to card, all of them within reach of a pin.
+  void aWireBetweenCardsThatStandCloseIsLookedAtToo() {
+    Opened opened(QByteArray(kProject).replace("[0, 84]", "[0, 60]").replace("[0, 168]", "[0, 120]").replace("[0, 252]", "[0, 180]").replace("[0, 336]", "[0, 240]"));
+    for (const auto& [from, to] : {std::pair("x", "conv1"), std::pair("relu1", "fc")}) {
+      opened.rest(edge(from, to));
+      QTRY_COMPARE(opened.card().title(), QString("%1 to %2").arg(from, to));
+      QTRY_VERIFY(opened.card().isVisible());
+      QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    }
+  }
+
   void aClickPinsItAndEscLetsItGo() {
     Opened opened;
     opened.rest(edge("conv1", "relu1"));
