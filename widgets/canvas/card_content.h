@@ -33,7 +33,6 @@ struct CardContent {
   QString repeat;      // "×3"
   QString tint;        // of a folded group
   QStringList inside;  // of a folded group: icon and category of what it holds, one after the other
-  QString spoken;      // for screen readers: name, kind, fields; shape and faults are said behind it
 
   bool operator==(const CardContent&) const = default;
 };

@@ -79,25 +79,15 @@ bool CardsItem::isFree(const QRectF& rect, const CardItem& except) const {
   return !m_grid.any(rect, [&](std::size_t number, const QRectF& card) { return number != except.number() && card.intersects(rect); });
 }
 
-QRectF CardsItem::bounds() const {
-  if (m_boundsOf == m_revision) return m_bounds;
+const QRectF& CardsItem::bounds() const {
+  if (m_boundsOf != m_revision) m_bounds = m_grid.bounds();
   m_boundsOf = m_revision;
-  m_bounds = {};
-  for (const auto& [id, card] : m_cards) m_bounds = m_bounds.isNull() ? card->sceneCard() : m_bounds.united(card->sceneCard());
   return m_bounds;
 }
 
 void CardsItem::moved(CardItem& card) {
-  const QRectF before = m_grid.rect(card.number()), now = card.sceneCard();
-  // One that stood well inside leaves no other edge behind.
-  const bool inside = m_boundsOf == m_revision && !before.isNull() && before.left() > m_bounds.left() && before.right() < m_bounds.right() &&
-                      before.top() > m_bounds.top() && before.bottom() < m_bounds.bottom();
-  m_grid.put(card.number(), now);
+  m_grid.put(card.number(), card.sceneCard());
   ++m_revision;
-  if (inside) {
-    m_bounds = m_bounds.united(now);
-    m_boundsOf = m_revision;
-  }
   update();
 }
 

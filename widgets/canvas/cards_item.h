@@ -30,6 +30,7 @@ class CardsItem : public CanvasItem {
   CardItem* card(const std::string& id) const;
   CardItem* card(std::size_t number) const { return number < m_byNumber.size() ? m_byNumber[number] : nullptr; }
   std::size_t count() const { return m_cards.size(); }
+  std::size_t numbers() const { return m_byNumber.size(); }  // all are below
   template <class Visit>
   void each(Visit visit) const {
     for (const auto& [id, card] : m_cards) visit(*card);
@@ -37,7 +38,7 @@ class CardsItem : public CanvasItem {
   // Those whose card touches the rectangle, by no order.
   std::vector<CardItem*> in(const QRectF& rect) const;
   bool isFree(const QRectF& rect, const CardItem& except) const;  // no other card stands there
-  QRectF bounds() const;  // around all
+  const QRectF& bounds() const;  // around all
   std::size_t revision() const { return m_revision; }  // another whenever a card came, went, moved or became another
   void restyle();
   // While a wire is drawn from a pin of `from`, an output or an input: cards show what it may go to, judged when they are painted. Null: no

@@ -1,5 +1,7 @@
 #pragma once
 // One step of the undo history: a difference and its words.
+#include <memory>
+
 #include <QElapsedTimer>
 #include <QUndoCommand>
 
@@ -21,7 +23,7 @@ class ProjectCommand : public QUndoCommand {
   void apply(bool forward);
 
   ProjectDocument& m_document;
-  ProjectDelta m_delta;
+  std::shared_ptr<ProjectDelta> m_delta;  // whoever looks at the project beside the window reads it too: changed only where nobody else has it
   QString m_mergeKey;
   ProjectDocument::Beside m_beside;
   QElapsedTimer m_last;
