@@ -1,13 +1,12 @@
 #include "widgets/canvas/card_content.h"
 
+#include <QLocale>
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include <QLocale>
 
 #include "widgets/controls/text.h"
 #include "widgets/document/group_edits.h"
@@ -47,8 +46,8 @@ bool sameText(const Json& a, const Json& b) {  // 1 and 1.0 are equal, and writt
   return a.type() == b.type() && a == b && (!a.is_structured() || std::equal(a.begin(), a.end(), b.begin(), sameText));
 }
 
-// What cards of one layer have in common, and the second lines of those written last: a thousand cards that come at once are most often
-// of a few kinds.
+// What cards of one layer have in common, and the second lines of those written last: a thousand cards that come at
+// once are most often of a few kinds.
 struct LayerWords {
   QString type, category, icon, help;
   std::vector<std::pair<Json, QString>> lines{};
@@ -58,8 +57,8 @@ struct LayerWords {
     static thread_local std::unordered_map<const LayerDefinition*, LayerWords> known;
     const auto [found, isNew] = known.try_emplace(&layer);
     if (isNew)
-      found->second = {QString::fromStdString(layer.entry.label), QString::fromStdString(layer.entry.category), QString::fromStdString(layer.entry.icon),
-                       QString::fromStdString(layer.entry.summary)};
+      found->second = {QString::fromStdString(layer.entry.label), QString::fromStdString(layer.entry.category),
+                       QString::fromStdString(layer.entry.icon), QString::fromStdString(layer.entry.summary)};
     return found->second;
   }
   const QString& parameters(const Entry& entry, const Json& values) {
@@ -141,11 +140,11 @@ QString keyParameters(const Entry& entry, const Json& values) {
   return (leading + rest).join(QStringLiteral(", "));
 }
 
-CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs, CostKind kind) {
+CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis,
+                         const NetworkCosts& costs, CostKind kind)
+    : analysis(analysis), costs(costs), kind(kind) {
   for (const auto& [id, facts] : analysis.nodes) {
-    const auto planned = costs.nodes.find(id);
-    const double value = loom::costOf(facts, planned == costs.nodes.end() ? NodeCost{} : planned->second, kind);
-    cost[id] = value;
+    const double value = costOf(id, facts);
     total += value;
     largest = std::max(largest, value);
   }
@@ -154,9 +153,14 @@ CardFigures::CardFigures(const Project& project, const Network& drawing, const A
       (problem.severity == Severity::error ? faults[node].errors : faults[node].warnings) += QString::fromStdString(problem.message);
 }
 
+double CardFigures::costOf(const std::string& node, const NodeFacts& facts) const {
+  const auto planned = costs.nodes.find(node);
+  return loom::costOf(facts, planned == costs.nodes.end() ? NodeCost{} : planned->second, kind);
+}
+
 double CardFigures::costOf(const std::string& node) const {
-  const auto found = cost.find(node);
-  return found == cost.end() ? 0 : found->second;
+  const auto facts = analysis.nodes.find(node);
+  return facts == analysis.nodes.end() ? 0 : costOf(node, facts->second);
 }
 
 QString repeatText(const Json& repeat) {
@@ -224,10 +228,13 @@ namespace {
 // Name, kind, fields; shape and faults are said behind it.
 QStringList spokenWords(const CardContent& content) {
   switch (content.form) {
-    case CardContent::Form::group: return {content.title, QObject::tr("folded group"), content.type};
-    case CardContent::Form::unit: return {content.title, QObject::tr("unit %1").arg(content.type), content.parameters, content.repeat};
+    case CardContent::Form::group:
+      return {content.title, QObject::tr("folded group"), content.type};
+    case CardContent::Form::unit:
+      return {content.title, QObject::tr("unit %1").arg(content.type), content.parameters, content.repeat};
     case CardContent::Form::layer:
-    case CardContent::Form::port: break;
+    case CardContent::Form::port:
+      break;
   }
   return {content.title, content.type, content.parameters};
 }

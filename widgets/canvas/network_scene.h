@@ -2,16 +2,14 @@
 // One network of the project as cards and wires. Follows the document by its changes; keeps the selection, what is hovered, and what is
 // only shown while the mouse is held (dragged places, legal pins). Changes nothing in the document. While nobody sees it, it does
 // nothing, and catches up when it is shown.
+#include <QGraphicsScene>
+#include <QTimer>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
-
-#include <QGraphicsScene>
-#include <QTimer>
 
 #include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/scene_groups.h"
@@ -129,7 +127,7 @@ class NetworkScene : public QGraphicsScene {
     std::size_t slot = 0;        // among the pins of the card
     std::optional<Shape> shape;  // as it is shown
     bool looked = false;
-    bool toWord = false;         // it stands in m_worded
+    bool toWord = false;  // it stands in m_worded
   };
   struct Hash {
     std::size_t operator()(const Endpoint& end) const {
@@ -152,6 +150,8 @@ class NetworkScene : public QGraphicsScene {
   void refreshFigures();                              // costs, faults, shapes, from the analysis
   void numberWires();                                 // all, by the order of the file
   bool numberWires(const NetworkChange& change);      // those that it names; false where they cannot be told apart
+  // The wire that is seen so, but for `except`; kNone where there is none.
+  NumberTable::Number numberOf(const Edge& edge, NumberTable::Number except = NumberTable::kNone) const;
   std::size_t newWire(const Edge& edge, const Edge& meant);
   void dropWire(std::size_t number);
   void endWire(std::size_t number);                   // pins of its cards, anew
@@ -163,7 +163,7 @@ class NetworkScene : public QGraphicsScene {
   void settleCard(std::size_t number);
   QRectF seenArea() const;                            // null where all is to be done at once
   void showWay(std::size_t number);
-  void reword(std::uint32_t source);                  // soon
+  void reword(std::uint32_t source);  // soon
   void wordAll();
   void word(std::uint32_t source);
   void keepPicks();
@@ -183,14 +183,15 @@ class NetworkScene : public QGraphicsScene {
   WireRouter m_router;
   std::vector<Wire> m_ofNumber;
   std::vector<std::size_t> m_free;
-  std::unordered_multimap<Edge, std::size_t, Hash> m_numbers;   // as they are seen
+  NumberTable m_numbers;                                        // by their edges as they are seen
   std::vector<std::size_t> m_byOrder;                           // numbers in the order of the file
-  std::unordered_map<Endpoint, std::uint32_t, Hash> m_sourceOf;
+  NumberTable m_sourceOf;                                       // by their pins
   std::vector<Source> m_sources;
   std::vector<std::uint32_t> m_byPin;   // sources by their pins; those that came since stand behind
   std::size_t m_sortedPins = 0;         // so many of them are in order
   std::vector<std::uint32_t> m_worded;  // sources whose words are to be set
-  // Cards whose new places the router has not been told: those in sight are told at once, the others while nothing else is to do.
+  // Cards whose new places the router has not been told: those in sight are told at once, the others while nothing else
+  // is to do.
   std::vector<std::size_t> m_restless;
   std::vector<char> m_isRestless;
   QTimer m_later;

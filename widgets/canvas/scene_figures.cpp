@@ -67,7 +67,10 @@ void NetworkScene::refreshFigures() {
   const Analysis& analysis = this->analysis();
   const CardFigures figures(m_document.project(), network(), analysis, m_costs, m_costKind);
   for (const auto& [id, facts] : analysis.nodes)
-    if (CardItem* item = card(id)) item->setCost(figures.share(id), figures.bar(id));
+    if (CardItem* item = card(id)) {
+      const double cost = figures.costOf(id, facts);
+      item->setCost(figures.share(cost), figures.bar(cost));
+    }
   std::set<std::string> faulty;
   for (const auto& [id, faults] : figures.faults) faulty.insert(id);
   for (const std::string& id : m_faulty)

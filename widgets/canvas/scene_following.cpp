@@ -24,7 +24,8 @@ void NetworkScene::followChange(const ProjectChange& change) {
   bool counted = change.networkList;
   std::set<std::string> units;
   for (const NetworkChange& each : change.networks) {
-    if (each.network == m_name) own = &each;
+    if (each.network == m_name)
+      own = &each;
     else units.insert(each.network);
     counted = counted || !each.added.empty() || !each.removed.empty();
   }
@@ -47,8 +48,10 @@ void NetworkScene::followChange(const ProjectChange& change) {
     return;
   }
   if (anew) rebuild();
-  else if (m_shown || hasFolded(network())) follow(differenceToSeen(*own));  // folding makes another drawing of it
-  else follow(*own);
+  else if (m_shown || hasFolded(network()))
+    follow(differenceToSeen(*own));  // folding makes another drawing of it
+  else
+    follow(*own);
   m_fresh = m_document.checksAreCurrent();  // else what is shown is older, and what is announced is wanted
 }
 
@@ -100,8 +103,10 @@ NetworkChange NetworkScene::differenceToSeen(const NetworkChange& told) {
   const std::map<std::string, std::string> hid = before ? before->in : std::map<std::string, std::string>();
   const std::set<std::string> folded = before ? before->folded() : std::set<std::string>();
   const bool sameWires = before && hasFolded(network()) && before->follow(drawing(), told, m_preview);
-  if (sameWires) m_shown = std::exchange(before, std::nullopt);
-  else if (hasFolded(network())) m_shown = shownDrawing(m_document.project(), network(), m_preview);
+  if (sameWires)
+    m_shown = std::exchange(before, std::nullopt);
+  else if (hasFolded(network()))
+    m_shown = shownDrawing(m_document.project(), network(), m_preview);
   if (before) besideTheWindow([old = std::make_shared<ShownDrawing>(std::move(*before))] {});  // it is large
   const Drawing here = seen();
   // Only what is told, is hidden or was can have come or gone.
@@ -111,7 +116,8 @@ NetworkChange NetworkScene::differenceToSeen(const NetworkChange& told) {
     if (was && !is) gone.insert(id);
     if (!was && is) come.insert(id);
   };
-  for (const std::vector<std::string>* ids : {&told.removed, &told.added}) std::for_each(ids->begin(), ids->end(), look);
+  for (const std::vector<std::string>* ids : {&told.removed, &told.added})
+    std::for_each(ids->begin(), ids->end(), look);
   for (const auto& [node, group] : hid) look(node);
   for (const std::string& group : folded) look(group);
   std::set<std::string> cards;
@@ -213,7 +219,8 @@ void NetworkScene::follow(const NetworkChange& change) {
   for (Touched& each : touched) {
     const Node& node = here.network.nodes[each.at];
     each.item = &m_cards->add(node.id);
-    if ((told[each.at] & kMoved) && (m_preview.empty() || !m_preview.contains(node.id))) each.item->setPos(node.x, node.y);
+    if ((told[each.at] & kMoved) && (m_preview.empty() || !m_preview.contains(node.id)))
+      each.item->setPos(node.x, node.y);
   }
   for (const Touched& each : touched)
     if (told[each.at] & kStirred) refreshCard(each.at, *each.item);

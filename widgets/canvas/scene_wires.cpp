@@ -1,9 +1,7 @@
 // NetworkScene: its wires by number, and when each of them looks for its way.
-#include <algorithm>
-#include <iterator>
-#include <unordered_set>
-
 #include <QGraphicsView>
+#include <algorithm>
+#include <unordered_set>
 
 #include "widgets/canvas/network_scene.h"
 #include "widgets/document/card_geometry.h"
@@ -41,7 +39,8 @@ void NetworkScene::route() {
   std::vector<std::size_t> others;
   for (const std::size_t number : std::exchange(m_restless, {})) {
     const CardItem* item = m_cards->card(number);
-    const bool isSeen = all || (item != nullptr && item->sceneCard().adjusted(-40, -120, 40, 120).intersects(seen)) || m_router.cardTouches(number, seen);
+    const bool isSeen = all || (item != nullptr && item->sceneCard().adjusted(-40, -120, 40, 120).intersects(seen)) ||
+                        m_router.cardTouches(number, seen);
     if (isSeen) settleCard(number);
     else others.push_back(number);
   }
@@ -82,6 +81,11 @@ void NetworkScene::wordAll() {
   }
 }
 
+NumberTable::Number NetworkScene::numberOf(const Edge& edge, NumberTable::Number except) const {
+  return m_numbers.find(
+      Hash()(edge), [&](NumberTable::Number number) { return number != except && m_ofNumber[number].edge == edge; });
+}
+
 std::size_t NetworkScene::newWire(const Edge& edge, const Edge& meant) {
   std::size_t number = m_ofNumber.size();
   if (m_free.empty()) {
@@ -90,26 +94,27 @@ std::size_t NetworkScene::newWire(const Edge& edge, const Edge& meant) {
     number = m_free.back();
     m_free.pop_back();
   }
-  const auto [source, isNew] = m_sourceOf.emplace(meant.from, static_cast<std::uint32_t>(m_sources.size()));
-  if (isNew) {
-    m_byPin.push_back(source->second);
+  const std::size_t pin = Hash()(meant.from);
+  std::uint32_t source = m_sourceOf.find(pin, [&](std::uint32_t each) { return m_sources[each].pin == meant.from; });
+  if (source == NumberTable::kNone) {
+    source = static_cast<std::uint32_t>(m_sources.size());
+    m_sourceOf.put(pin, source);
+    m_byPin.push_back(source);
     m_sources.push_back({meant.from, {}});
   }
-  Source& from = m_sources[source->second];
-  m_ofNumber[number] = {.edge = edge, .meant = meant, .source = source->second, .there = true};
+  Source& from = m_sources[source];
+  m_ofNumber[number] = {.edge = edge, .meant = meant, .source = source, .there = true};
   from.wires.push_back(number);
   from.looked = false;
-  reword(source->second);
-  m_numbers.emplace(edge, number);
+  reword(source);
+  m_numbers.put(Hash()(edge), static_cast<NumberTable::Number>(number));
   m_wires->setWire(number, meant);
   return number;
 }
 
 void NetworkScene::dropWire(std::size_t number) {
   Wire& wire = m_ofNumber[number];
-  auto [found, end] = m_numbers.equal_range(wire.edge);
-  while (found != end && found->second != number) ++found;
-  if (found != end) m_numbers.erase(found);
+  m_numbers.take(Hash()(wire.edge), static_cast<NumberTable::Number>(number));
   std::erase(m_sources[wire.source].wires, number);
   reword(wire.source);
   m_router.removeWire(number);
@@ -135,15 +140,18 @@ void NetworkScene::numberWires() {
 bool NetworkScene::numberWires(const NetworkChange& change) {
   const Drawing here = seen();
   if (m_numbers.size() != m_byOrder.size()) return false;
-  const auto ofAll = [](const std::vector<Edge>& edges) { return std::unordered_set<Edge, Hash>(edges.begin(), edges.end()); };
+  const auto ofAll = [](const std::vector<Edge>& edges) {
+    return std::unordered_set<Edge, Hash>(edges.begin(), edges.end());
+  };
   // Looked up only where wires came and went in one step: some of them may have changed places alone.
   const bool both = !change.wired.empty() && !change.unwired.empty();
-  const std::unordered_set<Edge, Hash> come = both ? ofAll(change.wired) : ofAll({}), go = both ? ofAll(change.unwired) : ofAll({});
+  const std::unordered_set<Edge, Hash> come = both ? ofAll(change.wired) : ofAll({}),
+                                       go = both ? ofAll(change.unwired) : ofAll({});
   std::vector<std::size_t> leaving, turned;  // turned: at another place among the others
   for (const Edge& edge : change.unwired) {
-    const auto [found, end] = m_numbers.equal_range(edge);
-    if (found == end || std::next(found) != end) return false;
-    (come.contains(edge) ? turned : leaving).push_back(found->second);
+    const auto number = numberOf(edge);
+    if (number == NumberTable::kNone || numberOf(edge, number) != NumberTable::kNone) return false;
+    (come.contains(edge) ? turned : leaving).push_back(number);
   }
   std::vector<std::pair<std::size_t, std::size_t>> put;  // place in the file, number
   for (const std::size_t number : turned) put.emplace_back(here.index.wire(here.network, m_ofNumber[number].edge), number);
@@ -156,7 +164,7 @@ bool NetworkScene::numberWires(const NetworkChange& change) {
   for (const Edge& edge : change.wired) {
     if (go.contains(edge)) continue;
     const auto at = here.index.wire(here.network, edge);
-    if (at == NetworkIndex::kNone || m_numbers.contains(edge)) return false;
+    if (at == NetworkIndex::kNone || numberOf(edge) != NumberTable::kNone) return false;
     fresh.push_back(newWire(edge, meantBy(at)));
     put.emplace_back(at, fresh.back());
   }
@@ -195,7 +203,9 @@ void NetworkScene::endWire(std::size_t number) {
   const auto& outputs = wire.from->outputs();
   wire.output = static_cast<std::size_t>(std::find_if(outputs.begin(), outputs.end(), [&](const CardPin& pin) { return pin.end == wire.meant.from; }) - outputs.begin());
   m_sources[wire.source].slot = wire.output;
-  m_sources[wire.source].port = portOf(wire.meant.from).value_or(wire.output);
+  // Pins of a node stand in the order of its ports; those of a folded group do not.
+  m_sources[wire.source].port =
+      isFoldedGroup(wire.edge.from.node) ? portOf(wire.meant.from).value_or(wire.output) : wire.output;
   // Of a port that takes several, the slot is the wire's place among those that end there.
   const Drawing here = seen();
   int slot = 0;
@@ -242,8 +252,8 @@ void NetworkScene::placeWires(const std::string& id) {
 
 const std::vector<QPointF>& NetworkScene::wayOf(const Edge& edge) const {
   static const std::vector<QPointF> none;
-  const auto found = m_numbers.find(edge);
-  return found == m_numbers.end() ? none : m_wires->points(found->second);
+  const auto number = numberOf(edge);
+  return number == NumberTable::kNone ? none : m_wires->points(number);
 }
 
 }  // namespace loom

@@ -16,9 +16,16 @@ namespace {
 
 // What is seen of a node beside its words, which are the document's to say.
 Node asSeen(const Node& node, const std::map<std::string, QPointF>& moved) {
-  Node seen{.id = node.id, .layer = node.layer, .values = Json(), .x = node.x, .y = node.y, .placed = true, .unit = node.unit};
+  Node seen{.id = node.id,
+            .layer = node.layer,
+            .values = Json(),
+            .x = node.x,
+            .y = node.y,
+            .placed = true,
+            .unit = node.unit};
   if (moved.empty()) return seen;
-  if (const auto there = moved.find(node.id); there != moved.end()) seen.x = there->second.x(), seen.y = there->second.y();
+  if (const auto there = moved.find(node.id); there != moved.end())
+    seen.x = there->second.x(), seen.y = there->second.y();
   return seen;
 }
 
@@ -30,12 +37,14 @@ std::set<std::string> ShownDrawing::folded() const {
   return groups;
 }
 
-bool ShownDrawing::follow(const Drawing& drawn, const NetworkChange& change, const std::map<std::string, QPointF>& moved) {
+bool ShownDrawing::follow(const Drawing& drawn, const NetworkChange& change,
+                          const std::map<std::string, QPointF>& moved) {
   if (change.edges || change.groups || !change.added.empty() || !change.removed.empty()) return false;
   for (const std::string& id : change.changed) {
     const Node* node = drawn.find(id);
     const auto hidden = in.find(id);
-    if (node == nullptr || hiddenIn(drawn.network, *node) != (hidden == in.end() ? std::string() : hidden->second)) return false;
+    if (node == nullptr || hiddenIn(drawn.network, *node) != (hidden == in.end() ? std::string() : hidden->second))
+      return false;
   }
   for (const std::vector<std::string>* ids : {&change.changed, &change.moved})
     for (const std::string& id : *ids)

@@ -13,7 +13,7 @@
 namespace loom {
 
 struct ShownDrawing {
-  Network network;                 // folded groups as nodes of their ids; of the others what they are and where they stand
+  Network network;  // folded groups as nodes of their ids; of the others what they are and where they stand
   NetworkIndex index;              // of it
   Project project;                 // the units, and one for each folded group whose pins are what crosses its edge
   std::vector<std::size_t> edges;  // of network.edges: which wire of the drawing stands there

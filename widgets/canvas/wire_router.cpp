@@ -80,8 +80,10 @@ void WireRouter::draw(Number wire, bool drawn, Tell tell) {
     if (drawn) m_pieces.put(piece, level);
     else m_pieces.take(piece, level);
     const QRectF area = QRectF(points[i - 1], points[i]).normalized().adjusted(-1, -1, 1, 1);
-    if (tell == Tell::now) dirty(area, rank);
-    else m_freed.push_back({area, std::get<double>(rank)});
+    if (tell == Tell::now)
+      dirty(area, rank);
+    else
+      m_freed.push_back({area, std::get<double>(rank)});
   }
   ++m_changes;
 }
@@ -93,8 +95,10 @@ void WireRouter::tellFreed(const QRectF& seen, const Time* end) {
     if (end != nullptr && next % 16 == 15 && std::chrono::steady_clock::now() > *end) break;
     const Freed& freed = m_freed[next];
     // Of equally long ones all look again: which of them came first is not known any more.
-    if (seen.isNull() || freed.area.intersects(seen)) dirty(freed.area, {freed.length, 0, 0});
-    else others.push_back(freed);
+    if (seen.isNull() || freed.area.intersects(seen))
+      dirty(freed.area, {freed.length, 0, 0});
+    else
+      others.push_back(freed);
   }
   others.insert(others.end(), m_freed.begin() + static_cast<std::ptrdiff_t>(next), m_freed.end());
   m_freed = std::move(others);

@@ -73,8 +73,8 @@ class WireRouter {
   CardGrid m_cards, m_looked{512, 256};
   PieceGrid m_pieces;
   std::set<Rank> m_dirty;
-  // Where a wire lay that was taken away, and how long it was: whoever is longer may want the place. Told when ways are looked for, since a
-  // thousand wires may go at once.
+  // Where a wire lay that was taken away, and how long it was: whoever is longer may want the place. Told when ways are
+  // looked for, since a thousand wires may go at once.
   struct Freed {
     QRectF area;
     double length;

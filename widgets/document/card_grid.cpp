@@ -1,17 +1,22 @@
 #include "widgets/document/card_grid.h"
 
 #include <bit>
-#include <cmath>
 #include <utility>
 
 namespace loom {
 
 CardGrid::Cells CardGrid::cellsOf(const QRectF& rect) const {
-  const auto cell = [](double at, double size) { return static_cast<int>(std::floor(std::clamp(at / size, -1e8, 1e8))); };
+  const auto cell = [](double at, double size) {  // std::floor is a call into the library
+    const double place = std::clamp(at / size, -1e8, 1e8);
+    const int whole = static_cast<int>(place);
+    return whole - (place < whole);
+  };
   return {cell(rect.left(), m_across), cell(rect.top(), m_down), cell(rect.right(), m_across), cell(rect.bottom(), m_down)};
 }
 
-void CardGrid::clear() { *this = CardGrid(m_across, m_down); }
+void CardGrid::clear() {
+  *this = CardGrid(m_across, m_down);
+}
 
 // Before a cell is added: at most half of the table is taken. Cells that nothing stands in any more are left behind.
 void CardGrid::makeRoom() {
@@ -44,8 +49,10 @@ void CardGrid::put(std::size_t card, const QRectF& rect) {
       m_filled += cell.first == kNobody;
       cell.key = key(x, y);
       std::uint32_t made = m_unused;
-      if (made != kNobody) m_unused = m_entries[made].next;
-      else made = static_cast<std::uint32_t>(m_entries.size()), m_entries.emplace_back();
+      if (made != kNobody)
+        m_unused = m_entries[made].next;
+      else
+        made = static_cast<std::uint32_t>(m_entries.size()), m_entries.emplace_back();
       m_entries[made] = {static_cast<std::uint32_t>(card), kNobody, x == cells.left, y == cells.top};
       (cell.first == kNobody ? cell.first : m_entries[cell.last].next) = made;
       cell.last = made;

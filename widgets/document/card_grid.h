@@ -1,11 +1,10 @@
 #pragma once
 // Cards by where they stand: which of them touch a rectangle is answered without looking at the others.
+#include <QRectF>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include <QRectF>
 
 namespace loom {
 
@@ -51,8 +50,9 @@ class CardGrid {
   };
   static constexpr std::uint32_t kNobody = 0xffffffff;
   static constexpr std::uint64_t kFree = 0x8000000080000000;  // no cell lies so far out
-  // A cell's cards are a chain of entries, the first that came first. Cells stand in one table, each as near to where its key says as is
-  // free: a large drawing moves as a whole, and a heap block for each card and cell would be most of the time.
+  // A cell's cards are a chain of entries, the first that came first. Cells stand in one table, each as near to where
+  // its key says as is free: a large drawing moves as a whole, and a heap block for each card and cell would be most of
+  // the time.
   struct Cell {
     std::uint64_t key = kFree;
     std::uint32_t first = kNobody, last = kNobody;
@@ -73,9 +73,9 @@ class CardGrid {
 
   double m_across, m_down;
   std::vector<QRectF> m_rects;
-  std::vector<Cell> m_cells;     // a power of two of them
-  std::size_t m_known = 0;       // of them, those with a key
-  std::size_t m_filled = 0;      // and those with cards
+  std::vector<Cell> m_cells;  // a power of two of them
+  std::size_t m_known = 0;    // of them, those with a key
+  std::size_t m_filled = 0;   // and those with cards
   int m_shift = 64;
   std::vector<Entry> m_entries;
   std::uint32_t m_unused = kNobody;  // a chain too

@@ -223,7 +223,8 @@ void ProjectDocument::arrange(const std::string& name, const std::function<void(
   ArrangeTask task = arrangeTask(*shown);
   if (shown->network.nodes.size() <= kArrangedAtOnce) return put(inOrder(task, arranged(task)));
   setArranging(true);
-  m_arranging.ask([this, put, name, done, task = std::move(task), revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+  m_arranging.ask([this, put, name, done, task = std::move(task),
+                   revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
     return [this, put, name, done, revision, places = inOrder(task, arranged(task, &outdated))] {
       if (revision != m_revision) return arrange(name, done);  // it changed meanwhile: as it is now
       setArranging(false);
@@ -318,7 +319,9 @@ std::vector<std::string> ProjectDocument::pasteNodes(const std::string& name, st
   for (const Node& node : coming.nodes) come = come.isNull() ? cardRect(node) : come.united(cardRect(node));
   CardGrid grid;  // of those that may be met on the way
   for (std::size_t i = 0; i < before->network.nodes.size(); ++i)
-    if (const QRectF card = cardRect(before->network.nodes[i]); card.right() >= come.left() && card.bottom() >= come.top()) grid.put(i, card);
+    if (const QRectF card = cardRect(before->network.nodes[i]);
+        card.right() >= come.left() && card.bottom() >= come.top())
+      grid.put(i, card);
   const auto hidden = [&] {
     return std::any_of(coming.nodes.begin(), coming.nodes.end(), [&](const Node& node) { return grid.touches(cardRect(node)); });
   };

@@ -21,7 +21,8 @@ Outcome ProjectDocument::mayNameDrawing(const std::string& name) const {
 
 Outcome ProjectDocument::mayMakeUnit(const std::string& drawing, const std::vector<std::string>& ids) const {
   const std::optional<Drawing> shown = drawn(drawing);
-  return !shown ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing))) : Outcome{q(whyNotUnit(*shown, ids))};
+  return !shown ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)))
+                : Outcome{q(whyNotUnit(*shown, ids))};
 }
 
 std::string ProjectDocument::makeUnit(const std::string& drawing, const std::vector<std::string>& ids,

@@ -285,25 +285,31 @@ bool shiftBelow(DrawingEdit& edit, double from, double way, const std::set<std::
     if (way < 0 && !moves && card.bottom() > from + way - 1 - kAir) others.put(count++, card);
     return moves;
   };
-  const auto move = [&](std::size_t at) { moving.emplace_back(at, QPointF(network.nodes[at].x, network.nodes[at].y + way)); };
+  const auto move = [&](std::size_t at) {
+    moving.emplace_back(at, QPointF(network.nodes[at].x, network.nodes[at].y + way));
+  };
   std::map<std::string, std::vector<std::size_t>> hidden;
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     const Node& node = network.nodes[i];
-    if (const std::string group = hiddenIn(network, node); !group.empty()) hidden[group].push_back(i);
-    else if (goes(node.id, cardRect(node))) move(i);
+    if (const std::string group = hiddenIn(network, node); !group.empty())
+      hidden[group].push_back(i);
+    else if (goes(node.id, cardRect(node)))
+      move(i);
   }
   if (!hidden.empty()) {
     const std::map<std::string, QRectF> frames = groupFrames(network);
     for (const auto& [group, nodes] : hidden) {
       const auto frame = frames.find(group);
-      if (goes(group, foldedCard(frame == frames.end() ? QRectF() : frame->second))) std::for_each(nodes.begin(), nodes.end(), move);
+      if (goes(group, foldedCard(frame == frames.end() ? QRectF() : frame->second)))
+        std::for_each(nodes.begin(), nodes.end(), move);
     }
     std::sort(moving.begin(), moving.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   }
   for (const QRectF& card : cards)
     if (others.touches(card.translated(0, way).adjusted(-kGrid, -kAir, kGrid, kAir))) return false;
   edit.moveAll(moving);
-  if (std::any_of(network.comments.begin(), network.comments.end(), [&](const Comment& comment) { return below(commentRect(comment)); }))
+  if (std::any_of(network.comments.begin(), network.comments.end(),
+                  [&](const Comment& comment) { return below(commentRect(comment)); }))
     for (Comment& comment : edit.comments())
       if (below(commentRect(comment))) comment.y += way;
   return true;

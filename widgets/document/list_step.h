@@ -76,9 +76,13 @@ void mergeChanged(ListStep<T>& step, ListStep<T> next) {
   std::vector<std::size_t> fresh;
   std::size_t place = 0;
   for (std::size_t i = 0; i < next.at.size(); ++i) {
-    place = static_cast<std::size_t>(std::lower_bound(step.at.begin() + static_cast<std::ptrdiff_t>(place), step.at.end(), next.at[i]) - step.at.begin());
-    if (place < step.at.size() && step.at[place] == next.at[i]) step.after[place] = std::move(next.after[i]);
-    else fresh.push_back(i);
+    place = static_cast<std::size_t>(
+        std::lower_bound(step.at.begin() + static_cast<std::ptrdiff_t>(place), step.at.end(), next.at[i]) -
+        step.at.begin());
+    if (place < step.at.size() && step.at[place] == next.at[i])
+      step.after[place] = std::move(next.after[i]);
+    else
+      fresh.push_back(i);
   }
   if (fresh.empty()) return;
   std::size_t old = step.at.size(), to = old + fresh.size();

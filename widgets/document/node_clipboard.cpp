@@ -137,7 +137,8 @@ Copied readCopied(std::string_view text, const Drawing& shown, QPointF centre) {
   std::unordered_set<std::string> given;
   std::unordered_map<std::string, std::string> ids;
   const auto taken = [&](const std::string& id) {
-    return given.contains(id) || shown.find(id) != nullptr || drawing.group(id) != nullptr || drawing.comment(id) != nullptr;
+    return given.contains(id) || shown.find(id) != nullptr || drawing.group(id) != nullptr ||
+           drawing.comment(id) != nullptr;
   };
   const auto rename = [&](std::string& id) {
     const std::string free = freeName(id, taken);

@@ -10,8 +10,13 @@ namespace {
 constexpr qint64 kMergeMilliseconds = 2000;
 }
 
-ProjectCommand::ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey, ProjectDocument::Beside beside)
-    : QUndoCommand(text), m_document(document), m_delta(std::make_shared<ProjectDelta>(std::move(delta))), m_mergeKey(std::move(mergeKey)), m_beside(std::move(beside)) {
+ProjectCommand::ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey,
+                               ProjectDocument::Beside beside)
+    : QUndoCommand(text),
+      m_document(document),
+      m_delta(std::make_shared<ProjectDelta>(std::move(delta))),
+      m_mergeKey(std::move(mergeKey)),
+      m_beside(std::move(beside)) {
   m_last.start();
 }
 
@@ -27,8 +32,9 @@ void ProjectCommand::redo() { apply(true); }
 bool ProjectCommand::mergeWith(const QUndoCommand* other) {
   const auto* next = dynamic_cast<const ProjectCommand*>(other);
   if (next == nullptr || next->m_mergeKey != m_mergeKey || m_last.elapsed() > kMergeMilliseconds) return false;
-  if (m_delta.use_count() > 1) m_delta = std::make_shared<ProjectDelta>(*m_delta);
-  m_delta->append(*next->m_delta);
+  auto merged = std::make_shared<ProjectDelta>(*m_delta);
+  merged->append(*next->m_delta);
+  m_delta = std::move(merged);
   m_beside.redo = next->m_beside.redo;  // of the first step the way back, of the last the way on
   setObsolete(m_delta->empty() && !m_beside.redo);
   setText(next->text());

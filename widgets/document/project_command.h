@@ -1,9 +1,8 @@
 #pragma once
 // One step of the undo history: a difference and its words.
-#include <memory>
-
 #include <QElapsedTimer>
 #include <QUndoCommand>
+#include <memory>
 
 #include "widgets/document/project_delta.h"
 #include "widgets/document/project_document.h"
@@ -23,7 +22,7 @@ class ProjectCommand : public QUndoCommand {
   void apply(bool forward);
 
   ProjectDocument& m_document;
-  std::shared_ptr<ProjectDelta> m_delta;  // whoever looks at the project beside the window reads it too: changed only where nobody else has it
+  std::shared_ptr<const ProjectDelta> m_delta;  // whoever looks at the project beside the window reads it too
   QString m_mergeKey;
   ProjectDocument::Beside m_beside;
   QElapsedTimer m_last;

@@ -209,15 +209,19 @@ struct DeltaSteps {
 
     void tell() {
       // The longest list is told as it stands; a node of another is met, so that none is told twice.
-      std::stable_sort(moves.begin(), moves.end(), [](const auto* a, const auto* b) { return a->at.size() > b->at.size(); });
+      std::stable_sort(moves.begin(), moves.end(),
+                       [](const auto* a, const auto* b) { return a->at.size() > b->at.size(); });
       for (std::size_t list = moves.size(); list-- > 0;)
         for (std::size_t i = 0; i < moves[list]->at.size(); ++i) {
           const CardPlace &before = moves[list]->before[i], &after = moves[list]->after[i];
           if (before.x == after.x && before.y == after.y) continue;  // only the file says so now
           const auto known = places.empty() ? places.end() : places.find(after.node);
-          if (known != places.end()) nodes[known->second].place = true;
-          else if (list > 0) meet(after.node, true, true).place = true;
-          else change.moved.push_back(after.node);
+          if (known != places.end())
+            nodes[known->second].place = true;
+          else if (list > 0)
+            meet(after.node, true, true).place = true;
+          else
+            change.moved.push_back(after.node);
         }
       for (One& one : nodes) {
         if (!one.was && one.is) change.added.push_back(one.id);

@@ -187,7 +187,8 @@ class ProjectDocument : public QObject {
   // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one. What is done through a
   // ProjectEdit costs what it changes.
   void edit(const QString& text, const std::function<void(ProjectEdit&)>& change, const QString& mergeKey = {}) { edit(text, change, mergeKey, {}); }
-  void editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change, const QString& mergeKey = {});
+  void editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change,
+                   const QString& mergeKey = {});
   // The project as a whole, which is copied and compared: for what is rare.
   void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {}, Beside beside = {});
   void replace(const QString& text, Project project, const QString& mergeKey = {}, Beside beside = {});

@@ -137,7 +137,8 @@ std::string whyNotUnit(const Drawing& drawing, const std::vector<std::string>& i
 namespace {
 
 // The use of a unit that is made of nodes of `drawing`; the unit goes to `unit`.
-std::string makeUse(DrawingEdit& edit, const std::set<std::string>& inside, const std::string& unitName, Network& unit) {
+std::string makeUse(DrawingEdit& edit, const std::set<std::string>& inside, const std::string& unitName,
+                    Network& unit) {
   edit.freezePlaces();
   const Network& before = edit.network();
   const Crossing crossed = crossing(edit.project(), before, inside);
@@ -189,7 +190,8 @@ std::string makeUse(DrawingEdit& edit, const std::set<std::string>& inside, cons
   std::string wanted;
   for (const char c : unitName) wanted += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto taken = [&](const std::string& id) {
-    return (edit.find(id) != nullptr && !inside.contains(id)) || before.group(id) != nullptr || before.comment(id) != nullptr;
+    return (edit.find(id) != nullptr && !inside.contains(id)) || before.group(id) != nullptr ||
+           before.comment(id) != nullptr;
   };
   use.id = freeAmong(taken, wanted);
   use.unit = unitName;
@@ -287,7 +289,8 @@ std::map<std::string, std::string> putBack(DrawingEdit& edit, const std::string&
   std::map<std::string, std::string> names, groups;
   std::set<std::string> inner, called;
   const auto taken = [&](const std::string& wanted) {
-    return called.contains(wanted) || (wanted != id && edit.find(wanted) != nullptr) || drawing.group(wanted) != nullptr || drawing.comment(wanted) != nullptr;
+    return called.contains(wanted) || (wanted != id && edit.find(wanted) != nullptr) ||
+           drawing.group(wanted) != nullptr || drawing.comment(wanted) != nullptr;
   };
   for (const Node& node : unit.nodes) {
     if (isPortNode(node)) continue;
@@ -356,8 +359,10 @@ std::map<std::string, std::string> putBack(DrawingEdit& edit, const std::string&
   }
   std::sort(instead.begin(), instead.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [wire, edges] : instead) {
-    if (edges.empty()) edit.removeWire(wire);
-    else edit.changeWire(wire, edges.front());
+    if (edges.empty())
+      edit.removeWire(wire);
+    else
+      edit.changeWire(wire, edges.front());
     for (std::size_t i = 1; i < edges.size(); ++i) edit.addWire(wire + i, edges[i]);
   }
   std::vector<Edge> inside;

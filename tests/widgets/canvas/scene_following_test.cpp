@@ -1,8 +1,7 @@
 // A scene that followed a hundred edits by what changed shows the same as one made from the drawing as it is.
+#include <QTest>
 #include <random>
 #include <set>
-
-#include <QTest>
 
 #include "tests/widgets/document/drawings.h"
 #include "tests/widgets/document/random_edits.h"
@@ -170,7 +169,8 @@ void SceneFollowingTest::aFoldedGroupIsFollowedByWhatChanged() {
   document.discardRecovery();
 }
 
-// Of more wires than are routed at once, in a window that shows a part of them: what waits is done in slices, and comes to the same.
+// Of more wires than are routed at once, in a window that shows a part of them: what waits is done in slices, and comes
+// to the same.
 void SceneFollowingTest::aLargeDrawingInAWindowIsFollowed() {
   ProjectDocument document;
   QVERIFY(document.openText(drawings::residual(240), "large"));
@@ -210,7 +210,10 @@ void SceneFollowingTest::aLargeDrawingInAWindowIsFollowed() {
       {"undo of it", undo},
       {"undo of the field", undo},
       {"open", undo},
-      {"unit", [&] { document.makeUnit("main", {"b100_conv1", "b100_norm1", "b100_relu1"}, "Front"); }},
+      {"unit",
+       [&] {
+         document.makeUnit("main", {"b100_conv1", "b100_norm1", "b100_relu1"}, "Front");
+       }},
       {"undo of it", undo},
       {"undo of the group", undo},
   };
@@ -221,7 +224,9 @@ void SceneFollowingTest::aLargeDrawingInAWindowIsFollowed() {
     QTRY_VERIFY2_WITH_TIMEOUT(document.checksAreCurrent(), what, 20000);
     QCoreApplication::processEvents();
     const NetworkScene fresh(document);
-    QTRY_VERIFY2_WITH_TIMEOUT(differs(kept, fresh).isEmpty(), qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(what), differs(kept, fresh))), 20000);
+    QTRY_VERIFY2_WITH_TIMEOUT(differs(kept, fresh).isEmpty(),
+                              qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(what), differs(kept, fresh))),
+                              20000);
   }
   document.discardRecovery();
 }

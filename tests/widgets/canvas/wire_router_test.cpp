@@ -1,12 +1,12 @@
+#include "widgets/canvas/wire_router.h"
+
+#include <QTest>
 #include <cmath>
 #include <optional>
 #include <random>
 #include <set>
 
-#include <QTest>
-
 #include "tests/widgets/document/drawings.h"
-#include "widgets/canvas/wire_router.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
 
@@ -157,15 +157,16 @@ void WireRouterTest::aLongSearchIsInterruptedAndComesToTheSame() {
   for (std::size_t wire = 0; wire <= across; ++wire) QVERIFY2(anew.points(wire) == inSlices.points(wire), qPrintable(QString::number(wire)));
 }
 
-// Wires come and go, most of them out of sight, and the ways are looked for a part at a time: what comes of it is what a router says that
-// never had the others.
+// Wires come and go, most of them out of sight, and the ways are looked for a part at a time: what comes of it is what
+// a router says that never had the others.
 void WireRouterTest::wiresThatGoLeaveTheirPlaceToOthers() {
   const Network drawn = arrangedNetwork(drawings::residual(25));
   const NetworkIndex index(drawn);
   std::mt19937 random(2);
   const auto ends = [&](std::size_t wire, double aside) {
     const Node &from = drawn.nodes[index.from(wire)], &to = drawn.nodes[index.to(wire)];
-    return WireRouter::Wire{QPointF(from.x + aside, from.y + kCardHeight / 2), QPointF(to.x - aside, to.y - kCardHeight / 2), static_cast<std::uint32_t>(index.from(wire)),
+    return WireRouter::Wire{QPointF(from.x + aside, from.y + kCardHeight / 2),
+                            QPointF(to.x - aside, to.y - kCardHeight / 2), static_cast<std::uint32_t>(index.from(wire)),
                             static_cast<std::uint32_t>(wire)};
   };
   WireRouter kept;
@@ -193,7 +194,9 @@ void WireRouterTest::wiresThatGoLeaveTheirPlaceToOthers() {
       if (there[wire]) anew.setWire(wire, ends(wire, *there[wire]));
     anew.route();
     for (std::size_t wire = 0; wire < there.size(); ++wire)
-      if (there[wire]) QVERIFY2(kept.points(wire) == anew.points(wire), qPrintable(QStringLiteral("round %1, wire %2").arg(round).arg(wire)));
+      if (there[wire])
+        QVERIFY2(kept.points(wire) == anew.points(wire),
+                 qPrintable(QStringLiteral("round %1, wire %2").arg(round).arg(wire)));
   }
 }
 

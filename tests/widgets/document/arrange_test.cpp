@@ -1,10 +1,10 @@
+#include "widgets/document/arrange.h"
+
+#include <QTest>
 #include <random>
 #include <set>
 
-#include <QTest>
-
 #include "tests/widgets/document/drawings.h"
-#include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/document/card_grid.h"
 
@@ -159,7 +159,8 @@ void ArrangeTest::aGridAnswersWhatLookingAtAllWould() {
       all.erase(card);
     } else {
       const auto known = all.find(card);
-      const QRectF now = known != all.end() && random() % 3 == 0 ? known->second.translated(below(30), below(30)) : rect();
+      const QRectF now =
+          known != all.end() && random() % 3 == 0 ? known->second.translated(below(30), below(30)) : rect();
       all[card] = now;
       grid.put(card, now);
     }
@@ -176,7 +177,8 @@ void ArrangeTest::aGridAnswersWhatLookingAtAllWould() {
     });
     QRectF around;
     for (const auto& [number, at] : all) {
-      if (at.intersects(area)) QVERIFY2(met.contains(number), qPrintable(QStringLiteral("step %1: %2 is not met").arg(i).arg(number)));
+      if (at.intersects(area))
+        QVERIFY2(met.contains(number), qPrintable(QStringLiteral("step %1: %2 is not met").arg(i).arg(number)));
       around = around.isNull() ? at : around.united(at);
     }
     for (const auto& [number, times] : met) QVERIFY(times == 1 && all.contains(number));

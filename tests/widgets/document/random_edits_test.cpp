@@ -129,7 +129,8 @@ void RandomEditsTest::changesNameWhatAComparisonFinds() {
   document.discardRecovery();
 }
 
-// Two changes of elements where they stand, made one: it does what both did, there and back, and names each element once.
+// Two changes of elements where they stand, made one: it does what both did, there and back, and names each element
+// once.
 void RandomEditsTest::stepsOfOneListMakeOne() {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
@@ -149,7 +150,8 @@ void RandomEditsTest::stepsOfOneListMakeOne() {
     };
     ListStep<int> merged = change();
     mergeChanged(merged, change());
-    QVERIFY(std::is_sorted(merged.at.begin(), merged.at.end()) && std::adjacent_find(merged.at.begin(), merged.at.end()) == merged.at.end());
+    QVERIFY(std::is_sorted(merged.at.begin(), merged.at.end()) &&
+            std::adjacent_find(merged.at.begin(), merged.at.end()) == merged.at.end());
     std::vector<int> done = start;
     apply(merged, done, true);
     QCOMPARE(done, now);
