@@ -77,14 +77,23 @@ void narrow(std::vector<T>& list, std::span<const std::size_t> at) {
 void NetworkIndex::rebuild(const Network& network) {
   m_byId.clear();
   m_byId.reserve(network.nodes.size());
+  m_ids.clear();
+  m_ids.reserve(network.nodes.size());
+  for (const Node& node : network.nodes) m_ids.push_back(node.id);
   m_links.assign(network.nodes.size(), {});
   m_ends.assign(network.edges.size(), {});
   m_loose = 0;
   m_twice = false;
-  for (std::size_t i = 0; i < network.nodes.size(); ++i)
-    m_twice |= !m_byId.emplace(network.nodes[i].id, static_cast<Position>(i)).second;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) m_twice |= !add(network, i);
   for (std::size_t i = 0; i < network.edges.size(); ++i) tie(network, i);
   changed();
+}
+
+bool NetworkIndex::add(const Network& network, std::size_t at) {
+  m_ids[at] = network.nodes[at].id;
+  if (node(m_ids[at]) != kNone) return false;
+  m_byId.put(hash(m_ids[at]), static_cast<Position>(at));
+  return true;
 }
 
 void NetworkIndex::tie(const Network& network, std::size_t wire) {
@@ -118,15 +127,16 @@ void NetworkIndex::nodesCame(const Network& network, std::span<const std::size_t
   const std::size_t before = m_links.size();
   if (!at.empty() && at.front() < before) {
     const std::vector<Position> now = shiftedBy(before, at);
-    for (auto& [id, position] : m_byId) position = now[position];
+    m_byId.renumber([&](Position old) { return now[old]; });
     for (Ends& ends : m_ends) {
       if (ends.from != kNone) ends.from = now[ends.from];
       if (ends.to != kNone) ends.to = now[ends.to];
     }
   }
   m_links = widened(std::move(m_links), at);
+  m_ids = widened(std::move(m_ids), at);
   for (const std::size_t place : at)
-    if (!m_byId.emplace(network.nodes[place].id, static_cast<Position>(place)).second) return rebuild(network);
+    if (!add(network, place)) return rebuild(network);
   tieLoose(network);
   changed();
 }
@@ -147,22 +157,21 @@ void NetworkIndex::nodesWent(const Network& network, std::span<const std::size_t
   }
   const bool atTheEnd = at.front() + at.size() == m_links.size();
   const std::vector<Position> now = shiftedWithout(m_links.size(), at);
-  std::erase_if(m_byId, [&](const auto& entry) { return now[entry.second] == kNone; });
-  if (!atTheEnd)
-    for (auto& [id, position] : m_byId) position = now[position];
+  m_byId.renumber([&](Position old) { return now[old]; });
   if (!atTheEnd)
     for (Ends& ends : m_ends) {
       if (ends.from != kNone) ends.from = now[ends.from];
       if (ends.to != kNone) ends.to = now[ends.to];
     }
   narrow(m_links, at);
+  narrow(m_ids, at);
   changed();
 }
 
 void NetworkIndex::nodeRenamed(const Network& network, std::size_t at, const std::string& was) {
   if (m_twice) return rebuild(network);
-  m_byId.erase(was);
-  if (!m_byId.emplace(network.nodes[at].id, static_cast<Position>(at)).second) return rebuild(network);
+  m_byId.take(hash(was), static_cast<Position>(at));
+  if (!add(network, at)) return rebuild(network);
   std::vector<Position> wires = m_links[at].in;
   wires.insert(wires.end(), m_links[at].out.begin(), m_links[at].out.end());
   std::sort(wires.begin(), wires.end());
@@ -210,8 +219,7 @@ void NetworkIndex::wireChanged(const Network& network, std::size_t at) {
 }
 
 Position NetworkIndex::node(std::string_view id) const {
-  const auto found = m_byId.find(id);
-  return found == m_byId.end() ? kNone : found->second;
+  return m_byId.find(hash(id), [&](Position at) { return m_ids[at] == id; });
 }
 
 Position NetworkIndex::wire(const Network& network, const Edge& edge) const {
@@ -301,7 +309,10 @@ const std::vector<Position>& NetworkIndex::order() const {
 }
 
 bool NetworkIndex::operator==(const NetworkIndex& other) const {
-  return m_byId == other.m_byId && m_links == other.m_links && m_ends == other.m_ends && m_loose == other.m_loose && order() == other.order();
+  const auto sameName = [&](const std::string& id) { return node(id) == other.node(id); };
+  return m_ids == other.m_ids && m_byId.size() == other.m_byId.size() &&
+         std::all_of(m_ids.begin(), m_ids.end(), sameName) && m_links == other.m_links && m_ends == other.m_ends &&
+         m_loose == other.m_loose && order() == other.order();
 }
 
 }  // namespace loom

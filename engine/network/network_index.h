@@ -4,13 +4,14 @@
 // question costs what its answer is long, however large the drawing. Holds no reference to the network.
 // One thread at a time (order() remembers its answer). Throws nothing.
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "engine/base/number_table.h"
 #include "engine/network/network.h"
 
 namespace loom {
@@ -73,10 +74,8 @@ class NetworkIndex {
     Position from = kNone, to = kNone;
     bool operator==(const Ends&) const = default;
   };
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
+  bool add(const Network& network, std::size_t at);  // under its name; false where another is called so
+  static std::size_t hash(std::string_view id) { return std::hash<std::string_view>()(id); }
   template <bool kForward>
   std::vector<char> cone(Position start, std::size_t without) const;
   void tie(const Network& network, std::size_t wire);
@@ -84,7 +83,8 @@ class NetworkIndex {
   void tieLoose(const Network& network);
   void changed() { m_ordered = false; }
 
-  std::unordered_map<std::string, Position, Hash, std::equal_to<>> m_byId;
+  std::vector<std::string> m_ids;  // by node
+  NumberTable m_byId;              // of two of one name the first alone
   std::vector<Links> m_links;  // by node
   std::vector<Ends> m_ends;    // by wire
   std::size_t m_loose = 0;     // wires with an end that is not there

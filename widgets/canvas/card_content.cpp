@@ -1,10 +1,12 @@
 #include "widgets/canvas/card_content.h"
 
+#include <QLocale>
 #include <algorithm>
 #include <cmath>
 #include <set>
-
-#include <QLocale>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "widgets/controls/text.h"
 #include "widgets/document/group_edits.h"
@@ -39,6 +41,36 @@ QString shortListText(const Json& value) {
                      std::all_of(value.begin(), value.end(), [&](const Json& each) { return each == value[0]; });
   return equal ? numberText(value[0]) : listText(value);
 }
+
+bool sameText(const Json& a, const Json& b) {  // 1 and 1.0 are equal, and written differently
+  return a.type() == b.type() && a == b && (!a.is_structured() || std::equal(a.begin(), a.end(), b.begin(), sameText));
+}
+
+// What cards of one layer have in common, and the second lines of those written last: a thousand cards that come at
+// once are most often of a few kinds.
+struct LayerWords {
+  QString type, category, icon, help;
+  std::vector<std::pair<Json, QString>> lines{};
+  std::size_t next = 0;
+
+  static LayerWords& of(const LayerDefinition& layer) {
+    static thread_local std::unordered_map<const LayerDefinition*, LayerWords> known;
+    const auto [found, isNew] = known.try_emplace(&layer);
+    if (isNew)
+      found->second = {QString::fromStdString(layer.entry.label), QString::fromStdString(layer.entry.category),
+                       QString::fromStdString(layer.entry.icon), QString::fromStdString(layer.entry.summary)};
+    return found->second;
+  }
+  const QString& parameters(const Entry& entry, const Json& values) {
+    constexpr std::size_t kKept = 8;
+    for (const auto& [written, text] : lines)
+      if (sameText(written, values)) return text;
+    if (lines.size() < kKept) lines.emplace_back();
+    auto& line = lines[next++ % kKept];
+    line = {values, keyParameters(entry, values)};
+    return line.second;
+  }
+};
 
 bool isList(const Field& field) { return field.type == FieldType::integers || field.type == FieldType::shape || field.type == FieldType::reals; }
 
@@ -108,11 +140,11 @@ QString keyParameters(const Entry& entry, const Json& values) {
   return (leading + rest).join(QStringLiteral(", "));
 }
 
-CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs, CostKind kind) {
+CardFigures::CardFigures(const Project& project, const Network& drawing, const Analysis& analysis,
+                         const NetworkCosts& costs, CostKind kind)
+    : analysis(analysis), costs(costs), kind(kind) {
   for (const auto& [id, facts] : analysis.nodes) {
-    const auto planned = costs.nodes.find(id);
-    const double value = loom::costOf(facts, planned == costs.nodes.end() ? NodeCost{} : planned->second, kind);
-    cost[id] = value;
+    const double value = costOf(id, facts);
     total += value;
     largest = std::max(largest, value);
   }
@@ -121,9 +153,14 @@ CardFigures::CardFigures(const Project& project, const Network& drawing, const A
       (problem.severity == Severity::error ? faults[node].errors : faults[node].warnings) += QString::fromStdString(problem.message);
 }
 
+double CardFigures::costOf(const std::string& node, const NodeFacts& facts) const {
+  const auto planned = costs.nodes.find(node);
+  return loom::costOf(facts, planned == costs.nodes.end() ? NodeCost{} : planned->second, kind);
+}
+
 double CardFigures::costOf(const std::string& node) const {
-  const auto found = cost.find(node);
-  return found == cost.end() ? 0 : found->second;
+  const auto facts = analysis.nodes.find(node);
+  return facts == analysis.nodes.end() ? 0 : costOf(node, facts->second);
 }
 
 QString repeatText(const Json& repeat) {
@@ -149,7 +186,6 @@ CardContent groupContent(const Network& network, const Group& group) {
     const QString category = !node.unit.empty() ? QStringLiteral("unit") : layer != nullptr ? QString::fromStdString(layer->entry.category) : QStringLiteral("shape");
     content.inside += {!node.unit.empty() ? QStringLiteral("unit") : layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), category) : QStringLiteral("help"), category};
   }
-  content.spoken = QStringList{content.title, QObject::tr("folded group"), content.type}.join(QStringLiteral(", "));
   return content;
 }
 
@@ -168,26 +204,46 @@ CardContent cardContent(const Project& project, const Node& node) {
     } else {
       content.help = QObject::tr("No such unit");
     }
-    QStringList words{content.title, QObject::tr("unit %1").arg(content.type)};
-    for (const QString& word : {content.parameters, content.repeat})
-      if (!word.isEmpty()) words += word;
-    content.spoken = words.join(QStringLiteral(", "));
     return content;
   }
   const LayerDefinition* layer = findLayer(node.layer);
-  content.type = QString::fromStdString(layer != nullptr ? layer->entry.label : node.layer);
-  content.category = layer != nullptr ? QString::fromStdString(layer->entry.category) : QStringLiteral("shape");
-  content.icon = layer != nullptr ? QString::fromStdString(layer->entry.icon) : QStringLiteral("help");
-  content.help = layer != nullptr ? QString::fromStdString(layer->entry.summary) : QObject::tr("No such layer");
-  content.parameters = keyParameters(node);
-  QStringList spoken{content.title, content.type};
-  if (!content.parameters.isEmpty()) spoken += content.parameters;
-  content.spoken = spoken.join(QStringLiteral(", "));
+  if (layer == nullptr) {
+    content.type = QString::fromStdString(node.layer);
+    content.category = QStringLiteral("shape");
+    content.icon = QStringLiteral("help");
+    content.help = QObject::tr("No such layer");
+    return content;
+  }
+  LayerWords& words = LayerWords::of(*layer);
+  content.type = words.type;
+  content.category = words.category;
+  content.icon = words.icon;
+  content.help = words.help;
+  content.parameters = words.parameters(layer->entry, node.values);
   return content;
 }
 
+namespace {
+
+// Name, kind, fields; shape and faults are said behind it.
+QStringList spokenWords(const CardContent& content) {
+  switch (content.form) {
+    case CardContent::Form::group:
+      return {content.title, QObject::tr("folded group"), content.type};
+    case CardContent::Form::unit:
+      return {content.title, QObject::tr("unit %1").arg(content.type), content.parameters, content.repeat};
+    case CardContent::Form::layer:
+    case CardContent::Form::port:
+      break;
+  }
+  return {content.title, content.type, content.parameters};
+}
+
+}  // namespace
+
 QString spokenText(const CardContent& content, const Analysis& analysis, const std::string& node) {
-  QStringList spoken{content.spoken};
+  QStringList spoken = spokenWords(content);
+  spoken.removeAll(QString());
   const auto facts = analysis.nodes.find(node);
   if (facts != analysis.nodes.end() && facts->second.known && !facts->second.outputs.empty())
     spoken += QObject::tr("gives %1").arg(shapeText(facts->second.outputs.front()));

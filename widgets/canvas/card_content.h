@@ -33,22 +33,24 @@ struct CardContent {
   QString repeat;      // "×3"
   QString tint;        // of a folded group
   QStringList inside;  // of a folded group: icon and category of what it holds, one after the other
-  QString spoken;      // for screen readers: name, kind, fields; shape and faults are said behind it
 
   bool operator==(const CardContent&) const = default;
 };
 
-// Costs and faults of a whole network, gathered once for all its cards.
+// Costs and faults of a whole network, gathered once for all its cards. Refers to the analysis and the costs.
 struct CardFigures {
   struct Faults {
     QStringList errors, warnings;
   };
   CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs, CostKind kind);
-  double share(const std::string& node) const { return total > 0 ? costOf(node) / total : 0; }
-  double bar(const std::string& node) const { return largest > 0 ? costOf(node) / largest : 0; }
-  double costOf(const std::string& node) const;
+  double share(double cost) const { return total > 0 ? cost / total : 0; }
+  double bar(double cost) const { return largest > 0 ? cost / largest : 0; }
+  double costOf(const std::string& node, const NodeFacts& facts) const;
+  double costOf(const std::string& node) const;  // 0 for one that the analysis does not know
 
-  std::map<std::string, double> cost;  // by node
+  const Analysis& analysis;
+  const NetworkCosts& costs;
+  CostKind kind;
   double total = 0, largest = 0;
   std::map<std::string, Faults> faults;  // by node
 };

@@ -25,35 +25,34 @@ CardsItem::CardsItem() { setFlag(ItemUsesExtendedStyleOption); }
 CardsItem::~CardsItem() = default;
 
 CardItem& CardsItem::add(const std::string& id) {
-  auto& card = m_cards[id];
-  if (card) return *card;
+  if (CardItem* known = card(id)) return *known;
   std::size_t number = m_byNumber.size();
   if (m_free.empty()) {
-    m_byNumber.push_back(nullptr);
+    m_byNumber.emplace_back();
   } else {
     number = m_free.back();
     m_free.pop_back();
   }
-  card = std::make_unique<CardItem>(id, *this, number);
-  m_byNumber[number] = card.get();
-  moved(*card);
-  return *card;
+  m_byNumber[number] = std::make_unique<CardItem>(id, *this, number);
+  m_names.put(std::hash<std::string>()(id), static_cast<NumberTable::Number>(number));
+  moved(*m_byNumber[number]);
+  return *m_byNumber[number];
 }
 
 void CardsItem::remove(const std::string& id) {
-  const auto found = m_cards.find(id);
-  if (found == m_cards.end()) return;
-  const std::size_t number = found->second->number();
+  const CardItem* known = card(id);
+  if (known == nullptr) return;
+  const std::size_t number = known->number();
+  m_names.take(std::hash<std::string>()(id), static_cast<NumberTable::Number>(number));
   m_grid.take(number);
-  m_byNumber[number] = nullptr;
+  m_byNumber[number].reset();
   m_free.push_back(number);
-  m_cards.erase(found);
   ++m_revision;
   update();
 }
 
 void CardsItem::clear() {
-  m_cards.clear();
+  m_names.clear();
   m_byNumber.clear();
   m_free.clear();
   m_grid.clear();
@@ -62,14 +61,15 @@ void CardsItem::clear() {
 }
 
 CardItem* CardsItem::card(const std::string& id) const {
-  const auto found = m_cards.find(id);
-  return found == m_cards.end() ? nullptr : found->second.get();
+  const auto number = m_names.find(std::hash<std::string>()(id),
+                                   [&](NumberTable::Number each) { return m_byNumber[each]->id() == id; });
+  return number == NumberTable::kNone ? nullptr : m_byNumber[number].get();
 }
 
 std::vector<CardItem*> CardsItem::in(const QRectF& rect) const {
   std::vector<CardItem*> found;
   m_grid.any(rect, [&](std::size_t number, const QRectF& card) {
-    if (card.intersects(rect) || card.contains(rect.center())) found.push_back(m_byNumber[number]);
+    if (card.intersects(rect) || card.contains(rect.center())) found.push_back(m_byNumber[number].get());
     return false;
   });
   return found;
@@ -79,25 +79,15 @@ bool CardsItem::isFree(const QRectF& rect, const CardItem& except) const {
   return !m_grid.any(rect, [&](std::size_t number, const QRectF& card) { return number != except.number() && card.intersects(rect); });
 }
 
-QRectF CardsItem::bounds() const {
-  if (m_boundsOf == m_revision) return m_bounds;
+const QRectF& CardsItem::bounds() const {
+  if (m_boundsOf != m_revision) m_bounds = m_grid.bounds();
   m_boundsOf = m_revision;
-  m_bounds = {};
-  for (const auto& [id, card] : m_cards) m_bounds = m_bounds.isNull() ? card->sceneCard() : m_bounds.united(card->sceneCard());
   return m_bounds;
 }
 
 void CardsItem::moved(CardItem& card) {
-  const QRectF before = m_grid.rect(card.number()), now = card.sceneCard();
-  // One that stood well inside leaves no other edge behind.
-  const bool inside = m_boundsOf == m_revision && !before.isNull() && before.left() > m_bounds.left() && before.right() < m_bounds.right() &&
-                      before.top() > m_bounds.top() && before.bottom() < m_bounds.bottom();
-  m_grid.put(card.number(), now);
+  m_grid.put(card.number(), card.sceneCard());
   ++m_revision;
-  if (inside) {
-    m_bounds = m_bounds.united(now);
-    m_boundsOf = m_revision;
-  }
   update();
 }
 
@@ -115,7 +105,7 @@ void CardsItem::setRules(std::shared_ptr<const WireRules> rules, const std::stri
 void CardsItem::restyle() {
   m_blocks.clear();
   m_faces.clear();
-  for (const auto& [id, card] : m_cards) card->restyle();
+  each([](CardItem& card) { card.restyle(); });
   update();
 }
 

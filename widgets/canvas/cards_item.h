@@ -1,16 +1,15 @@
 #pragma once
 // All cards of a network as one item: ten thousand items of their own would cost a frame in book-keeping alone. Finds cards by id, by
 // number and by place, and paints those in sight; from afar as blocks, in batches.
+#include <QHash>
+#include <QPixmap>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include <QHash>
-#include <QPixmap>
-
+#include "engine/base/number_table.h"
 #include "widgets/canvas/canvas_item.h"
 #include "widgets/canvas/card_item.h"
 #include "widgets/document/card_grid.h"
@@ -28,16 +27,18 @@ class CardsItem : public CanvasItem {
   void remove(const std::string& id);
   void clear();
   CardItem* card(const std::string& id) const;
-  CardItem* card(std::size_t number) const { return number < m_byNumber.size() ? m_byNumber[number] : nullptr; }
-  std::size_t count() const { return m_cards.size(); }
+  CardItem* card(std::size_t number) const { return number < m_byNumber.size() ? m_byNumber[number].get() : nullptr; }
+  std::size_t count() const { return m_names.size(); }
+  std::size_t numbers() const { return m_byNumber.size(); }  // all are below
   template <class Visit>
   void each(Visit visit) const {
-    for (const auto& [id, card] : m_cards) visit(*card);
+    for (const auto& card : m_byNumber)
+      if (card) visit(*card);
   }
   // Those whose card touches the rectangle, by no order.
   std::vector<CardItem*> in(const QRectF& rect) const;
   bool isFree(const QRectF& rect, const CardItem& except) const;  // no other card stands there
-  QRectF bounds() const;  // around all
+  const QRectF& bounds() const;                                   // around all
   std::size_t revision() const { return m_revision; }  // another whenever a card came, went, moved or became another
   void restyle();
   // While a wire is drawn from a pin of `from`, an output or an input: cards show what it may go to, judged when they are painted. Null: no
@@ -58,8 +59,8 @@ class CardsItem : public CanvasItem {
   const QPixmap& face(const CardItem& card, double level, double ratio, int phase);
   void keepOf(double level, double ratio);
 
-  std::unordered_map<std::string, std::unique_ptr<CardItem>> m_cards;
-  std::vector<CardItem*> m_byNumber;
+  NumberTable m_names;
+  std::vector<std::unique_ptr<CardItem>> m_byNumber;  // null: no card has this number
   std::vector<std::size_t> m_free;
   CardGrid m_grid;
   std::size_t m_revision = 0;

@@ -2,16 +2,14 @@
 // One network of the project as cards and wires. Follows the document by its changes; keeps the selection, what is hovered, and what is
 // only shown while the mouse is held (dragged places, legal pins). Changes nothing in the document. While nobody sees it, it does
 // nothing, and catches up when it is shown.
+#include <QGraphicsScene>
+#include <QTimer>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
-
-#include <QGraphicsScene>
-#include <QTimer>
 
 #include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/scene_groups.h"
@@ -111,11 +109,13 @@ class NetworkScene : public QGraphicsScene {
   void costsChanged();
 
  private:
+  static constexpr std::size_t kNoCard = static_cast<std::size_t>(-1);
   // What the scene keeps of a wire: `from` and `to` are cards, the pins theirs.
   struct Wire {
     Edge edge;   // as it is seen: an end that a folded group hides is a pin of its card
     Edge meant;  // of the drawing
     CardItem *from = nullptr, *to = nullptr;
+    std::size_t fromCard = kNoCard, toCard = kNoCard;  // their numbers
     std::size_t output = 0, input = 0;
     std::uint32_t source = 0, order = 0;
     bool there = false;
@@ -127,6 +127,14 @@ class NetworkScene : public QGraphicsScene {
     std::size_t slot = 0;        // among the pins of the card
     std::optional<Shape> shape;  // as it is shown
     bool looked = false;
+    bool toWord = false;  // it stands in m_worded
+  };
+  struct Hash {
+    std::size_t operator()(const Endpoint& end) const {
+      const std::size_t node = std::hash<std::string>()(end.node);
+      return node ^ (std::hash<std::string>()(end.port) + 0x9e3779b97f4a7c15 + (node << 6) + (node >> 2));
+    }
+    std::size_t operator()(const Edge& edge) const { return 31 * (*this)(edge.from) + (*this)(edge.to); }
   };
 
   Drawing seen() const { return m_shown ? m_shown->drawing() : drawing(); }
@@ -138,10 +146,12 @@ class NetworkScene : public QGraphicsScene {
   void followChange(const ProjectChange& change);
   void follow(const NetworkChange& change);           // what it names, of the drawing as it is seen
   NetworkChange differenceToSeen(const NetworkChange& told);
-  void refreshCard(const std::string& id);            // words and pins
+  void refreshCard(NetworkIndex::Position at, CardItem& item);  // words and pins
   void refreshFigures();                              // costs, faults, shapes, from the analysis
   void numberWires();                                 // all, by the order of the file
   bool numberWires(const NetworkChange& change);      // those that it names; false where they cannot be told apart
+  // The wire that is seen so, but for `except`; kNone where there is none.
+  NumberTable::Number numberOf(const Edge& edge, NumberTable::Number except = NumberTable::kNone) const;
   std::size_t newWire(const Edge& edge, const Edge& meant);
   void dropWire(std::size_t number);
   void endWire(std::size_t number);                   // pins of its cards, anew
@@ -149,10 +159,12 @@ class NetworkScene : public QGraphicsScene {
   void placeWires(const std::string& node);           // all of a node
   void route();
   void routeLater();                                  // what waits, for some milliseconds
-  void restCard(const CardItem& card);                // the router shall know where it stands
+  void restCard(std::size_t number);                  // the router shall know where it stands
   void settleCard(std::size_t number);
   QRectF seenArea() const;                            // null where all is to be done at once
   void showWay(std::size_t number);
+  void reword(std::uint32_t source);  // soon
+  void wordAll();
   void word(std::uint32_t source);
   void keepPicks();
   std::optional<Shape> shapeOf(const Endpoint& end) const;
@@ -171,12 +183,15 @@ class NetworkScene : public QGraphicsScene {
   WireRouter m_router;
   std::vector<Wire> m_ofNumber;
   std::vector<std::size_t> m_free;
-  std::unordered_multimap<std::string, std::size_t> m_numbers;  // by what wireKey() says
+  NumberTable m_numbers;                                        // by their edges as they are seen
   std::vector<std::size_t> m_byOrder;                           // numbers in the order of the file
-  std::map<Endpoint, std::uint32_t> m_sourceOf;
+  NumberTable m_sourceOf;                                       // by their pins
   std::vector<Source> m_sources;
-  std::set<std::uint32_t> m_worded;  // sources whose words are to be set
-  // Cards whose new places the router has not been told: those in sight are told at once, the others while nothing else is to do.
+  std::vector<std::uint32_t> m_byPin;   // sources by their pins; those that came since stand behind
+  std::size_t m_sortedPins = 0;         // so many of them are in order
+  std::vector<std::uint32_t> m_worded;  // sources whose words are to be set
+  // Cards whose new places the router has not been told: those in sight are told at once, the others while nothing else
+  // is to do.
   std::vector<std::size_t> m_restless;
   std::vector<char> m_isRestless;
   QTimer m_later;

@@ -9,11 +9,10 @@
 namespace loom {
 
 // Words and pins; costs and faults are refreshFigures()'s.
-void NetworkScene::refreshCard(const std::string& id) {
+void NetworkScene::refreshCard(NetworkIndex::Position at, CardItem& item) {
   const Drawing here = seen();
-  const auto at = here.index.node(id);
-  CardItem& item = m_cards->add(id);
   const Node& node = here.network.nodes[at];
+  const std::string& id = node.id;
   const auto keepFigures = [&](CardContent content) {  // until the analysis is read anew
     content.share = item.content().share;
     content.bar = item.content().bar;
@@ -38,7 +37,7 @@ void NetworkScene::refreshCard(const std::string& id) {
     inputs.push_back({{id, in[i].port}, in[i].slot, in[i].optional, count(in[i].port, false) > in[i].slot, QPointF(pinX(rect, i, in.size()), rect.top()) - centre});
   for (std::size_t i = 0; i < out.size(); ++i)
     outputs.push_back({{id, out[i].port}, 0, out[i].optional, count(out[i].port, true) > 0, QPointF(pinX(rect, i, out.size()), rect.bottom()) - centre});
-  CardContent content = cardContent(m_document.project(), node);
+  CardContent content = cardContent(m_document.project(), m_shown ? *this->node(id) : node);
   if (m_document.project().unit(m_name) != nullptr && isPortNode(node)) content.form = CardContent::Form::port;
   item.setContent(keepFigures(std::move(content)), rect.width(), std::move(inputs), std::move(outputs));
 }
@@ -68,7 +67,10 @@ void NetworkScene::refreshFigures() {
   const Analysis& analysis = this->analysis();
   const CardFigures figures(m_document.project(), network(), analysis, m_costs, m_costKind);
   for (const auto& [id, facts] : analysis.nodes)
-    if (CardItem* item = card(id)) item->setCost(figures.share(id), figures.bar(id));
+    if (CardItem* item = card(id)) {
+      const double cost = figures.costOf(id, facts);
+      item->setCost(figures.share(cost), figures.bar(cost));
+    }
   std::set<std::string> faulty;
   for (const auto& [id, faults] : figures.faults) faulty.insert(id);
   for (const std::string& id : m_faulty)
@@ -93,15 +95,21 @@ void NetworkScene::refreshFigures() {
   std::set<Endpoint> redPins;
   for (const Edge& edge : red) redPins.insert(edge.from);
   // Both are sorted by the node: one walk.
+  const auto byPin = [&](std::uint32_t a, std::uint32_t b) { return m_sources[a].pin < m_sources[b].pin; };
+  const auto fresh = m_byPin.begin() + static_cast<std::ptrdiff_t>(m_sortedPins);
+  std::sort(fresh, m_byPin.end(), byPin);
+  std::inplace_merge(m_byPin.begin(), fresh, m_byPin.end(), byPin);
+  m_sortedPins = m_byPin.size();
   auto facts = analysis.nodes.begin();
-  for (const auto& [pin, number] : m_sourceOf) {
+  for (const std::uint32_t number : m_byPin) {
+    const Endpoint& pin = m_sources[number].pin;
     while (facts != analysis.nodes.end() && facts->first < pin.node) ++facts;
     Source& source = m_sources[number];
     const bool known = facts != analysis.nodes.end() && facts->first == pin.node && source.port < facts->second.outputs.size();
     const bool same = known == source.shape.has_value() && (!known || *source.shape == facts->second.outputs[source.port]);
     const bool wasRed = m_redPins.contains(pin), isRed = redPins.contains(pin);
     if (!same) source.shape = known ? std::optional(facts->second.outputs[source.port]) : std::nullopt;
-    if (!same || wasRed != isRed) m_worded.insert(number);
+    if (!same || wasRed != isRed) reword(number);
     if (!same || wasRed || isRed || !source.looked)
       for (const std::size_t wire : source.wires) m_wires->setLook(wire, {!known, red.contains(m_ofNumber[wire].meant)});
     source.looked = true;

@@ -54,7 +54,7 @@ void NetworkScene::setDimming(bool on) {
 void NetworkScene::dim() {
   const Network& drawn = network();
   const bool dims = m_dimming && !m_picked.nodes.empty();
-  const std::set<std::string> lit = dims ? reachOf(drawn, m_picked.nodes) : std::set<std::string>();
+  const std::set<std::string> lit = dims ? reachOf(drawing(), m_picked.nodes) : std::set<std::string>();
   const auto bright = [&](const std::string& group) {
     const std::set<std::string> members = membersOf(drawn, group);
     return std::any_of(members.begin(), members.end(), [&](const std::string& node) { return lit.contains(node); });

@@ -53,8 +53,9 @@ void removeMissing(Items& items, const Contains& contains) {
 GroupFigures figuresOf(const Network& network, const Group& group, const CardFigures& figures) {
   GroupFigures sum;
   for (const std::string& node : membersOf(network, group.id)) {
-    sum.share += figures.share(node);
-    sum.bar += figures.bar(node);
+    const double cost = figures.costOf(node);
+    sum.share += figures.share(cost);
+    sum.bar += figures.bar(cost);
     if (const auto faults = figures.faults.find(node); faults != figures.faults.end()) {
       sum.errors += faults->second.errors;
       sum.warnings += faults->second.warnings;

@@ -1,18 +1,12 @@
 // NetworkScene: its wires by number, and when each of them looks for its way.
-#include <algorithm>
-
 #include <QGraphicsView>
+#include <algorithm>
+#include <unordered_set>
 
 #include "widgets/canvas/network_scene.h"
 #include "widgets/document/card_geometry.h"
 
 namespace loom {
-
-namespace {
-
-std::string wireKey(const Edge& edge) { return edge.from.node + '\n' + edge.from.port + '\n' + edge.to.node + '\n' + edge.to.port; }
-
-}  // namespace
 
 QRectF NetworkScene::seenArea() const {
   constexpr std::size_t kAllAtOnce = 1500;  // wires: some milliseconds
@@ -22,8 +16,7 @@ QRectF NetworkScene::seenArea() const {
   return seen.adjusted(-200, -200, 200, 200);
 }
 
-void NetworkScene::restCard(const CardItem& card) {
-  const std::size_t number = card.number();
+void NetworkScene::restCard(std::size_t number) {
   if (number >= m_isRestless.size()) m_isRestless.resize(number + 1, 0);
   if (m_isRestless[number]) return;
   m_isRestless[number] = 1;
@@ -46,13 +39,14 @@ void NetworkScene::route() {
   std::vector<std::size_t> others;
   for (const std::size_t number : std::exchange(m_restless, {})) {
     const CardItem* item = m_cards->card(number);
-    const bool isSeen = all || item == nullptr || item->sceneCard().adjusted(-40, -120, 40, 120).intersects(seen) || m_router.cardTouches(number, seen);
+    const bool isSeen = all || (item != nullptr && item->sceneCard().adjusted(-40, -120, 40, 120).intersects(seen)) ||
+                        m_router.cardTouches(number, seen);
     if (isSeen) settleCard(number);
     else others.push_back(number);
   }
   m_restless = std::move(others);
   for (const std::size_t number : all ? m_router.route() : m_router.route(seen, kAtOnce)) showWay(number);
-  for (const std::uint32_t source : std::exchange(m_worded, {})) word(source);
+  wordAll();
   if (!m_restless.empty() || !m_router.isRouted()) m_later.start();
 }
 
@@ -66,13 +60,30 @@ void NetworkScene::routeLater() {
   for (const std::size_t number : now) settleCard(number);
   if (m_restless.empty())
     for (const std::size_t number : m_router.route({}, kSlice)) showWay(number);
-  for (const std::uint32_t source : std::exchange(m_worded, {})) word(source);
+  wordAll();
   if (!m_restless.empty() || !m_router.isRouted()) m_later.start();
 }
 
 void NetworkScene::showWay(std::size_t number) {
   m_wires->setPoints(number, m_router.points(number));
-  m_worded.insert(m_ofNumber[number].source);
+  reword(m_ofNumber[number].source);
+}
+
+void NetworkScene::reword(std::uint32_t source) {
+  if (std::exchange(m_sources[source].toWord, true)) return;
+  m_worded.push_back(source);
+}
+
+void NetworkScene::wordAll() {
+  for (const std::uint32_t source : std::exchange(m_worded, {})) {
+    m_sources[source].toWord = false;
+    word(source);
+  }
+}
+
+NumberTable::Number NetworkScene::numberOf(const Edge& edge, NumberTable::Number except) const {
+  return m_numbers.find(
+      Hash()(edge), [&](NumberTable::Number number) { return number != except && m_ofNumber[number].edge == edge; });
 }
 
 std::size_t NetworkScene::newWire(const Edge& edge, const Edge& meant) {
@@ -83,25 +94,29 @@ std::size_t NetworkScene::newWire(const Edge& edge, const Edge& meant) {
     number = m_free.back();
     m_free.pop_back();
   }
-  const auto [source, isNew] = m_sourceOf.emplace(meant.from, static_cast<std::uint32_t>(m_sources.size()));
-  if (isNew) m_sources.push_back({meant.from, {}});
-  Source& from = m_sources[source->second];
-  m_ofNumber[number] = {.edge = edge, .meant = meant, .source = source->second, .there = true};
+  const std::size_t pin = Hash()(meant.from);
+  std::uint32_t source = m_sourceOf.find(pin, [&](std::uint32_t each) { return m_sources[each].pin == meant.from; });
+  if (source == NumberTable::kNone) {
+    source = static_cast<std::uint32_t>(m_sources.size());
+    m_sourceOf.put(pin, source);
+    m_byPin.push_back(source);
+    m_sources.push_back({meant.from, {}});
+  }
+  Source& from = m_sources[source];
+  m_ofNumber[number] = {.edge = edge, .meant = meant, .source = source, .there = true};
   from.wires.push_back(number);
   from.looked = false;
-  m_worded.insert(source->second);
-  m_numbers.emplace(wireKey(edge), number);
+  reword(source);
+  m_numbers.put(Hash()(edge), static_cast<NumberTable::Number>(number));
   m_wires->setWire(number, meant);
   return number;
 }
 
 void NetworkScene::dropWire(std::size_t number) {
   Wire& wire = m_ofNumber[number];
-  auto [found, end] = m_numbers.equal_range(wireKey(wire.edge));
-  while (found != end && found->second != number) ++found;
-  if (found != end) m_numbers.erase(found);
+  m_numbers.take(Hash()(wire.edge), static_cast<NumberTable::Number>(number));
   std::erase(m_sources[wire.source].wires, number);
-  m_worded.insert(wire.source);
+  reword(wire.source);
   m_router.removeWire(number);
   m_wires->removeWire(number);
   wire = {};
@@ -125,14 +140,18 @@ void NetworkScene::numberWires() {
 bool NetworkScene::numberWires(const NetworkChange& change) {
   const Drawing here = seen();
   if (m_numbers.size() != m_byOrder.size()) return false;
-  std::set<std::string> come, go;
-  for (const Edge& edge : change.wired) come.insert(wireKey(edge));
-  for (const Edge& edge : change.unwired) go.insert(wireKey(edge));
+  const auto ofAll = [](const std::vector<Edge>& edges) {
+    return std::unordered_set<Edge, Hash>(edges.begin(), edges.end());
+  };
+  // Looked up only where wires came and went in one step: some of them may have changed places alone.
+  const bool both = !change.wired.empty() && !change.unwired.empty();
+  const std::unordered_set<Edge, Hash> come = both ? ofAll(change.wired) : ofAll({}),
+                                       go = both ? ofAll(change.unwired) : ofAll({});
   std::vector<std::size_t> leaving, turned;  // turned: at another place among the others
   for (const Edge& edge : change.unwired) {
-    const auto found = m_numbers.find(wireKey(edge));
-    if (found == m_numbers.end() || m_numbers.count(found->first) > 1) return false;
-    (come.contains(found->first) ? turned : leaving).push_back(found->second);
+    const auto number = numberOf(edge);
+    if (number == NumberTable::kNone || numberOf(edge, number) != NumberTable::kNone) return false;
+    (come.contains(edge) ? turned : leaving).push_back(number);
   }
   std::vector<std::pair<std::size_t, std::size_t>> put;  // place in the file, number
   for (const std::size_t number : turned) put.emplace_back(here.index.wire(here.network, m_ofNumber[number].edge), number);
@@ -143,9 +162,9 @@ bool NetworkScene::numberWires(const NetworkChange& change) {
   for (const std::size_t number : leaving) dropWire(number);
   std::vector<std::size_t> fresh;
   for (const Edge& edge : change.wired) {
-    if (go.contains(wireKey(edge))) continue;
+    if (go.contains(edge)) continue;
     const auto at = here.index.wire(here.network, edge);
-    if (at == NetworkIndex::kNone || m_numbers.contains(wireKey(edge))) return false;
+    if (at == NetworkIndex::kNone || numberOf(edge) != NumberTable::kNone) return false;
     fresh.push_back(newWire(edge, meantBy(at)));
     put.emplace_back(at, fresh.back());
   }
@@ -178,11 +197,15 @@ void NetworkScene::endWire(std::size_t number) {
   Wire& wire = m_ofNumber[number];
   wire.from = card(wire.edge.from.node);
   wire.to = card(wire.edge.to.node);
+  wire.fromCard = wire.from != nullptr ? wire.from->number() : kNoCard;
+  wire.toCard = wire.to != nullptr ? wire.to->number() : kNoCard;
   if (wire.from == nullptr || wire.to == nullptr) return;
   const auto& outputs = wire.from->outputs();
   wire.output = static_cast<std::size_t>(std::find_if(outputs.begin(), outputs.end(), [&](const CardPin& pin) { return pin.end == wire.meant.from; }) - outputs.begin());
   m_sources[wire.source].slot = wire.output;
-  m_sources[wire.source].port = portOf(wire.meant.from).value_or(wire.output);
+  // Pins of a node stand in the order of its ports; those of a folded group do not.
+  m_sources[wire.source].port =
+      isFoldedGroup(wire.edge.from.node) ? portOf(wire.meant.from).value_or(wire.output) : wire.output;
   // Of a port that takes several, the slot is the wire's place among those that end there.
   const Drawing here = seen();
   int slot = 0;
@@ -216,7 +239,7 @@ void NetworkScene::placeWire(std::size_t number, bool touched) {
     m_wires->setPoints(number, shown);
   }
   m_router.setWire(number, ends, touched);
-  m_worded.insert(wire.source);
+  reword(wire.source);
 }
 
 void NetworkScene::placeWires(const std::string& id) {
@@ -229,8 +252,8 @@ void NetworkScene::placeWires(const std::string& id) {
 
 const std::vector<QPointF>& NetworkScene::wayOf(const Edge& edge) const {
   static const std::vector<QPointF> none;
-  const auto found = m_numbers.find(wireKey(edge));
-  return found == m_numbers.end() ? none : m_wires->points(found->second);
+  const auto number = numberOf(edge);
+  return number == NumberTable::kNone ? none : m_wires->points(number);
 }
 
 }  // namespace loom

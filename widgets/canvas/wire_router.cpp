@@ -28,6 +28,7 @@ void WireRouter::clear() {
   m_looked.clear();
   m_pieces = {};
   m_dirty.clear();
+  m_freed.clear();
   ++m_changes;
 }
 
@@ -70,7 +71,7 @@ void WireRouter::removeCard(Number card) {
   m_cards.take(card);
 }
 
-void WireRouter::draw(Number wire, bool drawn) {
+void WireRouter::draw(Number wire, bool drawn, Tell tell) {
   const std::vector<QPointF>& points = m_wires[wire].points;
   const Rank rank = rankOf(wire);
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -78,8 +79,29 @@ void WireRouter::draw(Number wire, bool drawn) {
     const WirePiece piece = pieceOf(points[i - 1], points[i], wire, level);
     if (drawn) m_pieces.put(piece, level);
     else m_pieces.take(piece, level);
-    dirty(QRectF(points[i - 1], points[i]).normalized().adjusted(-1, -1, 1, 1), rank);
+    const QRectF area = QRectF(points[i - 1], points[i]).normalized().adjusted(-1, -1, 1, 1);
+    if (tell == Tell::now)
+      dirty(area, rank);
+    else
+      m_freed.push_back({area, std::get<double>(rank)});
   }
+  ++m_changes;
+}
+
+void WireRouter::tellFreed(const QRectF& seen, const Time* end) {
+  std::vector<Freed> others;
+  std::size_t next = 0;
+  for (; next < m_freed.size(); ++next) {
+    if (end != nullptr && next % 16 == 15 && std::chrono::steady_clock::now() > *end) break;
+    const Freed& freed = m_freed[next];
+    // Of equally long ones all look again: which of them came first is not known any more.
+    if (seen.isNull() || freed.area.intersects(seen))
+      dirty(freed.area, {freed.length, 0, 0});
+    else
+      others.push_back(freed);
+  }
+  others.insert(others.end(), m_freed.begin() + static_cast<std::ptrdiff_t>(next), m_freed.end());
+  m_freed = std::move(others);
 }
 
 void WireRouter::setWire(Number wire, const Wire& set, bool touched) {
@@ -91,8 +113,7 @@ void WireRouter::setWire(Number wire, const Wire& set, bool touched) {
   }
   if (routed.there) {
     waitNoMore(wire);
-    draw(wire, false);
-    waitNoMore(wire);
+    draw(wire, false, Tell::later);
   }
   routed.points.clear();
   routed.ends = set;
@@ -111,7 +132,7 @@ void WireRouter::setOrder(Number wire, std::uint32_t order) {
 
 void WireRouter::removeWire(Number wire) {
   if (wire >= m_wires.size() || !m_wires[wire].there) return;
-  draw(wire, false);
+  draw(wire, false, Tell::later);
   waitNoMore(wire);
   m_looked.take(wire);
   m_wires[wire] = {};
@@ -132,14 +153,15 @@ WireRouter::Chosen WireRouter::choose(Number wire, const Time* end) {
   routed.looked = looked;
   m_looked.put(wire, looked);
   if (*points == routed.points) return Chosen::same;
-  draw(wire, false);
+  draw(wire, false, Tell::now);
   routed.points = std::move(*points);
-  draw(wire, true);
+  draw(wire, true, Tell::now);
   return Chosen::other;
 }
 
 std::vector<WireRouter::Number> WireRouter::route() {
   std::vector<Number> changed;
+  tellFreed({});
   while (!m_dirty.empty()) {
     const Number wire = std::get<Number>(*m_dirty.begin());
     waitNoMore(wire);
@@ -152,6 +174,8 @@ std::vector<WireRouter::Number> WireRouter::route() {
 std::vector<WireRouter::Number> WireRouter::route(const QRectF& seen, double milliseconds) {
   const Time end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double, std::milli>(milliseconds));
   std::vector<Number> changed;
+  tellFreed(seen, seen.isNull() ? &end : nullptr);
+  if (seen.isNull() && !m_freed.empty()) return changed;
   const auto isSeen = [&](Number wire) {
     const Wire& ends = m_wires[wire].ends;
     return seen.isNull() || QRectF(ends.from, ends.to).normalized().adjusted(-40, -40, 40, 40).intersects(seen);

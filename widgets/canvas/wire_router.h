@@ -44,7 +44,7 @@ class WireRouter {
   // The same, but only wires that stand in `seen` (null: all), and not longer than so many milliseconds, even where a single wire looks
   // longer: it goes on where it was the next time. isRouted() tells whether others wait. The ways are those of route() once nothing waits.
   std::vector<Number> route(const QRectF& seen, double milliseconds);
-  bool isRouted() const { return m_dirty.empty(); }
+  bool isRouted() const { return m_dirty.empty() && m_freed.empty(); }
   bool hasWay(Number wire) const { return wire < m_wires.size() && !m_wires[wire].points.empty(); }
   const Wire& ends(Number wire) const { return m_wires[wire].ends; }
   const std::vector<QPointF>& points(Number wire) const { return m_wires[wire].points; }
@@ -62,8 +62,10 @@ class WireRouter {
   void dirty(const QRectF& area, const Rank& after);
   void wait(Number wire);
   void waitNoMore(Number wire);
-  void draw(Number wire, bool drawn);  // its pieces come or go, and whoever stands behind looks again
+  enum class Tell { now, later };
+  void draw(Number wire, bool drawn, Tell tell);  // its pieces come or go, and whoever stands behind looks again
   using Time = std::chrono::steady_clock::time_point;
+  void tellFreed(const QRectF& seen, const Time* end = nullptr);
   enum class Chosen { same, other, notYet };
   Chosen choose(Number wire, const Time* end = nullptr);  // its way; notYet where the time did not suffice
 
@@ -71,6 +73,13 @@ class WireRouter {
   CardGrid m_cards, m_looked{512, 256};
   PieceGrid m_pieces;
   std::set<Rank> m_dirty;
+  // Where a wire lay that was taken away, and how long it was: whoever is longer may want the place. Told when ways are
+  // looked for, since a thousand wires may go at once.
+  struct Freed {
+    QRectF area;
+    double length;
+  };
+  std::vector<Freed> m_freed;
   // A search that was interrupted, good as long as nothing has changed since.
   struct Paused {
     Number wire = 0;

@@ -17,18 +17,20 @@ QString titleOf(const Group& group) {
 }  // namespace
 
 Outcome ProjectDocument::mayRepeat(const std::string& drawing, const std::vector<std::string>& ids) const {
-  const Network* drawn = m_project.drawing(drawing);
-  return drawn == nullptr ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)))
-                          : Outcome{q(whyNotRepeat(*drawn, {ids.begin(), ids.end()}))};
+  const std::optional<Drawing> shown = drawn(drawing);
+  return !shown ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)))
+                : Outcome{q(whyNotRepeat(*shown, {ids.begin(), ids.end()}))};
 }
 
 std::string ProjectDocument::makeGroup(const std::string& drawing, const std::vector<std::string>& ids,
                                        const std::string& title, const Json& repeat) {
   std::string made;
   editDrawing(repeat.is_null() ? tr("Group %1").arg(q(title)) : tr("Repeat %1").arg(q(title)), drawing,
-              [&](Network& changed) {
-                made = loom::makeGroup(changed, ids, title);
-                if (Group* group = changed.group(made); group != nullptr && !repeat.is_null()) group->repeat = repeat;
+              [&](DrawingEdit& edit) {
+                made = loom::makeGroup(edit, ids, title);
+                if (repeat.is_null() || made.empty()) return;
+                for (Group& group : edit.groups())
+                  if (group.id == made) group.repeat = repeat;
               });
   return made;
 }
@@ -38,7 +40,7 @@ Outcome ProjectDocument::setGroup(const std::string& drawing, const Group& wante
   const Group* group = before == nullptr ? nullptr : before->group(wanted.id);
   if (group == nullptr) return Outcome::refused(tr("There is no group '%1'").arg(q(wanted.id)));
   if (wanted.repeat != group->repeat && repeats(wanted))
-    if (const std::string why = whyNotRepeat(*before, membersOf(*before, wanted.id)); !why.empty())
+    if (const std::string why = whyNotRepeat(*drawn(drawing), membersOf(*before, wanted.id)); !why.empty())
       return Outcome::refused(q(why));
   if (!isArgumentName(wanted.counter))
     return Outcome::refused(tr("'%1' is no name of a counter: letters, digits and '_'").arg(q(wanted.counter)));
@@ -76,11 +78,12 @@ void ProjectDocument::setFolded(const std::string& drawing, const std::string& i
   const Group* group = before == nullptr ? nullptr : before->group(id);
   if (group == nullptr || group->folded == folded) return;
   editDrawing((folded ? tr("Fold %1") : tr("Open %1")).arg(titleOf(*group)), drawing,
-              [&](Network& changed) { loom::setFolded(changed, id, folded); });
+              [&](DrawingEdit& edit) { loom::setFolded(edit, id, folded); });
 }
 
 void ProjectDocument::setAllFolded(const std::string& drawing, bool folded) {
-  editDrawing(folded ? tr("Fold all groups") : tr("Open all groups"), drawing, [&](Network& changed) {
+  editDrawing(folded ? tr("Fold all groups") : tr("Open all groups"), drawing, [&](DrawingEdit& edit) {
+    const Network& changed = edit.network();
     // The inner ones first when folding, the outer ones first when opening: each sees the places that it would see by
     // hand.
     std::vector<std::string> ids;
@@ -92,7 +95,7 @@ void ProjectDocument::setAllFolded(const std::string& drawing, bool folded) {
     };
     std::stable_sort(ids.begin(), ids.end(),
                      [&](const std::string& a, const std::string& b) { return depth(a) < depth(b); });
-    for (const std::string& id : ids) loom::setFolded(changed, id, folded);
+    for (const std::string& id : ids) loom::setFolded(edit, id, folded);
   });
 }
 
@@ -101,8 +104,8 @@ void ProjectDocument::dissolveGroups(const std::string& drawing, const std::vect
   if (before == nullptr || ids.empty()) return;
   const Group* first = before->group(ids.front());
   const QString what = ids.size() == 1 && first != nullptr ? titleOf(*first) : tr("%1 groups").arg(ids.size());
-  editDrawing(tr("Ungroup %1").arg(what), drawing, [&](Network& changed) {
-    for (const std::string& id : ids) dissolveGroup(changed, id);
+  editDrawing(tr("Ungroup %1").arg(what), drawing, [&](DrawingEdit& edit) {
+    for (const std::string& id : ids) dissolveGroup(edit, id);
   });
 }
 
@@ -112,14 +115,7 @@ void ProjectDocument::moveToGroup(const std::string& drawing, const std::vector<
   const Group* target = before == nullptr ? nullptr : before->group(group);
   if (before == nullptr || ids.empty()) return;
   editDrawing(target == nullptr ? tr("Take out of groups") : tr("Move into %1").arg(titleOf(*target)), drawing,
-              [&](Network& changed) {
-                for (const std::string& id : ids) {
-                  if (Node* node = changed.find(id)) node->group = group;
-                  Group* inner = changed.group(id);
-                  if (inner != nullptr && id != group && !groupsIn(changed, id).contains(group)) inner->parent = group;
-                }
-                dropEmptyGroups(changed);
-              });
+              [&](DrawingEdit& edit) { loom::moveToGroup(edit, ids, group); });
 }
 
 std::string ProjectDocument::addComment(const std::string& drawing, const Comment& wanted) {

@@ -27,8 +27,17 @@ QString badId(const std::string& id) {
                     : ProjectDocument::tr("'%1' is no name: letters, digits, '_' and '-', beginning with a letter").arg(q(id));
 }
 
+using PlacesInOrder = std::vector<std::pair<std::size_t, QPointF>>;  // of nodes by their positions
+
+PlacesInOrder inOrder(const ArrangeTask& task, const std::map<std::string, QPointF>& places) {
+  PlacesInOrder found;
+  for (std::size_t i = 0; i < task.cards.size(); ++i)
+    if (const auto place = places.find(task.cards[i].id); place != places.end()) found.emplace_back(i, place->second);
+  return found;
+}
+
 void moveAll(DrawingEdit& edit, const std::map<std::string, QPointF>& places) {
-  std::vector<std::pair<std::size_t, QPointF>> at;
+  PlacesInOrder at;
   for (const auto& [id, place] : places)
     if (const auto found = edit.index().node(id); found != NetworkIndex::kNone) at.emplace_back(found, place);
   std::sort(at.begin(), at.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -204,17 +213,19 @@ void ProjectDocument::moveNodes(const std::string& network, const std::map<std::
 void ProjectDocument::arrange(const std::string& name, const std::function<void()>& done) {
   const std::optional<Drawing> shown = drawn(name);
   if (!shown) return;
-  const auto put = [this, name, done](const std::map<std::string, QPointF>& places) {
+  const auto put = [this, name, done](const PlacesInOrder& places) {
     editDrawing(tr("Arrange"), name, [&](DrawingEdit& edit) {
-      moveAll(edit, places);
+      edit.moveAll(places);
       edit.freezePlaces();
     });
     if (done) done();
   };
-  if (shown->network.nodes.size() <= kArrangedAtOnce) return put(arranged(*shown));
+  ArrangeTask task = arrangeTask(*shown);
+  if (shown->network.nodes.size() <= kArrangedAtOnce) return put(inOrder(task, arranged(task)));
   setArranging(true);
-  m_arranging.ask([this, put, name, done, task = arrangeTask(*shown), revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
-    return [this, put, name, done, revision, places = arranged(task, &outdated)] {
+  m_arranging.ask([this, put, name, done, task = std::move(task),
+                   revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+    return [this, put, name, done, revision, places = inOrder(task, arranged(task, &outdated))] {
       if (revision != m_revision) return arrange(name, done);  // it changed meanwhile: as it is now
       setArranging(false);
       put(places);
@@ -299,13 +310,18 @@ void ProjectDocument::cutNodes(const std::string& network, const std::vector<std
 }
 
 std::vector<std::string> ProjectDocument::pasteNodes(const std::string& name, std::string_view copied, QPointF centre) {
-  const Network* before = network(name);
-  if (before == nullptr) return {};
-  Copied found = readCopied(copied, m_project, *before, centre);
+  const std::optional<Drawing> before = drawn(name);
+  if (!before) return {};
+  Copied found = readCopied(copied, *before, centre);
   Network& coming = found.drawing;
   // Pasted where cards stand already: down and right until they lie free, so that nothing is hidden.
-  CardGrid grid;
-  for (std::size_t i = 0; i < before->nodes.size(); ++i) grid.put(i, cardRect(before->nodes[i]));
+  QRectF come;
+  for (const Node& node : coming.nodes) come = come.isNull() ? cardRect(node) : come.united(cardRect(node));
+  CardGrid grid;  // of those that may be met on the way
+  for (std::size_t i = 0; i < before->network.nodes.size(); ++i)
+    if (const QRectF card = cardRect(before->network.nodes[i]);
+        card.right() >= come.left() && card.bottom() >= come.top())
+      grid.put(i, card);
   const auto hidden = [&] {
     return std::any_of(coming.nodes.begin(), coming.nodes.end(), [&](const Node& node) { return grid.touches(cardRect(node)); });
   };

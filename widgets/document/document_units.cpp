@@ -20,16 +20,16 @@ Outcome ProjectDocument::mayNameDrawing(const std::string& name) const {
 }
 
 Outcome ProjectDocument::mayMakeUnit(const std::string& drawing, const std::vector<std::string>& ids) const {
-  const Network* drawn = m_project.drawing(drawing);
-  return drawn == nullptr ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)))
-                          : Outcome{q(whyNotUnit(*drawn, ids))};
+  const std::optional<Drawing> shown = drawn(drawing);
+  return !shown ? Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)))
+                : Outcome{q(whyNotUnit(*shown, ids))};
 }
 
 std::string ProjectDocument::makeUnit(const std::string& drawing, const std::vector<std::string>& ids,
                                       const std::string& name) {
   if (!mayMakeUnit(drawing, ids) || !mayNameDrawing(name)) return {};
   std::string use;
-  edit(tr("Make unit %1").arg(q(name)), [&](Project& project) { use = loom::makeUnit(project, drawing, ids, name); });
+  edit(tr("Make unit %1").arg(q(name)), [&](ProjectEdit& edit) { use = loom::makeUnit(edit, drawing, ids, name); });
   return use;
 }
 
@@ -38,8 +38,8 @@ Outcome ProjectDocument::dissolveUnit(const std::string& drawing, const std::str
   const Network* drawn = m_project.drawing(drawing);
   if (drawn == nullptr) return Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)));
   if (const std::string why = whyNotDissolve(m_project, *drawn, id); !why.empty()) return Outcome::refused(q(why));
-  edit(tr("Dissolve %1").arg(q(id)), [&](Project& project) {
-    std::vector<std::string> ids = loom::dissolveUnit(project, drawing, id);
+  edit(tr("Dissolve %1").arg(q(id)), [&](ProjectEdit& edit) {
+    std::vector<std::string> ids = loom::dissolveUnit(edit, drawing, id);
     if (came != nullptr) *came = std::move(ids);
   });
   return Outcome::done();

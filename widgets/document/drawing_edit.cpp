@@ -7,9 +7,9 @@ namespace loom {
 
 namespace {
 
-std::vector<std::size_t> behind(std::size_t count, std::size_t more) {
-  std::vector<std::size_t> at(more);
-  std::iota(at.begin(), at.end(), count);
+std::vector<std::size_t> placesFrom(std::size_t first, std::size_t count) {
+  std::vector<std::size_t> at(count);
+  std::iota(at.begin(), at.end(), first);
   return at;
 }
 
@@ -24,11 +24,11 @@ DrawingEdit::~DrawingEdit() {
   if (m_arguments) m_delta.addWhole(m_place, std::move(*m_arguments), network().arguments);
 }
 
-void DrawingEdit::addNodes(std::vector<Node> nodes) {
+void DrawingEdit::addNodes(std::size_t first, std::vector<Node> nodes) {
   if (nodes.empty()) return;
   Network& network = writable();
-  const std::vector<std::size_t> at = behind(network.nodes.size(), nodes.size());
-  network.nodes.insert(network.nodes.end(), nodes.begin(), nodes.end());
+  const std::vector<std::size_t> at = placesFrom(first, nodes.size());
+  insertAt(network.nodes, at, nodes);
   links().nodesCame(network, at);
   m_delta.addNodes(m_place, {ListChange::came, at, {}, std::move(nodes)});
 }
@@ -47,21 +47,33 @@ void DrawingEdit::change(std::string_view id, const std::function<void(Node&)>& 
   if (const NetworkIndex::Position at = index().node(id); at != NetworkIndex::kNone) this->change(std::size_t{at}, change);
 }
 
-void DrawingEdit::change(std::size_t at, const std::function<void(Node&)>& change) {
+void DrawingEdit::changeAll(std::vector<std::size_t> positions, const std::function<void(Node&)>& change) {
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   Network& network = writable();
-  Node after = network.nodes[at];
-  change(after);
-  Node& node = network.nodes[at];
-  if (!(placeOf(node) == placeOf(after)) && (node.x != after.x || node.y != after.y || node.placed != after.placed)) {
-    CardPlace before = placeOf(node), now = placeOf(after);
-    now.node = before.node;
-    setPlace(node, now);
-    m_delta.addPlaces(m_place, {ListChange::changed, {at}, {std::move(before)}, {std::move(now)}});
+  ListStep<CardPlace> moved;
+  ListStep<Node> changed;
+  for (const std::size_t at : positions) {
+    Node after = network.nodes[at];
+    change(after);
+    Node& node = network.nodes[at];
+    if (node.x != after.x || node.y != after.y || node.placed != after.placed) {
+      CardPlace before = placeOf(node), now = placeOf(after);
+      now.node = before.node;
+      setPlace(node, now);
+      moved.at.push_back(at);
+      moved.before.push_back(std::move(before));
+      moved.after.push_back(std::move(now));
+    }
+    if (sameContent(node, after)) continue;
+    Node before = std::exchange(node, after);
+    if (before.id != after.id) links().nodeRenamed(network, at, before.id);
+    changed.at.push_back(at);
+    changed.before.push_back(std::move(before));
+    changed.after.push_back(std::move(after));
   }
-  if (sameContent(node, after)) return;
-  Node before = std::exchange(node, after);
-  if (before.id != after.id) links().nodeRenamed(network, at, before.id);
-  m_delta.addNodes(m_place, {ListChange::changed, {at}, {std::move(before)}, {std::move(after)}});
+  if (!moved.empty()) m_delta.addPlaces(m_place, std::move(moved));
+  if (!changed.empty()) m_delta.addNodes(m_place, std::move(changed));
 }
 
 void DrawingEdit::move(std::size_t at, double x, double y) {
@@ -80,6 +92,9 @@ void DrawingEdit::move(std::string_view id, double x, double y) {
 void DrawingEdit::moveAll(const std::vector<std::pair<std::size_t, QPointF>>& places) {
   Network& network = writable();
   ListStep<CardPlace> step;
+  step.at.reserve(places.size());
+  step.before.reserve(places.size());
+  step.after.reserve(places.size());
   for (const auto& [at, place] : places) {
     Node& node = network.nodes[at];
     if (node.x == place.x() && node.y == place.y()) continue;
@@ -116,7 +131,7 @@ void DrawingEdit::addWire(std::size_t at, Edge edge) {
 void DrawingEdit::addWires(std::vector<Edge> edges) {
   if (edges.empty()) return;
   Network& network = writable();
-  const std::vector<std::size_t> at = behind(network.edges.size(), edges.size());
+  const std::vector<std::size_t> at = placesFrom(network.edges.size(), edges.size());
   network.edges.insert(network.edges.end(), edges.begin(), edges.end());
   links().wiresCame(network, at);
   m_delta.addWires(m_place, {ListChange::came, at, {}, std::move(edges)});
@@ -128,13 +143,6 @@ void DrawingEdit::changeWire(std::size_t at, Edge edge) {
   Edge before = std::exchange(network.edges[at], edge);
   links().wireChanged(network, at);
   m_delta.addWires(m_place, {ListChange::changed, {at}, {std::move(before)}, {std::move(edge)}});
-}
-
-void DrawingEdit::become(const Network& after) {
-  ProjectDelta delta;
-  delta.addBetween(m_place, network(), after);
-  delta.apply(m_project, m_index, true);
-  m_delta.append(std::move(delta));
 }
 
 void DrawingEdit::removeWires(std::vector<std::size_t> at) {

@@ -31,11 +31,13 @@ class DrawingEdit {
 
   // Nodes.
   void addNode(Node node) { addNodes({std::move(node)}); }
-  void addNodes(std::vector<Node> nodes);  // behind the others
+  void addNodes(std::vector<Node> nodes) { addNodes(network().nodes.size(), std::move(nodes)); }  // behind the others
+  void addNodes(std::size_t at, std::vector<Node> nodes);
   void removeNodes(std::vector<std::size_t> at);  // their wires are to be gone before
   // Anything of a node, its place and its id too (wires follow no new id: that is renameNode()'s). Nothing for an unknown one.
   void change(std::string_view id, const std::function<void(Node&)>& change);
-  void change(std::size_t at, const std::function<void(Node&)>& change);
+  void change(std::size_t at, const std::function<void(Node&)>& change) { changeAll({at}, change); }
+  void changeAll(std::vector<std::size_t> at, const std::function<void(Node&)>& change);  // in any order
   void move(std::size_t at, double x, double y);
   void move(std::string_view id, double x, double y);
   void moveAll(const std::vector<std::pair<std::size_t, QPointF>>& places);  // positions ascend
@@ -48,9 +50,6 @@ class DrawingEdit {
   void changeWire(std::size_t at, Edge edge);
   void removeWires(std::vector<std::size_t> at);
   void removeWire(std::size_t at) { removeWires({at}); }
-
-  // All of it as `after`, its name excepted: found by comparing, for what touches much at once.
-  void become(const Network& after);
 
   // Short lists, changed as they are; written down whole when the edit ends.
   std::vector<Group>& groups() { return kept(m_groups, writable().groups); }

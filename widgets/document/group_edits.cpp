@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
+#include <utility>
 
 #include "widgets/document/card_geometry.h"
 #include "widgets/document/card_grid.h"
@@ -15,6 +15,7 @@ namespace loom {
 
 namespace {
 
+constexpr double kAir = 5;  // between a card that moves up and what stands there
 constexpr double kFrameSide = 24, kFrameHead = 40, kFrameFoot = 20;
 
 // From the innermost group outwards. A file in which groups hold each other in a circle ends it.
@@ -139,24 +140,30 @@ QRectF commentRect(const Comment& comment) {
 
 namespace {
 
-// Nodes outside that ways from (or, backwards, to) the nodes lead through.
+// Nodes outside that ways from (or, backwards, to) the nodes lead through, by position.
 struct Reach {
-  std::set<std::string_view> below, above;
+  std::vector<char> below, above;
 
-  Reach(const Network& network, const std::set<std::string>& nodes) {
-    std::unordered_multimap<std::string_view, std::string_view> after, before;
-    for (const Edge& edge : network.edges) {
-      after.emplace(edge.from.node, edge.to.node);
-      before.emplace(edge.to.node, edge.from.node);
-    }
-    for (auto& [along, seen] : {std::pair(&after, &below), std::pair(&before, &above)}) {
-      std::vector<std::string_view> open(nodes.begin(), nodes.end());
+  Reach(const Drawing& drawing, const std::set<std::string>& nodes) {
+    std::vector<char> inside(drawing.network.nodes.size(), 0);
+    std::vector<NetworkIndex::Position> first;
+    for (const std::string& id : nodes)
+      if (const auto at = drawing.index.node(id); at != NetworkIndex::kNone && !inside[at]) {
+        inside[at] = 1;
+        first.push_back(at);
+      }
+    for (const bool down : {true, false}) {
+      std::vector<char>& seen = down ? below : above;
+      seen.assign(inside.size(), 0);
+      std::vector<NetworkIndex::Position> open = first;
       while (!open.empty()) {
-        const std::string_view at = open.back();
+        const auto at = open.back();
         open.pop_back();
-        for (auto [next, end] = along->equal_range(at); next != end; ++next)
-          if (!nodes.contains(std::string(next->second)) && seen->insert(next->second).second)
-            open.push_back(next->second);
+        for (const auto wire : down ? drawing.index.outOf(at) : drawing.index.into(at)) {
+          const auto next = down ? drawing.index.to(wire) : drawing.index.from(wire);
+          if (next == NetworkIndex::kNone || inside[next] || std::exchange(seen[next], 1)) continue;
+          open.push_back(next);
+        }
       }
     }
   }
@@ -164,25 +171,26 @@ struct Reach {
 
 }  // namespace
 
-std::set<std::string> reachOf(const Network& network, const std::set<std::string>& nodes) {
-  const Reach reach(network, nodes);
+std::set<std::string> reachOf(const Drawing& drawing, const std::set<std::string>& nodes) {
+  const Reach reach(drawing, nodes);
   std::set<std::string> all = nodes;
-  all.insert(reach.below.begin(), reach.below.end());
-  all.insert(reach.above.begin(), reach.above.end());
+  for (std::size_t i = 0; i < reach.below.size(); ++i)
+    if (reach.below[i] || reach.above[i]) all.insert(drawing.network.nodes[i].id);
   return all;
 }
 
-std::string wayAround(const Network& network, const std::set<std::string>& nodes) {
-  const Reach reach(network, nodes);
-  for (const Node& node : network.nodes)
-    if (reach.below.contains(node.id) && reach.above.contains(node.id)) return node.id;
+std::string wayAround(const Drawing& drawing, const std::set<std::string>& nodes) {
+  const Reach reach(drawing, nodes);
+  for (std::size_t i = 0; i < reach.below.size(); ++i)
+    if (reach.below[i] && reach.above[i]) return drawing.network.nodes[i].id;
   return {};
 }
 
-std::string makeGroup(Network& network, const std::vector<std::string>& ids, const std::string& title) {
+std::string makeGroup(DrawingEdit& edit, const std::vector<std::string>& ids, const std::string& title) {
+  const Network& network = edit.network();
   std::set<std::string> nodes;
   for (const std::string& id : ids)
-    if (network.find(id) != nullptr) nodes.insert(id);
+    if (edit.find(id) != nullptr) nodes.insert(id);
   if (nodes.empty()) return {};
   const std::set<std::string> inside = groupsInside(network, nodes);
   Group made;
@@ -191,52 +199,57 @@ std::string makeGroup(Network& network, const std::vector<std::string>& ids, con
   made.parent = groupAround(network, nodes);
   made.colour = groupTints()[network.groups.size() % groupTints().size()];
   // Whole groups come as they are, as groups in the new one; of others only the nodes.
-  for (Group& group : network.groups)
+  for (Group& group : edit.groups())
     if (inside.contains(group.id) && !inside.contains(group.parent)) group.parent = made.id;
-  for (Node& node : network.nodes)
-    if (nodes.contains(node.id) && !inside.contains(node.group)) node.group = made.id;
-  network.groups.push_back(made);
-  dropEmptyGroups(network);
-  makeRoom(network, made.id);
+  std::vector<std::size_t> coming;
+  for (const std::string& id : nodes)
+    if (const auto at = edit.index().node(id); !inside.contains(network.nodes[at].group)) coming.push_back(at);
+  edit.changeAll(std::move(coming), [&](Node& node) { node.group = made.id; });
+  edit.groups().push_back(made);
+  dropEmptyGroups(edit);
+  makeRoom(edit, made.id);
   return made.id;
 }
 
-void dissolveGroup(Network& network, const std::string& id) {
-  const Group* group = network.group(id);
+void dissolveGroup(DrawingEdit& edit, const std::string& id) {
+  const Group* group = edit.network().group(id);
   if (group == nullptr) return;
-  if (group->folded) setFolded(network, id, false);
-  const std::string parent = network.group(id)->parent;
-  for (Node& node : network.nodes)
-    if (node.group == id) node.group = parent;
-  for (Group& each : network.groups)
+  if (group->folded) setFolded(edit, id, false);
+  const std::string parent = edit.network().group(id)->parent;
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < edit.network().nodes.size(); ++i)
+    if (edit.network().nodes[i].group == id) members.push_back(i);
+  edit.changeAll(std::move(members), [&](Node& node) { node.group = parent; });
+  for (Group& each : edit.groups())
     if (each.parent == id) each.parent = parent;
-  std::erase_if(network.groups, [&](const Group& each) { return each.id == id; });
+  std::erase_if(edit.groups(), [&](const Group& each) { return each.id == id; });
 }
 
-namespace {
-
-std::set<std::string> heldGroups(const Network& network) {
-  std::set<std::string> held;
-  for (const Node& node : network.nodes)
-    for (const std::string& id : chain(network, node.group)) held.insert(id);
-  return held;
-}
-
-}  // namespace
-
-void dropEmptyGroups(Network& network) {
-  const std::set<std::string> held = heldGroups(network);
-  std::erase_if(network.groups, [&](const Group& group) { return !held.contains(group.id); });
+void moveToGroup(DrawingEdit& edit, const std::vector<std::string>& ids, const std::string& group) {
+  std::vector<std::size_t> nodes;
+  for (const std::string& id : ids) {
+    if (const auto at = edit.index().node(id); at != NetworkIndex::kNone) nodes.push_back(at);
+    const Group* inner = edit.network().group(id);
+    if (inner == nullptr || id == group || groupsIn(edit.network(), id).contains(group)) continue;
+    for (Group& each : edit.groups())
+      if (each.id == id) each.parent = group;
+  }
+  edit.changeAll(std::move(nodes), [&](Node& node) { node.group = group; });
+  dropEmptyGroups(edit);
 }
 
 void dropEmptyGroups(DrawingEdit& edit) {
   if (edit.network().groups.empty()) return;
-  const std::set<std::string> held = heldGroups(edit.network());
+  std::set<std::string> held;
+  for (const Node& node : edit.network().nodes)
+    if (!node.group.empty() && !held.contains(node.group))
+      for (const std::string& id : chain(edit.network(), node.group)) held.insert(id);
   if (held.size() == edit.network().groups.size()) return;
   std::erase_if(edit.groups(), [&](const Group& group) { return !held.contains(group.id); });
 }
 
-std::string whyNotRepeat(const Network& network, const std::set<std::string>& nodes) {
+std::string whyNotRepeat(const Drawing& drawing, const std::set<std::string>& nodes) {
+  const Network& network = drawing.network;
   if (nodes.empty()) return "Select the nodes that are to be repeated";
   std::set<Endpoint> in, out;
   for (const Edge& edge : network.edges) {
@@ -245,56 +258,66 @@ std::string whyNotRepeat(const Network& network, const std::set<std::string>& no
     if (from && !to) out.insert(edge.from);
   }
   for (const std::string& id : nodes) {
-    const Node* node = network.find(id);
+    const Node* node = drawing.find(id);
     if (node != nullptr && node->unit.empty() && node->layer == "Input")
       return fmt::format("{} is an input: it cannot be repeated", id);
   }
-  if (const std::string way = wayAround(network, nodes); !way.empty())
+  if (const std::string way = wayAround(drawing, nodes); !way.empty())
     return fmt::format("{} stands between the repeated nodes: repeat it too", way);
   if (in.size() != 1) return fmt::format("A repeat needs one tensor that comes in, here are {}", in.size());
   if (out.size() != 1) return fmt::format("A repeat needs one tensor that goes out, here are {}", out.size());
   return {};
 }
 
-bool shiftBelow(Network& network, double from, double way, const std::set<std::string>& staying) {
+bool shiftBelow(DrawingEdit& edit, double from, double way, const std::set<std::string>& staying) {
   if (way == 0) return false;
+  const Network& network = edit.network();
   const auto below = [&](const QRectF& card) { return card.top() >= from - 1; };
   // As they are seen: nodes, and folded groups with all that they hide.
-  struct Card {
-    QRectF rect;
-    std::vector<Node*> nodes;
-  };
-  std::vector<Card> moving;
+  std::vector<QRectF> cards;  // that move
+  std::vector<std::pair<std::size_t, QPointF>> moving;
   CardGrid others;
   std::size_t count = 0;
-  const auto take = [&](const std::string& id, Card card) {
-    if (!staying.contains(id) && below(card.rect)) moving.push_back(std::move(card));
-    else others.put(count++, card.rect);
+  const auto goes = [&](const std::string& id, const QRectF& card) {
+    const bool moves = below(card) && !staying.contains(id);
+    if (way < 0 && moves) cards.push_back(card);
+    // What ends above the highest place that a card may come to is in nobody's way.
+    if (way < 0 && !moves && card.bottom() > from + way - 1 - kAir) others.put(count++, card);
+    return moves;
   };
-  std::map<std::string, std::vector<Node*>> hidden;
-  for (Node& node : network.nodes) {
-    if (const std::string group = hiddenIn(network, node); !group.empty()) hidden[group].push_back(&node);
-    else take(node.id, {cardRect(node), {&node}});
+  const auto move = [&](std::size_t at) {
+    moving.emplace_back(at, QPointF(network.nodes[at].x, network.nodes[at].y + way));
+  };
+  std::map<std::string, std::vector<std::size_t>> hidden;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const Node& node = network.nodes[i];
+    if (const std::string group = hiddenIn(network, node); !group.empty())
+      hidden[group].push_back(i);
+    else if (goes(node.id, cardRect(node)))
+      move(i);
   }
   if (!hidden.empty()) {
     const std::map<std::string, QRectF> frames = groupFrames(network);
-    for (auto& [group, nodes] : hidden) {
+    for (const auto& [group, nodes] : hidden) {
       const auto frame = frames.find(group);
-      take(group, {foldedCard(frame == frames.end() ? QRectF() : frame->second), std::move(nodes)});
+      if (goes(group, foldedCard(frame == frames.end() ? QRectF() : frame->second)))
+        std::for_each(nodes.begin(), nodes.end(), move);
     }
+    std::sort(moving.begin(), moving.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   }
-  if (way < 0)
-    for (const Card& card : moving)
-      if (others.touches(card.rect.translated(0, way).adjusted(-kGrid, -5, kGrid, 5))) return false;
-  for (const Card& card : moving)
-    for (Node* node : card.nodes) node->y += way;
-  for (Comment& comment : network.comments)
-    if (below(commentRect(comment))) comment.y += way;
+  for (const QRectF& card : cards)
+    if (others.touches(card.translated(0, way).adjusted(-kGrid, -kAir, kGrid, kAir))) return false;
+  edit.moveAll(moving);
+  if (std::any_of(network.comments.begin(), network.comments.end(),
+                  [&](const Comment& comment) { return below(commentRect(comment)); }))
+    for (Comment& comment : edit.comments())
+      if (below(commentRect(comment))) comment.y += way;
   return true;
 }
 
-void makeRoom(Network& network, const std::string& group) {
-  keepPlaces(network);
+void makeRoom(DrawingEdit& edit, const std::string& group) {
+  edit.freezePlaces();
+  const Network& network = edit.network();
   const QRectF frame = groupFrame(network, group);
   if (frame.isNull()) return;
   const std::set<std::string> members = membersOf(network, group);
@@ -302,7 +325,7 @@ void makeRoom(Network& network, const std::string& group) {
     double most = 0;
     for (const Node& node : network.nodes) {
       const QRectF card = cardRect(node);
-      if (members.contains(node.id) || !hiddenIn(network, node).empty() || !card.adjusted(0, -8, 0, 8).intersects(band))
+      if (!card.adjusted(0, -8, 0, 8).intersects(band) || members.contains(node.id) || !hiddenIn(network, node).empty())
         continue;
       most = std::max(most, above ? card.bottom() + 8 - band.top() : band.bottom() + 8 - card.top());
     }
@@ -310,33 +333,30 @@ void makeRoom(Network& network, const std::string& group) {
   };
   const double top = frame.top() + kFrameHead, bottom = frame.bottom() - kFrameFoot;
   const double below = overlap(QRectF(frame.left(), bottom, frame.width(), kFrameFoot), false);
-  if (below > 0) shiftBelow(network, bottom, below, {});
+  if (below > 0) shiftBelow(edit, bottom, below, {});
   const double above = overlap(QRectF(frame.left(), frame.top(), frame.width(), kFrameHead), true);
-  if (above > 0) shiftBelow(network, top, above, {});
+  if (above > 0) shiftBelow(edit, top, above, {});
 }
 
-void keepPlaces(Network& network) {
-  for (Node& node : network.nodes) node.placed = true;
-}
-
-void setFolded(Network& network, const std::string& id, bool folded) {
-  Group* group = network.group(id);
-  if (group == nullptr || group->folded == folded) return;
-  keepPlaces(network);
+void setFolded(DrawingEdit& edit, const std::string& id, bool folded) {
+  const Network& network = edit.network();
+  const Group* known = network.group(id);
+  if (known == nullptr || known->folded == folded) return;
+  edit.freezePlaces();
   const std::set<std::string> members = membersOf(network, id);
   if (members.empty()) return;
-  group->folded = false;
-  const QRectF frame = groupFrame(network, id), card = foldedCard(network, id);
+  const QRectF frame = groupFrame(network, id), card = foldedCard(frame);  // the same, folded or not
+  for (Group& group : edit.groups())
+    if (group.id == id) group.folded = folded;
   // By the same way there and back, so that opening brings back what folding took.
   const double bottom = frame.bottom() - kFrameFoot, way = std::floor((bottom - card.bottom()) / kGrid) * kGrid;
-  group->folded = folded;
   if (way <= 0) return;
   if (folded) {
-    shiftBelow(network, bottom, -way, {id});
+    shiftBelow(edit, bottom, -way, {id});
   } else {
     std::set<std::string> inside = members;
     inside.merge(groupsIn(network, id));
-    shiftBelow(network, card.bottom(), way, inside);
+    shiftBelow(edit, card.bottom(), way, inside);
   }
 }
 

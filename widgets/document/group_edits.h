@@ -38,28 +38,27 @@ QRectF foldedCard(const Network& network, const std::string& group);
 QRectF commentRect(const Comment& comment);
 
 // The nodes, all that they lead to and all that leads to them.
-std::set<std::string> reachOf(const Network& network, const std::set<std::string>& nodes);
+std::set<std::string> reachOf(const Drawing& drawing, const std::set<std::string>& nodes);
 // A node outside that a way from one of the nodes leads through and back; empty where there is none.
-std::string wayAround(const Network& network, const std::set<std::string>& nodes);
+std::string wayAround(const Drawing& drawing, const std::set<std::string>& nodes);
 
-std::string makeGroup(Network& network, const std::vector<std::string>& ids,
-                      const std::string& title);                 // answers its id
-void dissolveGroup(Network& network, const std::string& group);  // its members go to the group around it
+std::string makeGroup(DrawingEdit& edit, const std::vector<std::string>& ids,
+                      const std::string& title);                  // answers its id
+void dissolveGroup(DrawingEdit& edit, const std::string& group);  // its members go to the group around it
+// Nodes and whole groups into a group; an empty one: out of all. What would put a group into itself is left out.
+void moveToGroup(DrawingEdit& edit, const std::vector<std::string>& ids, const std::string& group);
 // A group without members is no group: it goes.
-void dropEmptyGroups(Network& network);
 void dropEmptyGroups(DrawingEdit& edit);
 // Why the group or selection cannot be repeated: it needs one way in and one way out. Empty = it can.
-std::string whyNotRepeat(const Network& network, const std::set<std::string>& nodes);
+std::string whyNotRepeat(const Drawing& drawing, const std::set<std::string>& nodes);
 // Folds or opens; what stands below comes nearer or makes room.
-void setFolded(Network& network, const std::string& group, bool folded);
+void setFolded(DrawingEdit& edit, const std::string& group, bool folded);
 
 // Everything that stands below `from`, hidden nodes with their card and comments too, goes down by `way`, or up where
 // it is below 0; up only where it then covers nothing. `staying` stay where they are. False where nothing was done.
-bool shiftBelow(Network& network, double from, double way, const std::set<std::string>& staying);
+bool shiftBelow(DrawingEdit& edit, double from, double way, const std::set<std::string>& staying);
 // Room for a group's head above its members and its foot below: what stands there, and all below it, goes down.
-void makeRoom(Network& network, const std::string& group);
-// From now on the file keeps the places that the canvas had chosen.
-void keepPlaces(Network& network);
+void makeRoom(DrawingEdit& edit, const std::string& group);
 
 // Comments that stand wholly inside a rectangle: they go with a group.
 std::vector<std::string> commentsIn(const Network& network, const QRectF& rect);

@@ -2,6 +2,7 @@
 // One step of a list's history, exact in both directions: elements that changed where they stand, that came, or that went.
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -64,16 +65,44 @@ void apply(const ListStep<T>& step, std::vector<T>& list, bool forward) {
 // `next`, which follows `step` directly, made one with it; both change elements where they stand.
 template <class T>
 void mergeChanged(ListStep<T>& step, ListStep<T> next) {
+  if (next.empty()) return;
+  if (step.empty() || step.at.back() < next.at.front()) {
+    step.at.insert(step.at.end(), next.at.begin(), next.at.end());
+    std::move(next.before.begin(), next.before.end(), std::back_inserter(step.before));
+    std::move(next.after.begin(), next.after.end(), std::back_inserter(step.after));
+    return;
+  }
+  // Those of both first; what is new is merged in, all of it at once: it may be most of a drawing.
+  std::vector<std::size_t> fresh;
+  std::size_t place = 0;
   for (std::size_t i = 0; i < next.at.size(); ++i) {
-    const auto found = std::lower_bound(step.at.begin(), step.at.end(), next.at[i]);
-    const auto place = found - step.at.begin();
-    if (found != step.at.end() && *found == next.at[i]) {
-      step.after[static_cast<std::size_t>(place)] = std::move(next.after[i]);
-      continue;
+    place = static_cast<std::size_t>(
+        std::lower_bound(step.at.begin() + static_cast<std::ptrdiff_t>(place), step.at.end(), next.at[i]) -
+        step.at.begin());
+    if (place < step.at.size() && step.at[place] == next.at[i])
+      step.after[place] = std::move(next.after[i]);
+    else
+      fresh.push_back(i);
+  }
+  if (fresh.empty()) return;
+  std::size_t old = step.at.size(), to = old + fresh.size();
+  step.at.resize(to);
+  step.before.resize(to);
+  step.after.resize(to);
+  while (!fresh.empty()) {
+    --to;
+    const std::size_t i = fresh.back();
+    if (old > 0 && step.at[old - 1] > next.at[i]) {
+      --old;
+      step.at[to] = step.at[old];
+      step.before[to] = std::move(step.before[old]);
+      step.after[to] = std::move(step.after[old]);
+    } else {
+      step.at[to] = next.at[i];
+      step.before[to] = std::move(next.before[i]);
+      step.after[to] = std::move(next.after[i]);
+      fresh.pop_back();
     }
-    step.at.insert(found, next.at[i]);
-    step.before.insert(step.before.begin() + place, std::move(next.before[i]));
-    step.after.insert(step.after.begin() + place, std::move(next.after[i]));
   }
 }
 

@@ -21,14 +21,15 @@ namespace {
 constexpr char kFragment[] = "fragment";
 
 // "conv" -> "conv2", "conv2" -> "conv3": the number at the end counts on until it is free.
-std::string freeName(const std::string& wanted, const std::unordered_set<std::string>& taken) {
-  if (!taken.contains(wanted)) return wanted;
+template <class Taken>
+std::string freeName(const std::string& wanted, const Taken& taken) {
+  if (!taken(wanted)) return wanted;
   std::size_t end = wanted.size();
   while (end > 1 && std::isdigit(static_cast<unsigned char>(wanted[end - 1])) && wanted.size() - end < 9) --end;
   const std::string stem = wanted.substr(0, end);
   for (long number = end == wanted.size() ? 2 : std::stol(wanted.substr(end)) + 1;; ++number) {
     const std::string id = stem + std::to_string(number);
-    if (!taken.contains(id)) return id;
+    if (!taken(id)) return id;
   }
 }
 
@@ -94,7 +95,9 @@ std::string copyText(const Project& project, const Network& drawing, const std::
   return writeProject(fragment);
 }
 
-Copied readCopied(std::string_view text, const Project& project, const Network& drawing, QPointF centre) {
+Copied readCopied(std::string_view text, const Drawing& shown, QPointF centre) {
+  const Project& project = shown.project;
+  const Network& drawing = shown.network;
   Copied copied;
   // Some other text: a JSON object that says what it is begins every project.
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -131,14 +134,15 @@ Copied readCopied(std::string_view text, const Project& project, const Network& 
   for (const Node& node : coming.nodes) nodes.insert(node.id);
   std::erase_if(coming.edges, [&](const Edge& edge) { return !nodes.contains(edge.from.node) || !nodes.contains(edge.to.node); });
 
-  std::unordered_set<std::string> taken;
-  for (const Node& node : drawing.nodes) taken.insert(node.id);
-  for (const Group& group : drawing.groups) taken.insert(group.id);
-  for (const Comment& comment : drawing.comments) taken.insert(comment.id);
+  std::unordered_set<std::string> given;
   std::unordered_map<std::string, std::string> ids;
+  const auto taken = [&](const std::string& id) {
+    return given.contains(id) || shown.find(id) != nullptr || drawing.group(id) != nullptr ||
+           drawing.comment(id) != nullptr;
+  };
   const auto rename = [&](std::string& id) {
     const std::string free = freeName(id, taken);
-    taken.insert(free);
+    given.insert(free);
     ids[id] = free;
     id = free;
   };

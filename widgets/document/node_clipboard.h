@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/network/project.h"
+#include "widgets/document/drawing.h"
 
 namespace loom {
 
@@ -20,6 +20,6 @@ struct Copied {
 };
 // What the text holds, around `centre` of the drawing; empty when it is no drawing. A unit that is there already, just
 // the same, is used; nodes of a unit that holds this drawing itself stay out.
-Copied readCopied(std::string_view text, const Project& project, const Network& drawing, QPointF centre);
+Copied readCopied(std::string_view text, const Drawing& drawing, QPointF centre);
 
 }  // namespace loom

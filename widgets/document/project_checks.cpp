@@ -39,7 +39,7 @@ Analysis lookAtUse(const Project& project, const ProjectChecks::Use& use) {
 struct ProjectChecks::Analyst {
   // Between the threads.
   std::mutex mutex;
-  std::vector<std::pair<ProjectDelta, bool>> coming;
+  std::vector<std::pair<std::shared_ptr<const ProjectDelta>, bool>> coming;
   std::optional<Project> anew;
   std::vector<KnownColumns> columns;
   std::multiset<Use> watched;
@@ -52,19 +52,22 @@ struct ProjectChecks::Analyst {
   std::shared_ptr<const Answer> answer(const std::atomic<bool>& outdated) {
     std::vector<KnownColumns> known;
     std::multiset<Use> uses;
+    std::optional<Project> fresh;
+    std::vector<std::pair<std::shared_ptr<const ProjectDelta>, bool>> steps;
     {
-      const std::lock_guard lock(mutex);
-      if (anew) {
-        project = std::move(*anew);
-        anew.reset();
-        index = ProjectIndex(project);
-        memory.clear();
-        checkMemory = {};
-      }
-      for (const auto& [delta, forward] : std::exchange(coming, {})) delta.apply(project, index, forward);
+      const std::lock_guard lock(mutex);  // the window may wait for it: nothing is worked out meanwhile
+      fresh.swap(anew);
+      steps.swap(coming);
       known = columns;
       uses = watched;
     }
+    if (fresh) {
+      project = std::move(*fresh);
+      index = ProjectIndex(project);
+      memory.clear();
+      checkMemory = {};
+    }
+    for (const auto& [delta, forward] : steps) delta->apply(project, index, forward);
     auto found = std::make_shared<Answer>();
     for (const auto* drawings : {&project.networks, &project.units})
       for (const Network& drawing : *drawings) {
@@ -107,7 +110,7 @@ void ProjectChecks::begin(const Project& project) {
   ask();
 }
 
-void ProjectChecks::follow(const ProjectDelta& delta, bool forward) {
+void ProjectChecks::follow(std::shared_ptr<const ProjectDelta> delta, bool forward) {
   ++m_revision;
   if (!m_beside && !isLarge(*m_project)) {
     m_analyses.clear();
@@ -127,7 +130,7 @@ void ProjectChecks::follow(const ProjectDelta& delta, bool forward) {
     m_analyst->anew = *m_project;
   } else {
     const std::lock_guard lock(m_analyst->mutex);
-    m_analyst->coming.emplace_back(delta, forward);
+    m_analyst->coming.emplace_back(std::move(delta), forward);
   }
   ask();
 }

@@ -25,7 +25,7 @@ class ProjectChecks : public QObject {
   ~ProjectChecks() override;
 
   void begin(const Project& project);  // another one; referred to, and asked again after each change
-  void follow(const ProjectDelta& delta, bool forward);  // the project changed so
+  void follow(std::shared_ptr<const ProjectDelta> delta, bool forward);  // the project changed so
   void setColumns(std::vector<KnownColumns> columns);
   const std::vector<KnownColumns>& columns() const { return m_columns; }
 

@@ -2,6 +2,7 @@
 // One step of the undo history: a difference and its words.
 #include <QElapsedTimer>
 #include <QUndoCommand>
+#include <memory>
 
 #include "widgets/document/project_delta.h"
 #include "widgets/document/project_document.h"
@@ -21,7 +22,7 @@ class ProjectCommand : public QUndoCommand {
   void apply(bool forward);
 
   ProjectDocument& m_document;
-  ProjectDelta m_delta;
+  std::shared_ptr<const ProjectDelta> m_delta;  // whoever looks at the project beside the window reads it too
   QString m_mergeKey;
   ProjectDocument::Beside m_beside;
   QElapsedTimer m_last;

@@ -1,7 +1,6 @@
 #include "widgets/document/project_delta.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -197,7 +196,8 @@ struct DeltaSteps {
     };
     std::vector<One> nodes;  // as they were first met
     std::unordered_map<std::string, std::size_t> places;
-    std::map<Edge, int> wires;
+    std::vector<const ListStep<CardPlace>*> moves;  // looked at in the end: they may name every node of a large drawing
+    std::vector<std::pair<const Edge*, int>> wires;
     NetworkChange change;
 
     One& meet(const std::string& id, bool before, bool after) {
@@ -205,6 +205,39 @@ struct DeltaSteps {
       if (isNew) nodes.push_back({id, before});
       nodes[place->second].is = after;
       return nodes[place->second];
+    }
+
+    void tell() {
+      // The longest list is told as it stands; a node of another is met, so that none is told twice.
+      std::stable_sort(moves.begin(), moves.end(),
+                       [](const auto* a, const auto* b) { return a->at.size() > b->at.size(); });
+      for (std::size_t list = moves.size(); list-- > 0;)
+        for (std::size_t i = 0; i < moves[list]->at.size(); ++i) {
+          const CardPlace &before = moves[list]->before[i], &after = moves[list]->after[i];
+          if (before.x == after.x && before.y == after.y) continue;  // only the file says so now
+          const auto known = places.empty() ? places.end() : places.find(after.node);
+          if (known != places.end())
+            nodes[known->second].place = true;
+          else if (list > 0)
+            meet(after.node, true, true).place = true;
+          else
+            change.moved.push_back(after.node);
+        }
+      for (One& one : nodes) {
+        if (!one.was && one.is) change.added.push_back(one.id);
+        if (one.was && !one.is) change.removed.push_back(one.id);
+        if (!one.was || !one.is) continue;
+        if (one.content) change.changed.push_back(one.id);
+        if (one.place) change.moved.push_back(std::move(one.id));
+      }
+      std::sort(wires.begin(), wires.end(), [](const auto& a, const auto& b) { return *a.first < *b.first; });
+      for (std::size_t i = 0; i < wires.size();) {
+        const Edge& edge = *wires[i].first;
+        int count = 0;
+        for (; i < wires.size() && *wires[i].first == edge; ++i) count += wires[i].second;
+        if (count >= 0) change.wired.push_back(edge);
+        if (count <= 0) change.unwired.push_back(edge);
+      }
     }
   };
   struct Fold {
@@ -233,21 +266,12 @@ struct DeltaSteps {
         one.content = one.place = true;
       }
     }
-    void operator()(const OfDrawing<CardPlace>& step) {
-      Seen& seen = of(step.drawing);
-      seen.places.reserve(step.list.at.size());
-      seen.nodes.reserve(step.list.at.size());
-      for (std::size_t i = 0; i < step.list.at.size(); ++i) {
-        const CardPlace &before = step.list.before[i], &after = step.list.after[i];
-        if (before.x == after.x && before.y == after.y) continue;  // only the file says so now
-        seen.meet(after.node, true, true).place = true;
-      }
-    }
+    void operator()(const OfDrawing<CardPlace>& step) { of(step.drawing).moves.push_back(&step.list); }
     void operator()(const OfDrawing<Edge>& step) {
       Seen& seen = of(step.drawing);
       seen.change.edges = true;
-      for (const Edge& edge : step.list.before) seen.wires[edge] += forward ? -1 : 1;
-      for (const Edge& edge : step.list.after) seen.wires[edge] += forward ? 1 : -1;
+      for (const Edge& edge : step.list.before) seen.wires.emplace_back(&edge, forward ? -1 : 1);
+      for (const Edge& edge : step.list.after) seen.wires.emplace_back(&edge, forward ? 1 : -1);
     }
     void operator()(const Drawings& step) {
       change.networkList = true;
@@ -312,20 +336,9 @@ ProjectChange ProjectDelta::change(const Project& project, bool forward) const {
   else
     for (auto step = m_steps.rbegin(); step != m_steps.rend(); ++step) std::visit(fold, *step);
   for (auto& [place, seen] : fold.drawings) {
-    NetworkChange& each = seen.change;
-    each.network = place.in(project).name;
-    for (DeltaSteps::Seen::One& one : seen.nodes) {
-      if (!one.was && one.is) each.added.push_back(one.id);
-      if (one.was && !one.is) each.removed.push_back(one.id);
-      if (!one.was || !one.is) continue;
-      if (one.content) each.changed.push_back(one.id);
-      if (one.place) each.moved.push_back(std::move(one.id));
-    }
-    for (const auto& [edge, count] : seen.wires) {
-      if (count >= 0) each.wired.push_back(edge);
-      if (count <= 0) each.unwired.push_back(edge);
-    }
-    change.networks.push_back(std::move(each));
+    seen.tell();
+    seen.change.network = place.in(project).name;
+    change.networks.push_back(std::move(seen.change));
   }
   return change;
 }

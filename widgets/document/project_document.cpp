@@ -95,17 +95,6 @@ void ProjectDocument::editDrawing(const QString& text, const std::string& name, 
   edit(text, [&](ProjectEdit& edit) { edit.drawing(name, change); }, mergeKey);
 }
 
-void ProjectDocument::editDrawing(const QString& text, const std::string& name, const std::function<void(Network&)>& change,
-                                  const QString& mergeKey) {
-  edit(text, [&](ProjectEdit& edit) {
-    edit.drawing(name, [&](DrawingEdit& drawing) {
-      Network after = drawing.network();
-      change(after);
-      drawing.become(after);
-    });
-  }, mergeKey);
-}
-
 void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside) {
   Project after = m_project;
   change(after);
@@ -118,8 +107,8 @@ void ProjectDocument::replace(const QString& text, Project project, const QStrin
   push(text, std::move(delta), mergeKey, std::move(beside));
 }
 
-void ProjectDocument::applied(const ProjectDelta& delta, bool forward) {
-  const ProjectChange change = delta.change(m_project, forward);
+void ProjectDocument::applied(const std::shared_ptr<const ProjectDelta>& delta, bool forward) {
+  const ProjectChange change = delta->change(m_project, forward);
   ++m_revision;
   m_checks.follow(delta, forward);
   m_problems.reset();

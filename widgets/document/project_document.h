@@ -187,9 +187,8 @@ class ProjectDocument : public QObject {
   // Any other change, as one command. Commands with the same non-empty `mergeKey` within two seconds become one. What is done through a
   // ProjectEdit costs what it changes.
   void edit(const QString& text, const std::function<void(ProjectEdit&)>& change, const QString& mergeKey = {}) { edit(text, change, mergeKey, {}); }
-  void editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change, const QString& mergeKey = {});
-  // The drawing as it is, which is copied and compared: for what touches much of it at once.
-  void editDrawing(const QString& text, const std::string& name, const std::function<void(Network&)>& change, const QString& mergeKey = {});
+  void editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change,
+                   const QString& mergeKey = {});
   // The project as a whole, which is copied and compared: for what is rare.
   void edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey = {}, Beside beside = {});
   void replace(const QString& text, Project project, const QString& mergeKey = {}, Beside beside = {});
@@ -209,7 +208,7 @@ class ProjectDocument : public QObject {
   friend class ProjectCommand;
   void load(ReadProject read, std::string diskText, const QString& path, const QString& name);
   void applyDelta(const ProjectDelta& delta, bool forward) { delta.apply(m_project, m_index, forward); }
-  void applied(const ProjectDelta& delta, bool forward);
+  void applied(const std::shared_ptr<const ProjectDelta>& delta, bool forward);
   void push(const QString& text, ProjectDelta delta, const QString& mergeKey, Beside beside);
   void setSaveState(SaveState state, const QString& reason = {});
   void writeRecovery();

@@ -34,14 +34,14 @@ std::string freeDrawingName(const Project& project, const std::string& wanted);
 // The selection as one node: what crosses becomes a port, what an expression inside takes from outside becomes an
 // argument. Empty or a sentence: nothing to make a unit of, a way that leaves the selection and comes back, weights
 // shared across its edge.
-std::string whyNotUnit(const Network& drawing, const std::vector<std::string>& ids);
-std::string makeUnit(Project& project, const std::string& drawing, const std::vector<std::string>& ids,
+std::string whyNotUnit(const Drawing& drawing, const std::vector<std::string>& ids);
+std::string makeUnit(ProjectEdit& edit, const std::string& drawing, const std::vector<std::string>& ids,
                      const std::string& name);
 
 // The unit's nodes in the place of its use, arguments put in; a repeated use becomes a group that repeats. Answers
 // their ids. The unit itself stays.
 std::string whyNotDissolve(const Project& project, const Network& drawing, const std::string& id);
-std::vector<std::string> dissolveUnit(Project& project, const std::string& drawing, const std::string& id);
+std::vector<std::string> dissolveUnit(ProjectEdit& edit, const std::string& drawing, const std::string& id);
 
 void renameUnit(Project& project, const std::string& from, const std::string& to);
 void renameArgument(Project& project, const std::string& unit, const std::string& from, const std::string& to);

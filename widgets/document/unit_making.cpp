@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -25,16 +26,16 @@ std::string outputOf(const char* layer) {
   return findLayer(layer)->entry.outputs.front().key;
 }
 
-std::set<std::string> withoutPorts(const Network& drawing, const std::vector<std::string>& ids) {
+std::set<std::string> withoutPorts(const Drawing& drawing, const std::vector<std::string>& ids) {
   std::set<std::string> kept;
   for (const std::string& id : ids)
     if (const Node* node = drawing.find(id); node != nullptr && !isPortNode(*node)) kept.insert(id);
   return kept;
 }
 
-std::string freeAmong(std::set<std::string>& taken, const std::string& wanted) {
+std::string freeAmong(const std::function<bool(const std::string&)>& taken, const std::string& wanted) {
   std::string id = wanted;
-  for (int number = 2; !taken.insert(id).second; ++number) id = wanted + std::to_string(number);
+  for (int number = 2; taken(id); ++number) id = wanted + std::to_string(number);
   return id;
 }
 
@@ -119,35 +120,34 @@ Json namesAround(const Network& drawing, const std::set<std::string>& leaving) {
 
 }  // namespace
 
-std::string whyNotUnit(const Network& drawing, const std::vector<std::string>& ids) {
+std::string whyNotUnit(const Drawing& drawing, const std::vector<std::string>& ids) {
   const std::set<std::string> inside = withoutPorts(drawing, ids);
   if (inside.empty())
     return ids.empty() ? "Select the nodes that are to become a unit"
                        : "Inputs and outputs stay outside: select what stands between them";
   if (const std::string way = wayAround(drawing, inside); !way.empty())
     return fmt::format("{} stands between the selected nodes: select it too, as a unit cannot feed itself", way);
-  for (const Node& node : drawing.nodes)
+  for (const Node& node : drawing.network.nodes)
     if (!node.shares.empty() && drawing.find(node.shares) != nullptr &&
         inside.contains(node.id) != inside.contains(node.shares))
       return fmt::format("{} shares the weights of {}: both go into the unit or neither", node.id, node.shares);
   return {};
 }
 
-std::string makeUnit(Project& project, const std::string& name, const std::vector<std::string>& ids,
-                     const std::string& unitName) {
-  Network* drawing = project.drawing(name);
-  if (drawing == nullptr || !whyNotUnit(*drawing, ids).empty()) return {};
-  keepPlaces(*drawing);
-  const Network before = *drawing;
-  const std::set<std::string> inside = withoutPorts(before, ids);
-  const Crossing crossed = crossing(project, before, inside);
+namespace {
+
+// The use of a unit that is made of nodes of `drawing`; the unit goes to `unit`.
+std::string makeUse(DrawingEdit& edit, const std::set<std::string>& inside, const std::string& unitName,
+                    Network& unit) {
+  edit.freezePlaces();
+  const Network& before = edit.network();
+  const Crossing crossed = crossing(edit.project(), before, inside);
   const QRectF place = around(before, inside);
 
-  Network unit;
   unit.name = unitName;
   const std::set<std::string> leaving = groupsInside(before, inside);
-  std::set<std::string> taken = inside;
-  taken.insert(leaving.begin(), leaving.end());
+  std::set<std::string> named = inside;
+  named.insert(leaving.begin(), leaving.end());
   for (const Group& group : before.groups)
     if (leaving.contains(group.id)) unit.groups.push_back(group);
   for (Group& group : unit.groups)
@@ -158,13 +158,14 @@ std::string makeUnit(Project& project, const std::string& name, const std::vecto
   const bool oneIn = crossed.in.size() + crossed.open.size() == 1;
   const auto port = [&](const char* layer, const std::string& wanted) {
     Node node;
-    node.id = freeAmong(taken, wanted);
+    node.id = freeAmong([&](const std::string& id) { return named.contains(id); }, wanted);
+    named.insert(node.id);
     node.layer = layer;
     unit.nodes.push_back(node);
     return node.id;
   };
   for (const Endpoint& end : crossed.in)
-    inputs[end] = port(kInput, oneIn ? "input" : taken.contains(end.node) ? end.node + "_in" : end.node);
+    inputs[end] = port(kInput, oneIn ? "input" : named.contains(end.node) ? end.node + "_in" : end.node);
   for (const Endpoint& end : crossed.open) opened[end] = port(kInput, oneIn ? "input" : end.node + "_" + end.port);
   for (const Node& node : before.nodes) {
     if (!inside.contains(node.id)) continue;
@@ -185,15 +186,14 @@ std::string makeUnit(Project& project, const std::string& name, const std::vecto
   if (!below.empty()) spread(below, place.center().x(), place.bottom() + kPitch);
 
   // Its use stands where the first of the nodes stood.
-  std::set<std::string> outside;
-  for (const Node& node : before.nodes)
-    if (!inside.contains(node.id)) outside.insert(node.id);
-  for (const Group& group : before.groups) outside.insert(group.id);
-  for (const Comment& comment : before.comments) outside.insert(comment.id);
   Node use;
   std::string wanted;
   for (const char c : unitName) wanted += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  use.id = freeAmong(outside, wanted);
+  const auto taken = [&](const std::string& id) {
+    return (edit.find(id) != nullptr && !inside.contains(id)) || before.group(id) != nullptr ||
+           before.comment(id) != nullptr;
+  };
+  use.id = freeAmong(taken, wanted);
   use.unit = unitName;
   use.group = groupAround(before, inside);
   use.x = snapped(place.center().x());
@@ -214,33 +214,54 @@ std::string makeUnit(Project& project, const std::string& name, const std::vecto
   }
 
   // Wires, each in the place of the one that it continues: their order is the order of inputs that take several.
-  std::vector<Edge> kept;
+  std::vector<std::size_t> gone;
+  std::vector<std::pair<std::size_t, Edge>> kept;
   std::set<std::string> entered;
-  for (const Edge& edge : before.edges) {
+  for (std::size_t i = 0; i < before.edges.size(); ++i) {
+    const Edge& edge = before.edges[i];
     const bool from = inside.contains(edge.from.node), to = inside.contains(edge.to.node);
     if (from && to) unit.edges.push_back(edge);
     if (!from && to) {
       const std::string& id = inputs[edge.from];
       unit.edges.push_back({{id, outputOf(kInput)}, edge.to});
-      if (entered.insert(id).second) kept.push_back({edge.from, {use.id, id}});
+      if (entered.insert(id).second) kept.emplace_back(i, Edge{edge.from, {use.id, id}});
     }
-    if (from && !to) kept.push_back({{use.id, outputs[edge.from]}, edge.to});
-    if (!from && !to) kept.push_back(edge);
+    if (from && !to) kept.emplace_back(i, Edge{{use.id, outputs[edge.from]}, edge.to});
+    if (to && (kept.empty() || kept.back().first != i)) gone.push_back(i);
   }
   for (const auto& [end, id] : opened) unit.edges.push_back({{id, outputOf(kInput)}, end});
   for (const Endpoint& end : leavingEnds) unit.edges.push_back({end, {outputs[end], inputOf(kOutput)}});
 
-  const auto first = std::find_if(drawing->nodes.begin(), drawing->nodes.end(),
-                                  [&](const Node& node) { return inside.contains(node.id); });
-  drawing->nodes.insert(first, use);
-  std::erase_if(drawing->nodes, [&](const Node& node) { return inside.contains(node.id); });
-  std::erase_if(drawing->groups, [&](const Group& group) { return leaving.contains(group.id); });
-  drawing->edges = std::move(kept);
+  std::vector<std::size_t> nodes;
+  for (const std::string& id : inside) nodes.push_back(edit.index().node(id));
+  std::sort(nodes.begin(), nodes.end());
+  const std::size_t first = nodes.front();
+  for (auto& [at, edge] : kept) edit.changeWire(at, std::move(edge));
+  edit.removeWires(std::move(gone));
+  edit.removeNodes(std::move(nodes));
+  edit.addNodes(first, {use});
+  if (!leaving.empty()) std::erase_if(edit.groups(), [&](const Group& group) { return leaving.contains(group.id); });
   // What stood below comes nearer; the topmost one's place is the use's.
-  shiftBelow(*drawing, place.bottom() + kCardHeight / 2, -place.height(), {use.id});
-  for (const std::string& id : inside) followPatterns(project.training, id, use.id + "/" + id);
-  project.units.push_back(std::move(unit));
+  shiftBelow(edit, place.bottom() + kCardHeight / 2, -place.height(), {use.id});
   return use.id;
+}
+
+}  // namespace
+
+std::string makeUnit(ProjectEdit& edit, const std::string& name, const std::vector<std::string>& ids,
+                     const std::string& unitName) {
+  std::string use;
+  std::set<std::string> inside;
+  Network unit;
+  edit.drawing(name, [&](DrawingEdit& drawing) {
+    if (!whyNotUnit(drawing.drawing(), ids).empty()) return;
+    inside = withoutPorts(drawing.drawing(), ids);
+    use = makeUse(drawing, inside, unitName, unit);
+  });
+  if (use.empty()) return use;
+  for (const std::string& id : inside) followPatterns(edit.training(), id, use + "/" + id);
+  edit.addUnit(std::move(unit));
+  return use;
 }
 
 std::string whyNotDissolve(const Project& project, const Network& drawing, const std::string& id) {
@@ -253,51 +274,53 @@ std::string whyNotDissolve(const Project& project, const Network& drawing, const
   return {};
 }
 
-std::vector<std::string> dissolveUnit(Project& project, const std::string& name, const std::string& id) {
-  Network* drawing = project.drawing(name);
-  if (drawing == nullptr || !whyNotDissolve(project, *drawing, id).empty()) return {};
-  keepPlaces(*drawing);
-  const Node use = *drawing->find(id);
-  const Network unit = *project.drawing(use.unit);
+namespace {
+
+// The unit's nodes in the place of its use: what each of them is called now.
+std::map<std::string, std::string> putBack(DrawingEdit& edit, const std::string& id) {
+  const Network& drawing = edit.network();
+  edit.freezePlaces();
+  const Node use = *edit.find(id);
+  const Network& unit = *edit.project().drawing(use.unit);
   Json given = Json::object();
   for (const Argument& argument : unit.arguments)
     given[argument.name] = use.values.contains(argument.name) ? use.values[argument.name] : argument.defaultValue;
 
-  std::set<std::string> taken;
-  for (const Node& node : drawing->nodes)
-    if (node.id != id) taken.insert(node.id);
-  for (const Group& group : drawing->groups) taken.insert(group.id);
-  for (const Comment& comment : drawing->comments) taken.insert(comment.id);
   std::map<std::string, std::string> names, groups;
-  std::set<std::string> inner;
+  std::set<std::string> inner, called;
+  const auto taken = [&](const std::string& wanted) {
+    return called.contains(wanted) || (wanted != id && edit.find(wanted) != nullptr) ||
+           drawing.group(wanted) != nullptr || drawing.comment(wanted) != nullptr;
+  };
   for (const Node& node : unit.nodes) {
     if (isPortNode(node)) continue;
     inner.insert(node.id);
-    names[node.id] = taken.contains(node.id) ? freeAmong(taken, id + "_" + node.id) : freeAmong(taken, node.id);
+    names[node.id] = freeAmong(taken, taken(node.id) ? id + "_" + node.id : node.id);
+    called.insert(names[node.id]);
   }
   std::string outer = use.group;
   if (repeats(use)) {
     Group frame;
-    frame.id = drawing->freeId("group");
+    frame.id = drawing.freeId("group");
     frame.title = id;
     frame.parent = use.group;
     frame.repeat = use.repeat;
     outer = frame.id;
-    drawing->groups.push_back(std::move(frame));
+    edit.groups().push_back(std::move(frame));
   }
   for (const Group& group : unit.groups) {
     Group copy = group;
-    copy.id = drawing->freeId("group");
+    copy.id = drawing.freeId("group");
     copy.parent = group.parent.empty() ? outer : groups[group.parent];
     substituteIn(copy.repeat, given);
     groups[group.id] = copy.id;
-    drawing->groups.push_back(std::move(copy));
+    edit.groups().push_back(std::move(copy));
   }
 
   // The topmost of its nodes comes where the use stood; what stands below makes room.
   const QRectF place = around(unit, inner);
   const QPointF shift = snapped(QPointF(use.x - place.center().x(), use.y - place.top()));
-  shiftBelow(*drawing, use.y + kCardHeight / 2, place.height(), {id});
+  shiftBelow(edit, use.y + kCardHeight / 2, place.height(), {id});
   std::vector<Node> come;
   for (const Node& node : unit.nodes) {
     if (isPortNode(node)) continue;
@@ -312,39 +335,61 @@ std::vector<std::string> dissolveUnit(Project& project, const std::string& name,
     come.push_back(std::move(copy));
   }
 
+  const auto at = edit.index().node(id);
+  const std::vector<std::size_t> into(edit.index().into(at).begin(), edit.index().into(at).end());
+  const std::vector<std::size_t> outOf(edit.index().outOf(at).begin(), edit.index().outOf(at).end());
   std::map<std::string, Endpoint> feeding;  // what reaches a port from outside
-  for (const Edge& edge : drawing->edges)
-    if (edge.to.node == id) feeding[edge.to.port] = edge.from;
+  for (const std::size_t wire : into) feeding[drawing.edges[wire].to.port] = drawing.edges[wire].from;
   // Where a wire inside comes from, seen from outside; no node where nothing reaches the port.
   const auto source = [&](const Endpoint& end) -> Endpoint {
     if (const auto renamed = names.find(end.node); renamed != names.end()) return {renamed->second, end.port};
     const auto fed = feeding.find(end.node);
     return fed == feeding.end() ? Endpoint{} : fed->second;
   };
-  std::vector<Edge> wires;
-  for (const Edge& edge : drawing->edges) {
+  // From the back, where places further ahead stay as they are: what left the use leaves what reached its port inside.
+  std::vector<std::pair<std::size_t, std::vector<Edge>>> instead;
+  for (const std::size_t wire : into) instead.push_back({wire, {}});
+  for (const std::size_t wire : outOf) {
+    const Edge& edge = drawing.edges[wire];
     if (edge.to.node == id) continue;
-    if (edge.from.node != id) {
-      wires.push_back(edge);
-      continue;
-    }
+    std::vector<Edge>& edges = instead.emplace_back(wire, std::vector<Edge>()).second;
     for (const Edge& within : unit.edges)
       if (within.to.node == edge.from.port && !inner.contains(within.to.node))
-        if (const Endpoint from = source(within.from); !from.node.empty()) wires.push_back({from, edge.to});
+        if (const Endpoint from = source(within.from); !from.node.empty()) edges.push_back({from, edge.to});
   }
+  std::sort(instead.begin(), instead.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [wire, edges] : instead) {
+    if (edges.empty())
+      edit.removeWire(wire);
+    else
+      edit.changeWire(wire, edges.front());
+    for (std::size_t i = 1; i < edges.size(); ++i) edit.addWire(wire + i, edges[i]);
+  }
+  std::vector<Edge> inside;
   for (const Edge& within : unit.edges) {
     if (!inner.contains(within.to.node)) continue;
     if (const Endpoint from = source(within.from); !from.node.empty())
-      wires.push_back({from, {names[within.to.node], within.to.port}});
+      inside.push_back({from, {names[within.to.node], within.to.port}});
   }
-  drawing->edges = std::move(wires);
-  const auto at =
-      std::find_if(drawing->nodes.begin(), drawing->nodes.end(), [&](const Node& node) { return node.id == id; });
-  drawing->nodes.insert(drawing->nodes.erase(at), come.begin(), come.end());
-  if (outer != use.group) makeRoom(*drawing, outer);
+  edit.removeNodes({at});
+  edit.addNodes(at, std::move(come));
+  edit.addWires(std::move(inside));
+  if (outer != use.group) makeRoom(edit, outer);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> dissolveUnit(ProjectEdit& edit, const std::string& name, const std::string& id) {
   std::vector<std::string> ids;
-  for (const Node& node : come) ids.push_back(node.id);
-  for (const auto& [from, to] : names) followPatterns(project.training, id + "/" + from, to);
+  std::map<std::string, std::string> names;
+  edit.drawing(name, [&](DrawingEdit& drawing) {
+    if (!whyNotDissolve(edit.project(), drawing.network(), id).empty()) return;
+    const auto at = drawing.index().node(id);
+    names = putBack(drawing, id);
+    for (std::size_t i = 0; i < names.size(); ++i) ids.push_back(drawing.network().nodes[at + i].id);
+  });
+  for (const auto& [from, to] : names) followPatterns(edit.training(), id + "/" + from, to);
   return ids;
 }
 

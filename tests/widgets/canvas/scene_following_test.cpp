@@ -1,13 +1,12 @@
 // A scene that followed a hundred edits by what changed shows the same as one made from the drawing as it is.
+#include <QTest>
 #include <random>
 #include <set>
-
-#include <QTest>
 
 #include "tests/widgets/document/drawings.h"
 #include "tests/widgets/document/random_edits.h"
 #include "tests/widgets/document/unit_drawings.h"
-#include "widgets/canvas/network_scene.h"
+#include "widgets/canvas/network_view.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/theme/theme.h"
@@ -23,6 +22,7 @@ class SceneFollowingTest : public QObject {
   void groupsUnitsAndFoldsAreFollowed_data();
   void groupsUnitsAndFoldsAreFollowed();
   void aFoldedGroupIsFollowedByWhatChanged();
+  void aLargeDrawingInAWindowIsFollowed();
   void waysAreThoseOfRoutingAnew();
   void whatIsHiddenCatchesUp();
   void aLargeProjectIsLookedAtBesideTheWindow();
@@ -166,6 +166,68 @@ void SceneFollowingTest::aFoldedGroupIsFollowedByWhatChanged() {
   document.setFolded("main", group, false);
   QVERIFY(scene.card(group) == nullptr && scene.card("b1_relu1") != nullptr);
   QVERIFY(same());
+  document.discardRecovery();
+}
+
+// Of more wires than are routed at once, in a window that shows a part of them: what waits is done in slices, and comes
+// to the same.
+void SceneFollowingTest::aLargeDrawingInAWindowIsFollowed() {
+  ProjectDocument document;
+  QVERIFY(document.openText(drawings::residual(240), "large"));
+  NetworkScene kept(document);
+  NetworkView view(kept);
+  view.resize(900, 700);
+  view.show();
+  view.setZoom(1);
+  std::mt19937 random(4);
+  const auto some = [&](std::size_t count) {
+    const auto& nodes = kept.network().nodes;
+    std::vector<std::string> ids;
+    for (std::size_t i = random() % (nodes.size() - count); ids.size() < count; ++i) ids.push_back(nodes[i].id);
+    return ids;
+  };
+  const auto apart = [&] {
+    std::map<std::string, QPointF> places;
+    for (const Node& node : kept.network().nodes) places[node.id] = QPointF(node.x * 1.25, node.y * 1.25);
+    document.moveNodes("main", places);
+  };
+  bool arranged = true;
+  const auto undo = [&] { document.undoStack().undo(); };
+  std::string group;
+  const std::vector<std::pair<const char*, std::function<void()>>> steps{
+      {"cut", [&] { document.cutNodes("main", some(300)); }},
+      {"undo of it", undo},
+      {"paste", [&] { document.pasteNodes("main", document.copyNodes("main", some(200)), kept.cardsRect().center()); }},
+      {"move apart", apart},
+      {"arrange", [&] { arranged = false, document.arrange("main", [&] { arranged = true; }); }},
+      {"undo of it", undo},
+      {"group", [&] { group = document.makeGroup("main", some(30), "Group"); }},
+      {"fold", [&] { document.setFolded("main", group, true); }},
+      {"a field beside it", [&] { document.setField("main", "b200_conv1", "channels", 5); }},
+      {"cut beside it", [&] { document.cutNodes("main", some(100)); }},
+      {"undo of it", undo},
+      {"move apart", apart},
+      {"undo of it", undo},
+      {"undo of the field", undo},
+      {"open", undo},
+      {"unit",
+       [&] {
+         document.makeUnit("main", {"b100_conv1", "b100_norm1", "b100_relu1"}, "Front");
+       }},
+      {"undo of it", undo},
+      {"undo of the group", undo},
+  };
+  for (const auto& [what, step] : steps) {
+    view.centerOn(kept.card(some(1).front()) == nullptr ? QPointF() : kept.cardsRect().center());
+    step();
+    QTRY_VERIFY2_WITH_TIMEOUT(arranged, what, 20000);
+    QTRY_VERIFY2_WITH_TIMEOUT(document.checksAreCurrent(), what, 20000);
+    QCoreApplication::processEvents();
+    const NetworkScene fresh(document);
+    QTRY_VERIFY2_WITH_TIMEOUT(differs(kept, fresh).isEmpty(),
+                              qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(what), differs(kept, fresh))),
+                              20000);
+  }
   document.discardRecovery();
 }
 

@@ -1,10 +1,12 @@
-#include <cmath>
-#include <set>
+#include "widgets/canvas/wire_router.h"
 
 #include <QTest>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <set>
 
 #include "tests/widgets/document/drawings.h"
-#include "widgets/canvas/wire_router.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
 
@@ -48,6 +50,7 @@ class WireRouterTest : public QObject {
   void aShapeStandsOnceAtEachOutput();
   void roundedCornersKeepTheEnds();
   void aLongSearchIsInterruptedAndComesToTheSame();
+  void wiresThatGoLeaveTheirPlaceToOthers();
 };
 
 void WireRouterTest::chainsRunStraight() {
@@ -152,6 +155,49 @@ void WireRouterTest::aLongSearchIsInterruptedAndComesToTheSame() {
   setWire(anew, across, top, bottom);
   anew.route();
   for (std::size_t wire = 0; wire <= across; ++wire) QVERIFY2(anew.points(wire) == inSlices.points(wire), qPrintable(QString::number(wire)));
+}
+
+// Wires come and go, most of them out of sight, and the ways are looked for a part at a time: what comes of it is what
+// a router says that never had the others.
+void WireRouterTest::wiresThatGoLeaveTheirPlaceToOthers() {
+  const Network drawn = arrangedNetwork(drawings::residual(25));
+  const NetworkIndex index(drawn);
+  std::mt19937 random(2);
+  const auto ends = [&](std::size_t wire, double aside) {
+    const Node &from = drawn.nodes[index.from(wire)], &to = drawn.nodes[index.to(wire)];
+    return WireRouter::Wire{QPointF(from.x + aside, from.y + kCardHeight / 2),
+                            QPointF(to.x - aside, to.y - kCardHeight / 2), static_cast<std::uint32_t>(index.from(wire)),
+                            static_cast<std::uint32_t>(wire)};
+  };
+  WireRouter kept;
+  for (std::size_t i = 0; i < drawn.nodes.size(); ++i) kept.setCard(i, cardRect(drawn.nodes[i]));
+  std::vector<std::optional<double>> there(drawn.edges.size());
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t wire = random() % there.size();
+      if (there[wire] && random() % 2 == 0) {
+        there[wire].reset();
+        kept.removeWire(wire);
+      } else {
+        there[wire] = 4.0 * static_cast<double>(random() % 8);
+        kept.setWire(wire, ends(wire, *there[wire]));
+      }
+      if (i % 20 == 0) kept.route(QRectF(-500, 1000, 1000, 800), 1);
+    }
+    for (int slices = 0; !kept.isRouted(); ++slices) {
+      QVERIFY(slices < 100000);
+      kept.route({}, 0.2);
+    }
+    WireRouter anew;
+    for (std::size_t i = 0; i < drawn.nodes.size(); ++i) anew.setCard(i, cardRect(drawn.nodes[i]));
+    for (std::size_t wire = 0; wire < there.size(); ++wire)
+      if (there[wire]) anew.setWire(wire, ends(wire, *there[wire]));
+    anew.route();
+    for (std::size_t wire = 0; wire < there.size(); ++wire)
+      if (there[wire])
+        QVERIFY2(kept.points(wire) == anew.points(wire),
+                 qPrintable(QStringLiteral("round %1, wire %2").arg(round).arg(wire)));
+  }
 }
 
 }  // namespace loom

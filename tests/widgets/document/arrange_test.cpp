@@ -1,11 +1,12 @@
+#include "widgets/document/arrange.h"
+
+#include <QTest>
 #include <random>
 #include <set>
 
-#include <QTest>
-
 #include "tests/widgets/document/drawings.h"
-#include "widgets/document/arrange.h"
 #include "widgets/document/card_geometry.h"
+#include "widgets/document/card_grid.h"
 
 namespace loom {
 
@@ -58,6 +59,7 @@ class ArrangeTest : public QObject {
   void labelsStandBesideWhatReadsThem();
   void loopsAndLooseNodesAreArrangedToo();
   void twiceIsTheSame();
+  void aGridAnswersWhatLookingAtAllWould();
   void unplacedNodesFindRoom();
 };
 
@@ -138,6 +140,50 @@ void ArrangeTest::unplacedNodesFindRoom() {
   placeUnplaced(drawn);
   QCOMPARE(overlap(drawn), QString());
   QCOMPARE(drawn.find("fc")->y, before);
+}
+
+// Cards that come, go and move, small ones and some over many cells, beside a plain list of them.
+void ArrangeTest::aGridAnswersWhatLookingAtAllWould() {
+  std::mt19937 random(11);
+  const auto below = [&](unsigned count) { return static_cast<double>(random() % count); };
+  const auto rect = [&] {
+    const double large = random() % 20 == 0 ? 8 : 1;
+    return QRectF(below(9000) - 4500, below(6000) - 3000, large * (1 + below(400)), large * below(150));
+  };
+  CardGrid grid;
+  std::map<std::size_t, QRectF> all;
+  for (int i = 0; i < 6000; ++i) {
+    const std::size_t card = random() % 500;
+    if (random() % 4 == 0) {
+      grid.take(card);
+      all.erase(card);
+    } else {
+      const auto known = all.find(card);
+      const QRectF now =
+          known != all.end() && random() % 3 == 0 ? known->second.translated(below(30), below(30)) : rect();
+      all[card] = now;
+      grid.put(card, now);
+    }
+    if (i == 3000) {
+      grid.clear();
+      all.clear();
+    }
+    if (i % 5 != 0) continue;
+    const QRectF area = i % 100 == 0 ? QRectF(-1e6, -1e6, 2e6, 2e6) : rect();
+    std::map<std::size_t, int> met;
+    grid.any(area, [&](std::size_t number, const QRectF& at) {
+      ++met[number];
+      return at != all.at(number);
+    });
+    QRectF around;
+    for (const auto& [number, at] : all) {
+      if (at.intersects(area))
+        QVERIFY2(met.contains(number), qPrintable(QStringLiteral("step %1: %2 is not met").arg(i).arg(number)));
+      around = around.isNull() ? at : around.united(at);
+    }
+    for (const auto& [number, times] : met) QVERIFY(times == 1 && all.contains(number));
+    QCOMPARE(grid.bounds(), around);
+  }
 }
 
 }  // namespace loom

@@ -140,7 +140,8 @@ void RandomEdits::drawings() {
     if (chance(3)) m_document.removeNetwork(drawing.name);
   });
   add("change all of a drawing", [this](const Network& drawing) {
-    m_document.editDrawing("Turn around", drawing.name, [](Network& changed) {
+    m_document.edit("Turn around", [&](Project& project) {
+      Network& changed = *project.drawing(drawing.name);
       std::reverse(changed.nodes.begin(), changed.nodes.end());
       if (!changed.groups.empty()) changed.groups.pop_back();
     });

@@ -17,6 +17,7 @@ class RandomEditsTest : public QObject {
   void twoHundredEditsComeBackExactly();
   void everyKindOfEditTookPart();
   void changesNameWhatAComparisonFinds();
+  void stepsOfOneListMakeOne();
 
  private:
   std::map<std::string, int> m_done;
@@ -111,6 +112,8 @@ void RandomEditsTest::changesNameWhatAComparisonFinds() {
       std::set<std::string> named(told->changed.begin(), told->changed.end());
       named.insert(told->moved.begin(), told->moved.end());
       QVERIFY(std::includes(named.begin(), named.end(), differing.begin(), differing.end()));
+      QCOMPARE(std::set<std::string>(told->moved.begin(), told->moved.end()).size(), told->moved.size());  // each once
+      for (const std::string& id : told->moved) QVERIFY(drawn.find(id) != nullptr && was.find(id) != nullptr);
       const std::set<Edge> wired(told->wired.begin(), told->wired.end()), unwired(told->unwired.begin(), told->unwired.end());
       const std::set<Edge> old(was.edges.begin(), was.edges.end());
       for (const Edge& edge : drawn.edges) QVERIFY(old.contains(edge) || wired.contains(edge));
@@ -124,6 +127,37 @@ void RandomEditsTest::changesNameWhatAComparisonFinds() {
   while (document.undoStack().canUndo()) document.undoStack().undo();
   QVERIFY2(compared > 200, qPrintable(QString::number(compared)));
   document.discardRecovery();
+}
+
+// Two changes of elements where they stand, made one: it does what both did, there and back, and names each element
+// once.
+void RandomEditsTest::stepsOfOneListMakeOne() {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int> start(40);
+    for (int& each : start) each = static_cast<int>(random() % 100);
+    std::vector<int> now = start;
+    const unsigned often = 1 + random() % 8;
+    const auto change = [&] {
+      ListStep<int> step;
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        if (random() % often != 0) continue;
+        step.at.push_back(i);
+        step.before.push_back(now[i]);
+        step.after.push_back(now[i] = static_cast<int>(random() % 100));
+      }
+      return step;
+    };
+    ListStep<int> merged = change();
+    mergeChanged(merged, change());
+    QVERIFY(std::is_sorted(merged.at.begin(), merged.at.end()) &&
+            std::adjacent_find(merged.at.begin(), merged.at.end()) == merged.at.end());
+    std::vector<int> done = start;
+    apply(merged, done, true);
+    QCOMPARE(done, now);
+    apply(merged, done, false);
+    QCOMPARE(done, start);
+  }
 }
 
 }  // namespace loom
