@@ -106,7 +106,7 @@ TEST(CudaSpecialValues, unaryAndItsGradient) {
 }
 
 TEST(CudaSpecialValues, binary) {
-  for (const char* function : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal",
+  for (const char* function : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "modulo", "fmod", "equal", "not_equal",
                                "greater", "greater_equal", "less", "less_equal"})
     for (const float b : kSpecial) {
       SCOPED_TRACE(function);
