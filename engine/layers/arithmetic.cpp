@@ -60,10 +60,9 @@ Row modulo() {
                        "fixed: a gets the gradient of y, b the negative number of divisions times it.");
   row.entry.inputs[1].optional = true;
   row.entry.inputs[1].help = "What A is divided by; not wired: the number Value.";
-  row.entry.fields = {parts::numberField("value", "Value", "What A is divided by where B is not wired.", 1.0,
-                                         Range{-1e30, 1e30}),
-                      parts::switchField("sign_of_a", "Sign of A", "The result has the sign of A, else that of B.",
-                                         false)};
+  row.entry.fields = {
+      parts::numberField("value", "Value", "What A is divided by where B is not wired.", 1.0, Range{-1e30, 1e30}),
+      parts::switchField("sign_of_a", "Sign of A", "The result has the sign of A, else that of B.", false)};
   return row;
 }
 

@@ -17,12 +17,13 @@ Entry entry() {
        .icon = "sum",
        .aliases = {"CumSum"},
        .summary = "Each value becomes the sum of all values up to it along an axis.",
-       .help = "y[a] = x[0] + x[1] + … + x[a] along the axis; Exclusive leaves x[a] itself out, Reverse counts from the "
-               "end: y[a] = x[a] + x[a + 1] + ….\n\nNo parameters.",
-       .fields = {parts::axisField("Axis along which is summed.", 0),
-                  parts::switchField("exclusive", "Exclusive", "The value itself is left out: the first sum is 0.",
-                                     false),
-                  parts::switchField("reverse", "Reverse", "Sums count from the end.", false)}});
+       .help =
+           "y[a] = x[0] + x[1] + … + x[a] along the axis; Exclusive leaves x[a] itself out, Reverse counts from the "
+           "end: y[a] = x[a] + x[a + 1] + ….\n\nNo parameters.",
+       .fields = {
+           parts::axisField("Axis along which is summed.", 0),
+           parts::switchField("exclusive", "Exclusive", "The value itself is left out: the first sum is 0.", false),
+           parts::switchField("reverse", "Reverse", "Sums count from the end.", false)}});
 }
 
 std::vector<Shape> shapes(const ShapeArguments& arguments) {
@@ -49,11 +50,9 @@ struct Sums {
     cut[static_cast<std::size_t>(axis)] = pieces;
     cut.insert(cut.begin() + axis + 1, kPiece);
     const TensorId within = builder.add("reshape", {padded}, {{"shape", cut}});
-    const TensorId totals =
-        builder.add("reduce", {within},
-                    {{"function", "sum"}, {"axes", std::vector<std::int64_t>{axis + 1}}, {"keep", true}});
-    const TensorId sums =
-        parts::binary(arguments, "add", of(within, axis + 1, exclusive), of(totals, axis, true));
+    const TensorId totals = builder.add(
+        "reduce", {within}, {{"function", "sum"}, {"axes", std::vector<std::int64_t>{axis + 1}}, {"keep", true}});
+    const TensorId sums = parts::binary(arguments, "add", of(within, axis + 1, exclusive), of(totals, axis, true));
     cut.erase(cut.begin() + axis + 1);
     cut[static_cast<std::size_t>(axis)] = pieces * kPiece;
     const TensorId whole = builder.add("reshape", {sums}, {{"shape", cut}});

@@ -98,8 +98,8 @@ class Draws {
 
 bool moves(const Values& values) {
   return values.real("shift") != 0 || values.real("angle") != 0 || values.real("min_scale") != 1 ||
-         values.real("max_scale") != 1 || values.real("aspect_ratio") != 1 || values.real("distortion") != 0 || values.boolean("flip_horizontal") ||
-         values.boolean("flip_vertical");
+         values.real("max_scale") != 1 || values.real("aspect_ratio") != 1 || values.real("distortion") != 0 ||
+         values.boolean("flip_horizontal") || values.boolean("flip_vertical");
 }
 
 // From places of the result to places of the image: bent, mirrored, turned, divided by the scales, shifted.
@@ -121,9 +121,9 @@ TensorId maps(const LowerArguments& a) {
     return parts::binary(a, "multiply", parts::binary(a, "multiply", x, y), z);
   };
   std::vector<TensorId> numbers = {
-       product(cosine, alongX, mirrorX), product(sine, alongX, mirrorY), draws.between(-shift, shift, "shift_x"),
-       parts::unary(a, "negative", product(sine, alongY, mirrorX)), product(cosine, alongY, mirrorY),
-       draws.between(-shift, shift, "shift_y")};
+      product(cosine, alongX, mirrorX),        product(sine, alongX, mirrorY),
+      draws.between(-shift, shift, "shift_x"), parts::unary(a, "negative", product(sine, alongY, mirrorX)),
+      product(cosine, alongY, mirrorY),        draws.between(-shift, shift, "shift_y")};
   if (const double most = values.real("distortion"); most != 0)
     numbers.push_back(parts::scaled(a, parts::unary(a, "exp", draws.between(-most, most, "distortion")), 1, -1));
   return a.builder.add("concatenate", std::move(numbers), {{"axis", std::int64_t{1}}});

@@ -24,15 +24,15 @@ Entry entry() {
                "subtracts its own, and m keeps their mean.\n\n"
                "States: mean, one number a place, and batches, how many there were.",
        .inputs = {parts::valuesIn("Any shape.")},
-       .fields = {{.key = "base_axis",
-                   .label = "Base axis",
-                   .help = "The first axis that keeps its places; means are taken over those before it.",
-                   .type = FieldType::integer,
-                   .defaultValue = 0,
-                   .hard = Range{0, 7}},
-                  parts::switchField("update", "Update mean",
-                                     "Training brings the mean up to date; without it, it stays as it was loaded.",
-                                     true)}});
+       .fields = {
+           {.key = "base_axis",
+            .label = "Base axis",
+            .help = "The first axis that keeps its places; means are taken over those before it.",
+            .type = FieldType::integer,
+            .defaultValue = 0,
+            .hard = Range{0, 7}},
+           parts::switchField("update", "Update mean",
+                              "Training brings the mean up to date; without it, it stays as it was loaded.", true)}});
 }
 
 std::vector<Shape> shapes(const ShapeArguments& arguments) {

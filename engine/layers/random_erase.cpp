@@ -34,18 +34,18 @@ Entry entry() {
            "of ranks. Zhong et al., arXiv 1708.04896; the numbers are those of Sony NNC, whose values here are 0 to 1, "
            "as those of a normalised image.\n\nNo parameters.",
        .inputs = {parts::valuesIn("Channels × height × width.")},
-       .fields = {parts::numberField("probability", "Probability", "Share of images that lose a rectangle.", 0.5,
-                                     Range{0, 1}),
-                  field("min_area", "Least area", "Least share of the image's area.", 0.02, 0, 1),
-                  field("max_area", "Largest area", "Largest share of the image's area.", 0.4, 0, 1),
-                  field("min_ratio", "Least ratio", "Least ratio of its height to its width.", 0.3, 0.001, 1000),
-                  field("max_ratio", "Largest ratio", "Largest ratio of its height to its width.", 3.3333, 0.001, 1000),
-                  field("low", "Least value", "Least value of the noise.", 0.0, -1e30, 1e30),
-                  field("high", "Largest value", "Bound of the noise, not reached; like the least: one value for all.",
-                        1.0, -1e30, 1e30),
-                  field("patches", "Patches", "How many rectangles, each with the given probability.", 1, 1, 64),
-                  parts::switchField("share", "All channels alike",
-                                     "A rectangle goes through all channels; without it each has its own.", true)}});
+       .fields = {
+           parts::numberField("probability", "Probability", "Share of images that lose a rectangle.", 0.5, Range{0, 1}),
+           field("min_area", "Least area", "Least share of the image's area.", 0.02, 0, 1),
+           field("max_area", "Largest area", "Largest share of the image's area.", 0.4, 0, 1),
+           field("min_ratio", "Least ratio", "Least ratio of its height to its width.", 0.3, 0.001, 1000),
+           field("max_ratio", "Largest ratio", "Largest ratio of its height to its width.", 3.3333, 0.001, 1000),
+           field("low", "Least value", "Least value of the noise.", 0.0, -1e30, 1e30),
+           field("high", "Largest value", "Bound of the noise, not reached; like the least: one value for all.", 1.0,
+                 -1e30, 1e30),
+           field("patches", "Patches", "How many rectangles, each with the given probability.", 1, 1, 64),
+           parts::switchField("share", "All channels alike",
+                              "A rectangle goes through all channels; without it each has its own.", true)}});
   return entry;
 }
 
@@ -113,8 +113,7 @@ class Patch {
     shape[axis] = m_image[axis];
     const TensorId places = parts::stretchedTo(m_a, numbers, shape);
     const TensorId free = parts::scaled(m_a, extent, -1, static_cast<double>(m_image[axis]) + 1);
-    const TensorId first =
-        parts::unary(m_a, "floor", parts::binary(m_a, "multiply", between(0, 1, what), free));
+    const TensorId first = parts::unary(m_a, "floor", parts::binary(m_a, "multiply", between(0, 1, what), free));
     const TensorId end = parts::binary(m_a, "add", first, extent);
     return parts::binary(m_a, "multiply", parts::binary(m_a, "greater_equal", places, first),
                          parts::binary(m_a, "less", places, end));

@@ -1,10 +1,11 @@
 // inverse: y = x^-1 of the square matrices in the last two axes. A singular matrix has none: all of y is NaN there.
 // Gradient: dx = -y^T dy y^T.
+#include "engine/ops/inverse.h"
+
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "engine/ops/inverse.h"
 #include "engine/ops/support.h"
 
 namespace loom {
@@ -15,8 +16,8 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes&) {
   ops::needRank("the matrices", inputs[0], 2, 8);
   const Shape& x = inputs[0].shape;
   if (x[-1] != x[-2])
-    throwError(ErrorCode::badProject, "a matrix of {} rows and {} columns ({}) has no inverse: both must be equal", x[-2],
-               x[-1], x.toString());
+    throwError(ErrorCode::badProject, "a matrix of {} rows and {} columns ({}) has no inverse: both must be equal",
+               x[-2], x[-1], x.toString());
   if (x[-1] > ops::kWidestInverse)
     throwError(ErrorCode::badProject, "a matrix of {} rows is to be inverted, but at most {} are possible", x[-1],
                ops::kWidestInverse);
@@ -55,8 +56,7 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) 
     }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j)
-        outputs[0].values[first + i * n + j] =
-            singular ? std::numeric_limits<double>::quiet_NaN() : rows[i][n + j];
+        outputs[0].values[first + i * n + j] = singular ? std::numeric_limits<double>::quiet_NaN() : rows[i][n + j];
   }
 }
 

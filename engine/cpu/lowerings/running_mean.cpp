@@ -11,8 +11,7 @@ void lowerRunningMean(Plan& plan, const Operation& operation) {
   plan.stage("running_mean", [=](const Worker& worker) {
     const float part = 1 / (batches.get()[0] + 1);
     const auto [first, last] = worker.share(count);
-    for (std::int64_t i = first; i < last; ++i)
-      to.get()[i] = mean.get()[i] += part * (batch.get()[i] - mean.get()[i]);
+    for (std::int64_t i = first; i < last; ++i) to.get()[i] = mean.get()[i] += part * (batch.get()[i] - mean.get()[i]);
     worker.meet();
     if (worker.index != 0) return;
     batches.get()[0] += 1;

@@ -1,6 +1,5 @@
 // inverse: Gauss-Jordan with the largest pivot of each column, in place in y.
 #include "engine/cuda/kernels/inverse.h"
-
 #include "engine/cuda/kernels/reduce_block.cuh"
 #include "engine/ops/inverse.h"
 

@@ -1,7 +1,6 @@
 // running_mean.
-#include "engine/cuda/kernels/running_mean.h"
-
 #include "engine/cuda/kernels/language.h"
+#include "engine/cuda/kernels/running_mean.h"
 
 namespace loom::cuda {
 

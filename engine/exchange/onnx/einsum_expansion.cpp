@@ -68,7 +68,10 @@ class Expansion {
   std::string add(const std::string& op, std::vector<std::string> inputs, std::map<std::string, Attribute> attributes,
                   const Extents& extents) {
     const std::string value = fmt::format("{}/{}", m_node.outputs.at(0), m_nodes.size() + 1);
-    m_nodes.push_back({.name = m_node.name, .op = op, .inputs = std::move(inputs), .outputs = {value},
+    m_nodes.push_back({.name = m_node.name,
+                       .op = op,
+                       .inputs = std::move(inputs),
+                       .outputs = {value},
                        .attributes = std::move(attributes)});
     Fact& fact = m_facts.make(value);
     fact.known = true;
@@ -187,8 +190,8 @@ class Expansion {
       return axes;
     };
     const std::string ofA = ownOf(a, b), ofB = ownOf(b, a);
-    const bool turns = m_facts.isConstant(a.value) ||
-                       (!m_facts.isConstant(b.value) && !ofA.empty() && !ofB.empty() && needed.find(ofB[0]) < needed.find(ofA[0]));
+    const bool turns = m_facts.isConstant(a.value) || (!m_facts.isConstant(b.value) && !ofA.empty() && !ofB.empty() &&
+                                                       needed.find(ofB[0]) < needed.find(ofA[0]));
     if (turns) std::swap(a, b);
     std::string rows = turns ? ofB : ofA;
     const std::string columns = turns ? ofA : ofB;

@@ -23,8 +23,7 @@ class Folder {
     const std::string op = m_node.op == "Mod" && m_node.integer("fmod", 0) != 0 ? "loom.Fmod" : m_node.op;
     if (foldsElement(op)) {
       if (m_in.empty() || std::find(m_in.begin(), m_in.end(), nullptr) != m_in.end()) return {};
-      return {{foldElement(op, m_in,
-                           [this](const Extents& extents, bool uniform) { return room(extents, uniform); })}};
+      return {{foldElement(op, m_in, [this](const Extents& extents, bool uniform) { return room(extents, uniform); })}};
     }
     using Rule = std::optional<std::vector<ConstantPointer>> (Folder::*)();
     static const std::unordered_map<std::string, Rule> rules{{"Constant", &Folder::constant},

@@ -59,7 +59,9 @@ void Translator::gemm(const OnnxNode& node) {
 }
 
 // Those that could be written out in others are (einsum.h).
-void Translator::einsum(const OnnxNode& node) { refuse(node.text("reason", "its shapes are not known")); }
+void Translator::einsum(const OnnxNode& node) {
+  refuse(node.text("reason", "its shapes are not known"));
+}
 
 void Translator::matmul(const OnnxNode& node) {
   const Constant* weight = m_facts.constant(node.input(1));

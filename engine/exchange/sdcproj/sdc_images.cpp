@@ -35,7 +35,8 @@ Json reachOf(Translation& t, const Json& shape) {
   const Json pads = t.list("Pad", "0,0");
   const bool cuts = shape.is_array() && shape.size() > 1;
   if (!cuts && (!pads.is_array() || allOf(pads, 0))) return 0.0;
-  if (pads.is_array() && pads.size() == 2 && pads[0] != pads[1]) t.converted("it is moved as far across as up and down");
+  if (pads.is_array() && pads.size() == 2 && pads[0] != pads[1])
+    t.converted("it is moved as far across as up and down");
   const std::string pad = pads.is_array() && !pads.empty() ? inBrackets(pads[0]) : "0";
   return cuts ? fmt::format("=max((Input[1]-{})/2,0)+{}", inBrackets(shape[1]), pad) : "=" + pad;
 }
@@ -80,14 +81,17 @@ void randomCrop(Translation& t) {
 
 void randomChange(Translation& t) {
   t.add("Identity");
-  t.fault(fmt::format("{} changes images at random: add a step such as Flip or Crop to the preparation of the training set, or an ImageAugmentation",
-                      t.layer().type));
+  t.fault(
+      fmt::format("{} changes images at random: add a step such as Flip or Crop to the preparation of the training "
+                  "set, or an ImageAugmentation",
+                  t.layer().type));
 }
 
 // Two numbers, the least and the largest.
 void range(Translation& t, const char* key, const char* otherwise, const char* least, const char* largest) {
   const Json both = t.list(key, otherwise);
-  if (!both.is_array() || both.size() != 2) return t.fault(fmt::format("{} is no pair of numbers: set the fields", key));
+  if (!both.is_array() || both.size() != 2)
+    return t.fault(fmt::format("{} is no pair of numbers: set the fields", key));
   t.set(least, both[0]);
   t.set(largest, both[1]);
 }
@@ -100,7 +104,8 @@ void randomErase(Translation& t) {
   range(t, "Replacements", "0.0,1.0", "low", "high");
   t.set("patches", t.number("N", "1"));
   t.set("share", t.flag("Share", true));
-  if (t.flag("ChannelLast", false)) t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
+  if (t.flag("ChannelLast", false))
+    t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
   if (!t.flag("STEFineGrained", true)) t.converted("nothing flows back through what is erased");
   for (const char* known : {"Seed", "SkipAtTest"}) t.know(known);
 }
@@ -110,7 +115,8 @@ void meanSubtraction(Translation& t) {
   t.set("base_axis", t.number("BaseAxis", "0"));
   t.set("update", t.flag("UpdateRunningMean", true));
   if (const std::string file = t.text("mean.File"); !file.empty())
-    t.fault(fmt::format("mean.File is {}: export it as .safetensors and name it in the setting Start from", clipped(file)));
+    t.fault(
+        fmt::format("mean.File is {}: export it as .safetensors and name it in the setting Start from", clipped(file)));
   for (const char* known : {"mean.Initializer", "mean.InitializerMultiplier", "mean.LRateMultiplier", "t.File",
                             "t.Initializer", "t.InitializerMultiplier", "t.LRateMultiplier"})
     t.know(known);
@@ -119,9 +125,12 @@ void meanSubtraction(Translation& t) {
 }  // namespace
 
 const std::map<std::string, Rule>& imageRules() {
-  static const std::map<std::string, Rule> rules = {
-      {"ImageAugmentation", imageAugmentation}, {"RandomCrop", randomCrop},   {"RandomFlip", randomChange},
-      {"RandomShift", randomChange},            {"RandomErase", randomErase}, {"MeanSubtraction", meanSubtraction}};
+  static const std::map<std::string, Rule> rules = {{"ImageAugmentation", imageAugmentation},
+                                                    {"RandomCrop", randomCrop},
+                                                    {"RandomFlip", randomChange},
+                                                    {"RandomShift", randomChange},
+                                                    {"RandomErase", randomErase},
+                                                    {"MeanSubtraction", meanSubtraction}};
   return rules;
 }
 

@@ -6,7 +6,8 @@
 
 namespace loom {
 
-inline const char* const kConstructs[] = {"layers", "windows", "units", "repeats", "networks", "solvers", "expressions", "data", "loops", "images"};
+inline const char* const kConstructs[] = {"layers",  "windows",     "units", "repeats", "networks",
+                                          "solvers", "expressions", "data",  "loops",   "images"};
 
 inline std::filesystem::path sdcproj(const std::string& name) {
   return std::filesystem::path(GRADLOOM_SOURCE_DIR) / "tests/engine/exchange/data" / (name + ".sdcproj");

@@ -71,9 +71,8 @@ TEST(RandomErase, IsAFunctionOfStepAndSampleWhoeverComputesIt) {
 }
 
 TEST(RandomErase, HasNoiseOfItsRangeAndAreasOfItsOwn) {
-  const LayerExample own{"RandomErase",
-                         R"({"probability": 1, "share": false, "low": 2, "high": 3, "patches": 2})",
-                         {{3, 12, 9}}};
+  const LayerExample own{
+      "RandomErase", R"({"probability": 1, "share": false, "low": 2, "high": 3, "patches": 2})", {{3, 12, 9}}};
   const Values64 found = ofCopies(own, Values64(3 * 12 * 9, 0), 200);
   std::set<int> areas;
   double least = 9, largest = 0;
@@ -174,9 +173,8 @@ TEST(CumulativeSum, SumsAnyNumberOfValuesEitherWay) {
   for (const std::int64_t n : {1, 5, 64, 65, 128, 5000})
     for (const bool exclusive : {false, true})
       for (const bool reverse : {false, true}) {
-        const LayerExample example{"CumulativeSum",
-                                   fmt::format(R"({{"exclusive": {}, "reverse": {}}})", exclusive, reverse),
-                                   {{n, 2}}};
+        const LayerExample example{
+            "CumulativeSum", fmt::format(R"({{"exclusive": {}, "reverse": {}}})", exclusive, reverse), {{n, 2}}};
         Values64 x, wanted(static_cast<std::size_t>(2 * n));
         for (std::int64_t i = 0; i < 2 * n; ++i) x.push_back(static_cast<double>(i * 7 % 11) - 4);
         for (std::size_t column : {std::size_t{0}, std::size_t{1}}) {

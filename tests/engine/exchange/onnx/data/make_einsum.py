@@ -112,13 +112,13 @@ def by_keras(folder):
         x = layers.Input((6, 8))
         memory = layers.Dense(8)(x) if cross else x
         y = layers.MultiHeadAttention(2, 4, value_dim=value)(x, memory, use_causal_mask=causal)
-        return Model(x, layers.Dense(3)(layers.Activation("tanh")(x + y)))
+        return Model(x, layers.Dense(3)(layers.LayerNormalization()(x + y)))
 
     def encoder():
         y = x = layers.Input((10, 16))
         for _ in range(2):
-            y = y + layers.MultiHeadAttention(4, 4, dropout=0.1)(y, y)
-            y = y + layers.Dense(16)(layers.Dense(32, activation="gelu")(y))
+            y = layers.LayerNormalization()(y + layers.MultiHeadAttention(4, 4, dropout=0.1)(y, y))
+            y = layers.LayerNormalization()(y + layers.Dense(16)(layers.Dense(32, activation="gelu")(y)))
         return Model(x, layers.Dense(5)(layers.GlobalAveragePooling1D()(y)))
 
     models = {"attention": attention, "causal": lambda: attention(True), "cross": lambda: attention(cross=True), "value_dim": lambda: attention(value=3), "encoder": encoder}
