@@ -14,7 +14,7 @@ void lowerInverse(Plan& plan, const Operation& operation) {
   const Operand from = plan.read(x), to = plan.write(operation.outputs[0]);
   InverseArguments arguments{.matrices = plan.shape(x).elements() / (n * n), .n = static_cast<int>(n)};
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(arguments.matrices, 1, 1 << 16));
-  plan.kernel("inverse", {.grid = {blocks}, .block = {kInverseThreads}}, {from, to}, {to}, [=]() mutable {
+  plan.kernel("inverse", {.grid = {blocks}, .block = {kInverseThreads}}, {from}, {to}, [=]() mutable {
     arguments.x = from.address<const float>();
     arguments.y = to.address<float>();
     return arguments;

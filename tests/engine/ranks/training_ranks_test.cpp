@@ -153,7 +153,9 @@ Outcome alone(const Shared& shared, const Json& project, const std::string& name
 double distance(const Tensors& a, const Tensors& b, const Tensors& origin) {
   double difference = 0, length = 0;
   for (const auto& [name, values] : b) {
-    if (name.find('#') != std::string::npos || name.ends_with("/mean") || name.ends_with("/variance")) continue;
+    if (name.find('#') != std::string::npos || name.ends_with("/mean") || name.ends_with("/variance") ||
+        name.ends_with("/batches"))
+      continue;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double x = a.at(name)[i] - values[i], y = values[i] - origin.at(name)[i];
       difference += x * x;

@@ -41,7 +41,7 @@ TEST(OnnxEinsum, SaysWhatIsWrongWithAnEquation) {
   EXPECT_THAT(fault("ij,jk->ik", {2}), HasSubstr("has 2 terms, but it has 1 operands"));
   EXPECT_THAT(fault("ijk->i", {2}), HasSubstr("'ijk' names 3 axes, but the operand has 2"));
   EXPECT_THAT(fault("i1->i", {2}), HasSubstr("term 'i1'"));
-  EXPECT_THAT(fault("......->", {2}), HasSubstr("letters and one '...'"));
+  EXPECT_THAT(fault("...i...->", {5}), HasSubstr("letters and one '...'"));
   EXPECT_THAT(fault("ij->ik", {2}), HasSubstr("axes of its operands"));
   EXPECT_THAT(fault("ij->ii", {2}), HasSubstr("each once"));
   EXPECT_THROW(einsumExtents(equationOf("ij,jk->ik", {2, 2}), {{2, 3}, {4, 5}}), Error);
@@ -67,7 +67,29 @@ TEST(OnnxEinsum, AnAttentionOfItIsOneLayer) {
   const std::vector<std::string> layers = layersOf(importFile({.file = kOnnxData / "einsum.onnx"}));
   EXPECT_EQ(std::count(layers.begin(), layers.end(), "MultiHeadAttention"), 1);
   EXPECT_EQ(std::count(layers.begin(), layers.end(), "Softmax"), 0);
-  EXPECT_EQ(std::count(layers.begin(), layers.end(), "Transpose"), 1) << "of the heads with matrices of their own";
+  EXPECT_EQ(std::count(layers.begin(), layers.end(), "Linear"), 2) << "one a fixed matrix, but those of the attention";
+}
+
+TEST(OnnxPatterns, RowsThatAreNormalisedAsChannelsAreALayerNormalization) {
+  const Imported imported = importFile({.file = kOnnxData / "keras_rows.onnx"});
+  EXPECT_EQ(layersOf(imported), (std::vector<std::string>{"Input", "LayerNormalization"}));
+  EXPECT_NEAR(imported.project.networks.at(0).nodes.at(1).values["epsilon"].get<double>(), 0.01, 1e-6);
+}
+
+// One number for each sample of the batch, and others beside them: nothing that could be written down.
+TEST(OnnxConstants, ThatAreTooManyAreTold) {
+  const fs::path path = fs::temp_directory_path() / fmt::format("gradloom-constants-{}.onnx", ::getpid());
+  GraphWriter graph("g", 17, "");
+  graph.input("x", {-1, 2}, false);
+  const std::string ones = graph.node("Expand", {graph.number(1), graph.node("Shape", {"x"})});
+  const std::string both = graph.node("Mul", {ones, graph.constant("two", {2}, {1, 2})});
+  graph.output(graph.node("Add", {"x", both}), {-1, 2});
+  graph.write(path);
+  std::string told;
+  for (const ReportItem& item : importFile({.file = path}).report.items)
+    if (item.kind == ReportItem::Kind::untranslatable) told += item.sentence + "\n";
+  fs::remove(path);
+  EXPECT_THAT(told, HasSubstr("works on constants alone"));
 }
 
 TEST(OnnxEinsum, WhatItCannotSayIsTold) {

@@ -1,4 +1,4 @@
-"""Einsum, CumSum and Mod: make_einsum.py writes the two small files that the tests read, beside itself; make_einsum.py FOLDER
+"""Einsum, CumSum and Mod: make_einsum.py writes the small files that the tests read, beside itself; make_einsum.py FOLDER
 writes one file an equation there, and what torch and Keras (2, by tf2onnx) export with these operators, as far as each can be
 imported (onnx, onnxruntime; torch, onnxscript; tensorflow-cpu==2.15.1, tf2onnx==1.16.1; from pip). The tests read those where
 GRADLOOM_ONNX_MODELS names the folder."""
@@ -41,19 +41,33 @@ def together(folder):
         einsum(["y", "wh"], "h0", "btc,chd->bthd"), einsum(["h0", "own"], "own_heads", "bthd,hde->bteh"),
         einsum(["y"], "sums", "btc->bt"), einsum(["sums", "sums"], "outer", "bi,bj->bij"),
         einsum(["y", "c", "sums"], "three", "btc,c,bt->bc"), einsum(["y", "w"], "unsaid", "btc,cd"),
+        einsum(["x", "x"], "products", "bij,bkj->bik"),
     ], {"wq": values(8, 2, 4), "bq": values(2, 4), "scale": np.float32(0.5), "wk": values(8, 2, 4), "wv": values(8, 2, 4), "wo": values(2, 4, 8), "bo": values(8),
         "wh": values(8, 3, 2), "own": values(3, 2, 5), "c": values(8), "w": values(8, 3)},
-        {"x": values(3, 6, 8)}, ("y", "own_heads", "outer", "three", "unsaid"))
+        {"x": values(3, 6, 8)}, ("y", "own_heads", "outer", "three", "unsaid", "products"))
 
 
 def running(folder):
     axis = lambda number: np.array(number, np.int64)
     write(folder / "running_sums.onnx", 14, [
         N("CumSum", ["x", "last"], ["a"]), N("CumSum", ["x", "first"], ["b"], exclusive=1, reverse=1),
-        N("Mod", ["a", "step"], ["m"], fmod=1), N("Mod", ["b", "steps"], ["n"], fmod=1), N("Mod", ["a", "b"], ["both"], fmod=1),
+        N("Mod", ["a", "step"], ["m"], fmod=1), N("Mod", ["b", "steps"], ["n"], fmod=1), N("Add", ["b", "ten"], ["b10"]), N("Mod", ["a", "b10"], ["both"], fmod=1),
         N("Mod", ["places", "three"], ["rest"]), N("Gather", ["a", "rest"], ["picked"], axis=1),
-    ], {"last": axis(-1), "first": axis(1), "step": np.float32(0.7), "steps": values(4, 1) + 2, "places": np.arange(-2, 5), "three": axis(3)},
+    ], {"last": axis(-1), "first": axis(1), "step": np.float32(0.7), "steps": values(4, 1) + 2, "places": np.arange(-2, 5), "three": axis(3), "ten": np.float32(10)},
         {"x": values(3, 4, 70)}, ("m", "n", "both", "picked"))
+
+
+def rows(folder):
+    """A LayerNormalization as Keras (2) writes it: rows as channels of one image."""
+    ints = lambda *numbers: np.array(numbers, np.int64)
+    write(folder / "keras_rows.onnx", 13, [
+        N("Shape", ["x"], ["shape"]), N("Slice", ["shape", "zero", "two"], ["lead"]), N("ReduceProd", ["lead"], ["count"], axes=[0], keepdims=1),
+        N("Expand", ["one", "count"], ["ones"]), N("Expand", ["none", "count"], ["zeros"]), N("Reshape", ["x", "image"], ["r"]),
+        N("ReduceMean", ["r"], ["mean"], axes=[0, 2, 3], keepdims=1), N("Sub", ["r", "mean"], ["centred"]), N("ReduceSumSquare", ["centred"], ["squares"], axes=[0, 2, 3], keepdims=0),
+        N("Squeeze", ["mean", "others"], ["m"]), N("Div", ["squares", "eight"], ["v"]), N("BatchNormalization", ["r", "ones", "zeros", "m", "v"], ["n"], epsilon=0.01),
+        N("Reshape", ["n", "shape"], ["back"]), N("Mul", ["back", "gamma"], ["scaled"]), N("Add", ["scaled", "beta"], ["y"]),
+    ], {"zero": ints(0), "two": ints(2), "one": np.float32(1), "none": np.float32(0), "image": ints(1, -1, 8, 1), "others": ints(0, 2, 3), "eight": np.float32(8),
+        "gamma": values(8), "beta": values(8)}, {"x": values(3, 5, 8)})
 
 
 # With the batch in "b"; operands in capitals are weights.
@@ -138,6 +152,7 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         together(pathlib.Path(__file__).parent)
         running(pathlib.Path(__file__).parent)
+        rows(pathlib.Path(__file__).parent)
     else:
         folder = pathlib.Path(sys.argv[1])
         folder.mkdir(parents=True, exist_ok=True)
