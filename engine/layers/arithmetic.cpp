@@ -52,6 +52,20 @@ Row comparison(const char* function, std::string id, std::vector<std::string> al
                                                       0.0, Range{-1e30, 1e30})}})};
 }
 
+Row modulo() {
+  Row row = arithmetic("modulo", "Modulo", {"Mod", "Remainder", "Fmod"}, "function",
+                       "What is left of the first input after whole divisions by the second.",
+                       "y = a − b · ⌊a / b⌋ for each value, with the sign of b, as Python's %; with Sign of A "
+                       "y = a − b · trunc(a / b), as C's fmod. Of b = 0 it is NaN. The number of divisions counts as "
+                       "fixed: a gets the gradient of y, b the negative number of divisions times it.");
+  row.entry.inputs[1].optional = true;
+  row.entry.inputs[1].help = "What A is divided by; not wired: the number Value.";
+  row.entry.fields = {
+      parts::numberField("value", "Value", "What A is divided by where B is not wired.", 1.0, Range{-1e30, 1e30}),
+      parts::switchField("sign_of_a", "Sign of A", "The result has the sign of A, else that of B.", false)};
+  return row;
+}
+
 Row logic(const char* function, std::string id, std::vector<std::string> aliases, const std::string& when) {
   return {function, parts::completed(
                         {.id = std::move(id),
@@ -72,6 +86,7 @@ const std::vector<Row>& rows() {
                  "The first input less the second.", "y = a − b for each value."),
       arithmetic("divide", "Divide", {"Div", "Div2", "Quotient"}, "function", "The first input divided by the second.",
                  "y = a / b for each value; a division by 0 gives infinity, 0 / 0 NaN."),
+      modulo(),
       arithmetic("power", "Power", {"Pow", "Pow2"}, "function", "The first input to the power of the second.",
                  "y = aᵇ for each value. Of a negative base with a broken exponent it is NaN, and so is the exponent's "
                  "gradient."),
@@ -98,13 +113,15 @@ bool isLogic(const Values& values) {
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
   const Row& row = parts::rowOf(rows(), arguments.values);
+  const bool ofA = row.entry.field("sign_of_a") != nullptr && arguments.values.boolean("sign_of_a");
+  const char* const function = ofA ? "fmod" : row.function;
   TensorId a = arguments.inputs[0], b = arguments.inputs[1];
   if (b == kNoTensor)
-    return {parts::binary(arguments, row.function, a, parts::number(arguments, a, arguments.values.real("value")))};
+    return {parts::binary(arguments, function, a, parts::number(arguments, a, arguments.values.real("value")))};
   if (isLogic(arguments.values))
     for (TensorId* input : {&a, &b})
       *input = parts::binary(arguments, "not_equal", *input, parts::number(arguments, *input, 0));
-  return {elementwise(arguments, row.function, a, b)};
+  return {elementwise(arguments, function, a, b)};
 }
 
 Entry notEntry() {
@@ -154,6 +171,7 @@ std::vector<TensorId> lowerWhere(const LowerArguments& arguments) {
   LOOM_ROW_LAYER(ID, arithmetic_layers::rows, elementwiseShapes, arithmetic_layers::lower)
 LOOM_ARITHMETIC_LAYER(Subtract)
 LOOM_ARITHMETIC_LAYER(Divide)
+LOOM_ARITHMETIC_LAYER(Modulo)
 LOOM_ARITHMETIC_LAYER(Power)
 LOOM_ARITHMETIC_LAYER(Maximum)
 LOOM_ARITHMETIC_LAYER(Minimum)

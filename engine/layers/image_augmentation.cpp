@@ -32,7 +32,7 @@ Entry entry() {
            "In training each image is read through an affine map of its own (between pixels bilinearly, 0 outside): "
            "shifted by up to "
            "Shift pixels each way, turned by up to Angle degrees, scaled by Scale, stretched by up to Aspect ratio, "
-           "mirrored left and "
+           "bent along the radius by Distortion, mirrored left and "
            "right or top and bottom with probability ½. Then contrast and brightness change: y = (x − ½) · c + ½ + b, "
            "c evenly in "
            "[1 / Contrast, Contrast] by its logarithm, b evenly within ± Brightness; at last noise is added. What a "
@@ -40,7 +40,10 @@ Entry entry() {
            "default costs nothing. In validation and prediction nothing is changed.\n\n"
            "All of it is a function of the run's seed, the layer's name, the step and the sample. A dataset's own "
            "preparation does the "
-           "common part of this while it reads, at less cost. (Sony NNC's distortion is not there.)\n\nNo parameters.",
+           "common part of this while it reads, at less cost.\n\n"
+           "Distortion D makes barrels and pincushions: a place of the result at the distance r from the middle, of "
+           "which the middles of the edges have 1, is first moved to r (1 + d r²) / (1 + d), with d = eᵘ − 1 and u "
+           "evenly in [−D, D], as in Sony NNC.\n\nNo parameters.",
        .inputs = {parts::valuesIn("Channels × height × width, values about 0 to 1.")},
        .fields = {
            field("shift", "Shift", "Largest shift in pixels, each way.", 0, 0, 4096),
@@ -49,6 +52,7 @@ Entry entry() {
            field("max_scale", "Largest scale", "Largest factor by which it appears.", 1, 0.01, 100),
            field("aspect_ratio", "Aspect ratio", "Largest ratio of width to height, and of height to width.", 1, 1,
                  100),
+           field("distortion", "Distortion", "Strength of barrel and pincushion distortion; 0.3 is visible.", 0, 0, 4),
            parts::switchField("flip_horizontal", "Flip left-right", "Mirrors every second image left and right.",
                               false),
            parts::switchField("flip_vertical", "Flip top-bottom", "Mirrors every second image top and bottom.", false),
@@ -94,11 +98,11 @@ class Draws {
 
 bool moves(const Values& values) {
   return values.real("shift") != 0 || values.real("angle") != 0 || values.real("min_scale") != 1 ||
-         values.real("max_scale") != 1 || values.real("aspect_ratio") != 1 || values.boolean("flip_horizontal") ||
-         values.boolean("flip_vertical");
+         values.real("max_scale") != 1 || values.real("aspect_ratio") != 1 || values.real("distortion") != 0 ||
+         values.boolean("flip_horizontal") || values.boolean("flip_vertical");
 }
 
-// From places of the result to places of the image: mirrored, turned, divided by the scales, shifted.
+// From places of the result to places of the image: bent, mirrored, turned, divided by the scales, shifted.
 TensorId maps(const LowerArguments& a) {
   const Values& values = a.values;
   const Draws draws(a);
@@ -116,12 +120,13 @@ TensorId maps(const LowerArguments& a) {
   const auto product = [&](TensorId x, TensorId y, TensorId z) {
     return parts::binary(a, "multiply", parts::binary(a, "multiply", x, y), z);
   };
-  return a.builder.add(
-      "concatenate",
-      {product(cosine, alongX, mirrorX), product(sine, alongX, mirrorY), draws.between(-shift, shift, "shift_x"),
-       parts::unary(a, "negative", product(sine, alongY, mirrorX)), product(cosine, alongY, mirrorY),
-       draws.between(-shift, shift, "shift_y")},
-      {{"axis", std::int64_t{1}}});
+  std::vector<TensorId> numbers = {
+      product(cosine, alongX, mirrorX),        product(sine, alongX, mirrorY),
+      draws.between(-shift, shift, "shift_x"), parts::unary(a, "negative", product(sine, alongY, mirrorX)),
+      product(cosine, alongY, mirrorY),        draws.between(-shift, shift, "shift_y")};
+  if (const double most = values.real("distortion"); most != 0)
+    numbers.push_back(parts::scaled(a, parts::unary(a, "exp", draws.between(-most, most, "distortion")), 1, -1));
+  return a.builder.add("concatenate", std::move(numbers), {{"axis", std::int64_t{1}}});
 }
 
 // N x 1 as N x 1 x 1 x 1.

@@ -17,6 +17,8 @@ BinaryFunction binaryFunctionOf(const Attributes& attributes) {
                                                                          {"maximum", maximum},
                                                                          {"minimum", minimum},
                                                                          {"power", power},
+                                                                         {"modulo", modulo},
+                                                                         {"fmod", fmod},
                                                                          {"equal", equal},
                                                                          {"not_equal", notEqual},
                                                                          {"greater", greater},
@@ -45,6 +47,12 @@ double binaryValue(BinaryFunction function, double a, double b) {
       return std::isnan(a) || a < b ? a : b;
     case BinaryFunction::power:
       return std::pow(a, b);
+    case BinaryFunction::modulo: {
+      const double left = std::fmod(a, b);
+      return left != 0 && (left < 0) != (b < 0) ? left + b : left;
+    }
+    case BinaryFunction::fmod:
+      return std::fmod(a, b);
     case BinaryFunction::equal:
       return a == b;
     case BinaryFunction::notEqual:
@@ -139,6 +147,15 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
       if (arguments.wanted[1]) {
         const TensorId product = ops::binary(builder, "multiply", gradients[0], arguments.outputs[0]);
         gradients[1] = negative(builder, ops::sumTo(builder, product, shapeB));
+      }
+      return gradients;
+    case BinaryFunction::modulo:
+    case BinaryFunction::fmod:  // y = a - b n with a whole number n, which stands still: da = dy, db = -dy n
+      gradients[0] = dy;
+      if (arguments.wanted[1]) {
+        const TensorId times =
+            ops::binary(builder, "divide", ops::binary(builder, "subtract", arguments.outputs[0], a), b);
+        gradients[1] = ops::sumTo(builder, ops::binary(builder, "multiply", times, dy), shapeB);
       }
       return gradients;
     default:  // comparisons: 0 wherever there is one

@@ -13,6 +13,8 @@ enum class BinaryFunction {
   maximum,
   minimum,
   power,
+  modulo,  // a - b floor(a / b): the sign of b, as Python's %
+  fmod,    // a - b trunc(a / b): the sign of a, as C's
   equal,
   notEqual,
   greater,
@@ -26,7 +28,7 @@ BinaryFunction binaryFunctionOf(const Attributes& attributes);
 inline bool isComparison(BinaryFunction function) {
   return function >= BinaryFunction::equal;
 }
-// What is never computed in 16 bits: numbers that rounding would make equal, and powers.
+// What is never computed in 16 bits: numbers that rounding would make equal or carry over a step, and powers.
 inline bool needsAllBits(BinaryFunction function) {
   return function >= BinaryFunction::power;
 }

@@ -1,5 +1,5 @@
-// warp: each image of x under an affine map of its own, read between pixels (bilinear), 0 outside; warp_gradient: the
-// same backwards. The maps get no gradient.
+// warp: each image of x under a map of its own, affine or bent before (warp.h), read between pixels (bilinear), 0
+// outside; warp_gradient: the same backwards. The maps get no gradient.
 #include "engine/ops/warp.h"
 
 #include "engine/ops/support.h"
@@ -20,11 +20,17 @@ Shape outputOf(const Shape& x, const Attributes& attributes) {
   return y;
 }
 
+void needMaps(const TensorSpec& maps, std::int64_t samples) {
+  ops::needRank("the maps", maps, 2, 2);
+  const std::int64_t numbers = maps.shape[1] == kBentNumbers ? kBentNumbers : kAffineNumbers;
+  ops::needShape("the maps", maps, {samples, numbers});
+}
+
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   ops::needFloat("the images", inputs[0]);
   ops::needRank("the images", inputs[0], 4, 4);
   ops::needFloat("the maps", inputs[1]);
-  ops::needShape("the maps", inputs[1], {inputs[0].shape[0], 6});
+  needMaps(inputs[1], inputs[0].shape[0]);
   return {ops::f32(outputOf(inputs[0].shape, attributes))};
 }
 
@@ -38,13 +44,14 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
 
 // Calls visit(element of the whole image's tensor, element of the warped one's, weight).
 template <class Visit>
-void forEachTap(const Shape& x, const Shape& y, const std::vector<double>& maps, const Visit& visit) {
+void forEachTap(const Shape& x, const Shape& y, const ReferenceTensor& maps, const Visit& visit) {
+  const auto numbers = static_cast<int>(maps.shape[1]);
   for (std::int64_t n = 0; n < x[0]; ++n)
     for (std::int64_t p = 0; p < y[2]; ++p)
       for (std::int64_t q = 0; q < y[3]; ++q) {
         const WarpTaps<double> taps =
-            warpTaps(maps.data() + 6 * n, static_cast<int>(p), static_cast<int>(q), static_cast<int>(y[2]),
-                     static_cast<int>(y[3]), static_cast<int>(x[2]), static_cast<int>(x[3]));
+            warpTaps(maps.values.data() + numbers * n, numbers, static_cast<int>(p), static_cast<int>(q),
+                     static_cast<int>(y[2]), static_cast<int>(y[3]), static_cast<int>(x[2]), static_cast<int>(x[3]));
         for (std::int64_t c = 0; c < x[1]; ++c)
           for (int k = 0; k < 4; ++k)
             if (taps.places[k] >= 0)
@@ -54,14 +61,14 @@ void forEachTap(const Shape& x, const Shape& y, const std::vector<double>& maps,
 }
 
 void reference(ops::References inputs, ops::Outputs outputs, const Attributes&) {
-  forEachTap(inputs[0]->shape, outputs[0].shape, inputs[1]->values, [&](std::size_t x, std::size_t y, double weight) {
+  forEachTap(inputs[0]->shape, outputs[0].shape, *inputs[1], [&](std::size_t x, std::size_t y, double weight) {
     outputs[0].values[y] += weight * inputs[0]->values[x];
   });
 }
 
 std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attributes) {
   ops::needRank("the gradient", inputs[0], 4, 4);
-  ops::needShape("the maps", inputs[1], {inputs[0].shape[0], 6});
+  needMaps(inputs[1], inputs[0].shape[0]);
   Shape x = inputs[0].shape;
   x[2] = attributes.integers("input_extents").at(0);
   x[3] = attributes.integers("input_extents").at(1);
@@ -69,7 +76,7 @@ std::vector<TensorSpec> inferGradient(ops::Specs inputs, const Attributes& attri
 }
 
 void referenceGradient(ops::References inputs, ops::Outputs outputs, const Attributes&) {
-  forEachTap(outputs[0].shape, inputs[0]->shape, inputs[1]->values, [&](std::size_t x, std::size_t y, double weight) {
+  forEachTap(outputs[0].shape, inputs[0]->shape, *inputs[1], [&](std::size_t x, std::size_t y, double weight) {
     outputs[0].values[x] += weight * inputs[0]->values[y];
   });
 }

@@ -21,6 +21,17 @@ LOOM_INLINE Vec powerOf(Vec a, Vec b) {
   for (int i = 0; i < kLanes; ++i) a[i] = std::pow(a[i], b[i]);
   return a;
 }
+LOOM_INLINE Vec remainderOf(Vec a, Vec b) {
+  for (int i = 0; i < kLanes; ++i) a[i] = std::fmod(a[i], b[i]);
+  return a;
+}
+LOOM_INLINE Vec moduloOf(Vec a, Vec b) {
+  for (int i = 0; i < kLanes; ++i) {
+    const float left = std::fmod(a[i], b[i]);
+    a[i] = left != 0 && (left < 0) != (b[i] < 0) ? left + b[i] : left;
+  }
+  return a;
+}
 LOOM_INLINE Vec oneWhere(VecI condition) {
   return where(condition, splat(1));
 }
@@ -42,6 +53,10 @@ LOOM_INLINE void binaryRangeBody(BinaryFunction function, const float* a, const 
       return map2(a, b, y, count, LOOM_EACH2(lesser(a, b)));
     case BinaryFunction::power:
       return map2(a, b, y, count, LOOM_EACH2(powerOf(a, b)));
+    case BinaryFunction::modulo:
+      return map2(a, b, y, count, LOOM_EACH2(moduloOf(a, b)));
+    case BinaryFunction::fmod:
+      return map2(a, b, y, count, LOOM_EACH2(remainderOf(a, b)));
     case BinaryFunction::equal:
       return map2(a, b, y, count, LOOM_EACH2(oneWhere(a == b)));
     case BinaryFunction::notEqual:
@@ -73,6 +88,10 @@ LOOM_INLINE void binaryScalarRangeBody(BinaryFunction function, const float* a, 
       return map1(a, y, count, LOOM_EACH(lesser(x, splat(b))));
     case BinaryFunction::power:
       return map1(a, y, count, LOOM_EACH(powerOf(x, splat(b))));
+    case BinaryFunction::modulo:
+      return map1(a, y, count, LOOM_EACH(moduloOf(x, splat(b))));
+    case BinaryFunction::fmod:
+      return map1(a, y, count, LOOM_EACH(remainderOf(x, splat(b))));
     case BinaryFunction::equal:
       return map1(a, y, count, LOOM_EACH(oneWhere(x == b)));
     case BinaryFunction::notEqual:

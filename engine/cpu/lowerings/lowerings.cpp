@@ -21,6 +21,7 @@ const Row kTable[] = {
     {"convolution_input_gradient", lowerConvolutionInputGradient, {}, {{0}, 1}},
     {"convolution_weight_gradient", lowerConvolutionWeightGradient, {}, {{0, 1}}},
     {"matmul", lowerMatmul, {.relu = true}, {{0, 1}, 1}},
+    {"inverse", lowerInverse},
     {"bias_gradient", lowerBiasGradient, {}, {{0}}},
     {"max_pooling", lowerMaxPooling, {}, {{0}, 1, 0}},  // else rounding might let others win
     {"max_pooling_gradient", lowerMaxPoolingGradient, {.gradientOf = 0}, {{0, 1, 2}, 1}},
@@ -30,6 +31,7 @@ const Row kTable[] = {
     {"batch_normalization_inference", lowerBatchNormalizationInference, {.addend = true, .relu = true}, {{0}, 1}},
     {"batch_normalization_again", lowerBatchNormalizationAgain, {.addend = true, .relu = true}, {{0}, 1}},
     {"batch_normalization_gradient", lowerBatchNormalizationGradient, {.masked = 1}, {{0, 1}, 1}},
+    {"running_mean", lowerRunningMean},
     {"prepare_images", lowerPrepareImages},
     {"dropout", lowerDropout, {}, {{0}, 1}},
     {"random", lowerRandom},

@@ -13,6 +13,8 @@ LOOM_LOWERING(lowerConvolutionWeightGradient);
 // matmul.cpp
 LOOM_LOWERING(lowerMatmul);
 LOOM_LOWERING(lowerBiasGradient);
+// inverse.cpp
+LOOM_LOWERING(lowerInverse);
 // pooling.cpp
 LOOM_LOWERING(lowerMaxPooling);
 LOOM_LOWERING(lowerMaxPoolingGradient);
@@ -25,6 +27,8 @@ LOOM_LOWERING(lowerBatchNormalization);
 LOOM_LOWERING(lowerBatchNormalizationInference);
 LOOM_LOWERING(lowerBatchNormalizationAgain);
 LOOM_LOWERING(lowerBatchNormalizationGradient);
+// running_mean.cpp
+LOOM_LOWERING(lowerRunningMean);
 // layer_normalization.cpp
 LOOM_LOWERING(lowerLayerNormalization);
 LOOM_LOWERING(lowerLayerNormalizationGradient);

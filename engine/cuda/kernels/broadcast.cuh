@@ -4,6 +4,12 @@
 
 namespace loom::cuda {
 
+// The sign of b, where fmodf has that of a.
+__device__ __forceinline__ float moduloOf(float a, float b) {
+  const float left = fmodf(a, b);
+  return left != 0 && (left < 0) != (b < 0) ? left + b : left;
+}
+
 __device__ __forceinline__ float binaryOf(BinaryFunction function, float a, float b) {
   switch (function) {
     case BinaryFunction::add:
@@ -20,6 +26,10 @@ __device__ __forceinline__ float binaryOf(BinaryFunction function, float a, floa
       return a < b || a != a ? a : b;
     case BinaryFunction::power:
       return powf(a, b);
+    case BinaryFunction::modulo:
+      return moduloOf(a, b);
+    case BinaryFunction::fmod:
+      return fmodf(a, b);
     case BinaryFunction::equal:
       return a == b ? 1 : 0;
     case BinaryFunction::notEqual:

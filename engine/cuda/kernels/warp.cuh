@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(256) warpImages(WarpArguments a) {
     const T* const from =
         static_cast<const T*>(a.x) + n * a.rows * a.columns * a.channels.divisor + (i - pixel * a.channels.divisor);
     const WarpTaps<float> taps =
-        warpTaps(a.maps + 6 * n, static_cast<int>(line - n * a.outRows.divisor),
+        warpTaps(a.maps + a.numbers * n, a.numbers, static_cast<int>(line - n * a.outRows.divisor),
                  static_cast<int>(pixel - line * a.outColumns.divisor), static_cast<int>(a.outRows.divisor),
                  static_cast<int>(a.outColumns.divisor), a.rows, a.columns);
     float sum = 0;
@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(256) warpGradient(WarpGradientArguments a) {
     const float* const slopes = a.dy + n * a.outRows * a.outColumns * channels + c;
     for (int row = 0; row < a.outRows; ++row)
       for (int column = 0; column < a.outColumns; ++column) {
-        const WarpTaps<float> taps = warpTaps(a.maps + 6 * n, row, column, a.outRows, a.outColumns, a.rows, a.columns);
+        const WarpTaps<float> taps =
+            warpTaps(a.maps + a.numbers * n, a.numbers, row, column, a.outRows, a.outColumns, a.rows, a.columns);
         const float slope = slopes[(static_cast<std::int64_t>(row) * a.outColumns + column) * channels];
         for (int k = 0; k < 4; ++k)
           if (taps.places[k] >= 0) whole[taps.places[k] * channels] += taps.weights[k] * slope;

@@ -18,7 +18,8 @@ void lowerWarp(Plan& plan, const Operation& operation) {
                           .outColumns = divisorOf(out[3]),
                           .outRows = divisorOf(out[2]),
                           .rows = static_cast<int>(in[2]),
-                          .columns = static_cast<int>(in[3])};
+                          .columns = static_cast<int>(in[3]),
+                          .numbers = static_cast<int>(plan.shape(operation.inputs[1])[1])};
   plan.kernel(named("warp", type), overElements(arguments.count), {from, maps}, {to}, [=]() mutable {
     arguments.x = from.address();
     arguments.maps = maps.address<const float>();
@@ -38,7 +39,8 @@ void lowerWarpGradient(Plan& plan, const Operation& operation) {
                                   .rows = static_cast<int>(in[2]),
                                   .columns = static_cast<int>(in[3]),
                                   .outRows = static_cast<int>(out[2]),
-                                  .outColumns = static_cast<int>(out[3])};
+                                  .outColumns = static_cast<int>(out[3]),
+                                  .numbers = static_cast<int>(plan.shape(operation.inputs[1])[1])};
   plan.fill(to, 0);
   plan.kernel("warp_gradient", overElements(arguments.count), {from, maps, to}, {to}, [=]() mutable {
     arguments.dy = from.address<const float>();

@@ -114,7 +114,8 @@ Endpoint Drawing::draw(const View& view, const std::string& wish) {
     m_drawnOrder.push_back(key);
   };
   const auto reshape = [&](const Shape& shape) {
-    if (shape.rank() == 1)
+    if (shape.rank() <= 1 && this->shape(now).rank() == 1) return;  // one number a sample is a row of one here
+    if (shape.rank() <= 1)
       step("Flatten", "_flatten", Json::object());
     else
       step("Reshape", "_reshape", {{"shape", shape.extents()}});

@@ -109,6 +109,17 @@ Names binary(const OpExport& given) {
                                                               {"less_equal", "LessOrEqual"}};
   const Names inputs{given.at(0), given.at(1)};
   if (const auto found = plain.find(function); found != plain.end()) return {given.graph.node(found->second, inputs)};
+  if (function == "fmod" || function == "modulo") {
+    // Of broken numbers ONNX has the form with the sign of a alone.
+    GraphWriter& graph = given.graph;
+    const std::string left = graph.node("Mod", inputs, {{"fmod", std::int64_t{1}}});
+    if (function == "fmod") return {left};
+    const std::string none = number(given, 0);
+    const std::string differs =
+        graph.node("Xor", {graph.node("Less", {left, none}), graph.node("Less", {inputs[1], none})});
+    const std::string moves = graph.node("And", {differs, graph.node("Not", {graph.node("Equal", {left, none})})});
+    return {graph.node("Where", {moves, graph.node("Add", {left, inputs[1]}), left})};
+  }
   std::string truth;
   if (const auto found = comparisons.find(function); found != comparisons.end())
     truth = given.graph.node(found->second, inputs);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "engine/base/error.h"
+#include "engine/exchange/onnx/einsum.h"
 #include "engine/exchange/onnx/fold_parts.h"
 
 namespace loom::onnx_file {
@@ -19,10 +20,10 @@ class Folder {
       : m_node(node), m_in(inputs), m_opset(opset), m_most(most), m_fixedBatch(fixedBatch) {}
 
   std::optional<std::vector<ConstantPointer>> run() {
-    if (foldsElement(m_node.op)) {
+    const std::string op = m_node.op == "Mod" && m_node.integer("fmod", 0) != 0 ? "loom.Fmod" : m_node.op;
+    if (foldsElement(op)) {
       if (m_in.empty() || std::find(m_in.begin(), m_in.end(), nullptr) != m_in.end()) return {};
-      return {{foldElement(m_node.op, m_in,
-                           [this](const Extents& extents, bool uniform) { return room(extents, uniform); })}};
+      return {{foldElement(op, m_in, [this](const Extents& extents, bool uniform) { return room(extents, uniform); })}};
     }
     using Rule = std::optional<std::vector<ConstantPointer>> (Folder::*)();
     static const std::unordered_map<std::string, Rule> rules{{"Constant", &Folder::constant},
@@ -44,6 +45,7 @@ class Folder {
                                                              {"Tile", &Folder::expand},
                                                              {"Transpose", &Folder::transpose},
                                                              {"Trilu", &Folder::trilu},
+                                                             {"Einsum", &Folder::einsum},
                                                              {"Split", &Folder::split},
                                                              {"ReduceProd", &Folder::reduce},
                                                              {"ReduceSum", &Folder::reduce},
@@ -70,6 +72,16 @@ class Folder {
     if (elements > m_most)
       throwError(ErrorCode::badData, "its result would hold {} numbers, more than the file allows for", elements);
     return static_cast<std::size_t>(elements);
+  }
+
+  Answer einsum() {
+    std::vector<std::size_t> ranks;
+    for (const Constant* operand : m_in) {
+      if (operand == nullptr) return {};
+      ranks.push_back(operand->extents.size());
+    }
+    const ConstantPointer result = foldEinsum(equationOf(m_node.text("equation", ""), ranks), m_in, m_most);
+    return result ? Answer{{result}} : Answer{};
   }
 
   // Clip and HardSigmoid.

@@ -41,6 +41,7 @@ const std::unordered_map<std::string, Binary>& binaries() {
       {"Min", [](double a, double b) { return std::min(a, b); }},
       {"Max", [](double a, double b) { return std::max(a, b); }},
       {"Mod", [](double a, double b) { return a - b * std::floor(a / b); }},
+      {"loom.Fmod", [](double a, double b) { return std::fmod(a, b); }},  // Mod with its attribute fmod
       {"Equal", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
       {"Less", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
       {"LessOrEqual", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},

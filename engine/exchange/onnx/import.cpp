@@ -6,6 +6,7 @@
 #include "engine/exchange/importer.h"
 #include "engine/exchange/onnx/carried.h"
 #include "engine/exchange/onnx/drawing.h"
+#include "engine/exchange/onnx/einsum.h"
 #include "engine/exchange/onnx/patterns.h"
 #include "engine/exchange/onnx/translator.h"
 
@@ -63,6 +64,7 @@ Imported run(const ImportRequest& request) {
   }
   onnx_file::Facts facts = onnx_file::learnFacts(graph, imported.report);
   check(0.6);
+  onnx_file::writeOutEinsums(graph, facts, imported.report);
   onnx_file::joinPatterns(graph, facts, imported.report);
   check(0.7);
   Network network;

@@ -1,8 +1,6 @@
 #include "engine/exchange/onnx/patterns.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <set>
 
 #include "engine/base/error.h"
@@ -20,36 +18,6 @@ bool isElementwise(const std::string& op) {
       "Sqrt",        "Reciprocal", "Exp",       "Log",      "Tanh", "Erf",      "Sigmoid", "Relu", "Clip",
       "HardSigmoid", "Softplus",   "HardSwish", "Identity", "Cast", "CastLike", "Softsign"};
   return ops.count(op) > 0;
-}
-
-struct Candidate {
-  const char* layer;
-  const char* values;
-  double (*function)(double);
-};
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
-const std::vector<Candidate>& candidates() {
-  static const std::vector<Candidate> all{
-      {"GELU", "{}", [](double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }},
-      {"GELU", R"({"approximate": true})",
-       [](double x) {
-         return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-       }},
-      {"SiLU", "{}", [](double x) { return x * sigmoid(x); }},
-      {"HardSwish", "{}", [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
-      {"HardSigmoid", "{}", [](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
-      {"ReLU6", "{}", [](double x) { return std::clamp(x, 0.0, 6.0); }},
-      {"Mish", "{}", [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
-      {"Softplus", "{}", [](double x) { return std::log1p(std::exp(x)); }},
-      {"Softsign", "{}", [](double x) { return x / (1 + std::abs(x)); }},
-      {"Sigmoid", "{}", sigmoid},
-      {"Tanh", "{}", [](double x) { return std::tanh(x); }},
-      {"ReLU", "{}", [](double x) { return std::max(x, 0.0); }}};
-  return all;
 }
 
 class Joiner {
@@ -232,6 +200,7 @@ class Joiner {
     for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
       if (!m_gone.count(i)) tryNormalisation(i);
       if (!m_gone.count(i)) tryGroups(i);
+      if (!m_gone.count(i)) tryRows(i);
     }
   }
 
@@ -256,6 +225,34 @@ class Joiner {
     layer.attributes["num_groups"] = {.kind = Attribute::Kind::integer, .integer = parted[1]};
     layer.attributes["epsilon"] = {.kind = Attribute::Kind::real, .real = node.real("epsilon", 1e-5)};
     replace(nodes, last, std::move(layer), "GroupNormalization");
+  }
+
+  // A LayerNormalization as Keras has it: the rows become channels of one image, and a BatchNormalization that scales
+  // nothing normalises them by their own mean and mean square.
+  void tryRows(std::size_t at) {
+    const OnnxNode& node = m_graph.nodes[at];
+    const OnnxNode* rows = node.op == "BatchNormalization" ? made(node.input(0), "Reshape") : nullptr;
+    const OnnxNode *squeezed = made(node.input(3), "Squeeze"), *variance = made(node.input(4), "Div");
+    const OnnxNode* mean = squeezed ? made(squeezed->input(0), "ReduceMean") : nullptr;
+    const OnnxNode* squares = variance ? made(variance->input(0), "ReduceSumSquare") : nullptr;
+    const OnnxNode* difference = squares ? made(squares->input(0), "Sub") : nullptr;
+    const Constant *scale = m_facts.constant(node.input(1)), *shift = m_facts.constant(node.input(2));
+    if (!rows || !mean || !difference || !scale || !shift || !allAre(*scale, 1) || !allAre(*shift, 0)) return;
+    const Extents &x = m_facts.of(rows->input(0)).extents, &image = m_facts.of(node.input(0)).extents;
+    const std::string& value = node.input(0);
+    if (x.empty() || image.size() != 4 || image[0] != 1 || image[3] != 1 || x.back() != image[2]) return;
+    if (mean->input(0) != value || difference->inputs != std::vector{value, squeezed->input(0)}) return;
+    const std::vector<std::int64_t> others{0, 2, 3};
+    if (axesOf(*mean, m_facts, 1) != others || axesOf(*squares, m_facts, 1) != others) return;
+    if (!isScalar(variance->input(1)) || scalar(variance->input(1)) != static_cast<double>(x.back())) return;
+    const auto readers = m_readers.find(node.outputs.front());
+    if (readers == m_readers.end() || readers->second.size() != 1) return;
+    std::size_t last = readers->second.front();
+    if (m_graph.nodes[last].op != "Reshape" || m_facts.of(m_graph.nodes[last].outputs.front()).extents != x) return;
+    std::set<std::size_t> nodes{at, last};
+    for (const OnnxNode* each : {rows, squeezed, variance, mean, squares, difference}) nodes.insert(place(each));
+    const double epsilon = node.real("epsilon", 1e-5);
+    normalise(rows->input(0), -1, epsilon, last, nodes);
   }
 
   static bool allAre(const Constant& constant, double value) {
@@ -326,12 +323,18 @@ class Joiner {
     const auto axes = trailing(*mean, m_facts.of(x).extents.size());
     if (!axes || axes != trailing(*variance, m_facts.of(x).extents.size())) return;
     for (const OnnxNode* each : {root, sum, variance, square, difference, other, mean}) nodes.insert(place(each));
-    std::size_t last = at;
+    normalise(x, -*axes, scalar(sum->inputs[constant]), at, nodes);
+  }
+
+  // These nodes, of which `last` gives the result, and a scale and a shift behind them become a LayerNormalization of
+  // x.
+  void normalise(const std::string& x, std::int64_t axis, double epsilon, std::size_t last,
+                 std::set<std::size_t> nodes) {
     std::string gamma = factorBehind("Mul", last, nodes), beta = factorBehind("Add", last, nodes);
     if (!closed(nodes, last)) return;
     OnnxNode layer{.op = "LayerNormalization", .inputs = {x, gamma, beta}};
-    layer.attributes["axis"] = {.kind = Attribute::Kind::integer, .integer = -*axes};
-    layer.attributes["epsilon"] = {.kind = Attribute::Kind::real, .real = scalar(sum->inputs[constant])};
+    layer.attributes["axis"] = {.kind = Attribute::Kind::integer, .integer = axis};
+    layer.attributes["epsilon"] = {.kind = Attribute::Kind::real, .real = epsilon};
     replace(nodes, last, std::move(layer), "LayerNormalization");
   }
 
@@ -377,26 +380,6 @@ class Joiner {
 };
 
 }  // namespace
-
-std::vector<double> triedPlaces() {
-  std::vector<double> places;
-  for (int i = -40; i <= 40; ++i) places.push_back(0.2 * i + 0.013);
-  return places;
-}
-
-std::optional<KnownFunction> functionOf(const std::vector<double>& values) {
-  const std::vector<double> places = triedPlaces();
-  if (values.size() != places.size()) return {};
-  for (const Candidate& candidate : candidates()) {
-    bool same = true;
-    for (std::size_t i = 0; i < places.size() && same; ++i) {
-      const double wanted = candidate.function(places[i]);
-      same = std::abs(values[i] - wanted) <= 2e-6 * std::max(1.0, std::abs(wanted));
-    }
-    if (same) return KnownFunction{candidate.layer, candidate.values};
-  }
-  return {};
-}
 
 void joinPatterns(OnnxGraph& graph, Facts& facts, ImportReport& report) {
   Joiner(graph, facts, report).run();

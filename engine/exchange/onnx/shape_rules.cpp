@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "engine/base/error.h"
+#include "engine/exchange/onnx/einsum.h"
 #include "engine/exchange/onnx/shape_parts.h"
 
 namespace loom::onnx_file {
@@ -43,7 +44,7 @@ class Rules : public RuleParts {
         {"Concat", &Rules::concat},       {"Split", &Rules::split},         {"Slice", &Rules::slice},
         {"Gather", &Rules::gather},       {"TopK", &Rules::topK},           {"OneHot", &Rules::oneHot},
         {"ArgMax", &Rules::argument},     {"ArgMin", &Rules::argument},     {"LSTM", &Rules::recurrent},
-        {"GRU", &Rules::recurrent},       {"RNN", &Rules::recurrent}};
+        {"GRU", &Rules::recurrent},       {"RNN", &Rules::recurrent},       {"Einsum", &Rules::einsum}};
     if (m_node.op.starts_with("Reduce")) return reduce();
     const auto rule = table.find(m_node.op);
     return rule == table.end() ? windowShapes(m_node, m_facts, m_opset) : (this->*rule->second)();
@@ -85,6 +86,17 @@ class Rules : public RuleParts {
     if (!rowVector) extents->push_back(a[a.size() - 2]);
     if (!columnVector) extents->push_back(b.back());
     return {{*extents}};
+  }
+
+  Answer einsum() {
+    std::vector<Extents> operands;
+    std::vector<std::size_t> ranks;
+    for (std::size_t i = 0; i < m_node.inputs.size(); ++i) {
+      if (!known(i)) return {};
+      operands.push_back(of(i));
+      ranks.push_back(rank(i));
+    }
+    return {{einsumExtents(equationOf(m_node.text("equation", ""), ranks), operands)}};
   }
 
   Answer gemm() {

@@ -218,6 +218,18 @@ void Translator::place(const OnnxNode& node) {
   giveAs(node, m_drawing.add(node.op, wish(node), {{"axis", *axis}, {"keep_axes", keep}}, {x}), from);
 }
 
+void Translator::cumulativeSum(const OnnxNode& node) {
+  const View from = view(node.input(0));
+  const Constant& given = constant(node, 1);
+  if (given.stored() != 1) refuse("its axis is none");
+  const auto axis = from.sampleAxis(axisIn(given.whole(0), from.axes.size()));
+  if (!axis) refuse("it sums over the samples of a batch");
+  map(node, "CumulativeSum",
+      {{"axis", *axis},
+       {"exclusive", node.integer("exclusive", 0) != 0},
+       {"reverse", node.integer("reverse", 0) != 0}});
+}
+
 void Translator::topK(const OnnxNode& node) {
   const View from = view(node.input(0));
   const auto axis = from.sampleAxis(axisIn(node.integer("axis", -1), from.axes.size()));
@@ -263,6 +275,7 @@ void addAxesRules(std::unordered_map<std::string, Translator::Rule>& rules) {
   rules["Resize"] = rules["Upsample"] = &Translator::resize;
   rules["Tile"] = rules["Expand"] = &Translator::tile;
   rules["DepthToSpace"] = rules["SpaceToDepth"] = &Translator::blocks;
+  rules["CumSum"] = &Translator::cumulativeSum;
   rules["TopK"] = &Translator::topK;
   rules["OneHot"] = &Translator::oneHot;
   rules["ArgMax"] = rules["ArgMin"] = &Translator::place;

@@ -73,6 +73,7 @@ const std::unordered_map<std::string, Pair>& pairs() {
       {"Mul", {"Multiply", "MultiplyScalar", "MultiplyScalar"}},
       {"Sub", {"Subtract", "AddScalar", "SubtractFromScalar"}},
       {"Div", {"Divide", "MultiplyScalar", "DivideScalarBy"}},
+      {"Mod", {"Modulo", "Modulo", nullptr}},
       {"Pow", {"Power", "PowerScalar", "ScalarToThePower"}},
       {"Max", {"Maximum", "MaximumScalar", "MaximumScalar"}},
       {"Min", {"Minimum", "MinimumScalar", "MinimumScalar"}},
@@ -85,6 +86,12 @@ const std::unordered_map<std::string, Pair>& pairs() {
       {"Or", {"LogicalOr", nullptr, nullptr}},
       {"Xor", {"LogicalXor", nullptr, nullptr}}};
   return table;
+}
+
+// What the attributes of such an operator say.
+Json fieldsOf(const OnnxNode& node) {
+  if (node.op == "Mod" && node.integer("fmod", 0) != 0) return {{"sign_of_a", true}};
+  return Json::object();
 }
 
 }  // namespace
@@ -165,6 +172,7 @@ void Translator::arithmetic(const OnnxNode& node) {
     else if (fed == node.inputs.size())
       fed = i;
   }
+  if (fed == node.inputs.size()) refuse("it works on constants alone, which are too many numbers to calculate here");
   if (constants > 0 && node.inputs.size() == 2) return arithmeticWithConstant(node, fed);
   if (constants > 0) refuse("constants and fed values are mixed in it");
   twoValues(node, pairs().at(node.op).layer);
@@ -192,7 +200,7 @@ void Translator::twoValues(const OnnxNode& node, const std::string& layer) {
     from.axes.insert(from.axes.begin(), rank - from.axes.size(), {});
     inputs.push_back(m_drawing.draw(from, wish(node)));
   }
-  const std::string id = m_drawing.add(layer, wish(node), Json::object(), inputs);
+  const std::string id = m_drawing.add(layer, wish(node), fieldsOf(node), inputs);
   const Endpoint y = m_drawing.output(id);
   give(node, likeView(y, m_drawing.shape(y), like));
   tell(ReportItem::Kind::translated, node, id, layer + ".");
@@ -213,7 +221,7 @@ void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
     if (fed == 0 && node.op == "Sub") value = -value;
     if (fed == 0 && node.op == "Div") value = 1 / value;
     const char* layer = fed == 0 ? pair.withNumber : pair.ofNumber;
-    if (!layer) refuse("it compares with a number on the left");
+    if (!layer) refuse("its number stands on the left, which has no counterpart here");
     const bool nothing =
         (value == 0 && std::string(layer) == "AddScalar") ||
         (value == 1 && (std::string(layer) == "MultiplyScalar" || std::string(layer) == "PowerScalar"));
@@ -229,7 +237,9 @@ void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
       give(node, std::move(scaled));
       return tell(ReportItem::Kind::translated, node, {}, "MultiplyScalar, where a layer wants it.");
     }
-    return map(turned, layer, {{"value", value}});
+    Json values = fieldsOf(node);
+    values["value"] = value;
+    return map(turned, layer, std::move(values));
   }
   // A learned constant, stretched over the batch: T x C added to a sequence is a PositionEmbedding.
   const Endpoint x = m_drawing.draw(from, wish(node));
@@ -246,7 +256,7 @@ void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
   const Endpoint constant = parameter(node, node.inputs[1 - fed], extents);
   std::vector<Endpoint> inputs{x, constant};
   if (fed == 1) std::swap(inputs[0], inputs[1]);
-  const std::string id = m_drawing.add(pair.layer, wish(node), Json::object(), inputs);
+  const std::string id = m_drawing.add(pair.layer, wish(node), fieldsOf(node), inputs);
   const Endpoint y = m_drawing.output(id);
   give(node, likeView(y, m_drawing.shape(y), from));
   tell(ReportItem::Kind::translated, node, id, fmt::format("{} with a Parameter.", pair.layer));

@@ -58,6 +58,11 @@ void Translator::gemm(const OnnxNode& node) {
   drawLinear(node, node.input(0), weight, outputsFirst, std::move(bias), node.real("alpha", 1));
 }
 
+// Those that could be written out in others are (einsum.h).
+void Translator::einsum(const OnnxNode& node) {
+  refuse(node.text("reason", "its shapes are not known"));
+}
+
 void Translator::matmul(const OnnxNode& node) {
   const Constant* weight = m_facts.constant(node.input(1));
   if (weight && weight->extents.size() == 2) return drawLinear(node, node.input(0), *weight, false, {}, 1);
@@ -328,6 +333,7 @@ void Translator::embedding(const OnnxNode& node) {
 void addLinearRules(std::unordered_map<std::string, Translator::Rule>& rules) {
   rules["loom.Linear"] = &Translator::linear;
   rules["Gemm"] = &Translator::gemm;
+  rules["Einsum"] = &Translator::einsum;
   rules["MatMul"] = &Translator::matmul;
   rules["Conv"] = &Translator::convolution;
   rules["ConvTranspose"] = &Translator::deconvolution;

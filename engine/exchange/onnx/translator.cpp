@@ -151,6 +151,7 @@ void Translator::standIn(const OnnxNode& node, const std::string& reason) {
 
 void Translator::finish() {
   for (const OnnxValue& output : m_graph.outputs) {
+    if (m_scores.count(output.name)) drawScores({.name = output.name, .op = "MatMul"}, output.name);
     const auto found = m_views.find(output.name);
     if (found == m_views.end()) {
       const bool told = !m_facts.isConstant(output.name);

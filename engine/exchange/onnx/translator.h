@@ -77,6 +77,7 @@ class Translator {
   // translate_linear.cpp
   void linear(const OnnxNode& node);
   void gemm(const OnnxNode& node);
+  void einsum(const OnnxNode& node);
   void matmul(const OnnxNode& node);
   void drawLinear(const OnnxNode& node, const std::string& x, const Constant& weight, bool outputsFirst,
                   std::vector<float> bias, double factor);
@@ -110,6 +111,7 @@ class Translator {
   void tile(const OnnxNode& node);
   void blocks(const OnnxNode& node);
   void place(const OnnxNode& node);
+  void cumulativeSum(const OnnxNode& node);
   void topK(const OnnxNode& node);
   void oneHot(const OnnxNode& node);
   // What a layer gives whose sample is the ONNX value's without the batch, which stands where it stood before.

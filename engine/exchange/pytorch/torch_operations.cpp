@@ -93,6 +93,7 @@ class Operations {
       return fmt::format("{} @ {}{}", left, right, has(2) ? " + " + in(2) : "");
     }
     if (op == "reshape") return fmt::format("{}.reshape{}", in(0), extents(a.integers("shape")));
+    if (op == "inverse") return fmt::format("torch.linalg.inv({})", in(0));
     if (op == "transpose") return fmt::format("{}.permute{}", in(0), whole(a.integers("axes")));
     if (op == "softmax") return fmt::format("F.softmax({}, dim={})", in(0), axis(0, -1));
     if (op == "concatenate") {
@@ -205,11 +206,21 @@ class Operations {
   }
 
   std::string binary(const std::string& function, const std::string& a, const std::string& b) {
-    static const std::map<std::string, std::string, std::less<>> words = {
-        {"add", "{} + {}"},         {"subtract", "{} - {}"},          {"multiply", "{} * {}"},          {"divide", "{} / {}"},
-        {"power", "{} ** {}"},      {"maximum", "torch.maximum({}, {})"}, {"minimum", "torch.minimum({}, {})"},
-        {"equal", "({} == {}).float()"}, {"not_equal", "({} != {}).float()"}, {"greater", "({} > {}).float()"}, {"less", "({} < {}).float()"},
-        {"greater_equal", "({} >= {}).float()"}, {"less_equal", "({} <= {}).float()"}};
+    static const std::map<std::string, std::string, std::less<>> words = {{"add", "{} + {}"},
+                                                                          {"subtract", "{} - {}"},
+                                                                          {"multiply", "{} * {}"},
+                                                                          {"divide", "{} / {}"},
+                                                                          {"power", "{} ** {}"},
+                                                                          {"modulo", "torch.remainder({}, {})"},
+                                                                          {"fmod", "torch.fmod({}, {})"},
+                                                                          {"maximum", "torch.maximum({}, {})"},
+                                                                          {"minimum", "torch.minimum({}, {})"},
+                                                                          {"equal", "({} == {}).float()"},
+                                                                          {"not_equal", "({} != {}).float()"},
+                                                                          {"greater", "({} > {}).float()"},
+                                                                          {"less", "({} < {}).float()"},
+                                                                          {"greater_equal", "({} >= {}).float()"},
+                                                                          {"less_equal", "({} <= {}).float()"}};
     const auto word = words.find(function);
     if (word == words.end()) throwError(ErrorCode::badProject, "'{}' computes {}, which the PyTorch script cannot say yet", m_code.node.id, function);
     return fmt::format(fmt::runtime(word->second), a, b);

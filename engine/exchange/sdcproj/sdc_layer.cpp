@@ -75,7 +75,12 @@ const std::map<std::string, Plain>& plainLayers() {
       {"Max", {"ReduceMax", {{"Axes", "axes", "0", list}, {"KeepDims", "keep_axes", "False", flag}}}},
       {"Min", {"ReduceMin", {{"Axes", "axes", "0", list}, {"KeepDims", "keep_axes", "False", flag}}}},
       {"Prod", {"ReduceProduct", {{"Axes", "axes", "0", list}, {"KeepDims", "keep_axes", "False", flag}}}},
-      {"BatchMatmul", {"MatrixProduct", {{"TransposeA", "transpose_a", "False", flag}, {"TransposeB", "transpose_b", "False", flag}}}},
+      {"BatchMatmul",
+       {"MatrixProduct", {{"TransposeA", "transpose_a", "False", flag}, {"TransposeB", "transpose_b", "False", flag}}}},
+      {"BatchInv", {"MatrixInverse", {}}},
+      {"CumSum",
+       {"CumulativeSum",
+        {{"Axis", "axis", "0"}, {"Exclusive", "exclusive", "False", flag}, {"Reverse", "reverse", "False", flag}}}},
       {"Parameter", {"Parameter", {{"Size", "shape", "1", list}}}},
       {"WorkingMemory", {"WorkingMemory", {{"Size", "shape", "1", list}}}},
   };
@@ -171,7 +176,7 @@ std::vector<std::string> Translation::unread() const {
 void translate(Translation& translation) {
   const std::string& type = translation.layer().type;
   if (const auto plain = plainLayers().find(type); plain != plainLayers().end()) return plainLayer(translation, plain->second);
-  for (const auto* rules : {&weightRules(), &windowRules(), &lossRules(), &loopRules()})
+  for (const auto* rules : {&weightRules(), &windowRules(), &imageRules(), &lossRules(), &loopRules()})
     if (const auto rule = rules->find(type); rule != rules->end()) return rule->second(translation);
   // A layer without settings that the catalogue knows by Console's name.
   if (const LayerDefinition* same = findLayer(type); same && same->entry.id == type) {

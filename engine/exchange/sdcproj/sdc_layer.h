@@ -74,10 +74,11 @@ bool isNumbers(const Json& list);
 bool allOf(const Json& list, std::int64_t value);
 std::int64_t lastAt(const Json& list, std::size_t axis);
 
-// What sdc_layer.cpp's table calls: sdc_weights.cpp, sdc_windows.cpp, sdc_losses.cpp, sdc_loops.cpp.
+// What sdc_layer.cpp's table calls: sdc_weights.cpp, sdc_windows.cpp, sdc_images.cpp, sdc_losses.cpp, sdc_loops.cpp.
 using Rule = void (*)(Translation&);
 const std::map<std::string, Rule>& weightRules();
 const std::map<std::string, Rule>& windowRules();
+const std::map<std::string, Rule>& imageRules();
 const std::map<std::string, Rule>& lossRules();
 const std::map<std::string, Rule>& loopRules();
 // Fields of an Input that makes its numbers itself, as PREFIX Generator says; null = it reads the dataset.

@@ -102,43 +102,6 @@ void slice(Translation& t) {
   if (t.nodes.size() > 1) t.converted("one Slice for each axis that is cut");
 }
 
-// The middle of an image, as Console takes it too where it does not train.
-void centreCut(Translation& t, const Json& shape) {
-  for (std::size_t axis = 1; shape.is_array() && axis < shape.size(); ++axis) {
-    t.add("Slice");
-    t.set("axis", static_cast<std::int64_t>(axis));
-    const std::string extent = shape[axis].is_string() ? "(" + shape[axis].get<std::string>().substr(1) + ")" : shape[axis].dump();
-    t.set("start", fmt::format("=floor((Input[{}]-{})/2)", axis, extent));
-    t.set("length", shape[axis]);
-  }
-  if (t.nodes.empty()) t.add("Identity");
-}
-
-// What changes images at random is preparation of the data here, not part of the network: the extents are kept, and what is to be added there
-// is said.
-void imageAugmentation(Translation& t) {
-  if (t.text("Shape", "*Input") == "*Input") t.add("Identity");
-  else centreCut(t, t.list("Shape", "*Input"));
-  t.converted("it takes the middle of the image");
-  for (const char* flip : {"FlipLR", "FlipUD"})
-    if (t.flag(flip, false)) t.fault(fmt::format("{}: add the step Flip to the preparation of the training set", flip));
-  for (const auto& [key, neutral] : {std::pair{"MinScale", 1.0}, {"MaxScale", 1.0}, {"Angle", 0.0}, {"AspectRatio", 1.0}, {"Distortion", 0.0}, {"Brightness", 0.0}, {"Contrast", 1.0}, {"Noise", 0.0}})
-    if (const std::string value = t.text(key, ""); !value.empty() && numberOf(value) != neutral)
-      t.fault(fmt::format("{} {} is not there: prepare the images so, or train without it", key, clipped(value)));
-  for (const char* known : {"BrightnessEach", "ContrastCenter", "ContrastEach", "NoiseProbability", "SkipAtTest"}) t.know(known);
-}
-
-void randomCrop(Translation& t) {
-  centreCut(t, t.list("Shape", "*Input"));
-  t.fault("it cuts at random there and from the middle here: add the step Crop to the preparation of the training set");
-  for (const char* known : {"BaseAxis", "SkipAtTest"}) t.know(known);
-}
-
-void randomChange(Translation& t) {
-  t.add("Identity");
-  t.fault(fmt::format("{} changes images at random: add a step such as Flip or Crop to the preparation of the training set", t.layer().type));
-}
-
 void reshape(Translation& t) {
   t.add("Reshape");
   t.set("shape", t.list("OutShape", "100"));
@@ -213,11 +176,6 @@ const std::map<std::string, Rule>& windowRules() {
       {"InstanceNormalization", [](Translation& t) { sampleNormalization(t, "InstanceNormalization"); }},
       {"Slice", slice},
       {"Reshape", reshape},
-      {"ImageAugmentation", imageAugmentation},
-      {"RandomCrop", randomCrop},
-      {"RandomFlip", randomChange},
-      {"RandomShift", randomChange},
-      {"RandomErase", randomChange},
       {"Pad", pad},
       {"Interpolate", interpolate},
   };

@@ -106,8 +106,8 @@ TEST(CudaSpecialValues, unaryAndItsGradient) {
 }
 
 TEST(CudaSpecialValues, binary) {
-  for (const char* function : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal",
-                               "greater", "greater_equal", "less", "less_equal"})
+  for (const char* function : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "modulo", "fmod",
+                               "equal", "not_equal", "greater", "greater_equal", "less", "less_equal"})
     for (const float b : kSpecial) {
       SCOPED_TRACE(function);
       expectAsReference("binary", {vectorOf(kSpecial), vectorOf({b})}, {{"function", std::string(function)}});

@@ -151,6 +151,12 @@ TEST(PyTorch, LayersGiveTheSameNumbers) {
                    R"({"id":"m","layer":"Embedding","vocabulary":7,"channels":8},{"id":"o","layer":"PositionEmbedding"},{"id":"h","layer":"MultiHeadAttention","heads":2,"causal":true},
       {"id":"n","layer":"LayerNormalization"},{"id":"i","layer":"LSTM","units":5,"direction":"both"},{"id":"g","layer":"GRU","units":4,"direction":"backward"},{"id":"class","layer":"Linear","outputs":3,"base_axis":1},
       {"id":"q","layer":"LSTM","units":3,"returns":"last"},{"id":"y","layer":"SiLU"})"), "sequence");
+  expectSame(
+      chain(
+          R"({"id":"x","layer":"Input","shape":[2,5,5]})",
+          R"({"id":"a","layer":"ImageAugmentation","distortion":0.5},{"id":"e","layer":"RandomErase"},{"id":"m","layer":"MeanSubtraction","base_axis":1},{"id":"i","layer":"MatrixInverse"},
+      {"id":"c","layer":"CumulativeSum","axis":-1,"reverse":true},{"id":"o","layer":"Modulo","value":0.75},{"id":"f","layer":"Modulo","value":0.5,"sign_of_a":true},{"id":"u","layer":"Linear","outputs":3})"),
+      "inverse");
 }
 
 TEST(PyTorch, BranchesUnitsAndSharedWeights) {

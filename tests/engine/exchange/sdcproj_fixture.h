@@ -1,12 +1,13 @@
 #pragma once
-// The nine projects of data/, one a construct, written by the rules of nnc_formats.md.
+// The ten projects of data/, one a construct, written by the rules of nnc_formats.md.
 #include <string>
 
 #include "engine/exchange/importer.h"
 
 namespace loom {
 
-inline const char* const kConstructs[] = {"layers", "windows", "units", "repeats", "networks", "solvers", "expressions", "data", "loops"};
+inline const char* const kConstructs[] = {"layers",  "windows",     "units", "repeats", "networks",
+                                          "solvers", "expressions", "data",  "loops",   "images"};
 
 inline std::filesystem::path sdcproj(const std::string& name) {
   return std::filesystem::path(GRADLOOM_SOURCE_DIR) / "tests/engine/exchange/data" / (name + ".sdcproj");

@@ -1,4 +1,4 @@
-// The nine projects on data made for them: some steps of each, with every network that they train.
+// The ten projects on data made for them: some steps of each, with every network that they train.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -60,6 +60,8 @@ std::vector<OpCase> normalizationCases() {
        "batch_normalization_again",
        {values({3, 2, 4}), values({4}), absent(), values({4}), values({4}, 0.5, 2)},
        batch(-1)},
+      {"running_mean", "running_mean", {values({4, 7}), state({4, 7}), state({1}, 3, 3)}, {}},
+      {"running_mean_first", "running_mean", {values({300}), state({300}), state({1}, 0, 0)}, {}},
       {"layer_normalization_last",
        "layer_normalization",
        {values({3, 4, 7}), values({7}), values({7})},

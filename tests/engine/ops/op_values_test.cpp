@@ -255,6 +255,36 @@ TEST(OpValues, WarpReadsBetweenPixels) {
   EXPECT_THAT(one("warp", {tensor({1, 1, 2, 1}, {10, 20}), tensor({1, 6}, {1, 0, 0, 0, 1, 0.25})}), near({12.5, 15}));
 }
 
+// The middles of the edges stay, the corners are pulled in or pushed out: with d = 1 a place at r is read at
+// r (1 + r^2) / 2.
+TEST(OpValues, WarpBendsAlongTheRadius) {
+  const ReferenceTensor image = tensor({1, 1, 1, 5}, {0, 1, 2, 3, 4});
+  // Middles at -2 ... 2 of half a width of 2.5: r = 0.8, 0.4, 0, 0.4, 0.8.
+  EXPECT_THAT(one("warp", {image, tensor({1, 7}, {1, 0, 0, 0, 1, 0, 1})}),
+              near({2 - 2 * 0.82, 2 - 0.58, 2, 2 + 0.58, 2 + 2 * 0.82}));
+  EXPECT_THAT(one("warp", {image, tensor({1, 7}, {1, 0, 0, 0, 1, 0, 0})}), near({0, 1, 2, 3, 4}));
+}
+
+TEST(OpValues, InverseExchangesRowsAndKnowsNoneOfASingularMatrix) {
+  EXPECT_THAT(one("inverse", {tensor({1, 2, 2}, {0, 2, 4, 0})}), near({0, 0.25, 0.5, 0}));
+  EXPECT_THAT(one("inverse", {tensor({3, 3}, {0, 0, 2, 4, 0, 0, 0, 5, 0})}), near({0, 0.25, 0, 0, 0, 0.2, 0.5, 0, 0}));
+  const auto two = one("inverse", {tensor({2, 2, 2}, {1, 2, 2, 4, 2, 0, 0, 1})});
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isnan(two[i])) << i;
+  EXPECT_EQ(two[4], 0.5);
+}
+
+TEST(OpValues, RunningMeanIsThatOfAllBatches) {
+  const auto found = run("running_mean", {tensor({2}, {4, 8}), tensor({2}, {1, 2}), tensor({1}, {2})});
+  EXPECT_THAT(found[0].values, near({2, 4}));  // two batches before, of which 1 and 2 are the means
+  EXPECT_THAT(found[1].values, near({1.0 / 3}));
+}
+
+TEST(OpValues, RemaindersHaveTheSignOfOneOrTheOther) {
+  const ReferenceTensor a = tensor({5}, {5.5, -5.5, 5.5, -5.5, 6}), b = tensor({5}, {2, 2, -2, -2, 2});
+  EXPECT_THAT(one("binary", {a, b}, {{"function", "modulo"}}), near({1.5, 0.5, -0.5, -1.5, 0}));
+  EXPECT_THAT(one("binary", {a, b}, {{"function", "fmod"}}), near({1.5, -1.5, 1.5, -1.5, 0}));
+}
+
 TEST(OpValues, ScaleAllScalesEach) {
   const auto scaled = run("scale_all", {tensor({}, {2}), tensor({2}, {1, 3}), tensor({1}, {5})});
   EXPECT_THAT(scaled[0].values, near({2, 6}));

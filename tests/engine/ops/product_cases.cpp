@@ -26,6 +26,10 @@ std::vector<OpCase> productCases() {
        "matmul",
        {values({2, 2, 5, 3}), values({4, 5}), values({4})},
        transposed(true, true)},
+      {"inverse", "inverse", {values({3, 4, 4})}, {}},
+      {"inverse_of_one", "inverse", {values({5, 1, 1}, 0.5, 2)}, {}},
+      {"inverse_images", "inverse", {values({2, 3, 7, 7})}, {}},
+      {"inverse_wide", "inverse", {values({17, 17})}, {}},
       {"bias_gradient_channels", "bias_gradient", {values({3, 4, 2, 5})}, {{"axis", 1}}},
       {"bias_gradient_last", "bias_gradient", {values({3, 4, 5})}, {{"axis", -1}}},
   };

@@ -66,6 +66,7 @@ std::vector<OpCase> shapeCases() {
       {"one_hot", "one_hot", {labels({3, 4}, 5)}, {{"classes", 5}}},
       {"warp", "warp", {values({3, 2, 5, 4}), state({3, 6}, -1, 1.25)}, {}},
       {"warp_larger", "warp", {values({2, 3, 4, 5}), state({2, 6}, -0.75, 1)}, {{"extents", Integers{7, 6}}}},
+      {"warp_bent", "warp", {values({3, 2, 5, 4}), state({3, 7}, -0.5, 1)}, {}},
       {"top_k", "top_k", {values({3, 4, 37})}, {{"k", 5}}},
       {"top_k_smallest", "top_k", {values({5, 6})}, {{"k", 6}, {"largest", false}}},
       {"all_reduce_bucket", "all_reduce", {values({3, 4}), values({5})}, {{"bucket", 1}, {"group", "data"}}},

@@ -56,7 +56,12 @@ void fill(Evaluator& evaluator, std::uint64_t seed) {
 // Differences of one program with respect to one element.
 class Differences {
  public:
-  Differences(Evaluator& evaluator, double step) : m_evaluator(evaluator), m_step(step) {}
+  Differences(Evaluator& evaluator, double step) : m_evaluator(evaluator), m_step(step) {
+    const std::vector<Tensor>& tensors = evaluator.program().tensors;
+    for (std::size_t id = 0; id < tensors.size(); ++id)
+      if (tensors[id].role == TensorRole::state)
+        m_states.emplace_back(static_cast<TensorId>(id), evaluator.value(static_cast<TensorId>(id)).values);
+  }
 
   struct Slope {
     double value;
@@ -79,12 +84,14 @@ class Differences {
 
   double lossWith(TensorId tensor, std::size_t element, double value) {
     m_evaluator.value(tensor).values[element] = value;
+    for (const auto& [id, values] : m_states) m_evaluator.value(id).values = values;  // a run may have changed them
     m_evaluator.run();
     return m_evaluator.result("loss");
   }
 
   Evaluator& m_evaluator;
   double m_step;
+  std::vector<std::pair<TensorId, std::vector<double>>> m_states;  // as they were before the first run
 };
 
 void compare(GradientCheck& check, const Tensor& tensor, const std::vector<double>& gradient, Differences& differences,

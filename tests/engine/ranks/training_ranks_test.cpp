@@ -77,6 +77,11 @@ const Net kNets[] = {
      R"({"id": "x", "layer": "Input", "shape": [1, 4, 4]}, {"id": "a", "layer": "Convolution", "channels": 5, "kernel": [3, 3]},
                        {"id": "b", "layer": "BatchNormalization"}, {"id": "c", "layer": "ReLU"}, {"id": "d", "layer": "GlobalAveragePooling"})",
      "x a b c d", true},
+    {"images",
+     R"({"id": "x", "layer": "Input", "shape": [1, 4, 4]}, {"id": "a", "layer": "MeanSubtraction"},
+        {"id": "b", "layer": "ImageAugmentation", "distortion": 0.4, "angle": 10},
+        {"id": "c", "layer": "RandomErase", "probability": 0.7, "min_area": 0.2, "patches": 2})",
+     "x a b c", true},
     {"lstm",
      R"({"id": "x", "layer": "Input", "shape": [4, 4]}, {"id": "a", "layer": "LSTM", "units": 6, "returns": "last"})",
      "x a", false},
@@ -148,7 +153,9 @@ Outcome alone(const Shared& shared, const Json& project, const std::string& name
 double distance(const Tensors& a, const Tensors& b, const Tensors& origin) {
   double difference = 0, length = 0;
   for (const auto& [name, values] : b) {
-    if (name.find('#') != std::string::npos || name.ends_with("/mean") || name.ends_with("/variance")) continue;
+    if (name.find('#') != std::string::npos || name.ends_with("/mean") || name.ends_with("/variance") ||
+        name.ends_with("/batches"))
+      continue;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double x = a.at(name)[i] - values[i], y = values[i] - origin.at(name)[i];
       difference += x * x;

@@ -13,7 +13,8 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Everything that has a state: dropout (step), batch normalisation (running statistics), Adam (slots and their count),
+// Everything that has a state: dropout and what is erased (step), batch normalisation and the mean of all batches
+// (running statistics), Adam (slots and their count),
 // a schedule with warm-up, accumulation, a smaller last batch.
 Json elaborate() {
   Json project = perceptron();
@@ -24,7 +25,13 @@ Json elaborate() {
                    },
                    {"layer", "BatchNormalization"}});
   nodes.push_back({{"id", "drop"}, {"layer", "Dropout"}});
+  nodes.push_back({{"id", "mean"}, {"layer", "MeanSubtraction"}});
+  nodes.push_back({{"id", "image"}, {"layer", "Reshape"}, {"shape", {1, 1, 3}}});
+  nodes.push_back({{"id", "erase"}, {"layer", "RandomErase"}, {"min_area", 0.35}});
   Json& edges = project["networks"]["main"]["edges"];
+  edges[0] = {"x", "mean"};
+  for (const auto& [from, to] : {std::pair{"mean", "image"}, {"image", "erase"}, {"erase", "fc1"}})
+    edges.push_back({from, to});
   edges[1] = {"fc1", "bn"};
   edges.push_back({"bn", "relu"});
   edges[2] = {"relu", "drop"};

@@ -1,7 +1,7 @@
 """Models of Keras in ONNX by tf2onnx, with what onnxruntime computes: make_keras.py FOLDER [NAME ...]
 Needs tensorflow-cpu, tf2onnx and onnxruntime (pip; tensorflow-cpu==2.15.1 tf2onnx==1.16.1 go together). The tests read them
-where GRADLOOM_ONNX_MODELS names the folder. Channels come last in Keras, and the batch of every file is open. Not among them:
-MultiHeadAttention, SimpleRNN and a GRU without reset_after, which tf2onnx writes with Einsum and Loop; these are not read yet."""
+where GRADLOOM_ONNX_MODELS names the folder. Channels come last in Keras, and the batch of every file is open. MultiHeadAttention
+is in make_einsum.py. Not among them: SimpleRNN and a GRU without reset_after, which tf2onnx writes with Loop; it is not read yet."""
 import pathlib
 import sys
 
