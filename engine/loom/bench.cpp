@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/loom/bench/bench.h"
 #include "engine/loom/bench/calibration.h"
+#include "engine/loom/bench/workloads.h"
 #include "engine/loom/job.h"
 #include "engine/loom/processor_plan.h"
 #include "engine/program/backend.h"
@@ -83,7 +84,6 @@ void addBench(CLI::App& app, Session& session) {
         if (job.first())
           std::fprintf(stderr, "loom: warning: gradients go from GPU to GPU through the hosts: %s\n", reason.c_str());
       });
-      const auto backend = makeBackend(given->device, given->threads, true);
       if (*planned) {
         if (given->device != "cpu")
           throwError(ErrorCode::badArgument, "--plan is for --device cpu, not {}: what is predicted of a GPU is told by "
@@ -92,7 +92,15 @@ void addBench(CLI::App& app, Session& session) {
                                                                         const BenchArguments::Measured& measured) {
           return predicted(workload, measured, *given, times);
         };
+        // Each with an arena of its own: the memory that one leaves would be the next one's.
+        const std::vector<std::string> names = given->names.empty() ? workloadNames() : given->names;
+        for (const std::string& name : names) {
+          given->names = {name};
+          runBench(*given, *makeBackend(given->device, given->threads), job.communicator());
+        }
+        return 0;
       }
+      const auto backend = makeBackend(given->device, given->threads, true);
       return runBench(*given, *backend, job.communicator());
     };
   });

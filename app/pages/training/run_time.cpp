@@ -120,6 +120,7 @@ void RunTime::setRun(const QString& id) {
 
 void RunTime::setByOperation(bool byOperation) { m_by->setCurrent(byOperation ? 1 : 0); }
 bool RunTime::byOperation() const { return m_by->current() == 1; }
+bool RunTime::dividedByOperation() const { return byOperation() && !m_step->operations.empty(); }
 
 void RunTime::refresh() {
   const RunRecord* const run = m_context.store->find(m_run);
@@ -136,7 +137,7 @@ void RunTime::refresh() {
 QList<RunTime::Row> RunTime::rows() const {
   QList<Row> rows;
   const auto& predicted = m_step->predicted;
-  if (byOperation()) {
+  if (dividedByOperation()) {
     for (const auto& [name, seconds] : m_step->operations)
       rows.append({QString::fromStdString(name), seconds,
                    predictedOf(predicted, &MeasuredStep::Predicted::operations, name), false});
@@ -156,6 +157,7 @@ QList<RunTime::Row> RunTime::rows() const {
 void RunTime::fill() {
   if (!m_step) return;
   const Theme& theme = *m_context.theme;
+  m_by->setEnabled(!m_step->operations.empty());
   const QList<Row> all = rows();
   const double whole = std::max(m_step->step, m_step->computed());
   double longest = 0;
@@ -175,8 +177,8 @@ void RunTime::fill() {
   if (m_step->predicted && !m_step->predicted->from.isEmpty()) detail += tr("; predicted %1").arg(m_step->predicted->from);
   m_detail->setText(detail);
   const QString chosen = m_table->currentRow() >= 0 ? m_table->item(m_table->currentRow(), kName)->text() : QString();
-  m_table->setAccessibleName(byOperation() ? tr("Time of a step by operation") : tr("Time of a step by layer"));
-  m_table->setHorizontalHeaderItem(kName, new QTableWidgetItem(byOperation() ? tr("Operation") : tr("Layer")));
+  m_table->setAccessibleName(dividedByOperation() ? tr("Time of a step by operation") : tr("Time of a step by layer"));
+  m_table->setHorizontalHeaderItem(kName, new QTableWidgetItem(dividedByOperation() ? tr("Operation") : tr("Layer")));
   m_table->horizontalHeaderItem(kName)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->setColumnHidden(kPredicted, !m_step->predicted);
   m_table->setRowCount(static_cast<int>(all.size()));

@@ -33,6 +33,7 @@ class RunTime : public QStackedWidget {
     double measured = 0, predicted = -1;  // seconds; -1 = not predicted
     bool isLayer = false;
   };
+  bool dividedByOperation() const;  // wanted, and the run tells of operations
   QList<Row> rows() const;
   void fill();
   void open(int row);

@@ -12,7 +12,6 @@
 #include "engine/base/host.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/loom/bench/inputs.h"
-#include "engine/loom/bench/probes.h"
 #include "engine/passes/differentiate.h"
 #include "engine/program/backend.h"
 #include "engine/program/builder.h"
@@ -80,14 +79,15 @@ std::string processorWords(int threads) {
                      facts.threads == 1 ? "" : "s", facts.library);
 }
 
-ProcessorTimes measureProcessor(Backend& backend, int threads, const std::function<void(const std::string&)>& tell) {
+ProcessorTimes measureProcessor(Backend& backend, int threads, const std::function<void(const std::string&)>& tell,
+                                const std::vector<Workload>& probes) {
   ProcessorTimes times{.machine = processorWords(threads),
                        .program = "gradloom " GRADLOOM_VERSION,
                        .date = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
                        .points = {},
                        .assumed = thisProcessor(processorFacts(threads).threads)};
   double between = kMostBetween;
-  for (const Workload& workload : processorProbes())
+  for (const Workload& workload : probes)
     for (const DataType precision : {DataType::f32, DataType::bf16}) {
       if (tell) tell(fmt::format("{} in {}", workload.name, toString(precision)));
       Probe probe(workload, precision, backend, threads);
