@@ -1,10 +1,21 @@
 #include "engine/cpu/cpu_backend.h"
 
+#include <oneapi/dnnl/dnnl.h>
+
+#include <cstdlib>
+
 #include "engine/base/error.h"
 #include "engine/cpu/executable.h"
+#include "engine/cpu/kernels/isa.h"
 
 namespace loom {
 namespace {
+
+void expectPrecision(const CompileOptions& options) {
+  if (options.precision != DataType::f32 && options.precision != DataType::bf16)
+    throwError(ErrorCode::device, "processors compute in f32 and bf16, but precision is {}: set it to one of those",
+               toString(options.precision));
+}
 
 class CpuBackend final : public Backend {
  public:
@@ -24,17 +35,11 @@ class CpuBackend final : public Backend {
 
   BufferPlan::Extent measure(Program program, const CompileOptions& options) override {
     expectPrecision(options);
-    return cpu::CpuExecutable::measure(std::move(program), options.threads > 0 ? options.threads : m_pool->size(),
-                                       options);
+    return cpu::CpuExecutable::cost(std::move(program), options.threads > 0 ? options.threads : m_pool->size(), options)
+        .memory;
   }
 
  private:
-  static void expectPrecision(const CompileOptions& options) {
-    if (options.precision != DataType::f32 && options.precision != DataType::bf16)
-      throwError(ErrorCode::device, "processors compute in f32 and bf16, but precision is {}: set it to one of those",
-                 toString(options.precision));
-  }
-
   std::shared_ptr<cpu::ThreadPool> m_pool;
   std::shared_ptr<cpu::Arena> m_arena;  // the largest that was asked for; smaller ones end with their executables
 };
@@ -43,6 +48,20 @@ class CpuBackend final : public Backend {
 
 std::unique_ptr<Backend> makeCpuBackend(int threads) {
   return std::make_unique<CpuBackend>(threads);
+}
+
+StepCost stepCost(Program program, const CompileOptions& options) {
+  expectPrecision(options);
+  return cpu::CpuExecutable::cost(std::move(program), options.threads > 0 ? options.threads : cpu::availableThreads(),
+                                  options);
+}
+
+ProcessorFacts processorFacts(int threads) {
+  const dnnl_version_t* const dnnl = dnnl_version();
+  return {.threads = threads > 0 ? threads : cpu::availableThreads(),
+          .instructions = cpu::toString(cpu::isa()) + std::string(std::getenv("GRADLOOM_ISA") ? " at most" : ""),
+          .library = "oneDNN " + std::to_string(dnnl->major) + "." + std::to_string(dnnl->minor) + "." +
+                     std::to_string(dnnl->patch)};
 }
 
 }  // namespace loom

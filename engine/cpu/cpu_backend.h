@@ -11,4 +11,14 @@ namespace loom {
 // numbers, summed in f32; weights and everything else stay f32.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);
 
+// What a step of the program asks of the processor, from the plan that would run. Nothing is allocated for it.
+StepCost stepCost(Program program, const CompileOptions& options);
+
+// What the speed of its kernels goes by beside the processor itself.
+struct ProcessorFacts {
+  int threads = 1;
+  std::string instructions, library;  // "avx512", "oneDNN 2.6.3"
+};
+ProcessorFacts processorFacts(int threads = 0);
+
 }  // namespace loom

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/stage_costs.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/recomputation.h"
 #include "engine/program/absent_store.h"
@@ -36,11 +37,12 @@ class OneOpenMpThread {
 };
 
 // As it is laid out, with no weight allocated.
-BufferPlan::Extent extentOf(const Program& program, int threads, const CompileOptions& options) {
+StepCost costOf(const Program& program, int threads, const CompileOptions& options) {
   const auto store = absentStoreOf(program);
   Plan plan(program, *store, threads, options);
   plan.lowerAll();
-  return plan.measure();
+  return {.stages = costsOf({program, plan.fusion(), plan.stages(), plan.packs(), plan.bf16()}),
+          .memory = plan.measure()};
 }
 
 Recomputation prepare(Program& program, int threads, const CompileOptions& options) {
@@ -52,7 +54,7 @@ Recomputation prepare(Program& program, int threads, const CompileOptions& optio
   const Recomputation told =
       recomputeWithin(program, {.budget = options.memoryBudget,
                                 .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
-                                .arenaOf = [&](const Program& one) { return extentOf(one, threads, options).shared; }});
+                                .arenaOf = [&](const Program& one) { return costOf(one, threads, options).memory.shared; }});
   if (options.recomputation != nullptr) *options.recomputation = told;
   return told;
 }
@@ -69,7 +71,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
                              std::shared_ptr<Arena>& arena, const CompileOptions& options)
     : m_program(std::move(program)),
       m_pool(std::move(pool)),
-      m_profiling(std::getenv("GRADLOOM_PROFILE") != nullptr),
+      m_profiling(options.profile || std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
   m_recomputation = prepare(m_program, m_pool->size(), options);
@@ -98,10 +100,16 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
   m_profile.resize(m_compiled.stages.size() + 1);
 }
 
-BufferPlan::Extent CpuExecutable::measure(Program program, int threads, const CompileOptions& options) {
+StepCost CpuExecutable::cost(Program program, int threads, const CompileOptions& options) {
   const OneOpenMpThread scope;
   prepare(program, threads, options);
-  return extentOf(program, threads, options);
+  return costOf(program, threads, options);
+}
+
+StepCost CpuExecutable::cost() const {
+  return {.stages = costsOf({m_program, m_plan->fusion(), m_compiled.stages, m_compiled.prologue, m_plan->bf16(),
+                             m_profiling ? std::span<const double>(m_profile) : std::span<const double>()}),
+          .memory = m_compiled.bytes};
 }
 
 std::span<std::byte> CpuExecutable::input(std::string_view name) {
@@ -231,6 +239,13 @@ void CpuExecutable::copyResult(std::string_view name, std::span<T> to, StepNumbe
     std::transform(from, from + elements, to.begin(), convert);
 }
 
+// What its costs are summed under.
+std::string CpuExecutable::nameOfOperation(const Stage& stage) const {
+  const auto operation = static_cast<std::size_t>(stage.operation);
+  return stage.moved > 0 || operation >= m_program.operations.size() ? stage.kernel
+                                                                     : m_program.operations[operation].op->name;
+}
+
 Json CpuExecutable::describe() const {
   Json all = Json::array();
   for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
@@ -238,7 +253,8 @@ Json CpuExecutable::describe() const {
     Json one = {{"kernel", stage.kernel},
                 {"implementation", stage.implementation},
                 {"layout", stage.layout},
-                {"origin", stage.origin}};
+                {"origin", stage.origin},
+                {"op", nameOfOperation(stage)}};
     if (m_profiling) one["least_cpu_seconds"] = m_profile[i];
     all.push_back(std::move(one));
   }

@@ -13,8 +13,8 @@ class CpuExecutable final : public Executable {
   CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool, std::shared_ptr<Arena>& arena,
                 const CompileOptions& options = {});
 
-  // What one of these would take.
-  static BufferPlan::Extent measure(Program program, int threads, const CompileOptions& options);
+  // What one of these would take, and what a step of it asks of the processor; nothing is allocated for it.
+  static StepCost cost(Program program, int threads, const CompileOptions& options);
 
   std::span<std::byte> input(std::string_view name) override;
   StepNumber run(const StepOptions& options) override;
@@ -23,10 +23,12 @@ class CpuExecutable final : public Executable {
   void readResult(std::string_view name, std::span<double> to, StepNumber step) const override;
   const Program& program() const override { return m_program; }
   Json describe() const override;
+  StepCost cost() const override;
 
  private:
   void runOn(const Worker& worker);
   void choosePacks();
+  std::string nameOfOperation(const Stage& stage) const;
   const NamedResult& result(std::string_view name) const;
   template <class T>
   void copyResult(std::string_view name, std::span<T> to, StepNumber step) const;
@@ -52,7 +54,7 @@ class CpuExecutable final : public Executable {
   std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
   std::vector<std::size_t> m_due;       // tasks of this step's prologue
   std::atomic<std::size_t> m_nextTask{0};
-  std::vector<double> m_profile;  // least CPU seconds of thread 0 by stage, with GRADLOOM_PROFILE set
+  std::vector<double> m_profile;  // least CPU seconds of thread 0 by stage, and of the prologue
   bool m_profiling = false;
   Trace* m_trace = nullptr;
 };

@@ -90,6 +90,7 @@ void Plan::reorder(TensorId id, const Layout& layout, const Ref<Number>& source,
           const auto [first, last] = worker.share(permutation.pieces());
           permutation.run(source.get(), target.get(), first, last);
         });
+  moves(id, sizeof(Number), sizeof(Number));
   ++m_reorders;
 }
 
@@ -114,6 +115,7 @@ Ref<float> Plan::widened(TensorId id) {
     const auto [first, last] = worker.share(count, 64);
     widen(source.get().from(first), target.get() + first, last - first);
   });
+  moves(id, sizeof(std::uint16_t), sizeof(float));
   return target;
 }
 
@@ -142,6 +144,7 @@ Ref<std::uint16_t> Plan::readBf16(TensorId id, const Layout& layout) {
     const auto [first, last] = worker.share(count, 64);
     roundToBf16(source.get() + first, target.get() + first, last - first);
   });
+  moves(id, sizeof(float), sizeof(std::uint16_t));
   return target;
 }
 
@@ -173,6 +176,7 @@ void Plan::round(const Rounding& rounding) {
           const auto [first, last] = worker.share(count, 64);
           roundToBf16(from.get() + first, to.get() + first, last - first);
         });
+  moves(rounding.tensor, sizeof(float), sizeof(std::uint16_t));
 }
 
 Plan::Target Plan::writeProduct(TensorId id) {
@@ -207,6 +211,7 @@ void Plan::deliver(TensorId id) {
       std::memcpy(to + first, source + first, static_cast<std::size_t>(last - first) * sizeof(float));
     }
   });
+  moves(id, sizeof(float), sizeof(float));
 }
 
 void Plan::alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout) {
@@ -244,7 +249,7 @@ Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats,
 }
 
 void Plan::prologue(TensorId parameter, std::function<void()> task) {
-  m_prologue.push_back({&m_store.at(tensor(parameter).name).value, std::move(task)});
+  m_prologue.push_back({&m_store.at(tensor(parameter).name).value, std::move(task), shape(parameter).elements()});
 }
 
 Ref<float> Plan::filled(std::int64_t floats, std::function<void(float*)> fill) {
@@ -259,8 +264,8 @@ void Plan::stage(std::string kernel, std::string implementation, std::string lay
   std::string origin;
   if (m_buffers.now() < static_cast<int>(m_program.operations.size()))
     origin = m_program.operations[static_cast<std::size_t>(m_buffers.now())].origin;
-  m_stages.push_back(
-      {std::move(kernel), std::move(implementation), std::move(layout), std::move(origin), std::move(run)});
+  m_stages.push_back({std::move(kernel), std::move(implementation), std::move(layout), std::move(origin),
+                      std::move(run), m_buffers.now()});
 }
 
 void Plan::lowerAll() {

@@ -107,6 +107,7 @@ class Plan {
   struct Pack {
     const StoredTensor* weight;
     std::function<void()> run;
+    std::int64_t elements;
   };
   struct Result {
     std::vector<Stage> stages;
@@ -118,8 +119,10 @@ class Plan {
   // Places what lives during a step alone and what stays (packed weights, constants, inputs, results), binds, and hands
   // over. The Plan must outlive the stages (it owns the addresses).
   Result finish(const BufferPlan::Allocate& allocate);
-  // How much memory that would take, instead.
+  // How much memory that would take, and what there is to run, instead.
   BufferPlan::Extent measure() { return m_buffers.layOut(); }
+  const std::vector<Stage>& stages() const { return m_stages; }
+  const std::vector<Pack>& packs() const { return m_prologue; }
 
  private:
   Ref<float> use(int buffer) { return m_buffers.use(buffer).as<float>(); }
@@ -130,6 +133,10 @@ class Plan {
   DataType wideType(TensorId id) const { return keptInBf16(id) ? DataType::f32 : tensor(id).type; }
   std::size_t wideBytes(TensorId id) const;
   std::size_t halfBytes(TensorId id) const;
+  // The stage that was appended last only moves numbers: elements of so many bytes, there and here.
+  void moves(TensorId id, std::size_t from, std::size_t to) {
+    m_stages.back().moved = static_cast<double>(shape(id).elements()) * static_cast<double>(from + to);
+  }
   template <class Number>
   void reorder(TensorId id, const Layout& layout, const Ref<Number>& source, const Ref<Number>& target);
   Ref<float> widened(TensorId id);

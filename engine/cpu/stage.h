@@ -65,6 +65,8 @@ struct Stage {
   std::string layout;
   std::string origin;
   std::function<void(const Worker&)> run;
+  int operation = -1;  // of the program, that it computes or converts for
+  double moved = 0;    // bytes read and written by a conversion; 0: it computes its operation
 };
 
 }  // namespace loom::cpu

@@ -4,16 +4,65 @@
 
 #include "engine/loom/verbs.h"
 #ifdef GRADLOOM_HAS_BENCH
+#include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/loom/bench/bench.h"
+#include "engine/loom/bench/calibration.h"
+#include "engine/loom/bench/workloads.h"
 #include "engine/loom/job.h"
+#include "engine/loom/processor_plan.h"
 #include "engine/program/backend.h"
 #endif
 
 namespace loom {
 
+#ifdef GRADLOOM_HAS_BENCH
+namespace {
+
+Project projectOf(const Workload& workload, const BenchArguments& given) {
+  Project project;
+  project.networks = {workload.network};
+  project.training.updates = {workload.update};
+  project.training.updates.front().network = workload.network.name;
+  project.training.settings = {
+      {"batch", workload.batch}, {"precision", given.precision}, {"threads", given.threads}};
+  return project;
+}
+
+// The workload's step and memory as `loom plan` predicts them, beside what was measured: shares by which it is wrong.
+// Where stages are profiled (GRADLOOM_PROFILE), each op's milliseconds both ways.
+Json predicted(const Workload& workload, const BenchArguments::Measured& measured, const BenchArguments& given,
+               const ProcessorTimes& times) {
+  const ProcessorPlan plan = planOnProcessor(projectOf(workload, given), times);
+  const auto bytes = static_cast<double>(plan.memory.total.totalBytes());
+  Json line = {{"predicted_ms", plan.step.seconds * 1e3},
+               {"predicted_error", plan.step.seconds / measured.seconds - 1},
+               {"memory_mib", measured.memory / 1048576},
+               {"predicted_mib", bytes / 1048576},
+               {"predicted_from", sourceOf(times)}};
+  std::map<std::string, double> found;
+  double sum = 0;
+  for (const StageCost& stage : measured.stages) {
+    found[stage.op] += stage.measured * 1e3;
+    sum += stage.measured;
+  }
+  if (sum <= 0) return line;
+  line["profiled_ms"] = sum * 1e3;
+  line["profiled_error"] = plan.step.seconds / sum - 1;
+  Json ops = Json::object();
+  for (const OpTime& op : plan.step.ops)
+    ops[op.op] = {{"predicted_ms", op.seconds * 1e3}, {"profiled_ms", found[op.op]}};
+  line["ops"] = std::move(ops);
+  return line;
+}
+
+}  // namespace
+#endif
+
 void addBench(CLI::App& app, Session& session) {
 #ifdef GRADLOOM_HAS_BENCH
   auto given = std::make_shared<BenchArguments>();
+  auto planned = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand("bench", "Training speed on fixed workloads; one JSON line each");
   verb->add_option("NAME", given->names, "Which; none = all");
   verb->add_option("--device", given->device, "cpu, cuda or reference");
@@ -26,14 +75,31 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_flag("--in-step", given->inStep, "As --apart, but each step begins when all ranks have ended theirs");
   verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")
       ->type_name("FILE");
-  verb->callback([&session, given] {
-    session.chosen = [given] {
+  verb->add_flag("--plan", *planned, "Put beside each what loom plan predicts of it; for a processor");
+  verb->callback([&session, given, planned] {
+    session.chosen = [given, planned] {
       Job job;
       given->threads = job.threads(given->threads);
       given->connect = makeConnection(given->device, [&job](const std::string& reason) {
         if (job.first())
           std::fprintf(stderr, "loom: warning: gradients go from GPU to GPU through the hosts: %s\n", reason.c_str());
       });
+      if (*planned) {
+        if (given->device != "cpu")
+          throwError(ErrorCode::badArgument, "--plan is for --device cpu, not {}: what is predicted of a GPU is told by "
+                     "loom plan", given->device);
+        given->predict = [given, times = knownProcessor(given->threads)](const Workload& workload,
+                                                                        const BenchArguments::Measured& measured) {
+          return predicted(workload, measured, *given, times);
+        };
+        // Each with an arena of its own: the memory that one leaves would be the next one's.
+        const std::vector<std::string> names = given->names.empty() ? workloadNames() : given->names;
+        for (const std::string& name : names) {
+          given->names = {name};
+          runBench(*given, *makeBackend(given->device, given->threads), job.communicator());
+        }
+        return 0;
+      }
       const auto backend = makeBackend(given->device, given->threads, true);
       return runBench(*given, *backend, job.communicator());
     };

@@ -12,19 +12,13 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/host.h"
 #include "engine/loom/findings.h"
 
 namespace loom {
 namespace {
 
 constexpr double kGigabyte = 1073741824.0;
-
-std::string processorName() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
 
 std::string features() {
   std::string text;

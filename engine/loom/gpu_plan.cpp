@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "engine/base/error.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/module_device.h"
 #include "engine/cuda/planned_device.h"
+#include "engine/loom/planned_costs.h"
 #include "engine/training/settings.h"
-#include "engine/training/update_program.h"
 
 namespace loom {
 
@@ -50,30 +48,11 @@ PlannedGpu openPlannedGpu(const std::string& device) {
 
 GpuPlan planOnGpu(const Project& project, const PlannedGpu& gpu, const GpuEfficiency& efficiency) {
   const TrainSettings settings = readSettings(project.training.settings);
-  const std::vector<UpdateSpec>& updates = project.training.updates;
-  std::vector<UpdateCost> costs;
-  ProjectPlan memory = planTraining(project, [&](const Program& trained) {
-    const auto index = static_cast<int>(costs.size());
-    const UpdateSpec& update = updates[costs.size()];
-    Recomputation told;
-    const UpdateCost& cost = costs.emplace_back(
-        UpdateCost{.pass = stepCost(trained, *gpu.device,
-                                    {.precision = settings.precision,
-                                     .tf32 = settings.tf32,
-                                     .memoryBudget = settings.memoryBudget,
-                                     .recomputation = &told}),
-                   .update = stepCost(makeUpdateProgram(update, index, trained).program, *gpu.device, {}),
-                   .passes = settings.accumulate,
-                   .every = update.every});
-    const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;
-    return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
-                      .inputs = static_cast<std::int64_t>(pass.lasting + step.lasting),
-                      .keptActivations = static_cast<std::int64_t>(told.without),
-                      .operationsAgain = told.operations,
-                      .againMultiplyAdds = told.multiplyAdds};
+  PlannedCosts costs = plannedCosts(project, [&](Program program, const CompileOptions& options) {
+    return stepCost(std::move(program), *gpu.device, options);
   });
-  StepPrediction step = predictStep(costs, settings.batch, settings.precision, gpu.model, efficiency);
-  return {std::move(memory), std::move(step)};
+  StepPrediction step = predictStep(costs.updates, settings.batch, settings.precision, gpu.model, efficiency);
+  return {std::move(costs.memory), std::move(step)};
 }
 
 }  // namespace loom

@@ -8,6 +8,7 @@
 #include "engine/base/host.h"
 #include "engine/base/samples.h"
 #include "engine/base/words.h"
+#include "engine/loom/bench/calibration.h"
 #include "engine/loom/job.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/project_arguments.h"
@@ -161,6 +162,17 @@ void tellResult(Console& console, const TrainResult& result, const RunFolder& ru
   if (result.stopped) console.line("go on     loom train --resume " + shownPath(run.path));
 }
 
+// What the processor is known to take for a stage is told beside what this run measures.
+void predictStages(TrainerOptions& options, int threads, std::optional<Console>& console) {
+  try {
+    const auto times = std::make_shared<const ProcessorTimes>(knownProcessor(threads));
+    options.predictedSeconds = [times](const StageCost& stage) { return secondsOf(stage, *times); };
+    options.predictedFrom = sourceOf(*times);
+  } catch (const std::exception& error) {
+    if (console) console->line(fmt::format("warning: no times are predicted: {}", error.what()));
+  }
+}
+
 int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop) {
   std::optional<Console> console;
   std::optional<Progress> progress;
@@ -178,6 +190,7 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   options.connect = makeConnection(given.device, [&console](const std::string& reason) {
     if (console) console->line("warning: gradients go from GPU to GPU through the hosts: " + reason);
   });
+  if (backend->name() == "cpu") predictStages(options, job.threads(settings.value("threads", 0)), console);
   options.failed = [&job](const Error& error) { job.fail(error); };
   options.observer = [&](const Event& event) {
     if (!logged) {  // the folder exists and is ours by now

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/network/flatten.h"
@@ -114,16 +113,6 @@ void NodeCost::add(const NodeCost& other) {
   memory += other.memory;
   seconds += other.seconds;
   measured += other.measured;
-}
-
-ProcessorModel thisProcessor(int threads) {
-  ProcessorModel model;
-  model.threads = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-#if defined(__x86_64__)
-  // Two units of so many numbers at 2.5 GHz, of which half is reached.
-  model.operations = __builtin_cpu_supports("avx512f") ? 80e9 : __builtin_cpu_supports("avx2") ? 40e9 : 10e9;
-#endif
-  return model;
 }
 
 NetworkCosts planNodes(const Project& project, const Network& drawing, const ProcessorModel& processor,

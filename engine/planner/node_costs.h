@@ -6,18 +6,9 @@
 #include <string>
 
 #include "engine/network/project.h"
+#include "engine/planner/processor_times.h"
 
 namespace loom {
-
-// What a processor is taken to reach. Assumed, not measured: after a run the measured times stand beside it.
-struct ProcessorModel {
-  int threads = 1;
-  double operations = 40e9;  // of products and convolutions in f32, a thread and second; a multiply-add is two
-  double bandwidth = 10e9;   // bytes that a thread reads or writes a second
-  double stage = 4e-6;       // seconds from one operation to the next
-};
-// This machine's number of threads and the width of its vectors; `threads` 0 = all that there are.
-ProcessorModel thisProcessor(int threads = 0);
 
 struct NodeCost {
   double activations = 0;  // bytes that its forward part keeps for the backward part

@@ -5,18 +5,16 @@
 
 namespace loom {
 
-StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
-                           const GpuModel& gpu, const GpuEfficiency& efficiency) {
-  StepPrediction step{.gpu = gpu, .efficiency = efficiency, .precision = precision, .batch = batch};
+StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                      const std::function<double(const StageCost&)>& secondsOf) {
+  StepTimes step{.precision = precision, .batch = batch};
   std::map<std::string, OpTime> ops;
   const auto add = [&](const StepCost& cost, std::size_t update, double times) {
-    step.uploaded += times * cost.uploaded;
     for (const StageCost& stage : cost.stages) {
-      const double seconds = secondsOf(stage, gpu, efficiency);
-      step.tf32 |= stage.tf32;
+      const double seconds = secondsOf(stage);
       step.stages.push_back({stage, update, times, seconds});
       OpTime& op = ops[stage.op];
-      op.stages += times;
+      op.stages += times * stage.calls;
       op.bytes += times * (stage.read + stage.written);
       op.operations += times * stage.operations;
       op.seconds += times * seconds;
@@ -28,8 +26,6 @@ StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t bat
     add(updates[i].pass, i, share * static_cast<double>(updates[i].passes));
     add(updates[i].update, i, share);
   }
-  step.uploadSeconds = step.uploaded / (gpu.link * efficiency.link);
-  step.seconds = std::max(step.seconds, step.uploadSeconds);
   for (auto& [name, op] : ops) {
     op.op = name;
     step.ops.push_back(std::move(op));
@@ -37,6 +33,28 @@ StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t bat
   std::stable_sort(step.ops.begin(), step.ops.end(),
                    [](const OpTime& a, const OpTime& b) { return a.seconds > b.seconds; });
   return step;
+}
+
+StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                           const GpuModel& gpu, const GpuEfficiency& efficiency) {
+  StepPrediction step{predictStep(updates, batch, precision,
+                                  [&](const StageCost& stage) { return secondsOf(stage, gpu, efficiency); }),
+                      gpu, efficiency};
+  for (const UpdateCost& update : updates)
+    step.uploaded += (static_cast<double>(update.passes) * update.pass.uploaded + update.update.uploaded) /
+                     static_cast<double>(update.every);
+  step.tf32 = std::any_of(step.stages.begin(), step.stages.end(),
+                          [](const StepTimes::Stage& stage) { return stage.cost.tf32; });
+  step.uploadSeconds = step.uploaded / (gpu.link * efficiency.link);
+  step.seconds = std::max(step.seconds, step.uploadSeconds);
+  return step;
+}
+
+ProcessorPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                                const ProcessorTimes& processor) {
+  return {predictStep(updates, batch, precision,
+                      [&](const StageCost& stage) { return secondsOf(stage, processor); }),
+          processor};
 }
 
 }  // namespace loom

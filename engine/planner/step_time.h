@@ -1,7 +1,10 @@
 #pragma once
-// How long a step takes on a GPU: predicted from what its stages move and compute (engine/program/step_cost.h), never
-// measured here. The device's time alone: what the host adds and ranks exchange is not in it.
+// How long a step takes, on a GPU or a processor: predicted from what its stages move and compute
+// (engine/program/step_cost.h), never measured here. The device's time alone: what a GPU's host adds and what ranks
+// exchange is not in it.
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "engine/base/json_fwd.h"
 #include "engine/planner/gpu_model.h"
 #include "engine/planner/plan.h"
+#include "engine/planner/processor_times.h"
 #include "engine/program/step_cost.h"
 
 namespace loom {
@@ -29,15 +33,11 @@ struct OpTime {
   double seconds = 0;
 };
 
-struct StepPrediction {
-  GpuModel gpu;
-  GpuEfficiency efficiency;
+struct StepTimes {
   DataType precision = DataType::f32;
-  bool tf32 = false;                       // some f32 factors are rounded
-  std::int64_t batch = 0;                  // samples of a step
-  double uploaded = 0, uploadSeconds = 0;  // inputs from the host, meanwhile: a step is as long as the longer
-  std::vector<OpTime> ops;                 // the longest first
-  double seconds = 0;                      // of a mean step
+  std::int64_t batch = 0;   // samples of a step
+  std::vector<OpTime> ops;  // the longest first
+  double seconds = 0;       // of a mean step
   double samplesPerSecond() const { return static_cast<double>(batch) / seconds; }
 
   struct Stage {
@@ -48,11 +48,28 @@ struct StepPrediction {
   };
   std::vector<Stage> stages;  // in order
 };
+// `secondsOf`: of one stage, once.
+StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                      const std::function<double(const StageCost&)>& secondsOf);
 
+struct StepPrediction : StepTimes {
+  GpuModel gpu;
+  GpuEfficiency efficiency;
+  bool tf32 = false;                       // some f32 factors are rounded
+  double uploaded = 0, uploadSeconds = 0;  // inputs from the host, meanwhile: a step is as long as the longer
+};
 StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
                            const GpuModel& gpu, const GpuEfficiency& efficiency);
 
+struct ProcessorPrediction : StepTimes {
+  ProcessorTimes processor;
+};
+ProcessorPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
+                                const ProcessorTimes& processor);
+
 // `memory`: of the same training, from the same device.
+std::string toText(const ProcessorPrediction& step);
+Json toJson(const ProcessorPrediction& step);
 std::string toText(const StepPrediction& step, const CostPlan& memory);
 Json toJson(const StepPrediction& step, const CostPlan& memory);
 

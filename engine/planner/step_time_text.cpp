@@ -21,7 +21,7 @@ std::string time(double seconds) {
   return scaledText(seconds * 1e9, 1000, {"ns", "us", "ms", "s"});
 }
 
-std::string table(const StepPrediction& step) {
+std::string table(const StepTimes& step) {
   std::string text =
       fmt::format("  {:<36}{:>8}{:>12}{:>12}{:>12}{:>8}\n", "op", "stages", "bytes", "operations", "time", "share");
   const auto line = [&](const std::string& op, double stages, double moved, double computed, double seconds) {
@@ -37,8 +37,41 @@ std::string table(const StepPrediction& step) {
     all.seconds += op.seconds;
   }
   line("together", all.stages, all.bytes, all.operations, all.seconds);
-  return text + fmt::format("  {:<36}{:>8}{:>12}{:>12}{:>12}, meanwhile\n", "inputs from the host", "",
-                            bytes(step.uploaded), "", time(step.uploadSeconds));
+  return text;
+}
+
+std::string together(const StepTimes& step) {
+  return fmt::format("  {:<36}{:>20}, {}\n", "a step", time(step.seconds), kPredicted) +
+         fmt::format("  {:<36}{:>20}, {}\n", "samples a second", groupedText(std::llround(step.samplesPerSecond())),
+                     kPredicted);
+}
+
+Json opsOf(const StepTimes& step) {
+  Json ops = Json::array();
+  for (const OpTime& op : step.ops)
+    ops.push_back({{"op", op.op},
+                   {"stages", op.stages},
+                   {"bytes", op.bytes},
+                   {"operations", op.operations},
+                   {"seconds", op.seconds},
+                   {"share", op.seconds / step.seconds}});
+  return ops;
+}
+
+Json stagesOf(const StepTimes& step) {
+  Json stages = Json::array();
+  for (const StepTimes::Stage& stage : step.stages)
+    stages.push_back({{"op", stage.cost.op},
+                      {"kernel", stage.cost.kernel},
+                      {"layer", stage.cost.origin},
+                      {"kind", kStageKindNames[static_cast<std::size_t>(stage.cost.kind)]},
+                      {"update", stage.update},
+                      {"times", stage.times},
+                      {"read_bytes", stage.cost.read},
+                      {"written_bytes", stage.cost.written},
+                      {"operations", stage.cost.operations},
+                      {"seconds", stage.seconds}});
+  return stages;
 }
 
 std::string efficiencies(const StepPrediction& step) {
@@ -70,9 +103,9 @@ std::string toText(const StepPrediction& step, const CostPlan& memory) {
   std::string text = fmt::format("a step of {} samples in {}{} on {}: {}\n", groupedText(step.batch),
                                  toString(step.precision), step.tf32 ? " (tf32)" : "", step.gpu.name, kPredicted);
   text += table(step);
-  text += fmt::format("  {:<36}{:>20}, {}\n", "a step", time(step.seconds), kPredicted);
-  text += fmt::format("  {:<36}{:>20}, {}\n", "samples a second", groupedText(std::llround(step.samplesPerSecond())),
-                      kPredicted);
+  text += fmt::format("  {:<36}{:>8}{:>12}{:>12}{:>12}, meanwhile\n", "inputs from the host", "", bytes(step.uploaded),
+                      "", time(step.uploadSeconds));
+  text += together(step);
   text += fmt::format(
       "  {:<36}{:>20} of {}{}\n", "memory", bytesText(taken), bytesText(step.gpu.memoryBytes),
       taken > step.gpu.memoryBytes ? ": it does not fit; a larger \"accumulate\" or a smaller batch would" : "");
@@ -81,25 +114,6 @@ std::string toText(const StepPrediction& step, const CostPlan& memory) {
 }
 
 Json toJson(const StepPrediction& step, const CostPlan& memory) {
-  Json ops = Json::array(), stages = Json::array();
-  for (const OpTime& op : step.ops)
-    ops.push_back({{"op", op.op},
-                   {"stages", op.stages},
-                   {"bytes", op.bytes},
-                   {"operations", op.operations},
-                   {"seconds", op.seconds},
-                   {"share", op.seconds / step.seconds}});
-  for (const StepPrediction::Stage& stage : step.stages)
-    stages.push_back({{"op", stage.cost.op},
-                      {"kernel", stage.cost.kernel},
-                      {"layer", stage.cost.origin},
-                      {"kind", kStageKindNames[static_cast<std::size_t>(stage.cost.kind)]},
-                      {"update", stage.update},
-                      {"times", stage.times},
-                      {"read_bytes", stage.cost.read},
-                      {"written_bytes", stage.cost.written},
-                      {"operations", stage.cost.operations},
-                      {"seconds", stage.seconds}});
   return {{"device", step.gpu.name},
           {"word", kPredicted},
           {"precision", toString(step.precision)},
@@ -112,8 +126,27 @@ Json toJson(const StepPrediction& step, const CostPlan& memory) {
           {"upload_bytes", step.uploaded},
           {"upload_seconds", step.uploadSeconds},
           {"efficiencies", toJson(step.efficiency)},
-          {"ops", std::move(ops)},
-          {"stages", std::move(stages)}};
+          {"ops", opsOf(step)},
+          {"stages", stagesOf(step)}};
+}
+
+std::string toText(const ProcessorPrediction& step) {
+  return fmt::format("a step of {} samples in {} on {}: {}; {}\n", groupedText(step.batch), toString(step.precision),
+                     step.processor.machine, kPredicted, sourceOf(step.processor)) +
+         table(step) + together(step);
+}
+
+Json toJson(const ProcessorPrediction& step) {
+  return {{"device", step.processor.machine},
+          {"word", kPredicted},
+          {"source", sourceOf(step.processor)},
+          {"measured", !step.processor.points.empty()},
+          {"precision", toString(step.precision)},
+          {"batch", step.batch},
+          {"step_seconds", step.seconds},
+          {"samples_per_second", step.samplesPerSecond()},
+          {"ops", opsOf(step)},
+          {"stages", stagesOf(step)}};
 }
 
 }  // namespace loom

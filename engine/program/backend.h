@@ -10,6 +10,7 @@
 #include "engine/program/buffer_plan.h"
 #include "engine/program/parameter_store.h"
 #include "engine/program/program.h"
+#include "engine/program/step_cost.h"
 
 namespace loom {
 
@@ -35,6 +36,7 @@ struct CompileOptions {
   Recomputation* recomputation = nullptr;  // where to tell what was done for it; null: nobody asks
   Collectives* collectives = nullptr;  // for all_reduce and synchronised statistics; null: a group of one
   Trace* trace = nullptr;              // where stages are recorded
+  bool profile = false;                // counts the processor time of its stages, of a machine that can
 };
 
 struct StepOptions {
@@ -88,6 +90,8 @@ class Executable {
   virtual const Program& program() const = 0;
   // "arena_bytes", "operations" (kernel, implementation, layout, origin), "reorders": for plan, tests and bug reports.
   virtual Json describe() const = 0;
+  // What a step of it asks of the machine; nothing of one that cannot tell.
+  virtual StepCost cost() const { return {}; }
 };
 
 // Which step is asked for: `step`, or the newest of all. Throws Error(internal) where it is not among the last `kept`.

@@ -1,6 +1,6 @@
 #pragma once
 // What a compiled program asks of a machine in one step, counted from the plan that would run: after fusion, layout and
-// storage types. Counts alone; how long that takes is engine/planner's (step_time.h).
+// storage types. How long that takes is engine/planner's to say (step_time.h, processor_times.h).
 #include <array>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ enum class StageKind { convolution, product, attention, recurrence, memory, upda
 inline constexpr std::array<std::string_view, 6> kStageKindNames = {"convolution", "product", "attention",
                                                                     "recurrence",  "memory",  "update"};
 
-// One call to the device.
+// One call to the device; on a processor one operation with all its stages, or one conversion beside it.
 struct StageCost {
   std::string op;      // the operation that it computes, or "convert", "deliver": what costs are summed under
   std::string kernel;  // as describe() names it
@@ -27,6 +27,13 @@ struct StageCost {
   bool tf32 = false;                 // f32 factors that may be rounded
   double read = 0, written = 0;      // bytes of memory that must be moved, each once
   double operations = 0;  // of products and convolutions; a multiply-add is two. What passes over memory is not counted
+  int calls = 1;
+  // Of a processor: logarithms to the base 2 of the extents that its speed goes by, each times what one doubling matters.
+  // As many for one op, in one order.
+  std::vector<double> sizes = {};
+  // The least processor time that one of its threads took for it, in seconds, where the executable counts it
+  // (CompileOptions::profile); else 0.
+  double measured = 0;
 };
 
 struct StepCost {

@@ -14,6 +14,7 @@ class Trace {
  public:
   using Clock = std::chrono::system_clock;  // comparable between processes of one machine
   enum class Lane { compute, communication, data };
+  static constexpr std::size_t kNameLength = 39;  // of which are kept
 
   explicit Trace(std::size_t capacity = 200000) : m_events(capacity) {}
   // Keeps the beginnings of `name` and `detail`, which a program that ends may take with it. `bytes` < 0 = none.
@@ -36,7 +37,7 @@ class Trace {
 
  private:
   struct Event {
-    char name[40] = {}, detail[80] = {};
+    char name[kNameLength + 1] = {}, detail[80] = {};
     Clock::time_point begin, end;
     std::int64_t bytes = -1;
     Lane lane = Lane::compute;

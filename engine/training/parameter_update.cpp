@@ -9,9 +9,9 @@
 namespace loom {
 
 ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store,
-                                 Backend& backend, Trace* trace)
+                                 Backend& backend, Trace* trace, bool profile)
     : m_made(makeUpdateProgram(spec, index, trained)),
-      m_executable(backend.compile(std::move(m_made.program), store, {.trace = trace})),
+      m_executable(backend.compile(std::move(m_made.program), store, {.trace = trace, .profile = profile})),
       m_squares(m_made.parameters.size()),
       m_ratios(m_made.parameters.size(), 1.0) {}
 

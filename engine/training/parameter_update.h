@@ -32,9 +32,9 @@ struct ApplyOutcome {
 
 class ParameterUpdate {
  public:
-  // As makeUpdateProgram(). Keeps a reference to `store`.
+  // As makeUpdateProgram(). Keeps a reference to `store`. `profile`: as in CompileOptions.
   ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store, Backend& backend,
-                  Trace* trace = nullptr);
+                  Trace* trace = nullptr, bool profile = false);
 
   // Begins the next update, from the gradients in the store. The machine decides by itself whether they are finite;
   // where they were not, those that were begun behind it change nothing either, and do not count.
@@ -46,6 +46,7 @@ class ParameterUpdate {
     return finish();
   }
 
+  const Executable& executable() const { return *m_executable; }
   double baseRate() const { return m_made.baseRate; }
   double baseDecay() const { return m_made.baseDecay; }
   std::int64_t count() const { return m_count; }          // updates done

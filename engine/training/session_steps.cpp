@@ -175,6 +175,13 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
   if (!step.layers) return;
   Json layers = *step.layers;
   layers["step"] = step.step;
+  std::vector<StepPart> parts;
+  for (const auto& update : m_updates) {
+    const double share = 1.0 / update->spec().every;
+    parts.push_back({update->executable(), share * static_cast<double>(m_settings.accumulate)});
+    parts.push_back({update->update().executable(), share});
+  }
+  completeLayerTimes(layers, parts, m_options.predictedSeconds, m_options.predictedFrom);
   tell("layers", layers);
 }
 

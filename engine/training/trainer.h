@@ -41,6 +41,10 @@ struct TrainerOptions {
   // must end the job here, for others wait in collectives that this one will not enter.
   std::function<void(const Error&)> failed;
   Trace* trace = nullptr;  // where compute, communication and waits are recorded
+  // How many seconds a stage is predicted to take on this rank's machine, and from what that is known: told beside what
+  // is measured. Null: nobody knows.
+  std::function<double(const StageCost&)> predictedSeconds;
+  std::string predictedFrom;
 };
 
 struct TrainResult {

@@ -1,5 +1,6 @@
 #pragma once
-// How long each layer of the open project took in a step, as its newest run measured it.
+// How long each layer of the open project took in a step, as the run measured it that the Training page
+// shows, else the newest that measured any.
 #include <map>
 #include <string>
 

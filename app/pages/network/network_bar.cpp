@@ -174,6 +174,8 @@ void NetworkBar::addCommands(Commands& commands) {
     m_scene.setNetwork(m_scene.document().addUnit("Unit"));
     refreshTabs();
   });
+  add("network.measured-time", tr("Measured time on the cards"), "cost",
+      [this](const QJsonObject&) { setCost(CostKind::measuredTime); });
 }
 
 void NetworkBar::setCost(CostKind kind) {

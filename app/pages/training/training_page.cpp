@@ -15,6 +15,7 @@
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_facts.h"
 #include "app/pages/training/run_texts.h"
+#include "app/pages/training/run_time.h"
 #include "app/run_display.h"
 #include "app/run_doubt.h"
 #include "app/run_hosts.h"
@@ -34,6 +35,7 @@ namespace {
 constexpr int kSoonMs = 66;      // of the header and the facts; curves have their own clock
 constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
+constexpr int kTimeTab = 3;      // behind curves, log, settings
 constexpr int kNarrow = 1000, kFactsWidth = 304;
 
 }  // namespace
@@ -66,7 +68,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   curves->viewport()->setAutoFillBackground(false);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
-  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings}) m_views->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings, m_time = new RunTime(context)}) m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
   auto* line = hairline(Qt::Vertical);
@@ -126,6 +128,7 @@ void TrainingPage::showTab(int index) {
   m_tools->setVisible(index == 0);
   if (index == 1) m_logView->setRun(m_run);
   if (index == 2) m_settings->setRun(m_run);
+  if (index == kTimeTab) m_time->setRun(m_run);
   Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
 }
 
@@ -192,6 +195,7 @@ void TrainingPage::refresh() {
     m_eventsCame = false;
     m_sinceEvents.start();
     m_facts->refreshEvents(m_run);
+    if (m_tabs->currentIndex() == kTimeTab) m_time->refresh();
     m_curves->eventsAdded();
     m_curves->pointsAdded();
   }
@@ -244,7 +248,8 @@ QList<QWidget*> TrainingPage::areas() const {
 }
 
 QJsonObject TrainingPage::saveLayout() const {
-  return {{"tab", m_tabs->currentIndex()}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->place()}, {"log", m_log->isChecked()}};
+  return {{"tab", m_tabs->currentIndex()}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->place()}, {"log", m_log->isChecked()},
+          {"time", m_time->byOperation()}};
 }
 
 void TrainingPage::restoreLayout(const QJsonObject& layout) {
@@ -252,6 +257,7 @@ void TrainingPage::restoreLayout(const QJsonObject& layout) {
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 3));
   m_smoothing->setPlace(layout["smoothing"].toInt(20));
   m_log->setChecked(layout["log"].toBool(false));
+  m_time->setByOperation(layout["time"].toBool(false));
 }
 
 bool TrainingPage::settled() const { return !m_soon.isActive(); }

@@ -22,6 +22,7 @@ class RunDoubt;
 class RunFacts;
 class RunLog;
 class RunSettings;
+class RunTime;
 class SegmentedControl;
 class SmoothingSlider;
 class StatusLabel;
@@ -77,6 +78,7 @@ class TrainingPage : public Page {
   RunCurves* m_curves;
   RunLog* m_logView;
   RunSettings* m_settings;
+  RunTime* m_time;
   RunFacts* m_facts;
   QPointer<Popover> m_card;
   QTimer m_soon, m_second;

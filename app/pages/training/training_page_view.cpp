@@ -6,6 +6,7 @@
 #include <QTabBar>
 
 #include "app/pages/training/run_curves.h"
+#include "app/pages/training/run_time.h"
 #include "app/pages/training/training_page.h"
 #include "app/run_doubt.h"
 #include "app/smoothing_slider.h"
@@ -114,7 +115,7 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   row->setSpacing(10);
   m_tabs = new QTabBar;
   m_tabs->setObjectName("training-tabs");
-  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings")}) m_tabs->addTab(each);
+  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time")}) m_tabs->addTab(each);
   // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
   m_tabs->setUsesScrollButtons(false);
   m_tabs->setElideMode(Qt::ElideNone);
@@ -148,6 +149,11 @@ void TrainingPage::makeActions() {
   addCommand("training.log-loss", tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
   addCommand("training.follow", tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
   addCommand("training.best", tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
+  addCommand("training.time", tr("Where the time of a step goes"), "T", [this] { m_tabs->setCurrentIndex(3); });
+  addCommand("training.time-on-canvas", tr("Time of each layer on the canvas"), "Shift+T", [this] {
+    m_tabs->setCurrentIndex(3);
+    m_time->showOnCanvas();
+  });
   addCommand("training.rename", tr("Rename the run"), "F2", [this] {
     m_name->setFocus(Qt::ShortcutFocusReason);
     m_name->selectAll();

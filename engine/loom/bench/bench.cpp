@@ -17,8 +17,8 @@
 #include "engine/base/files.h"
 #include "engine/base/host.h"
 #include "engine/base/json.h"
-#include "engine/base/philox.h"
 #include "engine/comm/communicator.h"
+#include "engine/loom/bench/inputs.h"
 #include "engine/loom/bench/workloads.h"
 #include "engine/network/analysis.h"
 #include "engine/passes/differentiate.h"
@@ -53,25 +53,25 @@ double waited() {
   return total;
 }
 
-void fillInputs(Executable& executable, const Workload& workload) {
-  for (const Tensor& tensor : executable.program().tensors) {
-    if (tensor.role != TensorRole::input) continue;
-    const std::span<std::byte> bytes = executable.input(tensor.name);
-    const Philox random(0, tensor.name);
-    const auto count = static_cast<std::uint64_t>(tensor.shape.elements());
-    if (tensor.type == DataType::i32) {
-      const auto found = workload.classes.find(tensor.name);
-      if (found == workload.classes.end())
-        throwError(ErrorCode::internal, "the workload says no range for input '{}'", tensor.name);
-      auto* to = reinterpret_cast<std::int32_t*>(bytes.data());
-      for (std::uint64_t i = 0; i < count; ++i)
-        to[i] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(found->second), i));
-    } else {
-      auto* to = reinterpret_cast<float*>(bytes.data());
-      for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<float>(random.normal(i));
-    }
+// Bytes of memory that this process holds; and the most that it has held since it was asked for those.
+double memoryOf(const char* what) {
+  double kilobytes = 0;
+  if (std::FILE* file = std::fopen("/proc/self/status", "r")) {
+    char line[256];
+    while (std::fgets(line, sizeof line, file) != nullptr)
+      if (std::strncmp(line, what, std::strlen(what)) == 0) kilobytes = std::atof(line + std::strlen(what));
+    std::fclose(file);
   }
+  return kilobytes * 1024;
 }
+double restingMemory() {
+  if (std::FILE* file = std::fopen("/proc/self/clear_refs", "w")) {
+    std::fputs("5", file);  // the peak is what is held now
+    std::fclose(file);
+  }
+  return memoryOf("VmRSS:");
+}
+double memoryPeak() { return memoryOf("VmHWM:"); }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -123,7 +123,7 @@ class Stepper {
 
   void run() {
     const std::int64_t step = m_steps++;
-    if (step < kInputBuffers) fillInputs(*m_executable, m_workload);
+    if (step < kInputBuffers) fillInputs(*m_executable, m_workload.classes);
     if (m_exchange)
       m_exchange->run(m_shards, m_settings.batch, [&](std::size_t, StepOptions options) {
         options.step = step;
@@ -142,6 +142,13 @@ class Stepper {
                  outcome.notFinite);
   }
   const Executable& executable() const { return *m_executable; }
+  // Of a whole step, and what was measured of it.
+  std::vector<StageCost> stages() const {
+    std::vector<StageCost> all = m_executable->cost().stages;
+    const StepCost update = m_update->executable().cost();
+    all.insert(all.end(), update.stages.begin(), update.stages.end());
+    return all;
+  }
 
  private:
   const Workload& m_workload;
@@ -165,6 +172,7 @@ bool goOn(Communicator& communicator, bool wanted) {
 
 Json measure(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator,
              Trace* trace) {
+  const double resting = arguments.predict ? restingMemory() : 0;
   Stepper stepper(workload, backend, arguments, communicator, trace);
   for (int i = 0; i < 3; ++i) stepper.run();
   goOn(communicator, true);
@@ -182,7 +190,7 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
     if (waited() - before <= 0.02 * times.back()) clean.push_back(times.back());
   } while (arguments.apart || communicator.size() == 1 ? wanted() : goOn(communicator, wanted()));
   const double seconds = median(clean.size() >= 5 ? clean : times);
-  if (std::getenv("GRADLOOM_PROFILE") != nullptr)
+  if (std::getenv("GRADLOOM_PROFILE") != nullptr && !arguments.predict)
     std::fprintf(stderr, "%s\n", stepper.executable().describe().dump().c_str());
   float rate = static_cast<float>(static_cast<double>(workload.batch) / seconds);
   communicator.allReduce(std::span(&rate, 1));
@@ -200,6 +208,7 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
                {"loss", numberToJson(stepper.executable().scalarResult("loss"))}};
   if (communicator.size() > 1)
     line.update({{"ranks", communicator.size()}, {"exchange", !arguments.apart && !arguments.inStep}});
+  if (arguments.predict) line.update(arguments.predict(workload, {seconds, memoryPeak() - resting, stepper.stages()}));
   return line;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 // `loom bench`: training speed on fixed workloads, one JSON line each. Several ranks each compute the workload's batch.
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "engine/loom/bench/workloads.h"
+#include "engine/program/step_cost.h"
 #include "engine/training/parallel.h"
 
 namespace loom {
@@ -19,6 +22,14 @@ struct BenchArguments {
   bool inStep = false;     // apart, but each step begins when all ranks have ended theirs: what unlike cores cost alone
   ConnectStreams connect;  // ranks with a device each: what their streams exchange by; null: through the host
   std::string trace;       // a file for a browser's trace viewer, of the last workload
+  // What was measured of a workload: a step's seconds, the bytes that the process took for it at its peak, and its stages
+  // (with times where they are profiled).
+  struct Measured {
+    double seconds = 0, memory = 0;
+    std::vector<StageCost> stages;
+  };
+  // What is told of it besides: a prediction. Null: nothing.
+  std::function<Json(const Workload&, const Measured&)> predict;
 };
 
 // Rank 0 prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what

@@ -3,64 +3,12 @@
 #include <fmt/format.h>
 
 #include "engine/base/error.h"
+#include "engine/loom/bench/drawing.h"
 
 namespace loom {
 namespace {
 
-// Draws a network node by node; `at` is the node that the next one follows.
-class Drawing {
- public:
-  explicit Drawing(std::string name) { m_network.name = std::move(name); }
-
-  std::string add(const std::string& layer, Json values, std::vector<std::string> from, const std::string& id) {
-    Node node;
-    node.id = id.empty() ? fmt::format("n{}", m_network.nodes.size()) : id;
-    node.layer = layer;
-    node.values = std::move(values);
-    const LayerDefinition* definition = findLayer(layer);
-    if (definition == nullptr) throwError(ErrorCode::internal, "no layer '{}'", layer);
-    const std::vector<Port>& ports = definition->entry.inputs;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      const Port& port = ports[std::min(i, ports.size() - 1)];
-      const LayerDefinition* source = findLayer(m_network.find(from[i])->layer);
-      m_network.edges.push_back({{from[i], source->entry.outputs[0].key}, {node.id, port.key}});
-    }
-    m_network.nodes.push_back(std::move(node));
-    return at = m_network.nodes.back().id;
-  }
-  std::string add(const std::string& layer, Json values = Json::object()) {
-    return add(layer, std::move(values), {at}, "");
-  }
-  void loss() {
-    const std::string logits = at;
-    add("SoftmaxCrossEntropy", Json::object(), {logits, "y"}, "loss");
-  }
-
-  std::string at;
-  Network take() { return std::move(m_network); }
-
- private:
-  Network m_network;
-};
-
-const Json kPyTorch = "pytorch_uniform";
-
-Json linear(std::int64_t outputs, std::int64_t baseAxis = 0) {
-  return {{"outputs", outputs}, {"base_axis", baseAxis}, {"initializer", kPyTorch}};
-}
-
-Json convolution(std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t pad, bool bias) {
-  return {{"channels", channels},   {"kernel", {kernel, kernel}}, {"stride", {stride, stride}},
-          {"padding", "explicit"},  {"pads", {pad, pad}},         {"bias", bias},
-          {"initializer", kPyTorch}};
-}
-
-Drawing begin(const char* name, Json inputShape, const char* inputType, Json labelShape) {
-  Drawing drawing(name);
-  drawing.add("Input", {{"shape", std::move(labelShape)}, {"type", "label"}}, {}, "y");
-  drawing.add("Input", {{"shape", std::move(inputShape)}, {"type", inputType}}, {}, "x");
-  return drawing;
-}
+using namespace drawn;
 
 Network mlp() {
   Drawing d = begin("mlp", {784}, "values", {1});
@@ -90,24 +38,6 @@ Network mnistCnn() {
   return d.take();
 }
 
-void convolveNormalise(Drawing& d, std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
-  d.add("Convolution", convolution(channels, kernel, stride, pad, false));
-  d.add("BatchNormalization");
-}
-
-// Adds the shortcut of a residual block to `main`: the block's input, or its projection where the shape changes.
-void closeBlock(Drawing& d, const std::string& input, bool project, std::int64_t channels, std::int64_t stride) {
-  const std::string main = d.at;
-  std::string shortcut = input;
-  if (project) {
-    d.at = input;
-    convolveNormalise(d, channels, 1, stride, 0);
-    shortcut = d.at;
-  }
-  d.add("Add", Json::object(), {main, shortcut}, "");
-  d.add("ReLU");
-}
-
 Network resnet20() {
   Drawing d = begin("resnet20", {3, 32, 32}, "values", {1});
   convolveNormalise(d, 16, 3, 1, 1);
@@ -115,12 +45,8 @@ Network resnet20() {
   std::int64_t before = 16;
   for (const std::int64_t channels : {16, 32, 64}) {
     for (int block = 0; block < 3; ++block) {
-      const std::string input = d.at;
       const std::int64_t stride = channels > 16 && block == 0 ? 2 : 1;
-      convolveNormalise(d, channels, 3, stride, 1);
-      d.add("ReLU");
-      convolveNormalise(d, channels, 3, 1, 1);
-      closeBlock(d, input, stride != 1 || before != channels, channels, stride);
+      basicBlock(d, channels, stride, stride != 1 || before != channels);
       before = channels;
     }
   }
@@ -141,14 +67,8 @@ Network resnet50() {
   std::int64_t before = 64;
   for (const Group& group : {Group{64, 3, 1}, Group{128, 4, 2}, Group{256, 6, 2}, Group{512, 3, 2}}) {
     for (std::int64_t block = 0; block < group.blocks; ++block) {
-      const std::string input = d.at;
       const std::int64_t stride = block == 0 ? group.stride : 1, channels = 4 * group.width;
-      convolveNormalise(d, group.width, 1, 1, 0);
-      d.add("ReLU");
-      convolveNormalise(d, group.width, 3, stride, 1);
-      d.add("ReLU");
-      convolveNormalise(d, channels, 1, 1, 0);
-      closeBlock(d, input, stride != 1 || before != channels, channels, stride);
+      bottleneck(d, group.width, stride, stride != 1 || before != channels);
       before = channels;
     }
   }
@@ -172,31 +92,11 @@ Network gptMini() {
   Drawing d = begin("gpt-mini", {kTokens}, "index", {kTokens});
   d.add("Embedding", {{"vocabulary", kVocabulary}, {"channels", kWidth}});
   d.add("PositionEmbedding");
-  for (std::int64_t block = 0; block < kBlocks; ++block) {
-    const std::string input = d.at;
-    d.add("LayerNormalization");
-    d.add("MultiHeadAttention", {{"heads", kHeads}, {"causal", true}, {"initializer", kPyTorch}});
-    const std::string middle = d.add("Add", Json::object(), {input, d.at}, "");
-    d.add("LayerNormalization");
-    d.add("Linear", linear(4 * kWidth, 1));
-    d.add("GELU");
-    d.add("Linear", linear(kWidth, 1));
-    d.add("Add", Json::object(), {middle, d.at}, "");
-  }
+  for (std::int64_t block = 0; block < kBlocks; ++block) transformerBlock(d, kWidth, kHeads);
   d.add("LayerNormalization");
   d.add("Linear", linear(kVocabulary, 1));
   d.loss();
   return d.take();
-}
-
-// As torch.optim.SGD(lr 0.01, momentum 0.9, weight_decay 5e-4) and AdamW(3e-4): decay on every parameter.
-UpdateSpec update(bool adam) {
-  UpdateSpec spec;
-  spec.decayExclude.clear();
-  spec.optimizer = adam
-                       ? Json{{"name", "AdamW"}, {"learning_rate", 3e-4}, {"weight_decay", 0.01}}
-                       : Json{{"name", "Momentum"}, {"learning_rate", 0.01}, {"momentum", 0.9}, {"weight_decay", 5e-4}};
-  return spec;
 }
 
 struct Row {

@@ -70,7 +70,9 @@ Workshop::Run Workshop::train(const Json& json, const std::string& run, const Wa
                                                                 .checkpointSeconds = ways.checkpointSeconds,
                                                                 .longEpochSeconds = ways.longEpochSeconds,
                                                                 .communicator = ways.communicator,
-                                                                .connect = ways.connect});
+                                                                .connect = ways.connect,
+                                                                .predictedSeconds = ways.predictedSeconds,
+                                                                .predictedFrom = "from a test"});
   trained.events = EventReader(trained.folder.eventsFile()).read();
   return trained;
 }

@@ -48,6 +48,7 @@ class Workshop {
     bool changed = false;
     Communicator* communicator = nullptr;  // of several ranks: all train into the same run
     ConnectStreams connect = nullptr;      // of their devices
+    std::function<double(const StageCost&)> predictedSeconds = nullptr;
   };
   Run train(const Json& project, const std::string& run, const Ways& ways) const;
   Run train(const Json& project, const std::string& run) const { return train(project, run, Ways()); }

@@ -27,6 +27,31 @@ TEST(LayerTimes, AreToldOnceInAnAttemptForEveryLayer) {
   EXPECT_LT(sum, longest);
 }
 
+TEST(LayerTimes, AreToldByOperationAndBesideWhatWasPredicted) {
+  const Workshop workshop("layer-times-predicted", 200);
+  const auto run = workshop.train(
+      perceptron(), "run", {.predictedSeconds = [](const StageCost& stage) { return 1e-3 * stage.calls; }});
+  const std::vector<Event> told = run.of("layers");
+  ASSERT_EQ(told.size(), 1u);
+  const Json& body = told.front().body;
+  EXPECT_FALSE(body.contains("kernels_ms"));
+  const auto sumOf = [](const Json& all) {
+    double sum = 0;
+    for (const auto& [name, ms] : all.items()) sum += ms.get<double>();
+    return sum;
+  };
+  const double layers = sumOf(body["ms"]) + body["other_ms"].get<double>();
+  EXPECT_NEAR(sumOf(body["ops_ms"]), layers, 1e-9 + 1e-6 * layers);
+  EXPECT_GE(body["step_ms"].get<double>(), layers);
+  EXPECT_TRUE(body["ops_ms"].contains("matmul")) << body.dump();
+  const Json& predicted = body["predicted"];
+  EXPECT_EQ(predicted["from"], "from a test");
+  for (const char* layer : {"fc1", "fc2", "loss"}) EXPECT_GE(predicted["ms"][layer].get<double>(), 1) << layer;
+  EXPECT_GE(predicted["other_ms"].get<double>(), 1);  // the update's
+  EXPECT_NEAR(sumOf(predicted["ops_ms"]), sumOf(predicted["ms"]) + predicted["other_ms"].get<double>(), 1e-9);
+  for (const char* op : {"matmul", "update", "pack weights"}) EXPECT_TRUE(predicted["ops_ms"].contains(op)) << op;
+}
+
 TEST(LayerTimes, ARunOfFewStepsTellsWhatItHas) {
   const Workshop workshop("layer-times-few");
   Json project = perceptron(false);

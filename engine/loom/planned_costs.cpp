@@ -1,0 +1,38 @@
+#include "engine/loom/planned_costs.h"
+
+#include <algorithm>
+
+#include "engine/training/settings.h"
+#include "engine/training/update_program.h"
+
+namespace loom {
+
+PlannedCosts plannedCosts(const Project& project,
+                          const std::function<StepCost(Program, const CompileOptions&)>& costOf) {
+  const TrainSettings settings = readSettings(project.training.settings);
+  const std::vector<UpdateSpec>& updates = project.training.updates;
+  std::vector<UpdateCost> costs;
+  ProjectPlan memory = planTraining(project, [&](const Program& trained) {
+    const auto index = static_cast<int>(costs.size());
+    const UpdateSpec& update = updates[costs.size()];
+    Recomputation told;
+    const UpdateCost& cost = costs.emplace_back(UpdateCost{
+        .pass = costOf(trained, {.precision = settings.precision,
+                                 .tf32 = settings.tf32,
+                                 .threads = settings.threads,
+                                 .memoryBudget = settings.memoryBudget,
+                                 .recomputation = &told}),
+        .update = costOf(makeUpdateProgram(update, index, trained).program, {.threads = settings.threads}),
+        .passes = settings.accumulate,
+        .every = update.every});
+    const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;
+    return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
+                      .inputs = static_cast<std::int64_t>(pass.lasting + step.lasting),
+                      .keptActivations = static_cast<std::int64_t>(told.without),
+                      .operationsAgain = told.operations,
+                      .againMultiplyAdds = told.multiplyAdds};
+  });
+  return {std::move(memory), std::move(costs)};
+}
+
+}  // namespace loom

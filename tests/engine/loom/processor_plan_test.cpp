@@ -1,0 +1,91 @@
+// The workloads of `loom bench`, planned for this machine's processor.
+#include "engine/loom/processor_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/json.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/loom/bench/calibration.h"
+#include "engine/loom/bench/drawing.h"
+#include "engine/program/backend.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+
+Project projectOf(Workload workload, Json settings) {
+  Project project;
+  workload.update.network = workload.network.name;
+  project.networks = {std::move(workload.network)};
+  project.training.updates = {workload.update};
+  settings["batch"] = settings.value("batch", workload.batch);
+  project.training.settings = std::move(settings);
+  return project;
+}
+
+ProcessorTimes assumed() {
+  ProcessorTimes times;
+  times.machine = "a machine";
+  times.assumed = thisProcessor(2);
+  return times;
+}
+
+TEST(ProcessorPlan, OfEachWorkloadHoldsItsArithmeticAndItsOptimizer) {
+  for (const std::string& name : workloadNames()) {
+    SCOPED_TRACE(name);
+    const ProcessorPlan plan = planOnProcessor(projectOf(makeWorkload(name), {{"batch", 4}, {"threads", 2}}), assumed());
+    const CostPlan& cost = plan.memory.total;
+    double seconds = 0, operations = 0, update = 0;
+    for (const OpTime& op : plan.step.ops) {
+      seconds += op.seconds;
+      operations += op.operations;
+      if (op.op == "update") update = op.bytes;
+    }
+    EXPECT_NEAR(seconds / plan.step.seconds, 1, 1e-9);
+    EXPECT_NEAR(operations / (2 * (cost.forwardMultiplyAdds + cost.backwardMultiplyAdds)), 1, 1e-9);
+    EXPECT_GT(update, 4.9 * static_cast<double>(cost.weightBytes)) << "weight, gradient and slot, weight and slot";
+    EXPECT_THAT(toText(plan.step), HasSubstr("assumed"));
+    EXPECT_EQ(toJson(plan.step)["measured"], false);
+  }
+}
+
+TEST(ProcessorPlan, PassesAddUpAndAnUpdateOfEveryOtherStepCountsHalf) {
+  const auto of = [](Json settings, int every = 1) {
+    Project project = projectOf(makeWorkload("mlp"), std::move(settings));
+    project.training.updates[0].every = every;
+    return planOnProcessor(project, assumed()).step.seconds;
+  };
+  const double once = of({{"batch", 64}});
+  EXPECT_GT(of({{"batch", 128}, {"accumulate", 2}}), 1.5 * once);
+  EXPECT_NEAR(of({{"batch", 64}}, 2) / once, 0.5, 1e-9);
+}
+
+// What a calibration found of a network is what is predicted of that network.
+TEST(ProcessorPlan, OfTheNetworkThatWasMeasuredIsWhatWasMeasured) {
+  drawn::Drawing d = drawn::begin("probe", {64}, "values", {1});
+  d.add("Linear", drawn::linear(512));
+  d.add("ReLU");
+  d.add("Linear", drawn::linear(32));
+  d.loss();
+  const Workload probe{"probe", d.take(), 64, drawn::update(false), {{"y", 32}}};
+  const auto backend = makeCpuBackend(1);
+  std::vector<std::string> told;
+  ProcessorTimes times = measureProcessor(*backend, 1, [&](const std::string& what) { told.push_back(what); }, {probe});
+  EXPECT_THAT(told, testing::ElementsAre("probe in f32", "probe in bf16"));
+  EXPECT_THAT(times.machine, HasSubstr("1 thread, oneDNN"));
+  EXPECT_EQ(times.machine, processorWords(1));
+  times.betweenStages = 0;
+  double measured = 0;
+  for (const ProcessorTimes::Point& point : times.points)
+    if (point.op == "matmul" && point.factors == DataType::f32) measured += point.seconds;
+  ASSERT_GT(measured, 0);
+  double predicted = 0;
+  for (const OpTime& op : planOnProcessor(projectOf(probe, {{"threads", 1}}), times).step.ops)
+    if (op.op == "matmul") predicted = op.seconds;
+  EXPECT_NEAR(predicted / measured, 1, 0.3);
+}
+
+}  // namespace
+}  // namespace loom
