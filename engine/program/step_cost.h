@@ -28,8 +28,8 @@ struct StageCost {
   double read = 0, written = 0;      // bytes of memory that must be moved, each once
   double operations = 0;  // of products and convolutions; a multiply-add is two. What passes over memory is not counted
   int calls = 1;
-  // Of a processor: logarithms to the base 2 of the extents that its speed goes by, each times what one doubling
-  // matters. As many for one op, in one order.
+  // Of a processor: logarithms to the base 2 of the extents that its speed goes by, each times what one doubling matters.
+  // As many for one op, in one order.
   std::vector<double> sizes = {};
   // The least processor time that one of its threads took for it, in seconds, where the executable counts it
   // (CompileOptions::profile); else 0.
