@@ -51,10 +51,10 @@ Recomputation prepare(Program& program, int threads, const CompileOptions& optio
   if (options.precision == DataType::bf16 && isa() == Isa::avx512)
     keepInSixteenBits(program, DataType::bf16, [&program](const Operation& one) { return inBf16(program, one); });
   if (options.memoryBudget == 0) return {};
-  const Recomputation told =
-      recomputeWithin(program, {.budget = options.memoryBudget,
-                                .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
-                                .arenaOf = [&](const Program& one) { return costOf(one, threads, options).memory.shared; }});
+  const Recomputation told = recomputeWithin(
+      program, {.budget = options.memoryBudget,
+                .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
+                .arenaOf = [&](const Program& one) { return costOf(one, threads, options).memory.shared; }});
   if (options.recomputation != nullptr) *options.recomputation = told;
   return told;
 }
@@ -136,6 +136,7 @@ StepNumber CpuExecutable::run(const StepOptions& options) {
   for (const auto& check : m_compiled.guards) check();
   choosePacks();
   m_nextTask.store(0, std::memory_order_relaxed);
+  m_packing.store(0, std::memory_order_relaxed);
   m_pool->run(
       [](void* self, int index) {
         auto& executable = *static_cast<CpuExecutable*>(self);
@@ -167,24 +168,25 @@ void CpuExecutable::choosePacks() {
 }
 
 void CpuExecutable::runOn(const Worker& worker) {
-  const bool profiling = m_profiling && worker.index == 0,
-             tracing = m_trace != nullptr && worker.index == 0 && !m_trace->full();
-  double before = profiling ? threadSeconds() : 0;
-  const auto lap = [&](std::size_t at) {
-    if (!profiling) return;
-    const double now = threadSeconds();
-    m_profile[at] = m_profile[at] == 0 ? now - before : std::min(m_profile[at], now - before);
-    before = now;
-  };
+  const double packing = m_profiling && !m_due.empty() ? threadSeconds() : 0;
   for (std::size_t task; (task = m_nextTask.fetch_add(1, std::memory_order_relaxed)) < m_due.size();)
     m_compiled.prologue[m_due[task]].run();
-  lap(m_compiled.stages.size());
+  // Which thread takes which task is chance: all of them are counted, and divided.
+  if (packing > 0) m_packing.fetch_add(threadSeconds() - packing, std::memory_order_relaxed);
   if (!m_due.empty()) worker.meet();
+  const bool profiling = m_profiling && worker.index == 0,
+             tracing = m_trace != nullptr && worker.index == 0 && !m_trace->full();
+  const auto least = [this](std::size_t at, double seconds) {
+    m_profile[at] = m_profile[at] == 0 ? seconds : std::min(m_profile[at], seconds);
+  };
+  if (profiling && !m_due.empty())
+    least(m_compiled.stages.size(), m_packing.load(std::memory_order_relaxed) / worker.count);
+  double before = 0;
   for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
     if (profiling) before = threadSeconds();
     const auto begin = tracing ? Trace::Clock::now() : Trace::Clock::time_point{};
     m_compiled.stages[i].run(worker);
-    lap(i);
+    if (profiling) least(i, threadSeconds() - before);
     if (tracing)
       m_trace->add(Trace::Lane::compute, m_compiled.stages[i].kernel.c_str(), m_compiled.stages[i].origin.c_str(),
                    begin, Trace::Clock::now());

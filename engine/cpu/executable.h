@@ -54,7 +54,8 @@ class CpuExecutable final : public Executable {
   std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
   std::vector<std::size_t> m_due;       // tasks of this step's prologue
   std::atomic<std::size_t> m_nextTask{0};
-  std::vector<double> m_profile;  // least CPU seconds of thread 0 by stage, and of the prologue
+  std::vector<double> m_profile;     // least CPU seconds of thread 0 by stage, and of the prologue
+  std::atomic<double> m_packing{0};  // CPU seconds of this step's prologue, of all threads
   bool m_profiling = false;
   Trace* m_trace = nullptr;
 };

@@ -42,10 +42,10 @@ std::vector<TensorSpec> wideSpecs(const Program& program, const std::vector<Tens
 
 std::vector<double> sizesOfConvolution(const Program& program, const Operation& operation) {
   const auto specs = wideSpecs(program, operation.inputs);
-  const ConvolutionGeometry g =
-      operation.op->name == "convolution"                  ? geometryOfConvolution(specs, operation.attributes)
-      : operation.op->name == "convolution_input_gradient" ? geometryOfInputGradient(specs, operation.attributes)
-                                                           : geometryOfWeightGradient(specs, operation.attributes);
+  const ConvolutionGeometry g = operation.op->name == "convolution" ? geometryOfConvolution(specs, operation.attributes)
+                                : operation.op->name == "convolution_input_gradient"
+                                    ? geometryOfInputGradient(specs, operation.attributes)
+                                    : geometryOfWeightGradient(specs, operation.attributes);
   const auto volume = [](const ConvolutionGeometry::Three& three) { return three[0] * three[1] * three[2]; };
   return {sizeOf(g.inputsPerGroup()),
           sizeOf(g.outputsPerGroup()),
@@ -74,7 +74,8 @@ std::vector<double> sizesOf(const Program& program, const Operation& operation, 
       return sizesOfProduct(program, operation);
     case StageKind::attention: {  // q, k: batch, places, channels
       const std::int64_t heads = std::max<std::int64_t>(operation.attributes.integer("heads", 1), 1);
-      return {sizeOf(shape(0)[1]), sizeOf(shape(1)[1]), sizeOf(shape(0)[2] / heads), sizeOf(shape(0)[0] * heads, kRows)};
+      return {sizeOf(shape(0)[1]), sizeOf(shape(1)[1]), sizeOf(shape(0)[2] / heads),
+              sizeOf(shape(0)[0] * heads, kRows)};
     }
     case StageKind::recurrence:  // x: batch, time, channels; the recurrent weights: gates x hidden
       return {sizeOf(shape(0)[0]), sizeOf(shape(2)[1]), sizeOf(shape(0)[2], 0.7), sizeOf(shape(0)[1], kRows)};
@@ -88,7 +89,8 @@ StageCost costOf(const Compiled& compiled, int index) {
   const Program& program = compiled.program;
   const Operation& operation = program.operations[static_cast<std::size_t>(index)];
   const FusedOutput& fused = compiled.fusion.outputs[static_cast<std::size_t>(index)];
-  StageCost cost{.op = operation.op->name, .kernel = {}, .origin = operation.origin, .kind = kindOf(operation.op->name)};
+  StageCost cost{
+      .op = operation.op->name, .kernel = {}, .origin = operation.origin, .kind = kindOf(operation.op->name)};
   bool half = false;
   const auto moves = [&](double& bytes, TensorId id) {
     bytes += bytesOfTensor(program, id);

@@ -24,8 +24,7 @@ Project projectOf(const Workload& workload, const BenchArguments& given) {
   project.networks = {workload.network};
   project.training.updates = {workload.update};
   project.training.updates.front().network = workload.network.name;
-  project.training.settings = {
-      {"batch", workload.batch}, {"precision", given.precision}, {"threads", given.threads}};
+  project.training.settings = {{"batch", workload.batch}, {"precision", given.precision}, {"threads", given.threads}};
   return project;
 }
 
@@ -86,10 +85,12 @@ void addBench(CLI::App& app, Session& session) {
       });
       if (*planned) {
         if (given->device != "cpu")
-          throwError(ErrorCode::badArgument, "--plan is for --device cpu, not {}: what is predicted of a GPU is told by "
-                     "loom plan", given->device);
+          throwError(ErrorCode::badArgument,
+                     "--plan is for --device cpu, not {}: what is predicted of a GPU is told by "
+                     "loom plan",
+                     given->device);
         given->predict = [given, times = knownProcessor(given->threads)](const Workload& workload,
-                                                                        const BenchArguments::Measured& measured) {
+                                                                         const BenchArguments::Measured& measured) {
           return predicted(workload, measured, *given, times);
         };
         // Each with an arena of its own: the memory that one leaves would be the next one's.

@@ -86,8 +86,9 @@ void addPlan(CLI::App& app, Session& session) {
                    "auto or cpu: this machine; h100, h200, a100: predicted for one; cuda: for the GPU that is here");
   verb->add_option("--calibration", given->calibration, "What tests/gpu/run.sh measured, in place of what is assumed")
       ->type_name("FILE");
-  verb->add_flag("--calibrate", given->calibrate,
-                 "Measure this machine's processor first, in some seconds, and keep what was found for every later plan");
+  verb->add_flag(
+      "--calibrate", given->calibrate,
+      "Measure this machine's processor first, in some seconds, and keep what was found for every later plan");
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] { session.chosen = [given] { return plan(*given); }; });
 }

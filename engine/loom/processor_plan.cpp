@@ -8,9 +8,8 @@ namespace loom {
 
 ProcessorPlan planOnProcessor(const Project& project, const ProcessorTimes& processor) {
   const TrainSettings settings = readSettings(project.training.settings);
-  PlannedCosts costs = plannedCosts(project, [](Program program, const CompileOptions& options) {
-    return stepCost(std::move(program), options);
-  });
+  PlannedCosts costs = plannedCosts(
+      project, [](Program program, const CompileOptions& options) { return stepCost(std::move(program), options); });
   return {std::move(costs.memory), predictStep(costs.updates, settings.batch, settings.precision, processor)};
 }
 

@@ -83,8 +83,7 @@ ProcessorTimes timesFrom(const std::string& machine, const Json& kept) {
                        .points = {},
                        .assumed = {}};
   for (const Json& one : kept.at("stages")) {
-    const auto kind =
-        std::find(kStageKindNames.begin(), kStageKindNames.end(), one.at("kind").get<std::string>());
+    const auto kind = std::find(kStageKindNames.begin(), kStageKindNames.end(), one.at("kind").get<std::string>());
     Point point{.op = one.at("op").get<std::string>(),
                 .kernel = one.at("kernel").get<std::string>(),
                 .kind = static_cast<StageKind>(kind == kStageKindNames.end() ? 4 : kind - kStageKindNames.begin()),
@@ -122,9 +121,8 @@ double secondsOf(const StageCost& stage, const ProcessorTimes& times) {
                     [&](const Point& point) { return sameOp(point) && point.kernel == stage.kernel; });
   if (rate == 0) rate = rateFrom(stage, times.points, sameOp);
   if (rate == 0)
-    rate = rateFrom(stage, times.points, [&](const Point& point) {
-      return point.kind == stage.kind && point.factors == stage.factors;
-    });
+    rate = rateFrom(stage, times.points,
+                    [&](const Point& point) { return point.kind == stage.kind && point.factors == stage.factors; });
   if (rate == 0) rate = rateFrom(stage, times.points, [&](const Point& point) { return point.kind == stage.kind; });
   if (rate == 0) return assumedSeconds(stage, times.assumed);
   return rate * unitsOf(stage.operations, stage.read + stage.written) + times.betweenStages * stage.calls;

@@ -37,9 +37,9 @@ StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, D
 
 StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
                            const GpuModel& gpu, const GpuEfficiency& efficiency) {
-  StepPrediction step{predictStep(updates, batch, precision,
-                                  [&](const StageCost& stage) { return secondsOf(stage, gpu, efficiency); }),
-                      gpu, efficiency};
+  StepPrediction step{
+      predictStep(updates, batch, precision, [&](const StageCost& stage) { return secondsOf(stage, gpu, efficiency); }),
+      gpu, efficiency};
   for (const UpdateCost& update : updates)
     step.uploaded += (static_cast<double>(update.passes) * update.pass.uploaded + update.update.uploaded) /
                      static_cast<double>(update.every);
@@ -52,8 +52,7 @@ StepPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t bat
 
 ProcessorPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
                                 const ProcessorTimes& processor) {
-  return {predictStep(updates, batch, precision,
-                      [&](const StageCost& stage) { return secondsOf(stage, processor); }),
+  return {predictStep(updates, batch, precision, [&](const StageCost& stage) { return secondsOf(stage, processor); }),
           processor};
 }
 

@@ -76,10 +76,8 @@ void completeLayerTimes(Json& fields, const std::vector<StepPart>& parts,
   fields.erase("kernels_ms");
   fields["ops_ms"] = millisecondsOf(measured, 1);
   if (ops.empty()) return;
-  fields["predicted"] = {{"ms", millisecondsOf(layers, 1)},
-                         {"other_ms", 1e3 * other},
-                         {"ops_ms", millisecondsOf(ops, 1)},
-                         {"from", from}};
+  fields["predicted"] = {
+      {"ms", millisecondsOf(layers, 1)}, {"other_ms", 1e3 * other}, {"ops_ms", millisecondsOf(ops, 1)}, {"from", from}};
 }
 
 }  // namespace loom

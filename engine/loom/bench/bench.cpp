@@ -71,7 +71,9 @@ double restingMemory() {
   }
   return memoryOf("VmRSS:");
 }
-double memoryPeak() { return memoryOf("VmHWM:"); }
+double memoryPeak() {
+  return memoryOf("VmHWM:");
+}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

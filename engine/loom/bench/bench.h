@@ -22,8 +22,8 @@ struct BenchArguments {
   bool inStep = false;     // apart, but each step begins when all ranks have ended theirs: what unlike cores cost alone
   ConnectStreams connect;  // ranks with a device each: what their streams exchange by; null: through the host
   std::string trace;       // a file for a browser's trace viewer, of the last workload
-  // What was measured of a workload: a step's seconds, the bytes that the process took for it at its peak, and its stages
-  // (with times where they are profiled).
+  // What was measured of a workload: a step's seconds, the bytes that the process took for it at its peak, and its
+  // stages (with times where they are profiled).
   struct Measured {
     double seconds = 0, memory = 0;
     std::vector<StageCost> stages;

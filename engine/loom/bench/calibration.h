@@ -1,6 +1,6 @@
 #pragma once
-// A processor measured: what its stages take in a few networks (probes.h), each run for a few steps through the same path
-// as a training, in f32 and bf16. Some seconds.
+// A processor measured: what its stages take in a few networks (probes.h), each run for a few steps through the same
+// path as a training, in f32 and bf16. Some seconds.
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@ class Backend;
 // that this process may use.
 std::string processorWords(int threads);
 
-// `backend`: the processor's, with that many threads; `probes`: on which networks. Times are of processor time, so other work beside it lengthens
-// them little. `tell`: which network comes now; null: nobody asks.
+// `backend`: the processor's, with that many threads; `probes`: on which networks. Times are of processor time, so
+// other work beside it lengthens them little. `tell`: which network comes now; null: nobody asks.
 ProcessorTimes measureProcessor(Backend& backend, int threads, const std::function<void(const std::string&)>& tell,
                                 const std::vector<Workload>& probes = processorProbes());
 

@@ -77,8 +77,7 @@ inline void convolveNormalise(Drawing& d, std::int64_t channels, std::int64_t ke
 }
 
 // Adds the shortcut of a residual block to `main`: the block's input, or its projection where the shape changes.
-inline void closeBlock(Drawing& d, const std::string& input, bool project, std::int64_t channels,
-                       std::int64_t stride) {
+inline void closeBlock(Drawing& d, const std::string& input, bool project, std::int64_t channels, std::int64_t stride) {
   const std::string main = d.at;
   std::string shortcut = input;
   if (project) {

@@ -26,8 +26,8 @@ std::map<std::string, StageCost> byOp(const StepCost& cost) {
 }
 
 TEST(StageCosts, HoldAllArithmeticOfTheProgramInItsKinds) {
-  for (const auto make : {networks::smallCnn, networks::residualNetwork, networks::stackedLstm, networks::gatedRecurrent,
-                          networks::transformerBlock, networks::perceptron})
+  for (const auto make : {networks::smallCnn, networks::residualNetwork, networks::stackedLstm,
+                          networks::gatedRecurrent, networks::transformerBlock, networks::perceptron})
     for (const DataType precision : {DataType::f32, DataType::bf16}) {
       const Program program = make(4);
       double operations = 0;
@@ -71,7 +71,9 @@ TEST(StageCosts, CountWhatIsJoinedInThePassThatDoesIt) {
 }
 
 TEST(StageCosts, OfSixteenBitsMoveHalfAndSayWhatIsMultiplied) {
-  if (makeCpuBackend(1)->compile(networks::perceptron(2), *std::make_unique<ParameterStore>(1), {})->describe()["isa"] != "avx512")
+  if (makeCpuBackend(1)
+          ->compile(networks::perceptron(2), *std::make_unique<ParameterStore>(1), {})
+          ->describe()["isa"] != "avx512")
     GTEST_SKIP() << "nothing is kept in 16 bits on this processor";
   const auto wide = byOp(stepCost(networks::deepResidualNetwork(4), {})),
              half = byOp(stepCost(networks::deepResidualNetwork(4), {.precision = DataType::bf16}));

@@ -35,7 +35,8 @@ ProcessorTimes assumed() {
 TEST(ProcessorPlan, OfEachWorkloadHoldsItsArithmeticAndItsOptimizer) {
   for (const std::string& name : workloadNames()) {
     SCOPED_TRACE(name);
-    const ProcessorPlan plan = planOnProcessor(projectOf(makeWorkload(name), {{"batch", 4}, {"threads", 2}}), assumed());
+    const ProcessorPlan plan =
+        planOnProcessor(projectOf(makeWorkload(name), {{"batch", 4}, {"threads", 2}}), assumed());
     const CostPlan& cost = plan.memory.total;
     double seconds = 0, operations = 0, update = 0;
     for (const OpTime& op : plan.step.ops) {

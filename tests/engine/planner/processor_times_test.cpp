@@ -32,7 +32,8 @@ StageCost pass(const char* op, const char* kernel, double bytes) {
 
 // 1e-9 s an operation where sizes are small, 1e-8 where they are large; passes of 2 and 4 ns a byte.
 ProcessorTimes measured() {
-  ProcessorTimes times{.machine = "a machine", .program = "gradloom 1", .date = "2026-11-23", .points = {}, .assumed = {}};
+  ProcessorTimes times{
+      .machine = "a machine", .program = "gradloom 1", .date = "2026-11-23", .points = {}, .assumed = {}};
   times.points = {
       {"matmul", "matmul", StageKind::product, DataType::f32, 1, 1000, 1e-6, {0, 0}},
       {"matmul", "matmul", StageKind::product, DataType::f32, 1, 1000, 1e-5, {10, 0}},
@@ -108,7 +109,8 @@ TEST_F(KeptTimes, AreReadAsTheyWereWrittenAndOtherMachinesStay) {
   ASSERT_TRUE(read);
   EXPECT_EQ(sourceOf(*read), sourceOf(times));
   EXPECT_DOUBLE_EQ(read->betweenStages, 2e-6);
-  for (const StageCost& stage : {product(1000, {3, 1}), product(7, {0, 0}, DataType::bf16), pass("unary", "unary gelu", 5)})
+  for (const StageCost& stage :
+       {product(1000, {3, 1}), product(7, {0, 0}, DataType::bf16), pass("unary", "unary gelu", 5)})
     EXPECT_NEAR(secondsOf(stage, *read) / secondsOf(stage, times), 1, 1e-9) << stage.kernel;
   EXPECT_EQ(readProcessorTimes(m_file, "another")->points.size(), 1u);
   EXPECT_FALSE(readProcessorTimes(m_file, "a third"));
@@ -132,11 +134,13 @@ TEST_F(KeptTimes, OfAFileThatIsNoneAreAFaultWithItsRemedyAndItStays) {
     EXPECT_THAT(faultOf([&] { keepProcessorTimes(m_file, measured()); }), words) << text;
     EXPECT_EQ(readFile(m_file), text);
   }
-  for (const char* entry : {"3", "{}", R"({"program": "p", "date": "d", "between_stages_us": 1, "stages": [{"op": 1}]})",
-                            R"({"program": "p", "date": "d", "between_stages_us": 1, "stages": [{"op": "matmul",
+  for (const char* entry :
+       {"3", "{}", R"({"program": "p", "date": "d", "between_stages_us": 1, "stages": [{"op": 1}]})",
+        R"({"program": "p", "date": "d", "between_stages_us": 1, "stages": [{"op": "matmul",
                                "kernel": "k", "kind": "product", "factors": "f32", "bytes": 1, "operations": 1,
                                "us": -1, "sizes": []}]})"}) {
-    writeFileAtomically(m_file, R"({"gradloom_processor_times": 1, "machines": {"a machine": )" + std::string(entry) + "}}");
+    writeFileAtomically(m_file,
+                        R"({"gradloom_processor_times": 1, "machines": {"a machine": )" + std::string(entry) + "}}");
     EXPECT_THAT(faultOf([&] { readProcessorTimes(m_file, "a machine"); }),
                 AllOf(HasSubstr("'a machine'"), HasSubstr("loom plan --calibrate")))
         << entry;

@@ -29,8 +29,8 @@ TEST(LayerTimes, AreToldOnceInAnAttemptForEveryLayer) {
 
 TEST(LayerTimes, AreToldByOperationAndBesideWhatWasPredicted) {
   const Workshop workshop("layer-times-predicted", 200);
-  const auto run = workshop.train(
-      perceptron(), "run", {.predictedSeconds = [](const StageCost& stage) { return 1e-3 * stage.calls; }});
+  const auto run = workshop.train(perceptron(), "run",
+                                  {.predictedSeconds = [](const StageCost& stage) { return 1e-3 * stage.calls; }});
   const std::vector<Event> told = run.of("layers");
   ASSERT_EQ(told.size(), 1u);
   const Json& body = told.front().body;
