@@ -1,0 +1,100 @@
+#include "engine/cpu/lowerings/winograd.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "engine/cpu/kernels/bf16.h"
+#include "engine/cpu/kernels/gemm_amx.h"
+#include "engine/cpu/kernels/isa.h"
+
+namespace loom::cpu {
+namespace {
+
+// Both ways in multiply-adds of sixteen numbers. The products themselves take 9 a result; oneDNN reaches about
+// `kReached` of the processor's rate on them, and twice that in bf16 where the processor multiplies it (in the tiles of AMX
+// nothing here comes near). Winograd's transforms cost what was measured on Zen 4 (tests/bench/README.md).
+constexpr double kReached = 0.85, kInput = 16, kOutput = 12, kWeight = 1.5;
+constexpr double kMostWeightBytes = 64 << 20;  // of the transformed weights
+
+double directCost(const WinogradGeometry& g, bool bf16) {
+  const double results = static_cast<double>(g.batch * g.outHeight * g.outWidth);
+  return results * 9 * static_cast<double>(g.inputs * g.outputs) / 16 / kReached / (bf16 && multipliesBf16() ? 2 : 1);
+}
+double winogradCost(const WinogradGeometry& g) {
+  const double pairs = static_cast<double>(g.inputs * g.outputs) / 16;
+  const double transforms = kInput * static_cast<double>(g.inputs) + kOutput * static_cast<double>(g.outputs);
+  return static_cast<double>(g.tiles()) * (36 * pairs / kReached + transforms) + 36 * kWeight * pairs;
+}
+
+}  // namespace
+
+std::optional<WinogradGeometry> winogradOf(const Plan& plan, const ConvolutionDescription& g, ConvolutionPart part) {
+  const auto all = [](const dnnl::memory::dims& dims, std::int64_t value) {
+    return std::all_of(dims.begin(), dims.end(), [value](std::int64_t one) { return one == value; });
+  };
+  if (isa() == Isa::baseline || g.groups != 1 || g.input.size() != 4 || g.weight[2] != 3 || g.weight[3] != 3 ||
+      !all(g.strides, 1) || !all(g.dilation, 0) || g.input[1] % 16 != 0 || g.output[1] % 16 != 0) {
+    return {};
+  }
+  WinogradGeometry w{.batch = g.batch,
+                     .height = g.input[2],
+                     .width = g.input[3],
+                     .inputs = g.input[1],
+                     .outHeight = g.output[2],
+                     .outWidth = g.output[3],
+                     .outputs = g.output[1],
+                     .top = g.before[0],
+                     .left = g.before[1]};
+  if (part == ConvolutionPart::inputGradient) {
+    std::swap(w.height, w.outHeight);
+    std::swap(w.width, w.outWidth);
+    std::swap(w.inputs, w.outputs);
+    w.top = 2 - w.top;
+    w.left = 2 - w.left;
+  }
+  if (4.0 * static_cast<double>(winogradWeightFloats(w)) > kMostWeightBytes) return {};
+  const char* told = std::getenv("GRADLOOM_WINOGRAD");
+  const bool bf16 = plan.bf16(), better = !(bf16 && multipliesInTiles()) && winogradCost(w) < directCost(w, bf16);
+  return (told == nullptr ? better : std::string_view(told) == "1") ? std::optional(w) : std::nullopt;
+}
+
+void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId w, bool turned,
+                  TensorId bias, bool relu, TensorId y) {
+  const Layout layout = channelsLast(plan.shape(x).rank());
+  const StoredRef input = plan.readStored(x, layout);
+  const auto weight = plan.read(w), added = plan.readOptional(bias);
+  const StoredRef output = plan.writeStored(y, layout);
+  // Made in this stage, not once a change of the weight: it costs a few hundredths of the stage, and what is kept would be
+  // four times the weight in both directions.
+  const auto transformed = plan.scratch(winogradWeightFloats(g));
+  const std::int64_t each = winogradScratch(g);
+  const auto scratch = plan.scratch(each * plan.threads());
+  plan.stage(name, std::string("own winograd:") + toString(isa()), "channels-last", [=](const Worker& worker) {
+    const auto [firstUnit, lastUnit] = worker.share(winogradWeightUnits(g));
+    winogradWeights(g, weight.get(), turned, transformed.get(), firstUnit, lastUnit);
+    worker.meet();
+    const auto [first, last] = worker.share(g.tiles(), 4);
+    winogradConvolution(g, input.get(), transformed.get(), added.get(), relu, output.get(), first, last,
+                        scratch.get() + worker.index * each);
+  });
+}
+
+void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId dy,
+                                TensorId dw) {
+  const Layout layout = channelsLast(plan.shape(x).rank());
+  const StoredRef input = plan.readStored(x, layout), gradient = plan.readStored(dy, layout);
+  const auto target = plan.writeGradient(dw);
+  const std::int64_t floats = winogradWeightFloats(g), each = winogradScratch(g);
+  const auto sums = plan.scratch(floats * plan.threads()), scratch = plan.scratch(each * plan.threads());
+  plan.stage(name, std::string("own winograd:") + toString(isa()), "channels-last", [=](const Worker& worker) {
+    const auto [first, last] = worker.share(g.tiles(), 4);
+    winogradWeightSums(g, input.get(), gradient.get(), first, last, sums.get() + worker.index * floats,
+                       scratch.get() + worker.index * each);
+    worker.meet();
+    const auto [firstUnit, lastUnit] = worker.share(winogradWeightUnits(g));
+    winogradWeightGradient(g, sums.get(), worker.count, target.to.get(), target.adds(worker), firstUnit, lastUnit);
+  });
+}
+
+}  // namespace loom::cpu
