@@ -69,12 +69,16 @@ struct Matrices {
   std::int64_t floats() const { return 36 * partStride; }
 };
 
+std::int64_t roundUpToBlock(std::int64_t tiles) {
+  return (tiles + kWinogradTiles - 1) / kWinogradTiles * kWinogradTiles;
+}
 // Tiles that are computed together. Their matrices should stay in the level-2 cache; but where the weights do not, each
-// reading of them should serve many.
-std::int64_t blockOf(const WinogradGeometry& g) {
+// reading of them should serve many, and of sums that are written, too, more.
+std::int64_t blockOf(const WinogradGeometry& g, bool sums) {
   const std::int64_t fitting = (std::int64_t{512} << 10) / (36 * 4 * (g.inputs + g.outputs));
-  const std::int64_t least = winogradWeightFloats(g) * 4 > (std::int64_t{1} << 20) ? 48 : 24;
-  return std::clamp<std::int64_t>(fitting / kWinogradTiles * kWinogradTiles, least, 96);
+  const std::int64_t mebibytes = winogradWeightFloats(g) * 4 >> 20;
+  const std::int64_t least = sums ? (mebibytes > 4 ? 192 : mebibytes > 1 ? 48 : 24) : mebibytes > 16 ? 96 : 24;
+  return roundUpToBlock(std::min(std::max(least, std::min<std::int64_t>(fitting, 96)), g.tiles()));
 }
 
 // Where a tile lies: its sample and the first result that it computes.
@@ -91,11 +95,16 @@ struct Window {
   std::int64_t corner;  // number of the element that stands at the window's corner, were the image as large
   std::int64_t rowStride, columnStride;
   std::int64_t firstRow, lastRow, firstColumn, lastColumn;
-  template <std::int64_t kSize>
-  bool whole() const {
-    return firstRow == 0 && firstColumn == 0 && lastRow == kSize && lastColumn == kSize;
-  }
 };
+// How much of a window of kSize x kSize may be outside: nothing; the rows and columns at its edges, as where an image is
+// padded by one; anything.
+enum class Outside { nothing, edges, anything };
+template <std::int64_t kSize>
+LOOM_INLINE Outside outsideOf(const Window& w) {
+  const std::int64_t missing =
+      std::max(std::max(w.firstRow, w.firstColumn), kSize - std::min(w.lastRow, w.lastColumn));
+  return missing == 0 ? Outside::nothing : missing == 1 ? Outside::edges : Outside::anything;
+}
 template <std::int64_t kSize>
 LOOM_INLINE Window windowOf(std::int64_t sample, std::int64_t row, std::int64_t column, std::int64_t height,
                             std::int64_t width, std::int64_t channels) {
@@ -109,126 +118,166 @@ LOOM_INLINE Window windowOf(std::int64_t sample, std::int64_t row, std::int64_t 
           bounded(width - column)};
 }
 
-template <bool kHalf, bool kWhole>
-LOOM_INLINE Vec numbersAt(Stored from, const Window& w, std::int64_t channel, std::int64_t i, std::int64_t j) {
-  if (!kWhole && (i < w.firstRow || i >= w.lastRow || j < w.firstColumn || j >= w.lastColumn)) return Vec{};
-  return loadSome(Stored{from.at, kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel, kLanes);
+// What a transform is compiled for.
+template <bool kAvx512_, bool kHalf_, Outside kOutside_>
+struct Kind {
+  static constexpr bool kAvx512 = kAvx512_, kHalf = kHalf_;
+  static constexpr Outside kOutside = kOutside_;
+};
+
+// Sixteen channels of a window's element; 0 outside.
+template <class K, int kSize>
+LOOM_INLINE Vec numbersAt(Stored from, const Window& w, std::int64_t channel, int i, int j) {
+  if (K::kOutside == Outside::anything || (K::kOutside == Outside::edges && (j == 0 || j == kSize - 1))) {
+    if (j < w.firstColumn || j >= w.lastColumn) return Vec{};
+  }
+  const std::int64_t at = w.corner + i * w.rowStride + j * w.columnStride + channel;
+  if constexpr (K::kHalf && K::kAvx512) {
+    // GCC 12 widens sixteen numbers in two halves.
+    VecU words;
+    asm("vpmovzxwd %1, %0"
+        : "=v"(words)
+        : "m"(*reinterpret_cast<const VecHalfUnaligned*>(reinterpret_cast<const std::uint16_t*>(from.at) + at)));
+    return (Vec)(words << 16);
+  } else {
+    return loadSome(Stored{from.at, K::kHalf}, at, kLanes);
+  }
+}
+template <class K, int kSize>
+LOOM_INLINE bool hasRow(const Window& w, int i) {
+  if (K::kOutside == Outside::anything || (K::kOutside == Outside::edges && (i == 0 || i == kSize - 1)))
+    return i >= w.firstRow && i < w.lastRow;
+  return true;
 }
 
+// The transforms below go through rows and then through columns in loops that must stay loops: unrolled, GCC keeps all 36
+// addresses and numbers in the stack and takes three times as many instructions.
+
 // B' x B of sixteen channels of one tile.
-template <bool kHalf, bool kWhole>
+template <class K>
 LOOM_INLINE void transformInput(Stored x, const Window& w, std::int64_t channel, float* to, std::int64_t partStride) {
   Vec rows[6][6];
-#pragma GCC unroll 6
+#pragma GCC unroll 1
   for (int i = 0; i < 6; ++i) {
-    Vec d[6];
+    Vec d[6] = {};
+    if (hasRow<K, 6>(w, i)) {
 #pragma GCC unroll 6
-    for (int j = 0; j < 6; ++j) d[j] = numbersAt<kHalf, kWhole>(x, w, channel, i, j);
+      for (int j = 0; j < 6; ++j) d[j] = numbersAt<K, 6>(x, w, channel, i, j);
+    }
     toPoints(d, rows[i]);
   }
-#pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) {
+#pragma GCC unroll 1
+  for (int j = 0; j < 6; ++j, to += partStride) {
     const Vec d[6] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j], rows[4][j], rows[5][j]};
     Vec t[6];
     toPoints(d, t);
 #pragma GCC unroll 6
-    for (int i = 0; i < 6; ++i) store(to + (i * 6 + j) * partStride, t[i]);
+    for (int i = 0; i < 6; ++i) store(to + i * 6 * partStride, t[i]);
   }
 }
 
 // A dy A' of sixteen channels of one tile.
-template <bool kHalf, bool kWhole>
+template <class K>
 LOOM_INLINE void transformGradient(Stored dy, const Window& w, std::int64_t channel, float* to,
                                    std::int64_t partStride) {
   Vec rows[4][6];
-#pragma GCC unroll 4
+#pragma GCC unroll 1
   for (int i = 0; i < 4; ++i) {
-    Vec d[4];
+    Vec d[4] = {};
+    if (hasRow<K, 4>(w, i)) {
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) d[j] = numbersAt<kHalf, kWhole>(dy, w, channel, i, j);
+      for (int j = 0; j < 4; ++j) d[j] = numbersAt<K, 4>(dy, w, channel, i, j);
+    }
     gradientToPoints(d, rows[i]);
   }
-#pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) {
+#pragma GCC unroll 1
+  for (int j = 0; j < 6; ++j, to += partStride) {
     const Vec d[4] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j]};
     Vec t[6];
     gradientToPoints(d, t);
 #pragma GCC unroll 6
-    for (int i = 0; i < 6; ++i) store(to + (i * 6 + j) * partStride, t[i]);
+    for (int i = 0; i < 6; ++i) store(to + i * 6 * partStride, t[i]);
   }
 }
 
 // A' m A of sixteen channels of one tile into what of y lies in the image.
-template <bool kHalf, bool kWhole>
+template <class K>
 LOOM_INLINE void transformOutput(const float* from, std::int64_t partStride, Vec bias, Vec floor, Stored y,
                                  const Window& w, std::int64_t channel) {
-  Vec columns[4][6];
+  Vec columns[6][4];
+#pragma GCC unroll 1
+  for (int j = 0; j < 6; ++j, from += partStride) {
+    Vec m[6];
 #pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) {
-    Vec m[6], t[4];
-#pragma GCC unroll 6
-    for (int i = 0; i < 6; ++i) m[i] = load(from + (i * 6 + j) * partStride);
+    for (int i = 0; i < 6; ++i) m[i] = load(from + i * 6 * partStride);
+    fromPoints(m, columns[j]);
+  }
+  const int last = K::kOutside == Outside::nothing ? 4 : static_cast<int>(w.lastRow);
+#pragma GCC unroll 1
+  for (int i = 0; i < last; ++i) {
+    const Vec m[6] = {columns[0][i], columns[1][i], columns[2][i], columns[3][i], columns[4][i], columns[5][i]};
+    Vec t[4];
     fromPoints(m, t);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) columns[i][j] = t[i];
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    Vec t[4];
-    fromPoints(columns[i], t);
-    if (!kWhole && i >= w.lastRow) return;
-#pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-      if (!kWhole && j >= w.lastColumn) break;
+      if (K::kOutside != Outside::nothing && j >= w.lastColumn) break;
       const Vec v = t[j] + bias;
-      storeSome(Stored{y.at, kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
+      storeSome(Stored{y.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
                 v < floor ? floor : v, kLanes);
     }
   }
 }
 
-// Calls f(std::bool_constant<half>, std::bool_constant<whole>).
-template <class F>
-LOOM_INLINE void withTypes(bool half, bool whole, F f) {
+// Calls f(Kind) of what a tile is.
+template <bool kAvx512, bool kHalf, class F>
+LOOM_INLINE void withOutside(Outside outside, F f) {
+  if (outside == Outside::nothing) return f(Kind<kAvx512, kHalf, Outside::nothing>{});
+  if (outside == Outside::edges) return f(Kind<kAvx512, kHalf, Outside::edges>{});
+  f(Kind<kAvx512, kHalf, Outside::anything>{});
+}
+template <bool kAvx512, class F>
+LOOM_INLINE void withKind(bool half, Outside outside, F f) {
   if (half)
-    whole ? f(std::true_type{}, std::true_type{}) : f(std::true_type{}, std::false_type{});
+    withOutside<kAvx512, true>(outside, f);
   else
-    whole ? f(std::false_type{}, std::true_type{}) : f(std::false_type{}, std::false_type{});
+    withOutside<kAvx512, false>(outside, f);
 }
 
-LOOM_INLINE void transformInputsBody(const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last,
-                                     float* to, std::int64_t groupStride, std::int64_t partStride) {
+template <bool kAvx512>
+LOOM_INLINE void transformInputs(const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
+                                 const Matrices& matrices) {
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<6>(at.sample, at.row - g.top, at.column - g.left, g.height, g.width, g.inputs);
-    withTypes(x.bf16, w.whole<6>(), [&](auto half, auto whole) __attribute__((always_inline)) {
+    withKind<kAvx512>(x.bf16, outsideOf<6>(w), [&](auto kind) __attribute__((always_inline)) {
       for (std::int64_t c = 0; c < g.inputs; c += kLanes)
-        transformInput<half.value, whole.value>(x, w, c, to + c / kLanes * groupStride, partStride);
+        transformInput<decltype(kind)>(x, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
     });
   }
 }
-LOOM_INLINE void transformGradientsBody(const WinogradGeometry& g, Stored dy, std::int64_t first, std::int64_t last,
-                                        float* to, std::int64_t groupStride, std::int64_t partStride) {
+template <bool kAvx512>
+LOOM_INLINE void transformGradients(const WinogradGeometry& g, Stored dy, std::int64_t first, std::int64_t last,
+                                    float* to, const Matrices& matrices) {
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
-    withTypes(dy.bf16, w.whole<4>(), [&](auto half, auto whole) __attribute__((always_inline)) {
+    withKind<kAvx512>(dy.bf16, outsideOf<4>(w), [&](auto kind) __attribute__((always_inline)) {
       for (std::int64_t c = 0; c < g.outputs; c += kLanes)
-        transformGradient<half.value, whole.value>(dy, w, c, to + c / kLanes * groupStride, partStride);
+        transformGradient<decltype(kind)>(dy, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
     });
   }
 }
-LOOM_INLINE void transformOutputsBody(const WinogradGeometry& g, const float* from, std::int64_t groupStride,
-                                      std::int64_t partStride, const float* bias, bool relu, Stored y,
-                                      std::int64_t first, std::int64_t last) {
+template <bool kAvx512>
+LOOM_INLINE void transformOutputs(const WinogradGeometry& g, const float* from, const Matrices& matrices,
+                                  const float* bias, bool relu, Stored y, std::int64_t first, std::int64_t last) {
   const Vec floor = relu ? Vec{} : splat(-__builtin_inff());
   for (std::int64_t tile = first; tile < last; ++tile, from += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
-    withTypes(y.bf16, w.whole<4>(), [&](auto half, auto whole) __attribute__((always_inline)) {
+    withKind<kAvx512>(y.bf16, std::min(outsideOf<4>(w), Outside::edges), [&](auto kind) __attribute__((always_inline)) {
       for (std::int64_t c = 0; c < g.outputs; c += kLanes)
-        transformOutput<half.value, whole.value>(from + c / kLanes * groupStride, partStride,
-                                                 bias == nullptr ? Vec{} : load(bias + c), floor, y, w, c);
+        transformOutput<decltype(kind)>(from + c / kLanes * matrices.groupStride, matrices.partStride,
+                                        bias == nullptr ? Vec{} : load(bias + c), floor, y, w, c);
     });
   }
 }
@@ -239,7 +288,7 @@ struct Unit {
   Unit(const WinogradGeometry& g, std::int64_t unit) : input(unit % g.inputs), output(unit / g.inputs * kLanes) {}
 };
 
-LOOM_INLINE void winogradWeightsOfBody(const WinogradGeometry& g, const float* weight, bool turned, float* transformed,
+LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool turned, float* transformed,
                                        std::int64_t first, std::int64_t last) {
   const std::int64_t outputStride = turned ? 9 : g.inputs * 9, inputStride = turned ? g.outputs * 9 : 9;
   for (std::int64_t u = first; u < last; ++u) {
@@ -264,14 +313,14 @@ LOOM_INLINE void winogradWeightsOfBody(const WinogradGeometry& g, const float* w
       Vec t[6];
       weightToPoints(w, t);
 #pragma GCC unroll 6
-      for (int i = 0; i < 6; ++i) store(to + (i * 6 + j) * g.inputs * g.outputs, t[i]);
+      for (int i = 0; i < 6; ++i) store(to + (i * 6 + j) * winogradMatrixFloats(g), t[i]);
     }
   }
 }
 
-LOOM_INLINE void winogradWeightGradientOfBody(const WinogradGeometry& g, const float* sums, int parts, float* dw,
+LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, int parts, float* dw,
                                               bool add, std::int64_t first, std::int64_t last) {
-  const std::int64_t matrix = g.inputs * g.outputs;
+  const std::int64_t matrix = winogradMatrixFloats(g);
   for (std::int64_t u = first; u < last; ++u) {
     const Unit unit(g, u);
     const float* from = sums + unit.input * g.outputs + unit.output;
@@ -302,83 +351,90 @@ LOOM_INLINE void winogradWeightGradientOfBody(const WinogradGeometry& g, const f
   }
 }
 
-LOOM_CPU_KERNEL(void, transformInputs,
-                (const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
-                 std::int64_t groupStride, std::int64_t partStride),
-                (g, x, first, last, to, groupStride, partStride))
-LOOM_CPU_KERNEL(void, transformGradients,
-                (const WinogradGeometry& g, Stored dy, std::int64_t first, std::int64_t last, float* to,
-                 std::int64_t groupStride, std::int64_t partStride),
-                (g, dy, first, last, to, groupStride, partStride))
-LOOM_CPU_KERNEL(void, transformOutputs,
-                (const WinogradGeometry& g, const float* from, std::int64_t groupStride, std::int64_t partStride,
-                 const float* bias, bool relu, Stored y, std::int64_t first, std::int64_t last),
-                (g, from, groupStride, partStride, bias, relu, y, first, last))
-LOOM_CPU_KERNEL(void, winogradWeightsOf,
-                (const WinogradGeometry& g, const float* weight, bool turned, float* transformed, std::int64_t first,
-                 std::int64_t last),
-                (g, weight, turned, transformed, first, last))
-LOOM_CPU_KERNEL(void, winogradWeightGradientOf,
-                (const WinogradGeometry& g, const float* sums, int parts, float* dw, bool add, std::int64_t first,
-                 std::int64_t last),
-                (g, sums, parts, dw, add, first, last))
+// Both instruction sets of one of the above.
+#define LOOM_WINOGRAD(name, body, parameters, arguments)                  \
+  LOOM_TARGET_AVX512 void name##Avx512 parameters { body(true) arguments; } \
+  LOOM_TARGET_AVX2 void name##Avx2 parameters { body(false) arguments; }    \
+  void name parameters { (isa() == Isa::avx512 ? name##Avx512 : name##Avx2) arguments; }
+#define LOOM_INPUTS(wide) transformInputs<wide>
+#define LOOM_GRADIENTS(wide) transformGradients<wide>
+#define LOOM_OUTPUTS(wide) transformOutputs<wide>
+#define LOOM_WEIGHTS(wide) weightsOf
+#define LOOM_WEIGHT_GRADIENT(wide) weightGradientOf
+LOOM_WINOGRAD(inputsToPoints, LOOM_INPUTS,
+              (const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
+               const Matrices& matrices),
+              (g, x, first, last, to, matrices))
+LOOM_WINOGRAD(gradientsToPoints, LOOM_GRADIENTS,
+              (const WinogradGeometry& g, Stored dy, std::int64_t first, std::int64_t last, float* to,
+               const Matrices& matrices),
+              (g, dy, first, last, to, matrices))
+LOOM_WINOGRAD(outputsFromPoints, LOOM_OUTPUTS,
+              (const WinogradGeometry& g, const float* from, const Matrices& matrices, const float* bias, bool relu,
+               Stored y, std::int64_t first, std::int64_t last),
+              (g, from, matrices, bias, relu, y, first, last))
+LOOM_WINOGRAD(weightsToPoints, LOOM_WEIGHTS,
+              (const WinogradGeometry& g, const float* weight, bool turned, float* transformed, std::int64_t first,
+               std::int64_t last),
+              (g, weight, turned, transformed, first, last))
+LOOM_WINOGRAD(weightGradientFromPoints, LOOM_WEIGHT_GRADIENT,
+              (const WinogradGeometry& g, const float* sums, int parts, float* dw, bool add, std::int64_t first,
+               std::int64_t last),
+              (g, sums, parts, dw, add, first, last))
+
+WinogradMatrices matricesOf(const WinogradGeometry& g, std::int64_t tiles, const Matrices& in, const Matrices& out) {
+  return {.tiles = tiles,
+          .inputs = g.inputs,
+          .outputs = g.outputs,
+          .groupIn = in.groupStride,
+          .partIn = in.partStride,
+          .groupOut = out.groupStride,
+          .partOut = out.partStride,
+          .partWeights = winogradMatrixFloats(g)};
+}
 
 }  // namespace
 
 std::int64_t winogradScratch(const WinogradGeometry& g) {
-  const std::int64_t block = blockOf(g);
+  const std::int64_t block = std::max(blockOf(g, false), blockOf(g, true));
   return Matrices(g.inputs, block).floats() + Matrices(g.outputs, block).floats();
 }
 
 void winogradWeights(const WinogradGeometry& g, const float* weight, bool turned, float* transformed,
                      std::int64_t firstUnit, std::int64_t lastUnit) {
-  winogradWeightsOf(g, weight, turned, transformed, firstUnit, lastUnit);
+  weightsToPoints(g, weight, turned, transformed, firstUnit, lastUnit);
 }
 
 void winogradConvolution(const WinogradGeometry& g, Stored x, const float* transformed, const float* bias, bool relu,
                          Stored y, std::int64_t first, std::int64_t last, float* scratch) {
-  const std::int64_t block = blockOf(g);
+  const std::int64_t block = blockOf(g, false);
   const Matrices in(g.inputs, block), out(g.outputs, block);
   float* results = scratch + in.floats();
   for (std::int64_t tile = first; tile < last; tile += block) {
     const std::int64_t count = std::min(block, last - tile);
-    transformInputs(g, x, tile, tile + count, scratch, in.groupStride, in.partStride);
-    multiplyTiles({.tiles = count,
-                   .inputs = g.inputs,
-                   .outputs = g.outputs,
-                   .groupIn = in.groupStride,
-                   .partIn = in.partStride,
-                   .groupOut = out.groupStride,
-                   .partOut = out.partStride},
-                  scratch, transformed, results);
-    transformOutputs(g, results, out.groupStride, out.partStride, bias, relu, y, tile, tile + count);
+    inputsToPoints(g, x, tile, tile + count, scratch, in);
+    multiplyTiles(matricesOf(g, count, in, out), scratch, transformed, results);
+    outputsFromPoints(g, results, out, bias, relu, y, tile, tile + count);
   }
 }
 
 void winogradWeightSums(const WinogradGeometry& g, Stored x, Stored dy, std::int64_t first, std::int64_t last,
                         float* sums, float* scratch) {
-  const std::int64_t block = blockOf(g);
+  const std::int64_t block = blockOf(g, true);
   const Matrices in(g.inputs, block), out(g.outputs, block);
   float* gradients = scratch + in.floats();
   if (first >= last) std::fill_n(sums, winogradWeightFloats(g), 0.0f);
   for (std::int64_t tile = first; tile < last; tile += block) {
     const std::int64_t count = std::min(block, last - tile);
-    transformInputs(g, x, tile, tile + count, scratch, in.groupStride, in.partStride);
-    transformGradients(g, dy, tile, tile + count, gradients, out.groupStride, out.partStride);
-    multiplyTransposed({.tiles = count,
-                        .inputs = g.inputs,
-                        .outputs = g.outputs,
-                        .groupIn = in.groupStride,
-                        .partIn = in.partStride,
-                        .groupOut = out.groupStride,
-                        .partOut = out.partStride},
-                       scratch, gradients, tile > first, sums);
+    inputsToPoints(g, x, tile, tile + count, scratch, in);
+    gradientsToPoints(g, dy, tile, tile + count, gradients, out);
+    multiplyTransposed(matricesOf(g, count, in, out), scratch, gradients, tile > first, sums);
   }
 }
 
 void winogradWeightGradient(const WinogradGeometry& g, const float* sums, int parts, float* dw, bool add,
                             std::int64_t firstUnit, std::int64_t lastUnit) {
-  winogradWeightGradientOf(g, sums, parts, dw, add, firstUnit, lastUnit);
+  weightGradientFromPoints(g, sums, parts, dw, add, firstUnit, lastUnit);
 }
 
 }  // namespace loom::cpu

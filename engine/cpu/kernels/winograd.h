@@ -6,7 +6,7 @@
 // Networks (2016). At the points 0, +-1/sqrt 2, +-sqrt 2 and infinity, whose powers stay near 1: that keeps the error at
 // about 1e-6 of the result, five times that of a sum of the products themselves.
 //
-// Single-threaded calls over a thread's part; tiles are counted through all samples, row by row.
+// For AVX2 and AVX-512, not for a baseline. Single-threaded calls over a thread's part; tiles are counted through all samples, row by row.
 #include <cstdint>
 
 #include "engine/cpu/kernels/stored.h"
@@ -24,9 +24,13 @@ struct WinogradGeometry {
   std::int64_t tiles() const { return batch * tilesDown() * tilesAcross(); }
 };
 
-// Weights and their gradients in the transformed domain: 36 matrices of inputs x outputs.
+// Weights and their gradients in the transformed domain: 36 matrices of inputs x outputs, a line of the cache apart, so
+// that they do not all fall on the same sets of it.
+inline std::int64_t winogradMatrixFloats(const WinogradGeometry& g) {
+  return g.inputs * g.outputs + 16;
+}
 inline std::int64_t winogradWeightFloats(const WinogradGeometry& g) {
-  return 36 * g.inputs * g.outputs;
+  return 36 * winogradMatrixFloats(g);
 }
 // The units that the two functions on weights below share out: 16 outputs of one input each.
 inline std::int64_t winogradWeightUnits(const WinogradGeometry& g) {

@@ -135,7 +135,7 @@ template <class T>
 LOOM_INLINE void multiplyTilesWith(const WinogradMatrices& of, const float* in, const float* weights, float* results) {
   for (int part = 0; part < 36; ++part) {
     for (std::int64_t n = 0; n < of.outputs; n += kWinogradPanel)
-      T::panel(of, in + part * of.partIn, weights + (part * of.outputs + n) * of.inputs,
+      T::panel(of, in + part * of.partIn, weights + part * of.partWeights + n * of.inputs,
                std::min(kWinogradPanel, of.outputs - n), results + part * of.partOut + n / kLanes * of.groupOut);
   }
 }
@@ -145,21 +145,17 @@ LOOM_INLINE void multiplyTransposedWith(const WinogradMatrices& of, const float*
   for (int part = 0; part < 36; ++part) {
     for (std::int64_t k = 0; k < of.inputs; k += kLanes)
       T::rows(of, in + part * of.partIn + k / kLanes * of.groupIn, gradients + part * of.partOut, add,
-              sums + (part * of.inputs + k) * of.outputs);
+              sums + part * of.partWeights + k * of.outputs);
   }
 }
 
 using Avx2 = Narrow<Vec8, 6, 4>;
-using Baseline = Narrow<Vec4, 3, 2>;
 
 LOOM_TARGET_AVX512 void multiplyTilesAvx512(const WinogradMatrices& of, const float* in, const float* w, float* out) {
   multiplyTilesWith<Avx512>(of, in, w, out);
 }
 LOOM_TARGET_AVX2 void multiplyTilesAvx2(const WinogradMatrices& of, const float* in, const float* w, float* out) {
   multiplyTilesWith<Avx2>(of, in, w, out);
-}
-void multiplyTilesBaseline(const WinogradMatrices& of, const float* in, const float* w, float* out) {
-  multiplyTilesWith<Baseline>(of, in, w, out);
 }
 LOOM_TARGET_AVX512 void multiplyTransposedAvx512(const WinogradMatrices& of, const float* in, const float* dy, bool add,
                                                  float* sums) {
@@ -169,32 +165,15 @@ LOOM_TARGET_AVX2 void multiplyTransposedAvx2(const WinogradMatrices& of, const f
                                              float* sums) {
   multiplyTransposedWith<Avx2>(of, in, dy, add, sums);
 }
-void multiplyTransposedBaseline(const WinogradMatrices& of, const float* in, const float* dy, bool add, float* sums) {
-  multiplyTransposedWith<Baseline>(of, in, dy, add, sums);
-}
 
 }  // namespace
 
 void multiplyTiles(const WinogradMatrices& of, const float* in, const float* weights, float* results) {
-  switch (isa()) {
-    case Isa::avx512:
-      return multiplyTilesAvx512(of, in, weights, results);
-    case Isa::avx2:
-      return multiplyTilesAvx2(of, in, weights, results);
-    case Isa::baseline:
-      return multiplyTilesBaseline(of, in, weights, results);
-  }
+  (isa() == Isa::avx512 ? multiplyTilesAvx512 : multiplyTilesAvx2)(of, in, weights, results);
 }
 
 void multiplyTransposed(const WinogradMatrices& of, const float* in, const float* gradients, bool add, float* sums) {
-  switch (isa()) {
-    case Isa::avx512:
-      return multiplyTransposedAvx512(of, in, gradients, add, sums);
-    case Isa::avx2:
-      return multiplyTransposedAvx2(of, in, gradients, add, sums);
-    case Isa::baseline:
-      return multiplyTransposedBaseline(of, in, gradients, add, sums);
-  }
+  (isa() == Isa::avx512 ? multiplyTransposedAvx512 : multiplyTransposedAvx2)(of, in, gradients, add, sums);
 }
 
 }  // namespace loom::cpu

@@ -1,6 +1,7 @@
 #pragma once
 // The 36 matrix products between winograd.h's transforms. A matrix of tiles x channels stands as groups of sixteen
-// channels, groupIn (groupOut) floats apart, of all tiles; the matrices of the 36 points stand partIn (partOut) apart.
+// channels, groupIn (groupOut) floats apart, of all tiles; the matrices of the 36 points stand partIn (partOut) apart, those
+// of weights partWeights.
 #include <cstdint>
 
 #include "engine/cpu/kernels/simd.h"
@@ -12,7 +13,7 @@ constexpr std::int64_t kWinogradTiles = 24;  // a block's room is in multiples o
 
 struct WinogradMatrices {
   std::int64_t tiles, inputs, outputs;
-  std::int64_t groupIn, partIn, groupOut, partOut;
+  std::int64_t groupIn, partIn, groupOut, partOut, partWeights;
 };
 
 // results (tiles x outputs) = in (tiles x inputs) times weights (panels of inputs x 64) at each point. Tiles up to the

@@ -11,20 +11,36 @@
 namespace loom::cpu {
 namespace {
 
-// Both ways in multiply-adds of sixteen numbers. The products themselves take 9 a result; oneDNN reaches about
-// `kReached` of the processor's rate on them, and twice that in bf16 where the processor multiplies it (in the tiles of AMX
-// nothing here comes near). Winograd's transforms cost what was measured on Zen 4 (tests/bench/README.md).
-constexpr double kReached = 0.85, kInput = 16, kOutput = 12, kWeight = 1.5;
-constexpr double kMostWeightBytes = 64 << 20;  // of the transformed weights
+// Both ways in cycles of a processor that does a multiply-add of sixteen numbers in one, fitted to what was measured on
+// Zen 4 (tests/bench/README.md); what counts is the ratio of the two.
+constexpr double kDirect = 0.9, kDirectBf16 = 1.8, kDirectWeightBf16 = 1.5;  // multiply-adds a cycle that oneDNN reaches
+constexpr double kProducts = 0.8, kTransposedProducts = 0.7;                 // and winograd_multiply.h
+constexpr double kInput = 20, kOutput = 16;                                  // the transform of a channel of one tile
+constexpr double kWeight = 900, kWeightGradient = 1500;                      // of sixteen weights; there, for each thread
+constexpr std::int64_t kMostBytes = std::int64_t{192} << 20;  // of transformed weights or, by thread, their gradients
 
-double directCost(const WinogradGeometry& g, bool bf16) {
-  const double results = static_cast<double>(g.batch * g.outHeight * g.outWidth);
-  return results * 9 * static_cast<double>(g.inputs * g.outputs) / 16 / kReached / (bf16 && multipliesBf16() ? 2 : 1);
+// Of a row or a column of results: what the three taps read inside of the image. Libraries skip the rest.
+std::int64_t tapsInside(std::int64_t results, std::int64_t inputs, std::int64_t before) {
+  std::int64_t inside = 0;
+  for (std::int64_t at = -before; at < results - before; ++at)
+    inside += std::max<std::int64_t>(0, std::min(at + 3, inputs) - std::max<std::int64_t>(at, 0));
+  return inside;
 }
-double winogradCost(const WinogradGeometry& g) {
+
+double directCost(const WinogradGeometry& g, ConvolutionPart part, bool bf16) {
+  const std::int64_t taps =
+      g.batch * tapsInside(g.outHeight, g.height, g.top) * tapsInside(g.outWidth, g.width, g.left);
+  const double rate = !bf16 || !multipliesBf16()                ? kDirect
+                      : part == ConvolutionPart::weightGradient ? kDirectWeightBf16
+                                                                : kDirectBf16;
+  return static_cast<double>(taps * g.inputs * g.outputs) / 16 / rate;
+}
+double winogradCost(const WinogradGeometry& g, ConvolutionPart part, int threads) {
+  const bool sums = part == ConvolutionPart::weightGradient;
   const double pairs = static_cast<double>(g.inputs * g.outputs) / 16;
   const double transforms = kInput * static_cast<double>(g.inputs) + kOutput * static_cast<double>(g.outputs);
-  return static_cast<double>(g.tiles()) * (36 * pairs / kReached + transforms) + 36 * kWeight * pairs;
+  return static_cast<double>(g.tiles()) * (36 * pairs / (sums ? kTransposedProducts : kProducts) + transforms) +
+         pairs * (sums ? kWeightGradient * threads : kWeight);
 }
 
 }  // namespace
@@ -53,9 +69,11 @@ std::optional<WinogradGeometry> winogradOf(const Plan& plan, const ConvolutionDe
     w.top = 2 - w.top;
     w.left = 2 - w.left;
   }
-  if (4.0 * static_cast<double>(winogradWeightFloats(w)) > kMostWeightBytes) return {};
+  const std::int64_t threads = part == ConvolutionPart::weightGradient ? plan.threads() : 1;
+  if (4 * winogradWeightFloats(w) * threads > kMostBytes) return {};
   const char* told = std::getenv("GRADLOOM_WINOGRAD");
-  const bool bf16 = plan.bf16(), better = !(bf16 && multipliesInTiles()) && winogradCost(w) < directCost(w, bf16);
+  const bool bf16 = plan.bf16(), better = !(bf16 && multipliesInTiles()) &&
+                                          winogradCost(w, part, plan.threads()) < directCost(w, part, bf16);
   return (told == nullptr ? better : std::string_view(told) == "1") ? std::optional(w) : std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/philox.h"
+#include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/kernels/winograd.h"
 
 namespace loom::cpu {
@@ -87,6 +88,9 @@ std::int64_t numbersOut(const WinogradGeometry& g) { return g.batch * g.outHeigh
 
 class Winograd : public testing::TestWithParam<Case> {
  protected:
+  void SetUp() override {
+    if (isa() == Isa::baseline) GTEST_SKIP() << "for AVX2 and AVX-512";
+  }
   const WinogradGeometry& g = GetParam().g;
   const bool bf16 = GetParam().bf16;
   const std::int64_t pairs = g.inputs * g.outputs;
