@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kRowBlock = 64;
 constexpr std::int64_t kWide = 64;  // channels that are kept in registers at once
-constexpr std::int64_t kSumsAtOnce = 1024;
 
 // Few channels: several rows are seen as one of 64 channels, so that sums do not wait for each other and constants stay
 // in registers. 1 where the number of channels does not divide 64.
@@ -21,69 +20,37 @@ LOOM_INLINE void spread(const float* from, std::int64_t channels, float* to) {
   for (std::int64_t i = 0; i < kWide; ++i) to[i] = from[i % channels];
 }
 
-// kRows rows of `columns` from the first of them on, into a and b; `begins` where nothing is in these yet.
-template <int kRows, class F>
-LOOM_INLINE void sumRows(std::int64_t at, std::int64_t rowStride, std::int64_t column, std::int64_t columns, bool begins,
-                         float* a, float* b, F f) {
-  for (std::int64_t v = 0; v < columns; v += kLanes) {
-    Vec one{}, other{};
-    if (!begins) one = load(a + v), other = load(b + v);
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r)
-      f(at + r * rowStride + v, column + v, std::min(kLanes, columns - v), one, other);
-    store(a + v, one);
-    store(b + v, other);
-  }
-}
-
-// Many channels: rows are read from end to end, as memory likes it, and the sums of a block stand in the level-1 cache.
-template <class F>
-LOOM_INLINE void sumWideColumns(std::int64_t rows, std::int64_t columns, double* first, double* second, F f) {
-  alignas(64) float a[kSumsAtOnce], b[kSumsAtOnce];
-  for (std::int64_t c = 0; c < columns; c += kSumsAtOnce) {
-    const std::int64_t width = std::min(kSumsAtOnce, columns - c);
-    for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
-      const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
-      std::int64_t r = r0;
-      for (; r + 4 <= r1; r += 4) sumRows<4>(r * columns + c, columns, c, width, r == r0, a, b, f);
-      for (; r < r1; ++r) sumRows<1>(r * columns + c, columns, c, width, r == r0, a, b, f);
-      for (std::int64_t i = 0; i < width; ++i) {
-        first[c + i] += a[i];
-        second[c + i] += b[i];
-      }
-    }
-  }
-}
-
 template <class F>
 LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_t channels, double* first,
                             double* second, F f) {
-  if (columns > kWide) return sumWideColumns(rows, columns, first, second, f);
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
     const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
-    alignas(64) float a[kWide], b[kWide];
-    if (columns == kWide) {
-      Vec sums[4] = {}, others[4] = {};
-      for (std::int64_t r = r0; r < r1; ++r) {
+    for (std::int64_t c = 0; c < columns; c += kWide) {
+      alignas(64) float a[kWide], b[kWide];
+      const std::int64_t width = std::min(kWide, columns - c);
+      if (width == kWide) {
+        Vec sums[4] = {}, others[4] = {};
+        for (std::int64_t r = r0; r < r1; ++r) {
 #pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) f(r * columns + v * kLanes, v * kLanes, kLanes, sums[v], others[v]);
-      }
+          for (int v = 0; v < 4; ++v) f(r * columns + c + v * kLanes, c + v * kLanes, kLanes, sums[v], others[v]);
+        }
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) {
-        store(a + v * kLanes, sums[v]);
-        store(b + v * kLanes, others[v]);
+        for (int v = 0; v < 4; ++v) {
+          store(a + v * kLanes, sums[v]);
+          store(b + v * kLanes, others[v]);
+        }
+      } else {
+        for (std::int64_t v = 0; v < width; v += kLanes) {
+          Vec one{}, other{};
+          for (std::int64_t r = r0; r < r1; ++r) f(r * columns + c + v, c + v, std::min(kLanes, width - v), one, other);
+          store(a + v, one);
+          store(b + v, other);
+        }
       }
-    } else {
-      for (std::int64_t v = 0; v < columns; v += kLanes) {
-        Vec one{}, other{};
-        for (std::int64_t r = r0; r < r1; ++r) f(r * columns + v, v, std::min(kLanes, columns - v), one, other);
-        store(a + v, one);
-        store(b + v, other);
+      for (std::int64_t i = 0; i < width; ++i) {
+        first[(c + i) % channels] += a[i];
+        second[(c + i) % channels] += b[i];
       }
-    }
-    for (std::int64_t i = 0; i < columns; ++i) {
-      first[i % channels] += a[i];
-      second[i % channels] += b[i];
     }
   }
 }
@@ -145,34 +112,6 @@ LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std:
   }
 }
 
-// storeSome(), or past the caches: that does not read a line before it overwrites it. Whole vectors alone, on their own
-// alignment.
-template <bool kStream>
-LOOM_INLINE void storeNumbers(const Stored& to, std::int64_t at, Vec v, std::int64_t count) {
-  if constexpr (kStream) {
-    // In assembler, because the intrinsics cannot be inlined into a body that is compiled for several targets.
-    if (to.bf16) {
-      VecHalf half;
-      storeHalf(reinterpret_cast<std::uint16_t*>(&half), v, kLanes);
-      asm volatile("vmovntdq %1, %0" : "=m"(*(reinterpret_cast<VecHalf*>(to.at) + at / kLanes)) : "v"(half));
-    } else {
-      asm volatile("vmovntps %1, %0" : "=m"(*(reinterpret_cast<Vec*>(to.at) + at / kLanes)) : "v"(v));
-    }
-  } else {
-    storeSome(to, at, v, count);
-  }
-}
-bool canStream(const Stored& to, std::int64_t channels) {
-  return isa() == Isa::avx512 && channels % kLanes == 0 &&
-         reinterpret_cast<std::uintptr_t>(to.at) % (to.bf16 ? sizeof(VecHalf) : sizeof(Vec)) == 0;
-}
-// Another thread may read what was written past the caches once this one has met it.
-void endStream() {
-#if defined(__x86_64__)
-  asm volatile("sfence" ::: "memory");
-#endif
-}
-
 // Calls f(element, channel, count) over rows x columns.
 template <class F>
 LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
@@ -190,8 +129,7 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
   }
 }
 
-template <bool kStream>
-LOOM_INLINE void normaliseRange(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
+LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
                                     std::int64_t channels) {
   alignas(64) float wide[3][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
@@ -204,14 +142,14 @@ LOOM_INLINE void normaliseRange(const NormalisePass& pass, Stored x, Stored adde
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
             const Vec v = (loadSome(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
                           loadSome(beta + c, n) + loadSome(pa, at, n);
-            storeNumbers<kStream>(py, at, v < floor ? floor : v, n);
+            storeSome(py, at, v < floor ? floor : v, n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
             const Vec v =
                 (loadSome(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
-            storeNumbers<kStream>(py, at, v < floor ? floor : v, n);
+            storeSome(py, at, v < floor ? floor : v, n);
           });
     }
   };
@@ -226,8 +164,7 @@ LOOM_INLINE void normaliseRange(const NormalisePass& pass, Stored x, Stored adde
   }
 }
 
-template <bool kStream>
-LOOM_INLINE void normaliseGradientRange(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
+LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
                                             std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[4][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
@@ -236,11 +173,10 @@ LOOM_INLINE void normaliseGradientRange(const GradientPass& pass, Stored x, Stor
     const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
     const Stored to = dx.from(start);
     const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-      storeNumbers<kStream>(
-          to, at,
-          loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px, at, n) - loadSome(mean + c, n)) -
-              loadSome(c0 + c, n),
-          n);
+      storeSome(to, at,
+                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px, at, n) - loadSome(mean + c, n)) -
+                    loadSome(c0 + c, n),
+                n);
     };
     if (mask) {
       forEachVector(
@@ -273,30 +209,14 @@ LOOM_CPU_KERNEL(void, addGradientSumsRange,
                 (Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
                  double* sums, double* products),
                 (x, dy, mask, rows, channels, mean, sums, products))
-LOOM_INLINE void normalisePlainBody(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
-                                    std::int64_t channels) {
-  normaliseRange<false>(pass, x, addend, y, rows, channels);
-}
-LOOM_CPU_KERNEL(void, normalisePlain,
+LOOM_CPU_KERNEL(void, normaliseRange,
                 (const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
                  std::int64_t channels),
                 (pass, x, addend, y, rows, channels))
-LOOM_TARGET_AVX512 void normaliseStreaming(const NormalisePass& pass, Stored x, Stored addend, Stored y,
-                                           std::int64_t rows, std::int64_t channels) {
-  normaliseRange<true>(pass, x, addend, y, rows, channels);
-}
-LOOM_INLINE void normaliseGradientPlainBody(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
-                                            std::int64_t rows, std::int64_t channels) {
-  normaliseGradientRange<false>(pass, x, dy, mask, dx, rows, channels);
-}
-LOOM_CPU_KERNEL(void, normaliseGradientPlain,
+LOOM_CPU_KERNEL(void, normaliseGradientRange,
                 (const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
                  std::int64_t channels),
                 (pass, x, dy, mask, dx, rows, channels))
-LOOM_TARGET_AVX512 void normaliseGradientStreaming(const GradientPass& pass, Stored x, Stored dy, Stored mask,
-                                                   Stored dx, std::int64_t rows, std::int64_t channels) {
-  normaliseGradientRange<true>(pass, x, dy, mask, dx, rows, channels);
-}
 
 }  // namespace
 
@@ -304,11 +224,7 @@ void addMoments(Stored x, std::int64_t rows, std::int64_t channels, const float*
   addMomentsRange(x, rows, channels, shift, sums, squares);
 }
 void normalise(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows, std::int64_t channels) {
-  // Where y takes the place of what is read, its lines are in the cache already.
-  if (!pass.stream || !canStream(y, channels) || y.at == x.at || y.at == addend.at)
-    return normalisePlain(pass, x, addend, y, rows, channels);
-  normaliseStreaming(pass, x, addend, y, rows, channels);
-  endStream();
+  normaliseRange(pass, x, addend, y, rows, channels);
 }
 void addGradientSums(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
                      double* sums, double* products) {
@@ -316,10 +232,7 @@ void addGradientSums(Stored x, Stored dy, Stored mask, std::int64_t rows, std::i
 }
 void normaliseGradient(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
                        std::int64_t channels) {
-  if (!pass.stream || !canStream(dx, channels) || dx.at == x.at || dx.at == dy.at || dx.at == mask.at)
-    return normaliseGradientPlain(pass, x, dy, mask, dx, rows, channels);
-  normaliseGradientStreaming(pass, x, dy, mask, dx, rows, channels);
-  endStream();
+  normaliseGradientRange(pass, x, dy, mask, dx, rows, channels);
 }
 
 }  // namespace loom::cpu

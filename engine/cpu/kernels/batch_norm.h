@@ -17,7 +17,6 @@ struct NormalisePass {
   const float* scale;  // gamma * inverse deviation
   const float* beta;
   bool relu = false;
-  bool stream = false;  // y is larger than the caches: written past them where it can be
 };
 void normalise(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows, std::int64_t channels);
 
@@ -31,7 +30,6 @@ struct GradientPass {
   const float* a;
   const float* b;
   const float* c;
-  bool stream = false;  // as above, dx
 };
 void normaliseGradient(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
                        std::int64_t channels);

@@ -72,22 +72,6 @@ Moments merged(const Ranks& ranks, double rows, std::int64_t channels, std::int6
   return {rows, mean, squares / rows};
 }
 
-// What does not stay in the caches until it is read is written past them.
-bool beyondCache(std::int64_t numbers, const StoredRef& stored) {
-  return numbers * (stored.bf16 ? 2 : 4) >= (std::int64_t{32} << 20);
-}
-
-// Calls f(row, rows) over [first, last) from its end on: what the operation before wrote last is still in the caches, and
-// so is the beginning when the next pass starts there.
-template <class F>
-void backwards(std::int64_t first, std::int64_t last, std::int64_t channels, const F& f) {
-  const std::int64_t block = std::max<std::int64_t>(64, 32768 / channels / 64 * 64);
-  for (std::int64_t end = last, begin; end > first; end = begin) {
-    begin = std::max(first, end - block);
-    f(begin, end - begin);
-  }
-}
-
 std::string nameOf(const char* base, const FusedOutput& fused) {
   return std::string(base) + (fused.addend != kNoTensor ? " + add" : "") + (fused.relu ? " + relu" : "");
 }
@@ -108,7 +92,6 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
                momentum = operation.attributes.real("momentum", ops::kStatisticsMomentum);
   const std::int64_t rows = view.rows, channels = view.channels;
-  const bool stream = beyondCache(rows * channels, to);
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
   const Ranks ranks = ranksOf(plan, operation, channels);
   plan.stage(nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {},
@@ -119,9 +102,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                // The first row: a copy, since y may come to lie where it stands.
                float* shift = floatsOfThread(scratch, channels, worker.index) + 3 * channels;
                widen(from.get(), shift, channels);
-               backwards(first, last, channels, [&](std::int64_t row, std::int64_t count) {
-                 addMoments(from.get().from(row * channels), count, channels, shift, sums, sums + channels);
-               });
+               addMoments(from.get().from(first * channels), last - first, channels, shift, sums, sums + channels);
                worker.meet();
                // Every thread sums for itself, in the order of threads.
                const auto own = [&](std::int64_t c) {
@@ -166,7 +147,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                                                     (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
                  }
                }
-               normalise({mean, scale, offset, fused.relu, stream}, from.get().from(first * channels),
+               normalise({mean, scale, offset, fused.relu}, from.get().from(first * channels),
                          addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
              });
 }
@@ -186,7 +167,6 @@ void normaliseBy(Plan& plan, const Operation& operation, const char* name, const
   if (fused.addend != kNoTensor) plan.mayOverwrite(y, fused.addend);
   plan.mayOverwrite(y, x);
   const std::int64_t rows = view.rows, channels = view.channels;
-  const bool stream = beyondCache(rows * channels, to);
   const auto scratch = plan.scratch(2 * channels * plan.threads());
   plan.stage(nameOf(name, fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows, 4);
@@ -195,7 +175,7 @@ void normaliseBy(Plan& plan, const Operation& operation, const char* name, const
       scale[c] = scaleOf(gamma ? gamma.get()[c] : 1, deviation.get()[c]);
       offset[c] = beta ? beta.get()[c] : 0;
     }
-    normalise({mean.get(), scale, offset, fused.relu, stream}, from.get().from(first * channels),
+    normalise({mean.get(), scale, offset, fused.relu}, from.get().from(first * channels),
               addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
   });
 }
@@ -227,7 +207,6 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   plan.mayOverwrite(dx, x);
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
   const std::int64_t rows = view.rows, channels = view.channels;
-  const bool stream = beyondCache(rows * channels, to);
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
   const Ranks ranks = ranksOf(plan, operation, channels);
   plan.stage(std::string(ranks ? "synchronised " : "") + std::string(mask ? "relu_gradient + " : "") +
@@ -238,11 +217,8 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                const Stored positive = mask.get().from(start);
                double* sums = doublesOf(scratch, channels, worker.index);
                std::fill_n(sums, 2 * channels, 0.0);
-               backwards(first, last, channels, [&](std::int64_t row, std::int64_t count) {
-                 const std::int64_t at = row * channels;
-                 addGradientSums(from.get().from(at), gradient.get().from(at), mask.get().from(at), count, channels,
-                                 mean.get(), sums, sums + channels);
-               });
+               addGradientSums(from.get().from(start), gradient.get().from(start), positive, last - first, channels,
+                               mean.get(), sums, sums + channels);
                worker.meet();
                const auto own = [&](std::int64_t c) {
                  double sum = 0, product = 0;
@@ -285,7 +261,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                    o = static_cast<float>(sum) + (dbeta.adds(worker) ? o : 0);
                  }
                }
-               normaliseGradient({mean.get(), a, b, c0, stream}, from.get().from(start), gradient.get().from(start), positive,
+               normaliseGradient({mean.get(), a, b, c0}, from.get().from(start), gradient.get().from(start), positive,
                                  to.get().from(start), last - first, channels);
              });
 }

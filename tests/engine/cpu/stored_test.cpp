@@ -2,9 +2,7 @@
 // rounded.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -122,59 +120,6 @@ TEST(StoredNumbers, BatchNormalisation) {
       }
       expectNear(sums, squares);
       dx.expectRounded();
-    }
-  }
-}
-
-// More channels than have their sums in the cache at once, and a last group that is no whole vector.
-TEST(StoredNumbers, SumsOfManyChannels) {
-  for (const std::int64_t channels : {80, 1024, 1037}) {
-    SCOPED_TRACE(channels);
-    Twin x("x", kRows * channels), dy("dy", kRows * channels), mask("mask", kRows * channels);
-    const std::vector<float> shift(static_cast<std::size_t>(channels), 0.25f);
-    std::vector<double> found[4], expected[4];
-    for (auto& sums : found) sums.assign(shift.size(), 1);
-    for (auto& sums : expected) sums.assign(shift.size(), 1);
-    for (std::size_t i = 0; i < x.wide.size(); ++i) {
-      const std::size_t c = i % shift.size();
-      const double away = x.wide[i] - 0.25, slope = mask.wide[i] > 0 ? dy.wide[i] : 0;
-      expected[0][c] += away;
-      expected[1][c] += away * away;
-      expected[2][c] += slope;
-      expected[3][c] += slope * away;
-    }
-    addMoments(x.in(false), kRows, channels, shift.data(), found[0].data(), found[1].data());
-    addGradientSums(x.in(false), dy.in(false), mask.in(false), kRows, channels, shift.data(), found[2].data(),
-                    found[3].data());
-    for (std::size_t k = 0; k < 4; ++k)
-      for (std::size_t c = 0; c < shift.size(); ++c) ASSERT_NEAR(found[k][c], expected[k][c], 1e-4) << k << ' ' << c;
-  }
-}
-
-// What is written past the caches is what is written through them.
-TEST(StoredNumbers, BatchNormalisationPastTheCaches) {
-  struct alignas(64) Line {
-    std::array<std::byte, 64> bytes;
-  };
-  for (const std::int64_t channels : {16, 64, 72, 80, 256}) {
-    SCOPED_TRACE(channels);
-    const std::int64_t count = kRows * channels;
-    Twin x("x", count), addend("addend", count), mask("mask", count);
-    std::vector<float> mean(static_cast<std::size_t>(channels), 0.5f), scale(mean.size(), 1.5f), beta(mean.size(), 0.25f);
-    for (const bool bf16 : {false, true}) {
-      std::vector<Line> results[2];
-      for (const bool stream : {false, true}) {
-        std::vector<Line>& all = results[stream];
-        const std::size_t lines = static_cast<std::size_t>(count) / 16 + 1;
-        all.resize(3 * lines);
-        const auto at = [&](std::size_t which) { return Stored{all[which * lines].bytes.data(), bf16}; };
-        normalise({mean.data(), scale.data(), beta.data(), true, stream}, x.in(bf16), {}, at(0), kRows, channels);
-        normalise({mean.data(), scale.data(), beta.data(), false, stream}, x.in(bf16), addend.in(bf16), at(1), kRows,
-                  channels);
-        normaliseGradient({mean.data(), scale.data(), beta.data(), mean.data(), stream}, x.in(bf16), addend.in(bf16),
-                          mask.in(bf16), at(2), kRows, channels);
-      }
-      EXPECT_EQ(std::memcmp(results[0].data(), results[1].data(), results[0].size() * sizeof(Line)), 0);
     }
   }
 }
