@@ -14,7 +14,8 @@ namespace {
 // Both ways in cycles of a processor that does a multiply-add of sixteen numbers in one, fitted to what was measured on
 // Zen 4 (tests/bench/README.md); what counts is the ratio of the two.
 constexpr double kDirect = 0.9, kDirectBf16 = 1.8, kDirectWeightBf16 = 1.5;  // multiply-adds a cycle that oneDNN reaches
-constexpr double kProducts = 0.8, kTransposedProducts = 0.7;                 // and winograd_multiply.h
+// And winograd_multiply.h, where the transformed weights stay in a cache and where they do not.
+constexpr double kProducts = 0.9, kFarProducts = 0.8, kTransposed = 0.9, kFarTransposed = 0.72;
 constexpr double kInput = 20, kOutput = 16;                                  // the transform of a channel of one tile
 constexpr double kWeight = 900, kWeightGradient = 1500;                      // of sixteen weights; there, for each thread
 constexpr std::int64_t kMostBytes = std::int64_t{192} << 20;  // of transformed weights or, by thread, their gradients
@@ -37,9 +38,11 @@ double directCost(const WinogradGeometry& g, ConvolutionPart part, bool bf16) {
 }
 double winogradCost(const WinogradGeometry& g, ConvolutionPart part, int threads) {
   const bool sums = part == ConvolutionPart::weightGradient;
+  const bool far = winogradWeightFloats(g) * 4 > (std::int64_t{sums ? 1 : 8} << 20);
+  const double rate = sums ? (far ? kFarTransposed : kTransposed) : far ? kFarProducts : kProducts;
   const double pairs = static_cast<double>(g.inputs * g.outputs) / 16;
   const double transforms = kInput * static_cast<double>(g.inputs) + kOutput * static_cast<double>(g.outputs);
-  return static_cast<double>(g.tiles()) * (36 * pairs / (sums ? kTransposedProducts : kProducts) + transforms) +
+  return static_cast<double>(g.tiles()) * (36 * pairs / rate + transforms) +
          pairs * (sums ? kWeightGradient * threads : kWeight);
 }
 

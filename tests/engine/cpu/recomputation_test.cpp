@@ -73,7 +73,7 @@ TEST(CpuRecomputation, EveryCaseOfTheOpTableHasTheSameBits) {
 // What is cheap for its memory comes first: hardly a convolution runs twice where normalisations are enough.
 TEST(CpuRecomputation, CheapOperationsComeFirst) {
   const auto cpu = makeCpuBackend(2);
-  const Program program = networks::deepResidualNetwork(24);
+  const Program program = networks::deepResidualNetwork(96);
   const auto multiplyAdds = [&](double share) {
     Recomputation told;
     const auto budget = static_cast<std::size_t>(share * static_cast<double>(cpu->measure(program, {}).shared));
