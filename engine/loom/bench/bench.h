@@ -19,6 +19,10 @@ struct BenchArguments {
   bool inStep = false;     // apart, but each step begins when all ranks have ended theirs: what unlike cores cost alone
   ConnectStreams connect;  // ranks with a device each: what their streams exchange by; null: through the host
   std::string trace;       // a file for a browser's trace viewer, of the last workload
+  // Instead of measuring one workload, without its dropout: weights and batch, the first step's gradients, and the loss
+  // of each step into a .safetensors ("weight:NAME", "gradient:NAME", "input:NAME", "losses"; all f32).
+  std::string record;
+  std::int64_t recordedSteps = 1;
 };
 
 // Rank 0 prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what
