@@ -59,6 +59,24 @@ LOOM_INLINE Vec quotient(Vec a, Vec b) {
   }
 }
 
+// loadHalf() and loadSome(): GCC 12 widens sixteen numbers in two halves.
+template <bool kNative>
+LOOM_INLINE Vec loadHalfAs(const std::uint16_t* p, std::int64_t count) {
+  if constexpr (kNative) {
+    if (count >= kLanes) {
+      VecU words;
+      asm("vpmovzxwd %1, %0" : "=v"(words) : "m"(*reinterpret_cast<const VecHalfUnaligned*>(p)));
+      return (Vec)(words << 16);
+    }
+  }
+  return loadHalf(p, count);
+}
+template <bool kNative>
+LOOM_INLINE Vec loadSomeAs(const Stored& from, std::int64_t at, std::int64_t count) {
+  return from.bf16 ? loadHalfAs<kNative>(reinterpret_cast<const std::uint16_t*>(from.at) + at, count)
+                   : loadSome(reinterpret_cast<const float*>(from.at) + at, count);
+}
+
 // storeHalf(); the instruction takes denormal numbers for 0, as everything in a step does.
 template <bool kNative>
 LOOM_INLINE void storeHalfAs(std::uint16_t* p, Vec v, std::int64_t count) {

@@ -2,8 +2,6 @@
 // thread, by the least processor time of many runs, which holds on a machine that others use. Beside it, what the
 // processor's multiply-adds would allow if each product were computed. GF/s are always those of the products themselves.
 //   convolution_bench [f32|bf16]
-#include <time.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,9 +9,9 @@
 
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
-#include "engine/cpu/kernels/simd.h"
 #include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
+#include "tests/bench/kernels/peak.h"
 
 namespace loom {
 namespace {
@@ -28,12 +26,6 @@ const Case kCases[] = {
     {"resnet50", 8, 256, 256, 14, 1},  {"resnet50", 8, 512, 512, 7, 1},  {"one sample", 1, 64, 64, 56, 1},
     {"one sample", 1, 256, 256, 14, 1}, {"small image", 64, 64, 64, 5, 1}, {"narrow", 32, 48, 80, 19, 1},
 };
-
-double cpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // The convolution between operations of its own, so that its tensors may stand in bf16.
 Program programOf(const Case& c) {
@@ -58,7 +50,7 @@ std::vector<double> measure(const Case& c, DataType precision, const char* winog
   store.ensure(program.parameters);
   const auto executable = cpu->compile(program, store, {.precision = precision, .threads = 1});
   int runs = 0;
-  for (const double begin = cpuSeconds(); runs < 5 || (cpuSeconds() - begin < 0.5 && runs < 200); ++runs)
+  for (const double begin = threadSeconds(); runs < 5 || (threadSeconds() - begin < 0.5 && runs < 200); ++runs)
     executable->run({});
   std::vector<double> parts(3);
   const Json facts = executable->describe();
@@ -75,39 +67,8 @@ std::vector<double> measure(const Case& c, DataType precision, const char* winog
   return parts;
 }
 
-// Sixteen independent sums of sixteen numbers.
-LOOM_INLINE float multiplyAddsBody(std::int64_t count, float factor) {
-  cpu::Vec sums[16];
-  for (int i = 0; i < 16; ++i) sums[i] = cpu::splat(static_cast<float>(i));
-  const cpu::Vec by = cpu::splat(factor);
-  for (std::int64_t n = 0; n < count; ++n) {
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) sums[i] = sums[i] * by + by;
-  }
-  cpu::Vec all{};
-  for (const cpu::Vec& sum : sums) all += sum;
-  return all[0];
-}
-}  // namespace
-namespace cpu {
-LOOM_CPU_KERNEL(float, multiplyAdds, (std::int64_t count, float factor), (count, factor))
-}  // namespace cpu
-namespace {
-
-double peakGigaflops() {
-  constexpr std::int64_t kCount = 1 << 20;
-  double least = 1e9;
-  volatile float sink = 0;
-  for (int run = 0; run < 20; ++run) {
-    const double begin = cpuSeconds();
-    sink = sink + cpu::multiplyAdds(kCount, 0.999f);
-    least = std::min(least, cpuSeconds() - begin);
-  }
-  return 2e-9 * 16 * 16 * kCount / least;
-}
-
 void run(DataType precision) {
-  const double peak = peakGigaflops() * (precision == DataType::bf16 ? 2 : 1);
+  const double peak = peakGigaflops(precision == DataType::bf16);
   std::printf("%s, one thread: %.0f GF/s\n", precision == DataType::bf16 ? "bf16" : "f32", peak);
   std::printf("%-12s %5s %5s %5s %4s  %-8s %9s %6s %9s %6s %6s\n", "workload", "batch", "in", "out", "size", "part",
               "own ms", "GF/s", "oneDNN ms", "GF/s", "ratio");
