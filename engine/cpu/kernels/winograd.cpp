@@ -2,63 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/native.h"
 #include "engine/cpu/kernels/winograd_multiply.h"
+#include "engine/cpu/kernels/winograd_points.h"
 
 namespace loom::cpu {
 namespace {
-
-constexpr float kA = 0.70710678118654752f, kB = 1.41421356237309505f;  // the points +-a and +-b; a b = 1
-constexpr float kA3 = 0.35355339059327376f, kB3 = 2.82842712474619010f;
-
-// B': six numbers of a row or a column into the six points.
-LOOM_INLINE void toPoints(const Vec (&d)[6], Vec (&t)[6]) {
-  const Vec even = d[4] - 2.0f * d[2], odd = kA * d[3] - kB * d[1];
-  const Vec evenB = d[4] - 0.5f * d[2], oddB = kB * d[3] - kA * d[1];
-  t[0] = d[0] + d[4] - 2.5f * d[2];
-  t[1] = even + odd;
-  t[2] = even - odd;
-  t[3] = evenB + oddB;
-  t[4] = evenB - oddB;
-  t[5] = d[1] + d[5] - 2.5f * d[3];
-}
-// A'
-LOOM_INLINE void fromPoints(const Vec (&m)[6], Vec (&y)[4]) {
-  const Vec sum = m[1] + m[2], difference = m[1] - m[2], sumB = m[3] + m[4], differenceB = m[3] - m[4];
-  y[0] = m[0] + sum + sumB;
-  y[1] = kA * difference + kB * differenceB;
-  y[2] = 0.5f * sum + 2.0f * sumB;
-  y[3] = kA3 * difference + kB3 * differenceB + m[5];
-}
-// A
-LOOM_INLINE void gradientToPoints(const Vec (&y)[4], Vec (&t)[6]) {
-  const Vec even = y[0] + 0.5f * y[2], odd = kA * y[1] + kA3 * y[3];
-  const Vec evenB = y[0] + 2.0f * y[2], oddB = kB * y[1] + kB3 * y[3];
-  t[0] = y[0];
-  t[1] = even + odd;
-  t[2] = even - odd;
-  t[3] = evenB + oddB;
-  t[4] = evenB - oddB;
-  t[5] = y[3];
-}
-// G
-LOOM_INLINE void weightToPoints(const Vec (&w)[3], Vec (&t)[6]) {
-  const Vec even = (w[0] + 0.5f * w[2]) * (-2.0f / 3), odd = w[1] * (-2.0f / 3 * kA);
-  const Vec evenB = (w[0] + 2.0f * w[2]) * (1.0f / 6), oddB = w[1] * (1.0f / 6 * kB);
-  t[0] = w[0];
-  t[1] = even + odd;
-  t[2] = even - odd;
-  t[3] = evenB + oddB;
-  t[4] = evenB - oddB;
-  t[5] = w[2];
-}
-// G'
-LOOM_INLINE void weightFromPoints(const Vec (&m)[6], Vec (&w)[3]) {
-  const Vec sum = (m[1] + m[2]) * (-2.0f / 3), difference = (m[1] - m[2]) * (-2.0f / 3 * kA);
-  const Vec sumB = (m[3] + m[4]) * (1.0f / 6), differenceB = (m[3] - m[4]) * (1.0f / 6 * kB);
-  w[0] = m[0] + sum + sumB;
-  w[1] = difference + differenceB;
-  w[2] = 0.5f * sum + 2.0f * sumB + m[5];
-}
 
 // Scratch: 36 matrices of tiles x channels. Sixteen channels of all tiles stand together, so that a tile's vector is a
 // line of the cache, and a line lies between matrices, so that they do not all fall on the same sets of it.
@@ -119,9 +68,9 @@ LOOM_INLINE Window windowOf(std::int64_t sample, std::int64_t row, std::int64_t 
 }
 
 // What a transform is compiled for.
-template <bool kAvx512_, bool kHalf_, Outside kOutside_>
+template <bool kNative_, bool kHalf_, Outside kOutside_>
 struct Kind {
-  static constexpr bool kAvx512 = kAvx512_, kHalf = kHalf_;
+  static constexpr bool kNative = kNative_, kHalf = kHalf_;
   static constexpr Outside kOutside = kOutside_;
 };
 
@@ -131,17 +80,8 @@ LOOM_INLINE Vec numbersAt(Stored from, const Window& w, std::int64_t channel, in
   if (K::kOutside == Outside::anything || (K::kOutside == Outside::edges && (j == 0 || j == kSize - 1))) {
     if (j < w.firstColumn || j >= w.lastColumn) return Vec{};
   }
-  const std::int64_t at = w.corner + i * w.rowStride + j * w.columnStride + channel;
-  if constexpr (K::kHalf && K::kAvx512) {
-    // GCC 12 widens sixteen numbers in two halves.
-    VecU words;
-    asm("vpmovzxwd %1, %0"
-        : "=v"(words)
-        : "m"(*reinterpret_cast<const VecHalfUnaligned*>(reinterpret_cast<const std::uint16_t*>(from.at) + at)));
-    return (Vec)(words << 16);
-  } else {
-    return loadSome(Stored{from.at, K::kHalf}, at, kLanes);
-  }
+  return loadSomeAs<K::kNative>(Stored{from.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
+                                kLanes);
 }
 template <class K, int kSize>
 LOOM_INLINE bool hasRow(const Window& w, int i) {
@@ -222,59 +162,59 @@ LOOM_INLINE void transformOutput(const float* from, std::int64_t partStride, Vec
     for (int j = 0; j < 4; ++j) {
       if (K::kOutside != Outside::nothing && j >= w.lastColumn) break;
       const Vec v = t[j] + bias;
-      storeSome(Stored{y.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
-                v < floor ? floor : v, kLanes);
+      storeSomeAs<K::kNative>(Stored{y.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
+                              v < floor ? floor : v, kLanes);
     }
   }
 }
 
 // Calls f(Kind) of what a tile is.
-template <bool kAvx512, bool kHalf, class F>
+template <bool kNative, bool kHalf, class F>
 LOOM_INLINE void withOutside(Outside outside, F f) {
-  if (outside == Outside::nothing) return f(Kind<kAvx512, kHalf, Outside::nothing>{});
-  if (outside == Outside::edges) return f(Kind<kAvx512, kHalf, Outside::edges>{});
-  f(Kind<kAvx512, kHalf, Outside::anything>{});
+  if (outside == Outside::nothing) return f(Kind<kNative, kHalf, Outside::nothing>{});
+  if (outside == Outside::edges) return f(Kind<kNative, kHalf, Outside::edges>{});
+  f(Kind<kNative, kHalf, Outside::anything>{});
 }
-template <bool kAvx512, class F>
+template <bool kNative, class F>
 LOOM_INLINE void withKind(bool half, Outside outside, F f) {
   if (half)
-    withOutside<kAvx512, true>(outside, f);
+    withOutside<kNative, true>(outside, f);
   else
-    withOutside<kAvx512, false>(outside, f);
+    withOutside<kNative, false>(outside, f);
 }
 
-template <bool kAvx512>
+template <bool kNative>
 LOOM_INLINE void transformInputs(const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
                                  const Matrices& matrices) {
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<6>(at.sample, at.row - g.top, at.column - g.left, g.height, g.width, g.inputs);
-    withKind<kAvx512>(x.bf16, outsideOf<6>(w), [&](auto kind) __attribute__((always_inline)) {
+    withKind<kNative>(x.bf16, outsideOf<6>(w), [&](auto kind) __attribute__((always_inline)) {
       for (std::int64_t c = 0; c < g.inputs; c += kLanes)
         transformInput<decltype(kind)>(x, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
     });
   }
 }
-template <bool kAvx512>
+template <bool kNative>
 LOOM_INLINE void transformGradients(const WinogradGeometry& g, Stored dy, std::int64_t first, std::int64_t last,
                                     float* to, const Matrices& matrices) {
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
-    withKind<kAvx512>(dy.bf16, outsideOf<4>(w), [&](auto kind) __attribute__((always_inline)) {
+    withKind<kNative>(dy.bf16, outsideOf<4>(w), [&](auto kind) __attribute__((always_inline)) {
       for (std::int64_t c = 0; c < g.outputs; c += kLanes)
         transformGradient<decltype(kind)>(dy, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
     });
   }
 }
-template <bool kAvx512>
+template <bool kNative>
 LOOM_INLINE void transformOutputs(const WinogradGeometry& g, const float* from, const Matrices& matrices,
                                   const float* bias, bool relu, Stored y, std::int64_t first, std::int64_t last) {
   const Vec floor = relu ? Vec{} : splat(-__builtin_inff());
   for (std::int64_t tile = first; tile < last; ++tile, from += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
-    withKind<kAvx512>(y.bf16, std::min(outsideOf<4>(w), Outside::edges), [&](auto kind) __attribute__((always_inline)) {
+    withKind<kNative>(y.bf16, std::min(outsideOf<4>(w), Outside::edges), [&](auto kind) __attribute__((always_inline)) {
       for (std::int64_t c = 0; c < g.outputs; c += kLanes)
         transformOutput<decltype(kind)>(from + c / kLanes * matrices.groupStride, matrices.partStride,
                                         bias == nullptr ? Vec{} : load(bias + c), floor, y, w, c);
@@ -351,16 +291,20 @@ LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, 
   }
 }
 
-// Both instruction sets of one of the above.
-#define LOOM_WINOGRAD(name, body, parameters, arguments)                  \
-  LOOM_TARGET_AVX512 void name##Avx512 parameters { body(true) arguments; } \
-  LOOM_TARGET_AVX2 void name##Avx2 parameters { body(false) arguments; }    \
-  void name parameters { (isa() == Isa::avx512 ? name##Avx512 : name##Avx2) arguments; }
-#define LOOM_INPUTS(wide) transformInputs<wide>
-#define LOOM_GRADIENTS(wide) transformGradients<wide>
-#define LOOM_OUTPUTS(wide) transformOutputs<wide>
-#define LOOM_WEIGHTS(wide) weightsOf
-#define LOOM_WEIGHT_GRADIENT(wide) weightGradientOf
+// One of the above for each instruction set; body(true) is for AVX512-BF16.
+#define LOOM_WINOGRAD(name, body, parameters, arguments)                            \
+  LOOM_TARGET_AVX512_BF16 void name##Native parameters { body(true) arguments; }    \
+  LOOM_TARGET_AVX512 void name##Avx512 parameters { body(false) arguments; }        \
+  LOOM_TARGET_AVX2 void name##Avx2 parameters { body(false) arguments; }            \
+  void name parameters {                                                            \
+    if (multipliesBf16()) return name##Native arguments;                            \
+    (isa() == Isa::avx512 ? name##Avx512 : name##Avx2) arguments;                   \
+  }
+#define LOOM_INPUTS(native) transformInputs<native>
+#define LOOM_GRADIENTS(native) transformGradients<native>
+#define LOOM_OUTPUTS(native) transformOutputs<native>
+#define LOOM_WEIGHTS(native) weightsOf
+#define LOOM_WEIGHT_GRADIENT(native) weightGradientOf
 LOOM_WINOGRAD(inputsToPoints, LOOM_INPUTS,
               (const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
                const Matrices& matrices),
