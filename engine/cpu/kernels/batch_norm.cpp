@@ -56,8 +56,8 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
 }
 
 template <bool kNative>
-LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels, const float* shift,
-                                     double* sums, double* squares) {
+LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                              double* squares) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](Stored from, std::int64_t count, std::int64_t columns, const float* about)
@@ -81,7 +81,7 @@ LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels
 
 template <bool kNative>
 LOOM_INLINE void addGradientSumsOf(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
-                                          const float* mean, double* sums, double* products) {
+                                   const float* mean, double* sums, double* products) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about)
@@ -133,7 +133,7 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
 
 template <bool kNative>
 LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
-                                    std::int64_t channels) {
+                             std::int64_t channels) {
   alignas(64) float wide[3][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean,
@@ -150,8 +150,8 @@ LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend,
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            const Vec v =
-                (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
+            const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
+                          loadSome(beta + c, n);
             storeSomeAs<kNative>(py, at, v < floor ? floor : v, n);
           });
     }
@@ -169,7 +169,7 @@ LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend,
 
 template <bool kNative>
 LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
-                                            std::int64_t rows, std::int64_t channels) {
+                                     std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[4][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a,
@@ -178,9 +178,10 @@ LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored 
     const Stored to = dx.from(start);
     const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
       storeSomeAs<kNative>(to, at,
-                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) -
-                    loadSome(c0 + c, n),
-                n);
+                           loadSome(a + c, n) * g -
+                               loadSome(b + c, n) * (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) -
+                               loadSome(c0 + c, n),
+                           n);
     };
     if (mask) {
       forEachVector(
@@ -239,20 +240,21 @@ LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, 
 }
 
 LOOM_CPU_KERNEL_NATIVE(void, addMomentsRange,
-                (Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares),
-                (x, rows, channels, shift, sums, squares))
+                       (Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                        double* squares),
+                       (x, rows, channels, shift, sums, squares))
 LOOM_CPU_KERNEL_NATIVE(void, addGradientSumsRange,
-                (Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
-                 double* sums, double* products),
-                (x, dy, mask, rows, channels, mean, sums, products))
+                       (Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                        double* sums, double* products),
+                       (x, dy, mask, rows, channels, mean, sums, products))
 LOOM_CPU_KERNEL_NATIVE(void, normaliseRange,
-                (const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
-                 std::int64_t channels),
-                (pass, x, addend, y, rows, channels))
+                       (const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
+                        std::int64_t channels),
+                       (pass, x, addend, y, rows, channels))
 LOOM_CPU_KERNEL_NATIVE(void, normaliseGradientRange,
-                (const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
-                 std::int64_t channels),
-                (pass, x, dy, mask, dx, rows, channels))
+                       (const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
+                        std::int64_t channels),
+                       (pass, x, dy, mask, dx, rows, channels))
 
 }  // namespace
 

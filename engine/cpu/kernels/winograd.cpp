@@ -45,13 +45,12 @@ struct Window {
   std::int64_t rowStride, columnStride;
   std::int64_t firstRow, lastRow, firstColumn, lastColumn;
 };
-// How much of a window of kSize x kSize may be outside: nothing; the rows and columns at its edges, as where an image is
-// padded by one; anything.
+// How much of a window of kSize x kSize may be outside: nothing; the rows and columns at its edges, as where an image
+// is padded by one; anything.
 enum class Outside { nothing, edges, anything };
 template <std::int64_t kSize>
 LOOM_INLINE Outside outsideOf(const Window& w) {
-  const std::int64_t missing =
-      std::max(std::max(w.firstRow, w.firstColumn), kSize - std::min(w.lastRow, w.lastColumn));
+  const std::int64_t missing = std::max(std::max(w.firstRow, w.firstColumn), kSize - std::min(w.lastRow, w.lastColumn));
   return missing == 0 ? Outside::nothing : missing == 1 ? Outside::edges : Outside::anything;
 }
 template <std::int64_t kSize>
@@ -90,8 +89,8 @@ LOOM_INLINE bool hasRow(const Window& w, int i) {
   return true;
 }
 
-// The transforms below go through rows and then through columns in loops that must stay loops: unrolled, GCC keeps all 36
-// addresses and numbers in the stack and takes three times as many instructions.
+// The transforms below go through rows and then through columns in loops that must stay loops: unrolled, GCC keeps all
+// 36 addresses and numbers in the stack and takes three times as many instructions.
 
 // B' x B of sixteen channels of one tile.
 template <class K>
@@ -189,10 +188,11 @@ LOOM_INLINE void transformInputs(const WinogradGeometry& g, Stored x, std::int64
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<6>(at.sample, at.row - g.top, at.column - g.left, g.height, g.width, g.inputs);
-    withKind<kNative>(x.bf16, outsideOf<6>(w), [&](auto kind) __attribute__((always_inline)) {
-      for (std::int64_t c = 0; c < g.inputs; c += kLanes)
-        transformInput<decltype(kind)>(x, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
-    });
+    withKind<kNative>(
+        x.bf16, outsideOf<6>(w), [&](auto kind) __attribute__((always_inline)) {
+          for (std::int64_t c = 0; c < g.inputs; c += kLanes)
+            transformInput<decltype(kind)>(x, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
+        });
   }
 }
 template <bool kNative>
@@ -201,10 +201,11 @@ LOOM_INLINE void transformGradients(const WinogradGeometry& g, Stored dy, std::i
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
-    withKind<kNative>(dy.bf16, outsideOf<4>(w), [&](auto kind) __attribute__((always_inline)) {
-      for (std::int64_t c = 0; c < g.outputs; c += kLanes)
-        transformGradient<decltype(kind)>(dy, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
-    });
+    withKind<kNative>(
+        dy.bf16, outsideOf<4>(w), [&](auto kind) __attribute__((always_inline)) {
+          for (std::int64_t c = 0; c < g.outputs; c += kLanes)
+            transformGradient<decltype(kind)>(dy, w, c, to + c / kLanes * matrices.groupStride, matrices.partStride);
+        });
   }
 }
 template <bool kNative>
@@ -214,11 +215,12 @@ LOOM_INLINE void transformOutputs(const WinogradGeometry& g, const float* from, 
   for (std::int64_t tile = first; tile < last; ++tile, from += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
-    withKind<kNative>(y.bf16, std::min(outsideOf<4>(w), Outside::edges), [&](auto kind) __attribute__((always_inline)) {
-      for (std::int64_t c = 0; c < g.outputs; c += kLanes)
-        transformOutput<decltype(kind)>(from + c / kLanes * matrices.groupStride, matrices.partStride,
-                                        bias == nullptr ? Vec{} : load(bias + c), floor, y, w, c);
-    });
+    withKind<kNative>(
+        y.bf16, std::min(outsideOf<4>(w), Outside::edges), [&](auto kind) __attribute__((always_inline)) {
+          for (std::int64_t c = 0; c < g.outputs; c += kLanes)
+            transformOutput<decltype(kind)>(from + c / kLanes * matrices.groupStride, matrices.partStride,
+                                            bias == nullptr ? Vec{} : load(bias + c), floor, y, w, c);
+        });
   }
 }
 
@@ -229,7 +231,7 @@ struct Unit {
 };
 
 LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool turned, float* transformed,
-                                       std::int64_t first, std::int64_t last) {
+                           std::int64_t first, std::int64_t last) {
   const std::int64_t outputStride = turned ? 9 : g.inputs * 9, inputStride = turned ? g.outputs * 9 : 9;
   for (std::int64_t u = first; u < last; ++u) {
     const Unit unit(g, u);
@@ -258,8 +260,8 @@ LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool 
   }
 }
 
-LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, int parts, float* dw,
-                                              bool add, std::int64_t first, std::int64_t last) {
+LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, int parts, float* dw, bool add,
+                                  std::int64_t first, std::int64_t last) {
   const std::int64_t matrix = winogradMatrixFloats(g);
   for (std::int64_t u = first; u < last; ++u) {
     const Unit unit(g, u);
@@ -292,13 +294,19 @@ LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, 
 }
 
 // One of the above for each instruction set; body(true) is for AVX512-BF16.
-#define LOOM_WINOGRAD(name, body, parameters, arguments)                            \
-  LOOM_TARGET_AVX512_BF16 void name##Native parameters { body(true) arguments; }    \
-  LOOM_TARGET_AVX512 void name##Avx512 parameters { body(false) arguments; }        \
-  LOOM_TARGET_AVX2 void name##Avx2 parameters { body(false) arguments; }            \
-  void name parameters {                                                            \
-    if (multipliesBf16()) return name##Native arguments;                            \
-    (isa() == Isa::avx512 ? name##Avx512 : name##Avx2) arguments;                   \
+#define LOOM_WINOGRAD(name, body, parameters, arguments)          \
+  LOOM_TARGET_AVX512_BF16 void name##Native parameters {          \
+    body(true) arguments;                                         \
+  }                                                               \
+  LOOM_TARGET_AVX512 void name##Avx512 parameters {               \
+    body(false) arguments;                                        \
+  }                                                               \
+  LOOM_TARGET_AVX2 void name##Avx2 parameters {                   \
+    body(false) arguments;                                        \
+  }                                                               \
+  void name parameters {                                          \
+    if (multipliesBf16()) return name##Native arguments;          \
+    (isa() == Isa::avx512 ? name##Avx512 : name##Avx2) arguments; \
   }
 #define LOOM_INPUTS(native) transformInputs<native>
 #define LOOM_GRADIENTS(native) transformGradients<native>

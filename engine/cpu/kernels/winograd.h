@@ -1,12 +1,14 @@
 #pragma once
 // 3 x 3 convolutions of stride 1 by Winograd's minimal filtering F(4 x 4, 3 x 3): 36 products for 16 results instead of
-// 144. Both sides are channels-last with channels in multiples of 16; numbers are f32 or bf16, everything between is f32.
+// 144. Both sides are channels-last with channels in multiples of 16; numbers are f32 or bf16, everything between is
+// f32.
 //   y = A'[(G w G') . (B' x B)] A      dw = G'[(B' x B) . (A dy A')] G      (' transposes, . is by element)
-// S. Winograd, Arithmetic Complexity of Computations (1980); A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural
-// Networks (2016). At the points 0, +-1/sqrt 2, +-sqrt 2 and infinity, whose powers stay near 1: that keeps the error at
-// about 1e-6 of the result, five times that of a sum of the products themselves.
+// S. Winograd, Arithmetic Complexity of Computations (1980); A. Lavin, S. Gray, Fast Algorithms for Convolutional
+// Neural Networks (2016). At the points 0, +-1/sqrt 2, +-sqrt 2 and infinity, whose powers stay near 1: that keeps the
+// error at about 1e-6 of the result, five times that of a sum of the products themselves.
 //
-// For AVX2 and AVX-512, not for a baseline. Single-threaded calls over a thread's part; tiles are counted through all samples, row by row.
+// For AVX2 and AVX-512, not for a baseline. Single-threaded calls over a thread's part; tiles are counted through all
+// samples, row by row.
 #include <cstdint>
 
 #include "engine/cpu/kernels/stored.h"
@@ -15,9 +17,9 @@ namespace loom::cpu {
 
 struct WinogradGeometry {
   std::int64_t batch = 0;
-  std::int64_t height = 0, width = 0, inputs = 0;             // what a forward convolution reads
-  std::int64_t outHeight = 0, outWidth = 0, outputs = 0;      // what it writes
-  std::int64_t top = 0, left = 0;                             // padding before; behind it is whatever is read beyond
+  std::int64_t height = 0, width = 0, inputs = 0;         // what a forward convolution reads
+  std::int64_t outHeight = 0, outWidth = 0, outputs = 0;  // what it writes
+  std::int64_t top = 0, left = 0;                         // padding before; behind it is whatever is read beyond
 
   std::int64_t tilesAcross() const { return (outWidth + 3) / 4; }
   std::int64_t tilesDown() const { return (outHeight + 3) / 4; }

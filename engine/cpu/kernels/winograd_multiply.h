@@ -1,7 +1,7 @@
 #pragma once
 // The 36 matrix products between winograd.h's transforms. A matrix of tiles x channels stands as groups of sixteen
-// channels, groupIn (groupOut) floats apart, of all tiles; the matrices of the 36 points stand partIn (partOut) apart, those
-// of weights partWeights.
+// channels, groupIn (groupOut) floats apart, of all tiles; the matrices of the 36 points stand partIn (partOut) apart,
+// those of weights partWeights.
 #include <cstdint>
 
 #include "engine/cpu/kernels/simd.h"

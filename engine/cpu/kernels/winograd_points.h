@@ -1,5 +1,6 @@
 #pragma once
-// The one-dimensional transforms of winograd.h, of sixteen channels at a time; the names of the matrices are those there.
+// The one-dimensional transforms of winograd.h, of sixteen channels at a time; the names of the matrices are those
+// there.
 #include "engine/cpu/kernels/simd.h"
 
 namespace loom::cpu {

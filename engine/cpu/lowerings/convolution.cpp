@@ -1,6 +1,6 @@
 // The three convolutions, on oneDNN where no kernel of our own is faster (winograd.h): activations channels-last
-// throughout, weights in whatever layout oneDNN likes best, which they are brought into once a step. Each thread computes
-// its samples; weight gradients are summed over the threads.
+// throughout, weights in whatever layout oneDNN likes best, which they are brought into once a step. Each thread
+// computes its samples; weight gradients are summed over the threads.
 #include "engine/cpu/lowerings/convolution_description.h"
 #include "engine/cpu/lowerings/lowerings.h"
 #include "engine/cpu/lowerings/winograd.h"

@@ -13,11 +13,12 @@ namespace {
 
 // Both ways in cycles of a processor that does a multiply-add of sixteen numbers in one, fitted to what was measured on
 // Zen 4 (tests/bench/README.md); what counts is the ratio of the two.
-constexpr double kDirect = 0.9, kDirectBf16 = 1.8, kDirectWeightBf16 = 1.5;  // multiply-adds a cycle that oneDNN reaches
+constexpr double kDirect = 0.9, kDirectBf16 = 1.8,
+                 kDirectWeightBf16 = 1.5;  // multiply-adds a cycle that oneDNN reaches
 // And winograd_multiply.h, where the transformed weights stay in a cache and where they do not.
 constexpr double kProducts = 0.9, kFarProducts = 0.8, kTransposed = 0.9, kFarTransposed = 0.72;
-constexpr double kInput = 20, kOutput = 16;                                  // the transform of a channel of one tile
-constexpr double kWeight = 900, kWeightGradient = 1500;                      // of sixteen weights; there, for each thread
+constexpr double kInput = 20, kOutput = 16;                   // the transform of a channel of one tile
+constexpr double kWeight = 900, kWeightGradient = 1500;       // of sixteen weights; there, for each thread
 constexpr std::int64_t kMostBytes = std::int64_t{192} << 20;  // of transformed weights or, by thread, their gradients
 
 // Of a row or a column of results: what the three taps read inside of the image. Libraries skip the rest.
@@ -86,8 +87,8 @@ void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name
   const StoredRef input = plan.readStored(x, layout);
   const auto weight = plan.read(w), added = plan.readOptional(bias);
   const StoredRef output = plan.writeStored(y, layout);
-  // Made in this stage, not once a change of the weight: it costs a few hundredths of the stage, and what is kept would be
-  // four times the weight in both directions.
+  // Made in this stage, not once a change of the weight: it costs a few hundredths of the stage, and what is kept would
+  // be four times the weight in both directions.
   const auto transformed = plan.scratch(winogradWeightFloats(g));
   const std::int64_t each = winogradScratch(g);
   const auto scratch = plan.scratch(each * plan.threads());

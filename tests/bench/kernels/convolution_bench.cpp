@@ -1,6 +1,7 @@
-// What our own convolutions take beside oneDNN's: each of the three directions of a convolution as the backend compiles it, on one
-// thread, by the least processor time of many runs, which holds on a machine that others use. Beside it, what the
-// processor's multiply-adds would allow if each product were computed. GF/s are always those of the products themselves.
+// What our own convolutions take beside oneDNN's: each of the three directions of a convolution as the backend compiles
+// it, on one thread, by the least processor time of many runs, which holds on a machine that others use. Beside it,
+// what the processor's multiply-adds would allow if each product were computed. GF/s are always those of the products
+// themselves.
 //   convolution_bench [f32|bf16]
 #include <cstdio>
 #include <cstdlib>
@@ -21,9 +22,9 @@ struct Case {
   std::int64_t batch, inputs, outputs, size, pad;
 };
 const Case kCases[] = {
-    {"mnist-cnn", 64, 32, 64, 26, 0},  {"resnet20", 128, 16, 16, 32, 1}, {"resnet20", 128, 32, 32, 16, 1},
-    {"resnet20", 128, 64, 64, 8, 1},   {"resnet50", 8, 64, 64, 56, 1},   {"resnet50", 8, 128, 128, 28, 1},
-    {"resnet50", 8, 256, 256, 14, 1},  {"resnet50", 8, 512, 512, 7, 1},  {"one sample", 1, 64, 64, 56, 1},
+    {"mnist-cnn", 64, 32, 64, 26, 0},   {"resnet20", 128, 16, 16, 32, 1},  {"resnet20", 128, 32, 32, 16, 1},
+    {"resnet20", 128, 64, 64, 8, 1},    {"resnet50", 8, 64, 64, 56, 1},    {"resnet50", 8, 128, 128, 28, 1},
+    {"resnet50", 8, 256, 256, 14, 1},   {"resnet50", 8, 512, 512, 7, 1},   {"one sample", 1, 64, 64, 56, 1},
     {"one sample", 1, 256, 256, 14, 1}, {"small image", 64, 64, 64, 5, 1}, {"narrow", 32, 48, 80, 19, 1},
 };
 

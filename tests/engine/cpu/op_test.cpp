@@ -95,7 +95,8 @@ TEST(CpuOps, RefuseAGroupThatIsNotThere) {
   }
 }
 
-// Convolutions that this backend computes by Winograd's transforms, beyond the sizes of the cases that every backend runs.
+// Convolutions that this backend computes by Winograd's transforms, beyond the sizes of the cases that every backend
+// runs.
 std::vector<cases::OpCase> winogradCases() {
   using Integers = std::vector<std::int64_t>;
   const auto of = [](const char* name, Shape x, Shape w, bool bias, Integers padding) {

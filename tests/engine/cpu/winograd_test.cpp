@@ -1,5 +1,7 @@
-// Winograd's convolutions against sums of products in double, of tensors with NaN around them and in the scratch: whatever is
-// read that is no part of them would be seen.
+// Winograd's convolutions against sums of products in double, of tensors with NaN around them and in the scratch:
+// whatever is read that is no part of them would be seen.
+#include "engine/cpu/kernels/winograd.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 
 #include "engine/base/philox.h"
 #include "engine/cpu/kernels/isa.h"
-#include "engine/cpu/kernels/winograd.h"
 
 namespace loom::cpu {
 namespace {
@@ -83,8 +84,12 @@ void forEachProduct(const WinogradGeometry& g, F f) {
             tap);
         }
 }
-std::int64_t numbersIn(const WinogradGeometry& g) { return g.batch * g.height * g.width * g.inputs; }
-std::int64_t numbersOut(const WinogradGeometry& g) { return g.batch * g.outHeight * g.outWidth * g.outputs; }
+std::int64_t numbersIn(const WinogradGeometry& g) {
+  return g.batch * g.height * g.width * g.inputs;
+}
+std::int64_t numbersOut(const WinogradGeometry& g) {
+  return g.batch * g.outHeight * g.outWidth * g.outputs;
+}
 
 class Winograd : public testing::TestWithParam<Case> {
  protected:
@@ -156,10 +161,10 @@ TEST_P(Winograd, weightGradientIsTheSumOfProducts) {
 // Padding on every side, of one pixel, of two and of none, on one side alone; images that tiles cover and that they do
 // not, smaller than one; every width of a panel; more tiles than a block.
 std::vector<Case> winogradCases() {
-  const WinogradGeometry geometries[] = {
-      {3, 9, 7, 32, 9, 7, 16, 1, 1},   {2, 13, 5, 16, 11, 3, 48, 0, 0}, {1, 4, 8, 48, 6, 10, 32, 2, 2},
-      {2, 6, 6, 16, 6, 6, 144, 1, 1},  {1, 2, 1, 16, 2, 2, 16, 1, 2},   {3, 5, 6, 64, 4, 6, 64, 0, 1},
-      {13, 12, 12, 16, 12, 12, 16, 1, 1}};
+  const WinogradGeometry geometries[] = {{3, 9, 7, 32, 9, 7, 16, 1, 1},     {2, 13, 5, 16, 11, 3, 48, 0, 0},
+                                         {1, 4, 8, 48, 6, 10, 32, 2, 2},    {2, 6, 6, 16, 6, 6, 144, 1, 1},
+                                         {1, 2, 1, 16, 2, 2, 16, 1, 2},     {3, 5, 6, 64, 4, 6, 64, 0, 1},
+                                         {13, 12, 12, 16, 12, 12, 16, 1, 1}};
   std::vector<Case> cases;
   for (const WinogradGeometry& g : geometries)
     for (const bool bf16 : {false, true}) cases.push_back({g, bf16});
