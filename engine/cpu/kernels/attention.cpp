@@ -4,15 +4,14 @@
 #include <cmath>
 
 #include "engine/cpu/kernels/gemm_bf16.h"
-#include "engine/cpu/kernels/simd.h"
-#include "engine/cpu/kernels/softmax.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
 
 constexpr std::int64_t kRows = 48;  // queries at a time: causal ones see keys up to their block's end only
 
-std::int64_t seenBy(const AttentionHead& head, std::int64_t query) {
+LOOM_INLINE std::int64_t seenBy(const AttentionHead& head, std::int64_t query) {
   return head.causal ? query + 1 : head.keys;
 }
 
@@ -83,11 +82,10 @@ void scoresOf(const AttentionHead& head, Stored from, Stored against, float scal
   }
 }
 
-// p = e^(scale s - l) of one row in place, 0 for keys that the block computes but the query does not see.
-void probabilities(const AttentionHead& head, std::int64_t query, std::int64_t blockEnd, float statistic, float* row) {
-  const std::int64_t seen = seenBy(head, query);
-  scaledProbabilities(row, statistic, 1, row, seen);
-  std::fill(row + seen, row + std::max(seen, std::min(head.keys, seenBy(head, blockEnd - 1))), 0.0f);
+// How much of a row products read: causal ones the keys up to the end of the query's block, which are 0 where the query
+// does not see them.
+LOOM_INLINE std::int64_t readOf(const AttentionHead& head, std::int64_t query) {
+  return head.causal ? std::min(head.keys, (query / kRows + 1) * kRows) : head.keys;
 }
 
 // to (queries x width) = weights (queries x keys) matrix (keys x width), over the keys that are seen.
@@ -136,66 +134,50 @@ void combineTransposed(const AttentionHead& head, const float* weights, const st
   }
 }
 
-// The rows of a head in bf16: what an f32 head does in several calls, in one. Rows are read in whole vectors: what is
-// not seen, whatever stands there, counts as 0 probability.
-template <class F>
-LOOM_INLINE float across(Vec v, F join) {
-  v = join(v, __builtin_shuffle(v, VecI{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));
-  v = join(v, __builtin_shuffle(v, VecI{4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));
-  v = join(v, __builtin_shuffle(v, VecI{2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));
-  v = join(v, __builtin_shuffle(v, VecI{1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}));
-  return v[0];
-}
 LOOM_INLINE VecI lanesBelow(std::int64_t count) {
   const VecI lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return lanes < static_cast<std::int32_t>(std::min(count, kLanes));
 }
 
-// The first `seen` of `row`, whose memory goes on to `length`, to probabilities, 0 behind them up to `length`.
-LOOM_INLINE void attendRowBody(float* row, std::int64_t seen, std::int64_t length, float* statistic,
-                               std::uint16_t* to) {
+// Scores to probabilities: in place, or to `half` where that is not null. Rows are read in whole vectors: what is not
+// seen, whatever stands there, counts as 0 probability.
+template <bool kNative>
+LOOM_INLINE void attendRowsBody(const AttentionHead& head, float* scores, std::uint16_t* half, float* statistics) {
   const Vec none = splat(-__builtin_inff());
-  Vec best = none, total{};
-  for (std::int64_t i = 0; i < seen; i += kLanes)
-    best = max(best, lanesBelow(seen - i) ? loadSome(row + i, length - i) : none);
-  const float top = across(
-      best, [](Vec a, Vec b) __attribute__((always_inline)) { return max(a, b); });
-  for (std::int64_t i = 0; i < seen; i += kLanes) {
-    const Vec e = where(lanesBelow(seen - i), exp(loadSome(row + i, length - i) - top));
-    total += e;
-    storeSome(row + i, e, length - i);
-  }
-  const float sum = across(
-      total, [](Vec a, Vec b) __attribute__((always_inline)) { return a + b; });
-  *statistic = top + std::log(sum);  // no number where a score is none, or infinite: so is the sum then
-  for (std::int64_t i = 0; i < length; i += kLanes)
-    storeHalf(to + i, i < seen ? loadSome(row + i, length - i) * (1 / sum) : Vec{}, length - i);
-}
-
-// p = e^(s - l) and ds = p (dp - d) scale, rounded; 0 for keys from `seen` to `length`.
-LOOM_INLINE void slopesRowBody(const float* s, const float* dp, float statistic, float d, float scale,
-                               std::int64_t seen, std::int64_t length, std::uint16_t* p16, std::uint16_t* ds16) {
-  for (std::int64_t i = 0; i < length; i += kLanes) {
-    const std::int64_t left = length - i;
-    Vec p{}, ds{};
-    if (i < seen) {
-      const VecI inside = lanesBelow(seen - i);
-      p = where(inside, exp(loadSome(s + i, left) - statistic));
-      ds = where(inside, p * (loadSome(dp + i, left) - d) * scale);
+  for (std::int64_t i = 0; i < head.queries; ++i) {
+    float* row = scores + i * head.keys;
+    const std::int64_t seen = seenBy(head, i), length = readOf(head, i), whole = seen / kLanes * kLanes;
+    Vec best = none, total{};
+    for (std::int64_t j = 0; j < whole; j += kLanes) best = max(best, load(row + j));
+    if (whole < seen)
+      best = max(best, lanesBelow(seen - whole) ? loadSome(row + whole, head.keys - whole) : none);
+    const float top = maximum(best);
+    for (std::int64_t j = 0; j < whole; j += kLanes) {
+      const Vec e = expAs<kNative>(load(row + j) - top);
+      total += e;
+      store(row + j, e);
     }
-    storeHalf(p16 + i, p, left);
-    storeHalf(ds16 + i, ds, left);
+    if (whole < seen) {
+      const Vec e = where(lanesBelow(seen - whole), expAs<kNative>(loadSome(row + whole, head.keys - whole) - top));
+      total += e;
+      storeSome(row + whole, e, length - whole);
+    }
+    const float all = sum(total), factor = 1 / all;
+    statistics[i] = top + std::log(all);  // no number where a score is none, or infinite: so is the sum then
+    std::int64_t j = 0;
+    for (; j < seen && j + kLanes <= length; j += kLanes) {
+      const Vec p = load(row + j) * factor;
+      half != nullptr ? storeHalfAs<kNative>(half + i * head.keys + j, p, kLanes) : store(row + j, p);
+    }
+    for (; j < length; j += kLanes) {
+      const std::int64_t n = std::min(kLanes, length - j);
+      const Vec p = j < seen ? loadSome(row + j, n) * factor : Vec{};
+      half != nullptr ? storeHalfAs<kNative>(half + i * head.keys + j, p, n) : storeSome(row + j, p, n);
+    }
   }
 }
-LOOM_CPU_KERNEL(void, attendRow,
-                (float* row, std::int64_t seen, std::int64_t length, float* statistic, std::uint16_t* to),
-                (row, seen, length, statistic, to))
-LOOM_CPU_KERNEL(void, slopesRow,
-                (const float* s, const float* dp, float statistic, float d, float scale, std::int64_t seen,
-                 std::int64_t length, std::uint16_t* p16, std::uint16_t* ds16),
-                (s, dp, statistic, d, scale, seen, length, p16, ds16))
 
-LOOM_INLINE float dotOfBody(Stored a, Stored b, std::int64_t count) {
+LOOM_INLINE float dotOf(Stored a, Stored b, std::int64_t count) {
   Vec total{};
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) total += loadSome(a, i, kLanes) * loadSome(b, i, kLanes);
@@ -203,21 +185,62 @@ LOOM_INLINE float dotOfBody(Stored a, Stored b, std::int64_t count) {
   for (; i < count; ++i) rest += numberAt(a, i) * numberAt(b, i);
   return sum(total) + rest;
 }
-// ds = p (dp - d) scale
-LOOM_INLINE void slopeRowBody(const float* p, float* dp, float d, float scale, std::int64_t count) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(dp + i, load(p + i) * (load(dp + i) - d) * scale);
-  for (; i < count; ++i) dp[i] = p[i] * (dp[i] - d) * scale;
-}
-LOOM_CPU_KERNEL(float, dotOf, (Stored a, Stored b, std::int64_t count), (a, b, count))
-LOOM_CPU_KERNEL(void, slopeRow, (const float* p, float* dp, float d, float scale, std::int64_t count),
-                (p, dp, d, scale, count))
 
-void clearUnseen(const AttentionHead& head, float* weights) {
-  if (!head.causal) return;
-  for (std::int64_t i = 0; i < head.queries; ++i)
-    std::fill(weights + i * head.keys + i + 1, weights + (i + 1) * head.keys, 0.0f);
+struct Weights {
+  float* scores;  // to p = e^(s - l)
+  float* slopes;  // dp to ds = p (dp - dy y) scale
+  std::uint16_t *halfScores, *halfSlopes;
+};
+template <bool kNative, bool kHalf>
+LOOM_INLINE void putWeights(const Weights& to, std::int64_t at, Vec p, Vec ds, std::int64_t n) {
+  if constexpr (kHalf) {
+    storeHalfAs<kNative>(to.halfScores + at, p, n);
+    storeHalfAs<kNative>(to.halfSlopes + at, ds, n);
+  } else {
+    storeSome(to.scores + at, p, n);
+    storeSome(to.slopes + at, ds, n);
+  }
 }
+// In place, or to the halves: what a head in bf16 multiplies.
+template <bool kNative, bool kHalf>
+LOOM_INLINE void slopesRowsOf(const AttentionHead& head, const Weights& to, Stored y, Stored dy,
+                              const float* statistics) {
+  for (std::int64_t i = 0; i < head.queries; ++i) {
+    const std::int64_t seen = seenBy(head, i), length = readOf(head, i), at = i * head.keys;
+    const float d = dotOf({dy.from(i * head.stride).at, kHalf}, {y.from(i * head.stride).at, kHalf}, head.width),
+                statistic = statistics[i];
+    std::int64_t j = 0;
+    for (; j + kLanes <= seen; j += kLanes) {
+      const Vec p = expAs<kNative>(load(to.scores + at + j) - statistic);
+      putWeights<kNative, kHalf>(to, at + j, p, p * (load(to.slopes + at + j) - d) * head.scale, kLanes);
+    }
+    for (; j < length; j += kLanes) {
+      const std::int64_t n = std::min(kLanes, length - j);
+      Vec p{}, ds{};
+      if (j < seen) {
+        const VecI inside = lanesBelow(seen - j);
+        p = where(inside, expAs<kNative>(loadSome(to.scores + at + j, n) - statistic));
+        ds = where(inside, p * (loadSome(to.slopes + at + j, n) - d) * head.scale);
+      }
+      putWeights<kNative, kHalf>(to, at + j, p, ds, n);
+    }
+  }
+}
+template <bool kNative>
+LOOM_INLINE void slopesRowsBody(const AttentionHead& head, const Weights& to, Stored y, Stored dy,
+                                const float* statistics) {
+  if (head.bf16)
+    slopesRowsOf<kNative, true>(head, to, y, dy, statistics);
+  else
+    slopesRowsOf<kNative, false>(head, to, y, dy, statistics);
+}
+
+LOOM_CPU_KERNEL_NATIVE(void, attendRows,
+                       (const AttentionHead& head, float* scores, std::uint16_t* half, float* statistics),
+                       (head, scores, half, statistics))
+LOOM_CPU_KERNEL_NATIVE(void, slopesRows,
+                       (const AttentionHead& head, const Weights& to, Stored y, Stored dy, const float* statistics),
+                       (head, to, y, dy, statistics))
 
 }  // namespace
 
@@ -230,15 +253,7 @@ void attentionForward(const AttentionHead& head, Stored q, Stored k, Stored v, S
                       float* scratch) {
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
-  for (std::int64_t i = 0; i < head.queries; ++i) {
-    float* row = parts.scores + i * head.keys;
-    if (head.bf16) {
-      attendRow(row, seenBy(head, i), head.keys, statistics + i, parts.halfScores + i * head.keys);
-      continue;
-    }
-    statistics[i] = logSumExp(row, seenBy(head, i));
-    probabilities(head, i, std::min(head.queries, (i / kRows + 1) * kRows), statistics[i], row);
-  }
+  attendRows(head, parts.scores, head.bf16 ? parts.halfScores : nullptr, statistics);
   combine(head, parts.scores, parts.halfScores, v, parts, y);
 }
 
@@ -247,21 +262,7 @@ void attentionBackward(const AttentionHead& head, Stored q, Stored k, Stored v, 
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   scoresOf(head, dy, v, 1, parts, parts.slopes);
-  for (std::int64_t i = 0; i < head.queries; ++i) {
-    float *p = parts.scores + i * head.keys, *ds = parts.slopes + i * head.keys;
-    const std::int64_t seen = seenBy(head, i), at = i * head.keys;
-    const float d = dotOf(dy.from(i * head.stride), y.from(i * head.stride), head.width);
-    if (head.bf16) {
-      slopesRow(p, ds, statistics[i], d, head.scale, seen, head.keys, parts.halfScores + at, parts.halfSlopes + at);
-      continue;
-    }
-    scaledProbabilities(p, statistics[i], 1, p, seen);
-    slopeRow(p, ds, d, head.scale, seen);
-  }
-  if (!head.bf16) {
-    clearUnseen(head, parts.scores);
-    clearUnseen(head, parts.slopes);
-  }
+  slopesRows(head, {parts.scores, parts.slopes, parts.halfScores, parts.halfSlopes}, y, dy, statistics);
   combineTransposed(head, parts.scores, parts.halfScores, dy, parts, dv);
   combine(head, parts.slopes, parts.halfSlopes, k, parts, dq);
   combineTransposed(head, parts.slopes, parts.halfSlopes, q, parts, dk);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
@@ -55,8 +55,9 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
   }
 }
 
-LOOM_INLINE void addMomentsRangeBody(Stored x, std::int64_t rows, std::int64_t channels, const float* shift,
-                                     double* sums, double* squares) {
+template <bool kNative>
+LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                              double* squares) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](Stored from, std::int64_t count, std::int64_t columns, const float* about)
@@ -64,7 +65,7 @@ LOOM_INLINE void addMomentsRangeBody(Stored x, std::int64_t rows, std::int64_t c
     sumColumns(
         count, columns, channels, sums,
         squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-          const Vec d = loadSome(from, at, n) - loadSome(about + c, n);
+          const Vec d = loadSomeAs<kNative>(from, at, n) - loadSome(about + c, n);
           a += d;
           b += d * d;
         });
@@ -78,8 +79,9 @@ LOOM_INLINE void addMomentsRangeBody(Stored x, std::int64_t rows, std::int64_t c
   }
 }
 
-LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
-                                          const float* mean, double* sums, double* products) {
+template <bool kNative>
+LOOM_INLINE void addGradientSumsOf(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
+                                   const float* mean, double* sums, double* products) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about)
@@ -89,17 +91,17 @@ LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std:
       sumColumns(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = where(loadSome(pm, at, n) > 0.0f, loadSome(pd, at, n));
+            const Vec g = where(loadSomeAs<kNative>(pm, at, n) > 0.0f, loadSomeAs<kNative>(pd, at, n));
             a += g;
-            b += g * (loadSome(px, at, n) - loadSome(about + c, n));
+            b += g * (loadSomeAs<kNative>(px, at, n) - loadSome(about + c, n));
           });
     } else {
       sumColumns(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = loadSome(pd, at, n);
+            const Vec g = loadSomeAs<kNative>(pd, at, n);
             a += g;
-            b += g * (loadSome(px, at, n) - loadSome(about + c, n));
+            b += g * (loadSomeAs<kNative>(px, at, n) - loadSome(about + c, n));
           });
     }
   };
@@ -129,8 +131,9 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
   }
 }
 
-LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
-                                    std::int64_t channels) {
+template <bool kNative>
+LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
+                             std::int64_t channels) {
   alignas(64) float wide[3][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean,
@@ -140,16 +143,16 @@ LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored 
     if (addend) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            const Vec v = (loadSome(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
-                          loadSome(beta + c, n) + loadSome(pa, at, n);
-            storeSome(py, at, v < floor ? floor : v, n);
+            const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
+                          loadSome(beta + c, n) + loadSomeAs<kNative>(pa, at, n);
+            storeSomeAs<kNative>(py, at, v < floor ? floor : v, n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            const Vec v =
-                (loadSome(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) + loadSome(beta + c, n);
-            storeSome(py, at, v < floor ? floor : v, n);
+            const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
+                          loadSome(beta + c, n);
+            storeSomeAs<kNative>(py, at, v < floor ? floor : v, n);
           });
     }
   };
@@ -164,8 +167,9 @@ LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored 
   }
 }
 
-LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
-                                            std::int64_t rows, std::int64_t channels) {
+template <bool kNative>
+LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
+                                     std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[4][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a,
@@ -173,20 +177,21 @@ LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, 
     const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
     const Stored to = dx.from(start);
     const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-      storeSome(to, at,
-                loadSome(a + c, n) * g - loadSome(b + c, n) * (loadSome(px, at, n) - loadSome(mean + c, n)) -
-                    loadSome(c0 + c, n),
-                n);
+      storeSomeAs<kNative>(to, at,
+                           loadSome(a + c, n) * g -
+                               loadSome(b + c, n) * (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) -
+                               loadSome(c0 + c, n),
+                           n);
     };
     if (mask) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(where(loadSome(pm, at, n) > 0.0f, loadSome(pd, at, n)), at, c, n);
+            one(where(loadSomeAs<kNative>(pm, at, n) > 0.0f, loadSomeAs<kNative>(pd, at, n)), at, c, n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(loadSome(pd, at, n), at, c, n);
+            one(loadSomeAs<kNative>(pd, at, n), at, c, n);
           });
     }
   };
@@ -202,21 +207,54 @@ LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, 
   }
 }
 
-LOOM_CPU_KERNEL(void, addMomentsRange,
-                (Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums, double* squares),
-                (x, rows, channels, shift, sums, squares))
-LOOM_CPU_KERNEL(void, addGradientSumsRange,
-                (Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
-                 double* sums, double* products),
-                (x, dy, mask, rows, channels, mean, sums, products))
-LOOM_CPU_KERNEL(void, normaliseRange,
-                (const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
-                 std::int64_t channels),
-                (pass, x, addend, y, rows, channels))
-LOOM_CPU_KERNEL(void, normaliseGradientRange,
-                (const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
-                 std::int64_t channels),
-                (pass, x, dy, mask, dx, rows, channels))
+// Each of the above; where all that it reads and writes is in bf16, as in the middle of a network, the compiler is told
+// so.
+template <bool kNative>
+LOOM_INLINE void addMomentsRangeBody(Stored x, std::int64_t rows, std::int64_t channels, const float* shift,
+                                     double* sums, double* squares) {
+  addMomentsOf<kNative>(x, rows, channels, shift, sums, squares);
+}
+template <bool kNative>
+LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
+                                          const float* mean, double* sums, double* products) {
+  if (x.bf16 && dy.bf16 && (!mask || mask.bf16))
+    addGradientSumsOf<kNative>(knownBf16(x), knownBf16(dy), knownBf16(mask), rows, channels, mean, sums, products);
+  else
+    addGradientSumsOf<kNative>(x, dy, mask, rows, channels, mean, sums, products);
+}
+template <bool kNative>
+LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
+                                    std::int64_t channels) {
+  if (x.bf16 && y.bf16 && (!addend || addend.bf16))
+    normaliseOf<kNative>(pass, knownBf16(x), knownBf16(addend), knownBf16(y), rows, channels);
+  else
+    normaliseOf<kNative>(pass, x, addend, y, rows, channels);
+}
+template <bool kNative>
+LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
+                                            std::int64_t rows, std::int64_t channels) {
+  if (x.bf16 && dy.bf16 && dx.bf16 && (!mask || mask.bf16))
+    normaliseGradientOf<kNative>(pass, knownBf16(x), knownBf16(dy), knownBf16(mask), knownBf16(dx), rows, channels);
+  else
+    normaliseGradientOf<kNative>(pass, x, dy, mask, dx, rows, channels);
+}
+
+LOOM_CPU_KERNEL_NATIVE(void, addMomentsRange,
+                       (Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
+                        double* squares),
+                       (x, rows, channels, shift, sums, squares))
+LOOM_CPU_KERNEL_NATIVE(void, addGradientSumsRange,
+                       (Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels, const float* mean,
+                        double* sums, double* products),
+                       (x, dy, mask, rows, channels, mean, sums, products))
+LOOM_CPU_KERNEL_NATIVE(void, normaliseRange,
+                       (const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
+                        std::int64_t channels),
+                       (pass, x, addend, y, rows, channels))
+LOOM_CPU_KERNEL_NATIVE(void, normaliseGradientRange,
+                       (const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx, std::int64_t rows,
+                        std::int64_t channels),
+                       (pass, x, dy, mask, dx, rows, channels))
 
 }  // namespace
 

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "engine/cpu/kernels/each.h"
+#include "engine/cpu/kernels/gelu.h"
 
 namespace loom::cpu {
 namespace {
 
-constexpr float kInverseSqrt2 = 0.70710678118654752f, kInverseSqrt2Pi = 0.39894228040143268f;
 constexpr float kTwoOverRootPi = 1.12837916709551257f;
 constexpr float kGeluRoot = 0.79788456080286536f, kGeluCubic = 0.044715f;
 
@@ -91,8 +91,6 @@ LOOM_INLINE void unaryRangeBody(UnaryFunction function, float alpha, float beta,
       return map1(x, y, count, LOOM_EACH(x > 0.0f ? x : alpha * expm1(x)));
     case UnaryFunction::selu:
       return map1(x, y, count, LOOM_EACH(scale * (x > 0.0f ? x : seluAlpha * expm1(x))));
-    case UnaryFunction::gelu:
-      return map1(x, y, count, LOOM_EACH(0.5f * x * (1.0f + erf(x * kInverseSqrt2))));
     case UnaryFunction::geluTanh:
       return map1(x, y, count, LOOM_EACH(0.5f * x * (1.0f + geluTanhInner(x))));
     case UnaryFunction::silu:
@@ -165,9 +163,6 @@ LOOM_INLINE void unaryGradientRangeBody(UnaryFunction function, float alpha, flo
       return map2(at, dy, dx, count, LOOM_EACH2(a > 0.0f ? b : b * alpha * exp(a)));
     case UnaryFunction::selu:
       return map2(at, dy, dx, count, LOOM_EACH2(b * (a > 0.0f ? splat(scale) : a + limit)));
-    case UnaryFunction::gelu:
-      return map2(at, dy, dx, count,
-                  LOOM_EACH2(b * (0.5f * (1.0f + erf(a * kInverseSqrt2)) + a * exp(-0.5f * a * a) * kInverseSqrt2Pi)));
     case UnaryFunction::geluTanh:
       return map2(at, dy, dx, count, LOOM_EACH2(b * geluTanhSlope(a)));
     case UnaryFunction::silu:
@@ -224,10 +219,12 @@ LOOM_CPU_KERNEL(void, unaryGradientRange,
 }  // namespace
 
 void unary(UnaryFunction function, const UnaryNumbers& numbers, const float* x, float* y, std::int64_t count) {
+  if (function == UnaryFunction::gelu) return gelu(inF32(x), inF32(y), count);
   unaryRange(function, static_cast<float>(numbers.alpha), static_cast<float>(numbers.beta), x, y, count);
 }
 void unaryGradient(UnaryFunction function, const UnaryNumbers& numbers, bool fromOutput, const float* at,
                    const float* dy, float* dx, std::int64_t count) {
+  if (function == UnaryFunction::gelu) return geluGradient(inF32(at), inF32(dy), inF32(dx), count);
   unaryGradientRange(function, static_cast<float>(numbers.alpha), static_cast<float>(numbers.beta), fromOutput, at, dy,
                      dx, count);
 }

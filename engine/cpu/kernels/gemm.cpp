@@ -34,6 +34,12 @@ LOOM_TILE(TileBaseline, , float)
 
 namespace {
 
+// Where a tile's rows are packed. Tiles begin a cache line further on than their rows would have it: whole steps of them
+// are written side by side, and at multiples of 4 KiB they would all want the same eight places of the level-1 cache.
+LOOM_INLINE std::int64_t tileAt(std::int64_t first, std::int64_t steps, int tile) {
+  return first * steps + tile * kLanes;
+}
+
 // Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows
 // are not contiguous: it is a transposed matrix (rowStride 1), or any other view.
 LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count, int tiles, std::int64_t step,
@@ -43,13 +49,22 @@ LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t co
   if (a.rowStride == 1 && a.columnStride >= 8 && count / tiles >= 4) {
     // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies
     // before the end of the next step's row; what is written too much is overwritten by the next step. So the last step
-    // is not done this way.
+    // is not done this way. Tiles begin where they do for every step: no division stands in the loop.
     begin = steps - 1;
+    std::int64_t firsts[kRowBlock];
+    std::int64_t heights[kRowBlock];
+    float* at[kRowBlock];
+    for (int t = 0; t < tiles; ++t) {
+      firsts[t] = count * t / tiles;
+      heights[t] = count * (t + 1) / tiles - firsts[t];
+      at[t] = to + tileAt(firsts[t], steps, t);
+    }
     for (std::int64_t k = 0; k < begin; ++k) {
       const float* from = a.data + row + (step + k) * a.columnStride;
+      if (k + kAhead < begin) prefetchRow(from + kAhead * a.columnStride, count);
       for (int t = 0; t < tiles; ++t) {
-        const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
-        *reinterpret_cast<Eight*>(to + first * steps + k * height) = *reinterpret_cast<const Eight*>(from + first);
+        *reinterpret_cast<Eight*>(at[t]) = *reinterpret_cast<const Eight*>(from + firsts[t]);
+        at[t] += heights[t];
       }
     }
   }
@@ -58,7 +73,7 @@ LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t co
     const float* from = a.data + (row + first) * a.rowStride + step * a.columnStride;
     for (std::int64_t k = begin; k < steps; ++k) {
       for (std::int64_t r = 0; r < height; ++r)
-        to[first * steps + k * height + r] = from[r * a.rowStride + k * a.columnStride];
+        to[tileAt(first, steps, t) + k * height + r] = from[r * a.rowStride + k * a.columnStride];
     }
   }
 }
@@ -88,7 +103,7 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
           const std::int64_t first = rows * t / tiles;
           const int height = static_cast<int>(rows * (t + 1) / tiles - first);
           place.c = p.c + (row + first) * p.ldc + panel * kWidth;
-          const float* a = packs ? scratch + first * steps : p.a.data + (row + first) * p.a.rowStride + step;
+          const float* a = packs ? scratch + tileAt(first, steps, t) : p.a.data + (row + first) * p.a.rowStride + step;
           const std::int64_t rowStride = packs ? 1 : p.a.rowStride, stepStride = packs ? height : 1;
           if (place.columns <= kWidth / T::kVectors) {
             computeRows<T, 1>(height, a, rowStride, stepStride, b, kWidth, steps, place);
@@ -113,19 +128,34 @@ void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::i
   gemmWith<TileBaseline>(p, r0, r1, p0, p1, s);
 }
 
-// Four rows of B at a time where B's rows are contiguous; else a block of 16 columns is gathered.
+// Rows of B that are contiguous, a few of all panels at a time: memory is read along its rows.
+LOOM_INLINE void packRowsOfB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                             std::int64_t last, std::int64_t width) {
+  for (std::int64_t i0 = 0; i0 < k; i0 += kLanes) {
+    const std::int64_t i1 = std::min(k, i0 + kLanes);
+    for (std::int64_t panel = first; panel < last; ++panel) {
+      const std::int64_t columns = std::min(width, n - panel * width);
+      for (std::int64_t i = i0; i < i1; ++i) {
+        const float* from = b.data + i * b.rowStride + panel * width;
+        float* to = packed + (panel * k + i) * width;
+        std::int64_t j = 0;
+        for (; j + kLanes <= columns; j += kLanes) store(to + j, load(from + j));
+        if (j == width) continue;
+        std::copy(from + j, from + columns, to + j);
+        std::fill(to + columns, to + width, 0.0f);
+      }
+    }
+  }
+}
+
+// A block of 16 columns is gathered where B's rows are not contiguous.
 LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
                                   std::int64_t first, std::int64_t last, std::int64_t width) {
+  if (b.columnStride == 1) return packRowsOfB(packed, b, k, n, first, last, width);
   for (std::int64_t panel = first; panel < last; ++panel) {
     float* to = packed + panel * k * width;
     const std::int64_t columns = std::min(width, n - panel * width);
     const float* from = b.data + panel * width * b.columnStride;
-    if (b.columnStride == 1 && columns == width) {
-      for (std::int64_t i = 0; i < k; ++i) {
-        for (std::int64_t j = 0; j < width; j += 16) store(to + i * width + j, load(from + i * b.rowStride + j));
-      }
-      continue;
-    }
     for (std::int64_t i0 = 0; i0 < k; i0 += kLanes) {
       const std::int64_t i1 = std::min(k, i0 + kLanes);
       for (std::int64_t j0 = 0; j0 < columns; j0 += kLanes) {
@@ -156,7 +186,7 @@ std::int64_t panelWidth() {
 }
 
 std::int64_t gemmScratch() {
-  return kRowBlock * kStepBlock;
+  return kRowBlock * kStepBlock + kRowBlock * kLanes;
 }
 
 void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
@@ -20,40 +20,70 @@ LOOM_INLINE Vec loadGate(const Stored& state, const float* product, std::int64_t
   return product == nullptr ? given : given + loadSome(product + at, count);
 }
 
+// Units [u, u + n), n at most a vector's.
+template <bool kNative>
+LOOM_INLINE void lstmUnits(Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
+                           std::int64_t u, std::int64_t n) {
+  const Vec i = sigmoidAs<kNative>(loadGate(state, product, u, n)),
+            f = sigmoidAs<kNative>(loadGate(state, product, hidden + u, n));
+  const Vec g = tanhAs<kNative>(loadGate(state, product, 2 * hidden + u, n)),
+            o = sigmoidAs<kNative>(loadGate(state, product, 3 * hidden + u, n));
+  const Vec cell = f * loadOr0(cBefore, u, n) + i * g;
+  storeSomeAs<kNative>(state, u, i, n);
+  storeSomeAs<kNative>(state, hidden + u, f, n);
+  storeSomeAs<kNative>(state, 2 * hidden + u, g, n);
+  storeSomeAs<kNative>(state, 3 * hidden + u, o, n);
+  storeSomeAs<kNative>(state, 4 * hidden + u, cell, n);
+  if (c != nullptr) storeSome(c + u, cell, n);
+  storeSomeAs<kNative>(y, u, o * tanhAs<kNative>(cell), n);
+}
+template <bool kNative>
+LOOM_INLINE void lstmRange(Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
+                           std::int64_t first, std::int64_t last) {
+  std::int64_t u = first;
+  for (; u + kLanes <= last; u += kLanes) lstmUnits<kNative>(state, product, cBefore, c, y, hidden, u, kLanes);
+  if (u < last) lstmUnits<kNative>(state, product, cBefore, c, y, hidden, u, last - u);
+}
+template <bool kNative>
 LOOM_INLINE void lstmCellOfBody(Stored state, const float* product, Stored cBefore, float* c, Stored y,
                                 std::int64_t hidden, std::int64_t first, std::int64_t last) {
-  for (std::int64_t u = first; u < last; u += kLanes) {
-    const std::int64_t n = last - u;
-    const Vec i = sigmoid(loadGate(state, product, u, n)), f = sigmoid(loadGate(state, product, hidden + u, n));
-    const Vec g = tanh(loadGate(state, product, 2 * hidden + u, n)),
-              o = sigmoid(loadGate(state, product, 3 * hidden + u, n));
-    const Vec cell = f * loadOr0(cBefore, u, n) + i * g;
-    storeSome(state, u, i, n);
-    storeSome(state, hidden + u, f, n);
-    storeSome(state, 2 * hidden + u, g, n);
-    storeSome(state, 3 * hidden + u, o, n);
-    storeSome(state, 4 * hidden + u, cell, n);
-    if (c != nullptr) storeSome(c + u, cell, n);
-    storeSome(y, u, o * tanh(cell), n);
-  }
+  // The compiler is told the types once, not asked at each number.
+  if (kNative && state.bf16 && y.bf16)
+    return lstmRange<kNative>(knownBf16(state), product, cBefore, c, knownBf16(y), hidden, first, last);
+  lstmRange<kNative>(state, product, cBefore, c, y, hidden, first, last);
 }
 
+template <bool kNative>
+LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
+                                   std::int64_t hidden, std::int64_t u, std::int64_t n) {
+  const Vec i = loadSome(state, u, n), f = loadSome(state, hidden + u, n), g = loadSome(state, 2 * hidden + u, n);
+  const Vec o = loadSome(state, 3 * hidden + u, n), t = tanhAs<kNative>(loadSome(state, 4 * hidden + u, n));
+  const Vec dhHere = loadOr0(dh, u, n) + loadSome(dy, u, n);
+  const Vec dcHere = loadSome(dc + u, n) + dhHere * o * (1.0f - t * t);
+  storeSomeAs<kNative>(da, u, dcHere * g * i * (1.0f - i), n);
+  storeSomeAs<kNative>(da, hidden + u, dcHere * loadOr0(cBefore, u, n) * f * (1.0f - f), n);
+  storeSomeAs<kNative>(da, 2 * hidden + u, dcHere * i * (1.0f - g * g), n);
+  storeSomeAs<kNative>(da, 3 * hidden + u, dhHere * t * o * (1.0f - o), n);
+  storeSome(dc + u, dcHere * f, n);
+}
+template <bool kNative>
+LOOM_INLINE void lstmGradientRange(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
+                                   std::int64_t hidden, std::int64_t first, std::int64_t last) {
+  std::int64_t u = first;
+  for (; u + kLanes <= last; u += kLanes)
+    lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, kLanes);
+  if (u < last) lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, last - u);
+}
+template <bool kNative>
 LOOM_INLINE void lstmCellGradientOfBody(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                         std::int64_t hidden, std::int64_t first, std::int64_t last) {
-  for (std::int64_t u = first; u < last; u += kLanes) {
-    const std::int64_t n = last - u;
-    const Vec i = loadSome(state, u, n), f = loadSome(state, hidden + u, n), g = loadSome(state, 2 * hidden + u, n);
-    const Vec o = loadSome(state, 3 * hidden + u, n), t = tanh(loadSome(state, 4 * hidden + u, n));
-    const Vec dhHere = loadOr0(dh, u, n) + loadSome(dy, u, n);
-    const Vec dcHere = loadSome(dc + u, n) + dhHere * o * (1.0f - t * t);
-    storeSome(da, u, dcHere * g * i * (1.0f - i), n);
-    storeSome(da, hidden + u, dcHere * loadOr0(cBefore, u, n) * f * (1.0f - f), n);
-    storeSome(da, 2 * hidden + u, dcHere * i * (1.0f - g * g), n);
-    storeSome(da, 3 * hidden + u, dhHere * t * o * (1.0f - o), n);
-    storeSome(dc + u, dcHere * f, n);
-  }
+  if (kNative && state.bf16 && dy.bf16 && da.bf16)
+    return lstmGradientRange<kNative>(knownBf16(state), cBefore, knownBf16(dy), dh, dc, knownBf16(da), hidden, first,
+                                      last);
+  lstmGradientRange<kNative>(state, cBefore, dy, dh, dc, da, hidden, first, last);
 }
 
+template <bool kNative>
 LOOM_INLINE void gruCellOfBody(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden,
                                std::int64_t first, std::int64_t last) {
   for (std::int64_t j = first; j < last; j += kLanes) {
@@ -64,9 +94,9 @@ LOOM_INLINE void gruCellOfBody(float* state, const float* bh, const float* hBefo
       z += loadSome(bh + hidden + j, n);
       u += loadSome(bh + 2 * hidden + j, n);
     }
-    r = sigmoid(r);
-    z = sigmoid(z);
-    const Vec candidate = tanh(loadSome(state + 2 * hidden + j, n) + r * u);
+    r = sigmoidAs<kNative>(r);
+    z = sigmoidAs<kNative>(z);
+    const Vec candidate = tanhAs<kNative>(loadSome(state + 2 * hidden + j, n) + r * u);
     storeSome(state + j, r, n);
     storeSome(state + hidden + j, z, n);
     storeSome(state + 2 * hidden + j, candidate, n);
@@ -96,15 +126,15 @@ LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore,
   }
 }
 
-LOOM_CPU_KERNEL(void, lstmCellOf,
+LOOM_CPU_KERNEL_NATIVE(void, lstmCellOf,
                 (Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
                  std::int64_t first, std::int64_t last),
                 (state, product, cBefore, c, y, hidden, first, last))
-LOOM_CPU_KERNEL(void, lstmCellGradientOf,
+LOOM_CPU_KERNEL_NATIVE(void, lstmCellGradientOf,
                 (Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da, std::int64_t hidden,
                  std::int64_t first, std::int64_t last),
                 (state, cBefore, dy, dh, dc, da, hidden, first, last))
-LOOM_CPU_KERNEL(void, gruCellOf,
+LOOM_CPU_KERNEL_NATIVE(void, gruCellOf,
                 (float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,
                  std::int64_t last),
                 (state, bh, hBefore, y, hidden, first, last))

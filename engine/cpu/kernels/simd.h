@@ -84,29 +84,36 @@ LOOM_INLINE void storeSome(const Stored& to, std::int64_t at, Vec v, std::int64_
     storeSome(reinterpret_cast<float*>(to.at) + at, v, count);
   }
 }
-// The same numbers, of which the compiler is told what the caller has seen: they are in f32. Short loops over windows
-// lose a quarter of their time to a choice of the type at each load.
+// The same numbers, of which the compiler is told what the caller has seen: they are in f32, or in bf16. Short loops
+// over windows lose a quarter of their time to a choice of the type at each load.
 LOOM_INLINE Stored knownF32(const Stored& numbers) {
   return {numbers.at, false};
 }
-LOOM_INLINE float sum(Vec v) {
-  float total = 0;
-  for (int width = 8; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) v[i] += v[i + width];
-  }
-  total = v[0];
-  return total;
-}
-LOOM_INLINE float maximum(Vec v) {
-  float best = v[0];
-  for (int i = 1; i < kLanes; ++i) best = v[i] > best ? v[i] : best;
-  return best;
+LOOM_INLINE Stored knownBf16(const Stored& numbers) {
+  return {numbers.at, true};
 }
 LOOM_INLINE Vec max(Vec a, Vec b) {
   return a > b ? a : b;
 }
 LOOM_INLINE Vec min(Vec a, Vec b) {
   return a < b ? a : b;
+}
+// All lanes joined into one number: each with the one eight further on, then four, two, one.
+template <class F>
+LOOM_INLINE float across(Vec v, F join) {
+  v = join(v, __builtin_shuffle(v, VecI{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));
+  v = join(v, __builtin_shuffle(v, VecI{4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));
+  v = join(v, __builtin_shuffle(v, VecI{2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));
+  v = join(v, __builtin_shuffle(v, VecI{1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}));
+  return v[0];
+}
+LOOM_INLINE float sum(Vec v) {
+  return across(
+      v, [](Vec a, Vec b) __attribute__((always_inline)) { return a + b; });
+}
+LOOM_INLINE float maximum(Vec v) {
+  return across(
+      v, [](Vec a, Vec b) __attribute__((always_inline)) { return max(a, b); });
 }
 // v where the condition holds, else 0; NaN and all. (A choice between a load of either type and 0 ends GCC 14.)
 LOOM_INLINE Vec where(VecI condition, Vec v) {
@@ -150,12 +157,11 @@ LOOM_INLINE void transpose16(const float* from, std::int64_t fromStride, float* 
   for (int i = 0; i < 16; ++i) store(to + i * toStride, rows[i]);
 }
 
-// e^x: x = n ln 2 + r, a polynomial of degree 6 for e^r (Cephes expf); about 1 ulp. NaN stays NaN, overflow is inf.
-LOOM_INLINE Vec exp(Vec x) {
-  const Vec bounded = min(max(x, splat(-87.336f)), splat(88.722f));
-  const Vec shifted = bounded * 1.44269504088896341f + 12582912.0f;
+// e^x for x from -87.336 to 88.722: x = n ln 2 + r, a polynomial of degree 6 for e^r (Cephes expf); about 1 ulp.
+LOOM_INLINE Vec boundedExp(Vec x) {
+  const Vec shifted = x * 1.44269504088896341f + 12582912.0f;
   const Vec n = shifted - 12582912.0f;
-  Vec r = bounded - n * 0.693359375f;
+  Vec r = x - n * 0.693359375f;
   r = r - n * -2.12194440e-4f;
   Vec p = splat(1.9875691500e-4f);
   p = p * r + 1.3981999507e-3f;
@@ -164,11 +170,12 @@ LOOM_INLINE Vec exp(Vec x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
-  // 2^n in two factors, because n may be 128.
-  const VecI whole = __builtin_convertvector(n, VecI);
-  const VecI half = whole >> 1;
-  const VecI low = (half + 127) << 23, high = (whole - half + 127) << 23;
-  const Vec y = p * (Vec)low * (Vec)high;
+  // n stands in the lower bits of `shifted`: it is added to the exponent.
+  return (Vec)((VecU)p + ((VecU)shifted << 23));
+}
+// NaN stays NaN, overflow is inf.
+LOOM_INLINE Vec exp(Vec x) {
+  const Vec y = boundedExp(min(max(x, splat(-87.336f)), splat(88.722f)));
   const Vec limited = x > 88.722f ? splat(__builtin_inff()) : (x < -103.0f ? splat(0.0f) : y);
   return x == x ? limited : x;
 }
@@ -177,9 +184,13 @@ LOOM_INLINE Vec sigmoid(Vec x) {
   return 1.0f / (1.0f + exp(-x));
 }
 
-// A rational approximation (odd degree 13 over even degree 6, as in Eigen); a few ulp. NaN stays NaN.
-LOOM_INLINE Vec tanh(Vec x) {
-  const Vec b = min(max(x, splat(-7.90531110763549805f)), splat(7.90531110763549805f));
+struct Ratio {
+  Vec over, under;
+};
+
+// A rational approximation (odd degree 13 over even degree 6, as in Eigen) within the limit; a few ulp.
+constexpr float kTanhLimit = 7.90531110763549805f;
+LOOM_INLINE Ratio tanhRatio(Vec b) {
   const Vec s = b * b;
   Vec p = splat(-2.76076847742355e-16f);
   p = p * s + 2.00018790482477e-13f;
@@ -192,13 +203,18 @@ LOOM_INLINE Vec tanh(Vec x) {
   q = q * s + 1.18534705686654e-04f;
   q = q * s + 2.26843463243900e-03f;
   q = q * s + 4.89352518554385e-03f;
-  const Vec y = b * p / q;
+  return {b * p, q};
+}
+// NaN stays NaN.
+LOOM_INLINE Vec tanh(Vec x) {
+  const Ratio ratio = tanhRatio(min(max(x, splat(-kTanhLimit)), splat(kTanhLimit)));
+  const Vec y = ratio.over / ratio.under;
   return x == x ? y : x;
 }
 
-// The error function, rational (odd degree 13 over even degree 8), |error| below 2e-7.
-LOOM_INLINE Vec erf(Vec x) {
-  const Vec b = min(max(x, splat(-4.0f)), splat(4.0f));
+// The error function, rational (odd degree 13 over even degree 8) within the limit, |error| below 2e-7.
+constexpr float kErfLimit = 4;
+LOOM_INLINE Ratio erfRatio(Vec b) {
   const Vec s = b * b;
   Vec p = splat(-2.72614225801306e-10f);
   p = p * s + 2.77068142495902e-08f;
@@ -212,7 +228,11 @@ LOOM_INLINE Vec erf(Vec x) {
   q = q * s + -1.68282697438203e-03f;
   q = q * s + -7.37332916720468e-03f;
   q = q * s + -1.42647390514189e-02f;
-  const Vec y = b * p / q;
+  return {b * p, q};
+}
+LOOM_INLINE Vec erf(Vec x) {
+  const Ratio ratio = erfRatio(min(max(x, splat(-kErfLimit)), splat(kErfLimit)));
+  const Vec y = ratio.over / ratio.under;
   return x == x ? y : x;
 }
 

@@ -3,25 +3,42 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/cpu/kernels/bf16.h"
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
 
-LOOM_INLINE void addStoredRangeBody(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count) {
+template <bool kNative>
+LOOM_INLINE void addSome(Stored a, Stored b, Stored mask, Vec floor, Stored to, std::int64_t i, std::int64_t n) {
+  Vec v = loadSome(a, i, n);
+  if (b) v += loadSome(b, i, n);
+  if (mask) v = where(loadSome(mask, i, n) > 0.0f, v);
+  storeSomeAs<kNative>(to, i, v < floor ? floor : v, n);
+}
+template <bool kNative>
+LOOM_INLINE void addAll(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count) {
   const Vec floor = relu ? Vec{} : splat(-__builtin_inff());
-  for (std::int64_t i = 0; i < count; i += kLanes) {
-    const std::int64_t n = count - i;
-    Vec v = loadSome(a, i, n);
-    if (b) v += loadSome(b, i, n);
-    if (mask) v = where(loadSome(mask, i, n) > 0.0f, v);
-    storeSome(to, i, v < floor ? floor : v, n);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) addSome<kNative>(a, b, mask, floor, to, i, kLanes);
+  if (i < count) addSome<kNative>(a, b, mask, floor, to, i, count - i);
+}
+template <bool kNative>
+LOOM_INLINE void addStoredRangeBody(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count) {
+  // What networks in bf16 do, with what there is known to the compiler.
+  if (kNative && a.bf16 && to.bf16) {
+    if (b && b.bf16 && mask && mask.bf16)
+      return addAll<kNative>(knownBf16(a), knownBf16(b), knownBf16(mask), relu, knownBf16(to), count);
+    if (b && b.bf16 && !mask) return addAll<kNative>(knownBf16(a), knownBf16(b), {}, relu, knownBf16(to), count);
+    if (!b && mask && mask.bf16) return addAll<kNative>(knownBf16(a), {}, knownBf16(mask), relu, knownBf16(to), count);
   }
+  addAll<kNative>(a, b, mask, relu, to, count);
 }
 
 LOOM_INLINE void widenRangeBody(Stored from, float* to, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; i += kLanes) storeSome(to + i, loadSome(from, i, count - i), count - i);
+  const Stored half = knownBf16(from);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(to + i, loadSome(half, i, kLanes));
+  if (i < count) storePart(to + i, loadSome(half, i, count - i), count - i);
 }
 
 // By the instruction, which takes denormal numbers for 0, as everything in a step does.
@@ -35,7 +52,7 @@ LOOM_TARGET_AVX512_BF16 void roundNative(const float* from, std::uint16_t* to, s
   for (; i < count; ++i) to[i] = toBf16(from[i]);
 }
 
-LOOM_CPU_KERNEL(void, addStoredRange, (Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count),
+LOOM_CPU_KERNEL_NATIVE(void, addStoredRange, (Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count),
                 (a, b, mask, relu, to, count))
 LOOM_CPU_KERNEL(void, widenRange, (Stored from, float* to, std::int64_t count), (from, to, count))
 
@@ -45,6 +62,7 @@ void addStored(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64
   addStoredRange(a, b, mask, relu, to, count);
 }
 void widen(Stored from, float* to, std::int64_t count) {
+  if (!from.bf16) return static_cast<void>(std::memcpy(to, from.at, static_cast<std::size_t>(count) * sizeof(float)));
   widenRange(from, to, count);
 }
 void fillStored(Stored number, Stored to, std::int64_t count) {

@@ -1,8 +1,9 @@
-// The three convolutions on oneDNN: activations channels-last throughout, weights in whatever layout oneDNN likes best,
-// which they are brought into once a step. Each thread computes its samples; weight gradients are summed over the
-// threads.
+// The three convolutions, on oneDNN where no kernel of our own is faster (winograd.h): activations channels-last
+// throughout, weights in whatever layout oneDNN likes best, which they are brought into once a step. Each thread
+// computes its samples; weight gradients are summed over the threads.
 #include "engine/cpu/lowerings/convolution_description.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/cpu/lowerings/winograd.h"
 
 namespace loom::cpu {
 namespace {
@@ -124,9 +125,11 @@ void lowerConvolution(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], w = operation.inputs[1], y = plan.fused().output;
   const TensorId b = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
   const auto g = describeConvolution(operation.attributes, plan.shape(x), plan.shape(w), plan.shape(y));
+  const bool relu = plan.fused().relu;
+  if (const auto own = winogradOf(plan, g, ConvolutionPart::forward))
+    return emitWinograd(plan, *own, std::string("convolution") + (relu ? " + relu" : ""), x, w, false, b, relu, y);
   const Layout layout = channelsLast(plan.shape(x).rank());
   const int threads = activeThreads(plan, g.batch);
-  const bool relu = plan.fused().relu;
   const auto made = [&](Type type) {
     return forwardOf(g, samplesOf(g.batch, 0, threads).second, g.weights(true, type), type, b != kNoTensor, relu,
                      keptIn(plan, y, type));
@@ -158,6 +161,8 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
   const TensorId dy = operation.inputs[0], w = operation.inputs[1], dx = operation.outputs[0];
   const TensorId b = operation.inputs.size() > 2 ? operation.inputs[2] : kNoTensor;
   const auto g = describeConvolution(operation.attributes, plan.shape(dx), plan.shape(w), plan.shape(dy));
+  if (const auto own = winogradOf(plan, g, ConvolutionPart::inputGradient); own && b == kNoTensor)
+    return emitWinograd(plan, *own, "convolution_input_gradient", dy, w, true, kNoTensor, false, dx);
   const Layout layout = channelsLast(plan.shape(dy).rank());
   const int threads = activeThreads(plan, g.batch);
   const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights, Type type) {
@@ -206,6 +211,8 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
 void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dw = operation.outputs[0];
   const auto g = describeConvolution(operation.attributes, plan.shape(x), plan.shape(dw), plan.shape(dy));
+  if (const auto own = winogradOf(plan, g, ConvolutionPart::weightGradient))
+    return emitWinogradWeightGradient(plan, *own, "convolution_weight_gradient", x, dy, dw);
   const Layout layout = channelsLast(plan.shape(x).rank());
   const auto target = plan.writeGradient(dw);
   const int threads = activeThreads(plan, g.batch);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/gelu.h"
 #include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/lowerings/broadcast.h"
 #include "engine/cpu/lowerings/lowerings.h"
@@ -72,6 +73,8 @@ void lowerUnary(Plan& plan, const Operation& operation) {
   plan.stage("unary " + operation.attributes.text("function") + suffix(to), {}, layoutName(plan.shape(y), layout),
              [=](const Worker& worker) {
                const auto [first, last] = worker.share(count, kGrain);
+               if (function == UnaryFunction::gelu)
+                 return gelu(from.get().from(first), to.get().from(first), last - first);
                inBlocks(
                    from.get().from(first), {}, to.get().from(first), last - first,
                    [&](const float* x, const float*, float* y, std::int64_t n) { unary(function, numbers, x, y, n); });
@@ -98,6 +101,9 @@ void lowerUnaryGradient(Plan& plan, const Operation& operation) {
   plan.stage("unary_gradient " + operation.attributes.text("function") + suffix(to), {},
              layoutName(plan.shape(dx), layout), [=](const Worker& worker) {
                const auto [first, last] = worker.share(count, kGrain);
+               if (function == UnaryFunction::gelu)
+                 return geluGradient(from.get().from(first), gradient.get().from(first), to.get().from(first),
+                                     last - first);
                inBlocks(from.get().from(first), gradient.get().from(first), to.get().from(first), last - first,
                         [&](const float* at, const float* dy, float* dx, std::int64_t n) {
                           unaryGradient(function, numbers, derivative == DerivativeFrom::output, at, dy, dx, n);

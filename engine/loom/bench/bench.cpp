@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,7 @@
 #include "engine/passes/passes.h"
 #include "engine/program/builder.h"
 #include "engine/program/trace.h"
+#include "engine/run/safetensors.h"
 #include "engine/training/parameter_update.h"
 #include "engine/training/step_exchange.h"
 
@@ -124,6 +126,12 @@ class Stepper {
   }
 
   void run() {
+    compute();
+    update();
+  }
+
+  // Loss and gradients of the next step.
+  void compute() {
     const std::int64_t step = m_steps++;
     if (step < kInputBuffers) fillInputs(*m_executable, m_workload.classes);
     if (m_exchange)
@@ -135,9 +143,12 @@ class Stepper {
       });
     else
       m_executable->run({.step = step, .gradientScale = m_gradientScale});
+  }
+  // What they make of the weights.
+  void update() {
     m_update->begin({.learningRate = m_update->baseRate()});
     // A machine of its own has the next step before it while this one's outcome is read, as in training.
-    if (step == 0 && m_executable->resultsKept() > 1) return;
+    if (m_steps == 1 && m_executable->resultsKept() > 1) return;
     const ApplyOutcome outcome = m_update->finish();
     if (!outcome.notFinite.empty())
       throwError(ErrorCode::diverged, "{}: the gradient of '{}' is no longer finite", m_workload.name,
@@ -151,6 +162,8 @@ class Stepper {
     all.insert(all.end(), update.stages.begin(), update.stages.end());
     return all;
   }
+  Executable& executable() { return *m_executable; }
+  const ParameterStore& store() const { return m_store; }
 
  private:
   const Workload& m_workload;
@@ -214,6 +227,53 @@ Json measure(const Workload& workload, Backend& backend, const BenchArguments& a
   return line;
 }
 
+// Two programs cannot share what a dropout draws.
+void leaveOutDropout(Network& network) {
+  for (Node& node : network.nodes)
+    if (node.layer == "Dropout") node.values["probability"] = 0.0;
+}
+
+// What a step began with, what it gave, and the loss of each of `steps` steps on the same batch.
+void record(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator) {
+  Stepper stepper(workload, backend, arguments, communicator, nullptr);
+  TensorFile::Metadata metadata{{"workload", workload.name}, {"precision", arguments.precision}};
+  std::list<std::vector<float>> kept;
+  std::vector<TensorFile::Tensor> tensors;
+  const auto keep = [&](std::string name, Shape shape, std::vector<float> values) {
+    kept.push_back(std::move(values));
+    tensors.push_back({std::move(name), std::move(shape), kept.back()});
+  };
+  std::string order;  // of creation: a file's header is sorted by name
+  for (const auto& entry : stepper.store().entries()) {
+    if (entry->parameter.isState) continue;
+    order += (order.empty() ? "" : " ") + entry->parameter.name;
+    keep("weight:" + entry->parameter.name, entry->parameter.shape, entry->value.values());
+  }
+  metadata["parameters"] = order;
+  std::vector<float> losses;
+  for (std::int64_t step = 0; step < std::max<std::int64_t>(arguments.recordedSteps, 1); ++step) {
+    stepper.compute();
+    losses.push_back(static_cast<float>(stepper.executable().scalarResult("loss")));
+    if (step == 0)
+      for (const auto& entry : stepper.store().entries())
+        if (!entry->parameter.isState)
+          keep("gradient:" + entry->parameter.name, entry->parameter.shape, entry->gradient.values());
+    stepper.update();
+  }
+  for (const Tensor& tensor : stepper.executable().program().tensors) {
+    if (tensor.role != TensorRole::input) continue;
+    const std::byte* at = stepper.executable().input(tensor.name).data();
+    std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = tensor.type == DataType::i32 ? static_cast<float>(reinterpret_cast<const std::int32_t*>(at)[i])
+                                               : reinterpret_cast<const float*>(at)[i];
+    keep("input:" + tensor.name, tensor.shape, std::move(values));
+  }
+  const auto count = static_cast<std::int64_t>(losses.size());
+  keep("losses", {count}, std::move(losses));
+  TensorFile::write(arguments.record, tensors, metadata);
+}
+
 }  // namespace
 
 int runBench(const BenchArguments& arguments, Backend& backend, Communicator& communicator) {
@@ -222,6 +282,13 @@ int runBench(const BenchArguments& arguments, Backend& backend, Communicator& co
   for (const std::string& name : arguments.names.empty() ? workloadNames() : arguments.names) {
     workloads.push_back(makeWorkload(name));
     if (arguments.batch > 0) workloads.back().batch = arguments.batch;
+  }
+  if (!arguments.record.empty()) {
+    if (workloads.size() != 1 || communicator.size() != 1 || arguments.precision == "f16")
+      throwError(ErrorCode::badArgument, "--record takes one workload on one rank, in f32 or bf16");
+    leaveOutDropout(workloads.front().network);
+    record(workloads.front(), backend, arguments, communicator);
+    return 0;
   }
   for (const Workload& workload : workloads) {
     std::optional<Trace> trace;

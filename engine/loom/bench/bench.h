@@ -30,6 +30,10 @@ struct BenchArguments {
   };
   // What is told of it besides: a prediction. Null: nothing.
   std::function<Json(const Workload&, const Measured&)> predict;
+  // Instead of measuring one workload, without its dropout: weights and batch, the first step's gradients, and the loss
+  // of each step into a .safetensors ("weight:NAME", "gradient:NAME", "input:NAME", "losses"; all f32).
+  std::string record;
+  std::int64_t recordedSteps = 1;
 };
 
 // Rank 0 prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what

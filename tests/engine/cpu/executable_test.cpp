@@ -114,7 +114,8 @@ TEST(CpuExecutable, convolutionsMeetNoReorder) {
     const std::string kernel = operation["kernel"];
     if (kernel.starts_with("convolution")) {
       ++convolutions;
-      EXPECT_THAT(operation["implementation"].get<std::string>(), testing::HasSubstr("oneDNN"));
+      EXPECT_THAT(operation["implementation"].get<std::string>(),
+                  testing::AnyOf(testing::HasSubstr("oneDNN"), testing::HasSubstr("own winograd")));
       EXPECT_THAT(operation["implementation"].get<std::string>(), testing::Not(testing::HasSubstr("brgconv_strided")))
           << "oneDNN 3's slow kernel for strided input gradients";
       EXPECT_EQ(operation["layout"], "channels-last");
@@ -309,8 +310,8 @@ TEST_P(CpuNetwork, inBf16StaysNearTheReference) {
   EXPECT_EQ(one, networks::step(*cpu, program, {.precision = DataType::bf16, .threads = 1}));
 }
 
-// Where oneDNN has kernels all three convolutions compute in bf16, and activations and their gradients stand so in
-// memory.
+// Where oneDNN has kernels all three convolutions compute in bf16 (or, by Winograd's transforms, between numbers in
+// bf16), and activations and their gradients stand so in memory.
 TEST(CpuExecutable, activationsAreKeptInBf16) {
   const auto cpu = makeCpuBackend(2);
   ParameterStore store(1);
@@ -320,7 +321,9 @@ TEST(CpuExecutable, activationsAreKeptInBf16) {
   int inBf16 = 0, roundings = 0;
   for (const Json& operation : facts["operations"]) {
     const std::string kernel = operation["kernel"];
-    inBf16 += kernel.starts_with("convolution") && kernel.find("in bf16") != kernel.npos;
+    inBf16 += kernel.starts_with("convolution") &&
+              (kernel.find("in bf16") != kernel.npos ||
+               operation["implementation"].get<std::string>().starts_with("own winograd"));
     roundings += kernel == "round to bf16";
     EXPECT_THAT(operation["implementation"].get<std::string>(), testing::Not(testing::HasSubstr("ref")));
   }

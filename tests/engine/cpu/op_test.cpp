@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
 #include "tests/engine/ops/op_cases.h"
 
@@ -94,11 +95,38 @@ TEST(CpuOps, RefuseAGroupThatIsNotThere) {
   }
 }
 
+// Convolutions that this backend computes by Winograd's transforms, beyond the sizes of the cases that every backend
+// runs.
+std::vector<cases::OpCase> winogradCases() {
+  using Integers = std::vector<std::int64_t>;
+  const auto of = [](const char* name, Shape x, Shape w, bool bias, Integers padding) {
+    cases::OpCase one{name, "convolution", {{x}, {w}}, {{"padding", padding}}};
+    if (bias) one.inputs.push_back({{w[0]}});
+    return one;
+  };
+  return {of("winograd_same", {5, 32, 16, 20}, {48, 32, 3, 3}, true, {1, 1, 1, 1}),
+          of("winograd_valid", {3, 48, 18, 14}, {32, 48, 3, 3}, true, {0, 0, 0, 0}),
+          of("winograd_asymmetric", {7, 32, 11, 18}, {80, 32, 3, 3}, false, {0, 2, 3, 0})};
+}
+TEST(CpuOps, ThoseOfWinogradAreComputedSo) {
+  for (const cases::OpCase& one : winogradCases()) {
+    ParameterStore store(1, cpu().makeMemory());
+    const Json facts = cpu().compile(cases::programOf(one, true), store, {.threads = 2})->describe();
+    if (facts["isa"] == "baseline") GTEST_SKIP() << "oneDNN alone on this processor";
+    int own = 0;
+    for (const Json& operation : facts["operations"])
+      own += operation["implementation"].get<std::string>().starts_with("own winograd");
+    EXPECT_EQ(own, 3) << one.name << ": forward, to the input, to the weight";
+  }
+}
+
 std::string nameOf(const testing::TestParamInfo<cases::OpCase>& info) {
   return info.param.name;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, CpuOp, testing::ValuesIn(cases::opCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Cases, CpuOpInside, testing::ValuesIn(cases::insideOf(cases::opCases())), nameOf);
+INSTANTIATE_TEST_SUITE_P(Winograd, CpuOp, testing::ValuesIn(winogradCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Winograd, CpuOpInside, testing::ValuesIn(cases::insideOf(winogradCases())), nameOf);
 
 }  // namespace
 }  // namespace loom

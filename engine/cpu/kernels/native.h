@@ -1,0 +1,135 @@
+#pragma once
+// What processors with AVX512-BF16 do by one instruction each, for bodies that LOOM_CPU_KERNEL_NATIVE compiles for them
+// besides: `kNative` says for whom. In assembler, because an intrinsic cannot be inlined into a body that is compiled for
+// several targets. Everywhere else the same is done by the operations of simd.h.
+#include "engine/cpu/kernels/bf16.h"
+#include "engine/cpu/kernels/simd.h"
+
+// LOOM_CPU_KERNEL of a body with the template argument kNative.
+#define LOOM_CPU_KERNEL_NATIVE(result, name, parameters, arguments)      \
+  static LOOM_TARGET_AVX512_BF16 result name##Native parameters {        \
+    return name##Body<true> arguments;                                   \
+  }                                                                      \
+  static LOOM_TARGET_AVX512 result name##Avx512 parameters {             \
+    return name##Body<false> arguments;                                  \
+  }                                                                      \
+  static LOOM_TARGET_AVX2 result name##Avx2 parameters {                 \
+    return name##Body<false> arguments;                                  \
+  }                                                                      \
+  static result name##Baseline parameters {                              \
+    return name##Body<false> arguments;                                  \
+  }                                                                      \
+  result name parameters {                                               \
+    if (multipliesBf16()) return name##Native arguments;                 \
+    switch (isa()) {                                                     \
+      case Isa::avx512:                                                  \
+        return name##Avx512 arguments;                                   \
+      case Isa::avx2:                                                    \
+        return name##Avx2 arguments;                                     \
+      default:                                                           \
+        return name##Baseline arguments;                                 \
+    }                                                                    \
+  }
+
+namespace loom::cpu {
+
+// max(x, low), then min(x, high): a NaN becomes one of the two.
+template <bool kNative>
+LOOM_INLINE Vec bounded(Vec x, float low, float high) {
+  if constexpr (kNative) {
+    Vec least, both;
+    asm("vmaxps %2, %1, %0" : "=v"(least) : "v"(x), "v"(splat(low)));
+    asm("vminps %2, %1, %0" : "=v"(both) : "v"(least), "v"(splat(high)));
+    return both;
+  } else {
+    return min(max(x, splat(low)), splat(high));
+  }
+}
+
+// a / b to an ulp, for |b| between 1e-37 and 1e37: an estimate to 14 bits and one step of Newton's.
+template <bool kNative>
+LOOM_INLINE Vec quotient(Vec a, Vec b) {
+  if constexpr (kNative) {
+    Vec estimate;
+    asm("vrcp14ps %1, %0" : "=v"(estimate) : "v"(b));
+    const Vec first = a * estimate;
+    return first + estimate * (a - b * first);
+  } else {
+    return a / b;
+  }
+}
+
+// loadHalf() and loadSome(): GCC 12 widens sixteen numbers in two halves.
+template <bool kNative>
+LOOM_INLINE Vec loadHalfAs(const std::uint16_t* p, std::int64_t count) {
+  if constexpr (kNative) {
+    if (count >= kLanes) {
+      VecU words;
+      asm("vpmovzxwd %1, %0" : "=v"(words) : "m"(*reinterpret_cast<const VecHalfUnaligned*>(p)));
+      return (Vec)(words << 16);
+    }
+  }
+  return loadHalf(p, count);
+}
+template <bool kNative>
+LOOM_INLINE Vec loadSomeAs(const Stored& from, std::int64_t at, std::int64_t count) {
+  return from.bf16 ? loadHalfAs<kNative>(reinterpret_cast<const std::uint16_t*>(from.at) + at, count)
+                   : loadSome(reinterpret_cast<const float*>(from.at) + at, count);
+}
+
+// storeHalf(); the instruction takes denormal numbers for 0, as everything in a step does.
+template <bool kNative>
+LOOM_INLINE void storeHalfAs(std::uint16_t* p, Vec v, std::int64_t count) {
+  if constexpr (kNative) {
+    VecHalf half;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(v));
+    if (count >= kLanes) {
+      *reinterpret_cast<VecHalfUnaligned*>(p) = half;
+    } else {
+      alignas(32) std::uint16_t buffer[kLanes];
+      *reinterpret_cast<VecHalf*>(buffer) = half;
+      for (std::int64_t i = 0; i < count; ++i) p[i] = buffer[i];
+    }
+  } else {
+    storeHalf(p, v, count);
+  }
+}
+template <bool kNative>
+LOOM_INLINE void storeSomeAs(const Stored& to, std::int64_t at, Vec v, std::int64_t count) {
+  if (to.bf16) {
+    storeHalfAs<kNative>(reinterpret_cast<std::uint16_t*>(to.at) + at, v, count);
+  } else {
+    storeSome(reinterpret_cast<float*>(to.at) + at, v, count);
+  }
+}
+
+// simd.h's functions by these.
+template <bool kNative>
+LOOM_INLINE Vec expAs(Vec x) {
+  if constexpr (!kNative) return exp(x);
+  const Vec y = boundedExp(bounded<kNative>(x, -87.336f, 88.722f));
+  const Vec limited = x > 88.722f ? splat(__builtin_inff()) : y;
+  return x == x ? limited : x;
+}
+template <bool kNative>
+LOOM_INLINE Vec sigmoidAs(Vec x) {
+  if constexpr (!kNative) return sigmoid(x);
+  const Vec y = quotient<kNative>(splat(1), 1.0f + boundedExp(bounded<kNative>(-x, -87.0f, 85.0f)));
+  return x == x ? y : x;
+}
+template <bool kNative>
+LOOM_INLINE Vec tanhAs(Vec x) {
+  if constexpr (!kNative) return tanh(x);
+  const Ratio ratio = tanhRatio(bounded<kNative>(x, -kTanhLimit, kTanhLimit));
+  const Vec y = quotient<kNative>(ratio.over, ratio.under);
+  return x == x ? y : x;
+}
+template <bool kNative>
+LOOM_INLINE Vec erfAs(Vec x) {
+  if constexpr (!kNative) return erf(x);
+  const Ratio ratio = erfRatio(bounded<kNative>(x, -kErfLimit, kErfLimit));
+  const Vec y = quotient<kNative>(ratio.over, ratio.under);
+  return x == x ? y : x;
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,25 @@
+#pragma once
+// Convolutions by kernels/winograd.h, where that takes fewer cycles than the products themselves. Which way is a
+// function of the shapes, the precision, the processor's instructions and, for weight gradients, the number of threads
+// alone: the same on all ranks of a machine, and when a run is resumed there. GRADLOOM_WINOGRAD=0|1 in the environment:
+// nowhere, or wherever it can be done (for measuring one beside the other).
+#include <optional>
+
+#include "engine/cpu/kernels/winograd.h"
+#include "engine/cpu/lowerings/convolution_description.h"
+
+namespace loom::cpu {
+
+enum class ConvolutionPart { forward, inputGradient, weightGradient };
+
+// Empty where another way is faster or there is none by this one. For the input gradient: the convolution of the
+// output's gradient with the turned weight.
+std::optional<WinogradGeometry> winogradOf(const Plan& plan, const ConvolutionDescription& g, ConvolutionPart part);
+
+// y = conv(x, w) (+ bias)(, ReLU); with `turned` (the input gradient) x is the output's gradient and y the input's.
+void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId w, bool turned,
+                  TensorId bias, bool relu, TensorId y);
+void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId dy,
+                                TensorId dw);
+
+}  // namespace loom::cpu

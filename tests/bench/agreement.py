@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""The numbers of training beside PyTorch's: gradients of the first step and the loss of many, from the same weights and the same batch.
+
+    tests/bench/agreement.py build/bin/loom --peers FOLDER_OF_torch_bench.py --workloads mlp,resnet50:4 --steps 200 --seeds 5
+WORKLOAD:N takes a batch of N. Run it by a Python that has torch. `loom bench NAME --record FILE` writes weights, batch, gradients and
+losses; PyTorch gets the first two. Dropout is left out on both sides, because two programs cannot draw the same masks.
+Gradients: |ours - PyTorch's in f32| / |PyTorch's in f32|, of all parameters as one vector (`all`) and of the worst tensor (`worst`).
+In bf16 PyTorch's own (autocast) stands beside it. Tensors whose gradient is zero but for rounding (below 1e-6 of the largest, by the root mean
+square) are left out of `worst`.
+Loss: `apart` is the largest |ours - PyTorch's| of one step from the same weights, divided by the spread (largest less smallest) of
+PyTorch's own losses in that step over the seeds that draw its weights, in the same precision; `within` the share of steps in which ours
+is apart by no more than that spread.
+Exit code 1 where f32 gradients differ by more than --tolerance, bf16 ones by more than --bf16-ratio times PyTorch's own difference, or a
+loss by more than the spread."""
+import argparse
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import torch
+import torch.nn.functional as F
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("loom")
+parser.add_argument("--peers", required=True)
+parser.add_argument("--workloads", default="mlp,mnist-cnn,resnet20,resnet50,lstm,gpt-mini")
+parser.add_argument("--precision", default="f32,bf16")
+parser.add_argument("--steps", type=int, default=200)
+parser.add_argument("--seeds", type=int, default=5)
+parser.add_argument("--threads", type=int, default=1)
+parser.add_argument("--tolerance", type=float, default=1e-5)
+parser.add_argument("--bf16-ratio", type=float, default=1.25)
+given = parser.parse_args()
+sys.path.insert(0, given.peers)
+import torch_bench  # noqa: E402
+
+torch.set_num_threads(given.threads)
+
+
+def read(path):
+    """The tensors of a .safetensors in f32, and its metadata."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        data = bytearray(file.read())
+    metadata = header.pop("__metadata__", {})
+    tensors = {}
+    for name, at in header.items():
+        begin, end = at["data_offsets"]
+        tensors[name] = torch.frombuffer(data, dtype=torch.float32, count=(end - begin) // 4, offset=begin).reshape(at["shape"]).clone()
+    return tensors, metadata
+
+
+def recorded(workload, batch, precision, steps, folder):
+    path = os.path.join(folder, f"{workload}-{precision}.safetensors")
+    subprocess.run([given.loom, "bench", workload, "--precision", precision, "--threads", str(given.threads), "--batch", batch or "0",
+                    "--record", path, "--steps", str(steps)], check=True)
+    return read(path)
+
+
+def model_of(workload, seed):
+    torch.manual_seed(seed)
+    model = torch_bench.WORKLOADS[workload]()[0]
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if isinstance(module, torch.nn.LSTM):  # loom has one bias, which is the sum of PyTorch's two
+            for name, parameter in module.named_parameters():
+                if name.startswith("bias_hh"):
+                    parameter.data.zero_()
+                    parameter.requires_grad_(False)
+    return model
+
+
+def pairs(model, order):
+    """(PyTorch's parameter, rows of it or None, loom's name): both list their layers in the order in which they compute, but PyTorch's
+    transformer block has its normalisations first and one matrix for queries, keys and values."""
+    left, found = list(order), []
+    theirs = [p for p in model.parameters() if p.requires_grad]
+    if hasattr(model, "b") and hasattr(model, "o"):  # Gpt
+        theirs = [model.e.weight, model.p.weight]
+        for block in model.b:
+            rows = block.qkv.out_features // 3
+            theirs += [block.n1.weight, block.n1.bias]
+            for part in range(3):
+                theirs += [(p, slice(part * rows, (part + 1) * rows)) for p in (block.qkv.weight, block.qkv.bias)]
+            theirs += [block.p.weight, block.p.bias, block.n2.weight, block.n2.bias, block.u.weight, block.u.bias, block.d.weight, block.d.bias]
+        theirs += [model.n.weight, model.n.bias, model.o.weight, model.o.bias]
+    if len(left) != len(theirs):
+        sys.exit(f"loom has {len(left)} parameters, PyTorch {len(theirs)}")
+    for name, one in zip(left, theirs):
+        parameter, rows = one if isinstance(one, tuple) else (one, slice(None))
+        found.append((parameter, rows, name))
+    return found
+
+
+def give(model, tensors, order):
+    for parameter, rows, name in pairs(model, order):
+        source = tensors["weight:" + name]
+        if parameter.data[rows].shape != source.shape:
+            sys.exit(f"{name} is {tuple(source.shape)}, PyTorch's {tuple(parameter.data[rows].shape)}")
+        parameter.data[rows] = source
+
+
+
+def train(workload, model, x, y, precision, steps):
+    """Losses of `steps` steps, and the first one's gradients as a function of the order of names."""
+    learned = [p for p in model.parameters() if p.requires_grad]
+    optimizer = (torch.optim.AdamW(learned, 3e-4) if workload == "gpt-mini"
+                 else torch.optim.SGD(learned, 0.01, momentum=0.9, weight_decay=5e-4))
+    losses, first = [], None
+    for step in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        if step == 0:
+            first = lambda order, kept={id(p): p.grad.clone() for p in learned}: {
+                name: kept[id(parameter)][rows] for parameter, rows, name in pairs(model, order)}
+        optimizer.step()
+        losses.append(loss.item())
+    return torch.tensor(losses), first
+
+
+def difference(ours, theirs):
+    """Of all together, and of the worst tensor with its name."""
+    square = lambda t: float(t.double().square().sum())
+    largest = max((square(t) / t.numel()) ** 0.5 for t in theirs.values())
+    everything = (sum(square(ours[n] - theirs[n]) for n in theirs) / sum(square(t) for t in theirs.values())) ** 0.5
+    each = {n: (square(ours[n] - t) / square(t)) ** 0.5 for n, t in theirs.items() if (square(t) / t.numel()) ** 0.5 > 1e-6 * largest}
+    worst = max(each, key=each.get)
+    return everything, each[worst], worst
+
+
+def text(found):
+    return f"all {found[0]:.1e}  worst {found[1]:.1e} ({found[2]})"
+
+
+failed = False
+with tempfile.TemporaryDirectory() as folder:
+    for one in given.workloads.split(","):
+        workload, _, batch = one.partition(":")
+        exact = None  # PyTorch's gradients in f32
+        for precision in sorted(given.precision.split(","), reverse=True):  # f32 first
+            tensors, metadata = recorded(workload, batch, precision, given.steps, folder)
+            order = metadata["parameters"].split(" ")
+            x, y = tensors["input:x"], tensors["input:y"].flatten().long()
+            x = x.long() if workload == "gpt-mini" else x
+            ours = {n: tensors["gradient:" + n] for n in order}
+
+            def from_ours(precision, steps):
+                model = model_of(workload, 0)
+                give(model, tensors, order)
+                losses, first = train(workload, model, x, y, precision, steps)
+                return losses, first(order)
+
+            losses, theirs = from_ours(precision, given.steps)
+            if precision == "f32" or exact is None:
+                exact = theirs if precision == "f32" else from_ours("f32", 1)[1]
+            mine = difference(ours, exact)
+            line = f"{one:12} {precision:4} gradients: {text(mine)}"
+            if precision == "f32":
+                wrong = mine[0] > given.tolerance
+            else:
+                peer = difference(theirs, exact)
+                line += f"; PyTorch's own: {text(peer)}"
+                wrong = mine[0] > given.bf16_ratio * peer[0]
+            if given.seeds > 1 and given.steps > 1:
+                runs = torch.stack([train(workload, model_of(workload, 100 + s), x, y, precision, given.steps)[0] for s in range(given.seeds)])
+                spread = runs.max(0).values - runs.min(0).values
+                apart = (tensors["losses"] - losses).abs() / spread.clamp_min(1e-12)
+                within = float((apart <= 1).float().mean())
+                at = int(apart.argmax())
+                line += (f"; loss {float(tensors['losses'][0]):.4f} to {float(tensors['losses'][-1]):.4f}, PyTorch's {float(losses[0]):.4f} to "
+                         f"{float(losses[-1]):.4f}; apart {float(apart[at]):.3f} of the spread of {given.seeds} seeds at step {at + 1}, "
+                         f"within it in {within:.0%} of {given.steps} steps")
+                wrong |= within < 1
+            failed |= wrong
+            print(line + ("  MISSED" if wrong else ""), flush=True)
+sys.exit(failed)
