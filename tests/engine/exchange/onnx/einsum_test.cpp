@@ -80,10 +80,12 @@ TEST(OnnxPatterns, RowsThatAreNormalisedAsChannelsAreALayerNormalization) {
 TEST(OnnxConstants, ThatAreTooManyAreTold) {
   const fs::path path = fs::temp_directory_path() / fmt::format("gradloom-constants-{}.onnx", ::getpid());
   GraphWriter graph("g", 17, "");
-  graph.input("x", {-1, 2}, false);
+  graph.input("x", {-1, 64, 64}, false);
+  std::vector<float> mask(64 * 64, 1.0F);
+  mask[1] = 2;
   const std::string ones = graph.node("Expand", {graph.number(1), graph.node("Shape", {"x"})});
-  const std::string both = graph.node("Mul", {ones, graph.constant("two", {2}, {1, 2})});
-  graph.output(graph.node("Add", {"x", both}), {-1, 2});
+  const std::string both = graph.node("Mul", {ones, graph.constant("mask", {64, 64}, mask)});
+  graph.output(graph.node("Add", {"x", both}), {-1, 64, 64});
   graph.write(path);
   std::string told;
   for (const ReportItem& item : importFile({.file = path}).report.items)
