@@ -5,6 +5,7 @@
 namespace loom {
 namespace {
 
+constexpr int kNewest = 1000, kAll = 1 << 22;  // events
 constexpr double kMost = 1e9;  // milliseconds that a step is believed to take
 
 double numberOf(const Json& body, const char* key) {
@@ -50,11 +51,14 @@ double MeasuredStep::computed() const {
   return sum;
 }
 
-std::optional<MeasuredStep> measuredStep(RunStore& store, const QString& run) {
-  const std::vector<Event> events = store.events(run);
-  for (auto event = events.rbegin(); event != events.rend(); ++event)
-    if (event->kind == "layers" && event->body.is_object())
-      if (MeasuredStep step = stepFrom(event->body); step.computed() > 0) return step;
+std::optional<MeasuredStep> measuredStep(RunStore& store, const QString& run, EventsRead read) {
+  for (const int limit : {kNewest, kAll}) {
+    const std::vector<Event> events = store.events(run, limit);
+    for (auto event = events.rbegin(); event != events.rend(); ++event)
+      if (event->kind == "layers" && event->body.is_object())
+        if (MeasuredStep step = stepFrom(event->body); step.computed() > 0) return step;
+    if (read == EventsRead::newest || events.size() < static_cast<std::size_t>(kNewest)) break;
+  }
   return {};
 }
 

@@ -26,8 +26,10 @@ struct MeasuredStep {
   double computed() const;  // all stages together
 };
 
+// Of a run with many events: only the newest of them are looked through, or all.
+enum class EventsRead { newest, all };
 // The newest that the run told; nothing where it told none. What a folder from elsewhere says is looked at before it is
 // believed.
-std::optional<MeasuredStep> measuredStep(RunStore& store, const QString& run);
+std::optional<MeasuredStep> measuredStep(RunStore& store, const QString& run, EventsRead read = EventsRead::all);
 
 }  // namespace loom

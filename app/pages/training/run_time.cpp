@@ -115,7 +115,7 @@ RunTime::RunTime(AppContext& context, QWidget* parent) : QStackedWidget(parent),
 
 void RunTime::setRun(const QString& id) {
   m_run = id;
-  refresh();
+  display(m_context.store->find(m_run) ? measuredStep(*m_context.store, m_run) : std::nullopt);
 }
 
 void RunTime::setByOperation(bool byOperation) { m_by->setCurrent(byOperation ? 1 : 0); }
@@ -123,8 +123,14 @@ bool RunTime::byOperation() const { return m_by->current() == 1; }
 bool RunTime::dividedByOperation() const { return byOperation() && !m_step->operations.empty(); }
 
 void RunTime::refresh() {
+  if (!m_context.store->find(m_run)) return display({});
+  auto newest = measuredStep(*m_context.store, m_run, EventsRead::newest);
+  display(newest ? std::move(newest) : m_step);
+}
+
+void RunTime::display(std::optional<MeasuredStep> step) {
+  m_step = std::move(step);
   const RunRecord* const run = m_context.store->find(m_run);
-  m_step = run ? measuredStep(*m_context.store, m_run) : std::nullopt;
   setCurrentIndex(m_step ? 0 : 1);
   if (m_step) return fill();
   m_empty->setSentence(

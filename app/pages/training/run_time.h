@@ -22,7 +22,7 @@ class RunTime : public QStackedWidget {
  public:
   explicit RunTime(AppContext& context, QWidget* parent = nullptr);
   void setRun(const QString& id);
-  void refresh();  // reads the run's events again
+  void refresh();  // looks at the run's newest events again
   void setByOperation(bool byOperation);
   bool byOperation() const;
   void showOnCanvas();
@@ -35,6 +35,7 @@ class RunTime : public QStackedWidget {
   };
   bool dividedByOperation() const;  // wanted, and the run tells of operations
   QList<Row> rows() const;
+  void display(std::optional<MeasuredStep> step);
   void fill();
   void open(int row);
 

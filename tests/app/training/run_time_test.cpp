@@ -70,6 +70,7 @@ class RunTimeTest : public QObject {
       event.time = 1e9;
       event.kind = "layers";
       event.body = body;
+      event.body.update({{"v", 1}, {"seq", event.sequence}, {"time", event.time}, {"attempt", 1}, {"kind", "layers"}});
       events.push_back(event);
     }
     workspace().store().append(id, toBatch(std::move(events)));
