@@ -134,7 +134,7 @@ class Page : public QWidget {
   AppContext& context() const { return m_context; }
 
  protected:
-  // A command of this page: "network.arrange" holds while the page "network" is in front.
+  // A command of this page: "network.arrange" holds while the page "network" is in front. Several keys: "/; Ctrl+F".
   template <class Run>
   QAction* addCommand(const char* id, const QString& text, const QString& keys, Run run, const char* icon = "") {
     const QString name = QString::fromLatin1(id);
@@ -142,7 +142,7 @@ class Page : public QWidget {
         {.id = name,
          .group = tr("This page"),
          .text = text,
-         .keys = keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{QKeySequence(keys)},
+         .keys = keys.isEmpty() ? QList<QKeySequence>() : QKeySequence::listFromString(keys),
          .scope = name.section('.', 0, 0),
          .icon = QString::fromLatin1(icon)},
         this, std::move(run)));

@@ -92,20 +92,6 @@ std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec
   return costs;
 }
 
-// The node of the drawing that a flat node is, or in whose unit it stands; empty: it stands elsewhere.
-std::string drawnAt(const FlatNetwork& flat, std::size_t node, const std::string& drawing) {
-  const DrawnNode& origin = flat.origins[node];
-  if (!origin.drawing) return {};
-  if (origin.drawing->name == drawing) return origin->id;
-  for (std::size_t use = origin.use; use != 0; use = flat.uses[use].parent) {
-    const DrawingUse& one = flat.uses[use];
-    if (one.node < 0) continue;
-    const Network& around = *flat.uses[one.parent].drawing;
-    if (around.name == drawing) return around.nodes[static_cast<std::size_t>(one.node)].id;
-  }
-  return {};
-}
-
 }  // namespace
 
 void NodeCost::add(const NodeCost& other) {
@@ -115,8 +101,8 @@ void NodeCost::add(const NodeCost& other) {
   measured += other.measured;
 }
 
-NetworkCosts planNodes(const Project& project, const Network& drawing, const ProcessorModel& processor,
-                       const std::map<std::string, double>& measured) {
+StepPlan::StepPlan(const Project& project, const Network& drawing, const ProcessorModel& processor,
+                   const std::map<std::string, double>& measured) {
   const Network* around = project.network(drawing.name);
   for (const Network& network : project.networks) {
     if (around) break;
@@ -127,30 +113,69 @@ NetworkCosts planNodes(const Project& project, const Network& drawing, const Pro
     if (uses) around = &network;
   }
   if (!around) throwError(ErrorCode::badProject, "no network uses the unit '{}'", drawing.name);
-  const FlatNetwork flat = flatten(project, *around);
-  if (!flat.problems.empty()) throw Error(ErrorCode::badProject, flat.problems.front().message);
+  m_network = around->name;
+  m_flat = flatten(project, *around);
+  if (!m_flat.problems.empty()) throw Error(ErrorCode::badProject, m_flat.problems.front().message);
   const UpdateSpec& update = updateOf(project, around->name);
   const Values settings(settingsEntry(), project.training.settings);
-  const std::int64_t batch = settings.integer("batch"),
-                     passes =
-                         std::clamp<std::int64_t>(settings.integer("accumulate"), 1, std::max<std::int64_t>(1, batch));
+  m_batch = settings.integer("batch");
+  const std::int64_t passes =
+      std::clamp<std::int64_t>(settings.integer("accumulate"), 1, std::max<std::int64_t>(1, m_batch));
   ProgramBuilder builder(
-      lower(flat.network, {.batch = std::max<std::int64_t>(1, (batch + passes - 1) / passes), .training = true}));
+      lower(m_flat.network, {.batch = std::max<std::int64_t>(1, (m_batch + passes - 1) / passes), .training = true}));
   differentiate(builder, [&](const Parameter& parameter) { return changes(update, parameter); });
   Program program = builder.take();
   simplify(program);
+  m_costs = costsOf(program, update, passes, processor);
+  for (const Node& node : m_flat.network.nodes)
+    if (const auto found = measured.find(node.id); found != measured.end()) m_costs[node.id].measured = found->second;
+  for (const auto& [origin, cost] : m_costs) m_step.add(cost);
+}
 
-  NetworkCosts result{.nodes = {}, .total = {}, .network = around->name, .batch = batch};
-  std::map<std::string, NodeCost> costs = costsOf(program, update, passes, processor);
-  for (const Node& node : flat.network.nodes)
-    if (const auto found = measured.find(node.id); found != measured.end()) costs[node.id].measured = found->second;
-  for (const auto& [origin, cost] : costs) result.total.add(cost);
-  for (std::size_t i = 0; i < flat.network.nodes.size(); ++i) {
-    const auto cost = costs.find(flat.network.nodes[i].id);
-    const std::string node = cost == costs.end() ? std::string() : drawnAt(flat, i, drawing.name);
-    if (!node.empty()) result.nodes[node].add(cost->second);
+// Whether the innermost unit around this use's nodes is the last of `through`, the one around that the one before, and
+// so on. A repeat of a group is no use of a unit: it is passed over.
+bool StepPlan::leadsThrough(std::size_t use, const std::vector<Use>& through) const {
+  for (auto wanted = through.rbegin(); wanted != through.rend(); ++wanted) {
+    while (use != 0 && m_flat.uses[use].node < 0) use = m_flat.uses[use].parent;
+    if (use == 0) return false;
+    const DrawingUse& one = m_flat.uses[use];
+    const Network& around = *m_flat.uses[one.parent].drawing;
+    if (Use{around.name, around.nodes[static_cast<std::size_t>(one.node)].id} != *wanted) return false;
+    use = one.parent;
+  }
+  return true;
+}
+
+// The node of the drawing that a flat node is, or in whose unit it stands; empty: it stands elsewhere.
+std::string StepPlan::drawnAt(std::size_t node, const std::string& drawing, const std::vector<Use>& through) const {
+  const DrawnNode& origin = m_flat.origins[node];
+  if (!origin.drawing) return {};
+  if (origin.drawing->name == drawing) return leadsThrough(origin.use, through) ? origin->id : std::string();
+  for (std::size_t use = origin.use; use != 0; use = m_flat.uses[use].parent) {
+    const DrawingUse& one = m_flat.uses[use];
+    if (one.node < 0) continue;
+    const Network& around = *m_flat.uses[one.parent].drawing;
+    if (around.name == drawing)
+      return leadsThrough(one.parent, through) ? around.nodes[static_cast<std::size_t>(one.node)].id : std::string();
+  }
+  return {};
+}
+
+NetworkCosts StepPlan::of(const Network& drawing, const std::vector<Use>& through) const {
+  NetworkCosts result{.nodes = {}, .total = {}, .step = m_step, .network = m_network, .batch = m_batch};
+  for (std::size_t i = 0; i < m_flat.network.nodes.size(); ++i) {
+    const auto cost = m_costs.find(m_flat.network.nodes[i].id);
+    const std::string node = cost == m_costs.end() ? std::string() : drawnAt(i, drawing.name, through);
+    if (node.empty()) continue;
+    result.nodes[node].add(cost->second);
+    result.total.add(cost->second);
   }
   return result;
+}
+
+NetworkCosts planNodes(const Project& project, const Network& drawing, const ProcessorModel& processor,
+                       const std::map<std::string, double>& measured) {
+  return StepPlan(project, drawing, processor, measured).of(drawing);
 }
 
 }  // namespace loom

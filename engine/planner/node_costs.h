@@ -4,7 +4,9 @@
 // processor.
 #include <map>
 #include <string>
+#include <vector>
 
+#include "engine/network/flatten.h"
 #include "engine/network/project.h"
 #include "engine/planner/processor_times.h"
 
@@ -22,14 +24,44 @@ struct NodeCost {
 
 struct NetworkCosts {
   std::map<std::string, NodeCost> nodes;  // by the ids of the drawing; a unit's node has the sum of what stands inside
-  NodeCost total;                         // of the network that runs
-  std::string network;
-  std::int64_t batch = 0;  // samples of a step
+  NodeCost total;                         // of those together
+  NodeCost step;                          // of the whole network that runs
+  std::string network;                    // which that is
+  std::int64_t batch = 0;                 // samples of a step
 };
 
-// Of a network as the first update that trains it would run it, else as the first update would; of a unit within the
-// first network that uses it, all its uses together. `measured`: seconds by node of the flat network, as a run told
-// them. Throws Error(badProject).
+// One plan of a step, asked about any drawing that the step runs through. `drawing`: a network as the first update that
+// trains it would run it, else as the first update would; a unit within the first network that uses it. `measured`:
+// seconds by node of the flat network, as a run told them. The project outlives this and stays as it is. The
+// constructor throws Error(badProject); of() may be asked on any thread.
+class StepPlan {
+ public:
+  // A node that uses a unit, by its drawing and its id.
+  struct Use {
+    std::string drawing, node;
+    bool operator==(const Use&) const = default;
+  };
+
+  StepPlan(const Project& project, const Network& drawing, const ProcessorModel& processor,
+           const std::map<std::string, double>& measured = {});
+
+  // A unit that several nodes use has the costs of all of them, and with `through` only what runs in that node, each
+  // repeat of it: what that node has in its own drawing. Several: the one drawing opened in the other, the outermost
+  // first.
+  NetworkCosts of(const Network& drawing, const std::vector<Use>& through = {}) const;
+
+ private:
+  std::string drawnAt(std::size_t node, const std::string& drawing, const std::vector<Use>& through) const;
+  bool leadsThrough(std::size_t use, const std::vector<Use>& through) const;
+
+  FlatNetwork m_flat;
+  std::map<std::string, NodeCost> m_costs;  // by flat node
+  NodeCost m_step;
+  std::string m_network;
+  std::int64_t m_batch = 0;
+};
+
+// StepPlan(...).of(drawing): for one question.
 NetworkCosts planNodes(const Project& project, const Network& drawing, const ProcessorModel& processor,
                        const std::map<std::string, double>& measured = {});
 

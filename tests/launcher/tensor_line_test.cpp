@@ -112,6 +112,11 @@ void TensorLineTest::faultsAreSentences() {
   line.setProject("{", m_folder->path());
   line.ask(wish());
   QTRY_COMPARE_WITH_TIMEOUT(heard.refused.size(), 2, 20000);
+  // Asked again it is told again what is wrong, not that nobody told of the project.
+  const QString why = heard.sentence();
+  line.ask(wish());
+  QTRY_COMPARE_WITH_TIMEOUT(heard.refused.size(), 3, 20000);
+  QCOMPARE(heard.sentence(), why);
   // And then all is well again.
   line.setProject(kProject, m_folder->path());
   line.ask(wish());

@@ -93,14 +93,17 @@ void NetworkView::contextMenuEvent(QContextMenuEvent* event) {
   const QPointF scene = mapToScene(at);
   const std::string node = m_scene.nodeAt(scene);
   if (!node.empty() && !m_scene.picked().nodes.contains(node)) m_scene.pickNode(node);
+  bool other = !node.empty();  // what lies over the wires
   if (node.empty()) {
     const std::string card = m_scene.cardAt(scene), head = card.empty() ? m_scene.groups().headAt(scene) : card;
+    const std::string comment = head.empty() ? m_scene.groups().commentAt(scene) : std::string();
+    other = !head.empty() || !comment.empty();
     if (!head.empty() && !m_scene.picked().groups.contains(head))
       m_scene.pickGroup(head);
-    else if (const std::string comment = m_scene.groups().commentAt(scene); head.empty() && !comment.empty())
+    else if (!comment.empty() && !m_scene.picked().comments.contains(comment))
       m_scene.pick({{}, {}, {}, {comment}});
   }
-  const auto wire = node.empty() ? m_scene.wireAt(scene, kWireReach / zoom()) : std::nullopt;
+  const auto wire = other ? std::nullopt : m_scene.wireAt(scene, kWireReach / zoom());
   if (wire && !m_scene.picked().wires.contains(*wire)) m_scene.pick({{}, {*wire}});
   const QScopedValueRollback<std::optional<QPoint>> there(m_menuAt, at);
   QMenu menu(this);

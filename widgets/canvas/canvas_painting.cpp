@@ -18,6 +18,7 @@ constexpr double kDots = 24, kDotsFrom = 0.4, kSparseBelow = 0.7;
 }  // namespace
 
 void NetworkView::paintEvent(QPaintEvent* event) {
+  m_scene.lookedAt();
   layDown();
   const double ratio = m_laid.devicePixelRatio();
   QPainter painter(viewport());

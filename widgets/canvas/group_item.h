@@ -1,6 +1,7 @@
 #pragma once
 // The frame of a group or a repeat that is open: tint, head with chevron, name, count and share, ×N. A folded one is a
-// card (CardItem). It changes nothing: the scene gives it its words, the view moves its members.
+// card (CardItem). It changes nothing: the scene gives it its words, the view moves its members. The frame lies under the
+// wires, what stands in its head over them, on ground of its own where a wire runs behind it.
 #include <QColor>
 #include <QString>
 #include <string>
@@ -23,10 +24,30 @@ struct GroupContent {
   bool operator==(const GroupContent&) const = default;
 };
 
+class GroupItem;
+
+// What stands in the head of a frame. Part of GroupItem, which makes it, puts it into its scene and takes it away.
+class GroupHead : public CanvasItem {
+ public:
+  explicit GroupHead(GroupItem& frame);
+  ~GroupHead() override;
+  void setFrame(const QRectF& frame, int depth);
+  QRectF boundingRect() const override { return m_area; }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  friend class GroupItem;
+  void paintGround(QPainter& painter, const QRectF& words) const;
+
+  GroupItem* m_frame;  // null: gone
+  QRectF m_area;
+};
+
 class GroupItem : public CanvasItem {
  public:
   enum { Type = UserType + 3 };
   explicit GroupItem(std::string id);
+  ~GroupItem() override;
 
   const std::string& id() const { return m_id; }
   const GroupContent& content() const { return m_content; }
@@ -34,6 +55,8 @@ class GroupItem : public CanvasItem {
   QRectF head() const { return {m_frame.left(), m_frame.top(), m_frame.width(), kHead}; }
   QRectF chevron() const { return {m_frame.left() + 6, m_frame.top() + 3, 24, 24}; }
   QRectF repeatChip() const;  // null without a repeat
+  QColor tint() const;        // of the frame's line
+  QColor fill() const;        // what it lays over the ground
 
   void setContent(GroupContent content, const QRectF& frame, int depth);
   void setPicked(bool picked);
@@ -45,9 +68,14 @@ class GroupItem : public CanvasItem {
   QRectF boundingRect() const override { return m_frame.adjusted(-4, -4, 4, 4); }
   void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 
+ protected:
+  QVariant itemChange(GraphicsItemChange change, const QVariant& value) override;
+
  private:
+  friend class GroupHead;
   static constexpr double kHead = 30;
   std::string m_id;
+  GroupHead* m_head;  // null: its scene took it away first
   GroupContent m_content;
   QRectF m_frame;
   bool m_picked = false, m_hovered = false, m_dropTarget = false;

@@ -1,5 +1,6 @@
 #include "widgets/canvas/network_scene.h"
 
+#include <QGraphicsView>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -73,13 +74,20 @@ void NetworkScene::setUse(const UnitUse& use) {
   if (!m_use.node.empty()) m_document.unwatchUse(m_use.drawing, m_use.node);
   m_use = use;
   m_ofUse = false;  // until it is read anew
+  m_costs = {};     // those of the other use
   if (!m_use.node.empty()) m_document.watchUse(m_use.drawing, m_use.node);
+}
+
+void NetworkScene::tell() {
+  m_told = true;
+  for (QGraphicsView* view : views()) view->viewport()->update();
 }
 
 void NetworkScene::setCostKind(CostKind kind) {
   m_costKind = kind;
   if (m_seen) refreshFigures();
   else m_stale = true;
+  Q_EMIT costKindChanged();
 }
 
 void NetworkScene::setCosts(NetworkCosts costs) {

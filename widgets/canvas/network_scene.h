@@ -52,6 +52,8 @@ class NetworkScene : public QGraphicsScene {
   void setCosts(NetworkCosts costs);
   const NetworkCosts& costs() const { return m_costs; }
   void setGround(Colour ground) { m_wires->setGround(ground); }  // what the drawing lies on
+  Colour ground() const { return m_wires->ground(); }
+  bool wiresCross(const QRectF& words) const { return m_wires->crossed(words, {}); }
   CostKind costKind() const { return m_costKind; }
   // False: nothing is followed until it is seen again.
   void setSeen(bool seen);
@@ -83,7 +85,13 @@ class NetworkScene : public QGraphicsScene {
   CardsItem& cards() const { return *m_cards; }
   // Another whenever anything of it looks otherwise than before.
   std::size_t appearance() const { return m_appearance; }
-  void looksOtherwise() { ++m_appearance; }
+  // Its views are told at once, and not again before they have looked: QGraphicsView's own way to do so ends where a view
+  // paints by itself.
+  void looksOtherwise() {
+    ++m_appearance;
+    if (!m_told) tell();
+  }
+  void lookedAt() { m_told = false; }
   std::string nodeAt(QPointF at) const;                    // empty = none
   std::optional<PinHit> pinAt(QPointF at, double reach) const;
   std::optional<Edge> wireAt(QPointF at, double reach) const { return m_wires->edgeAt(at, reach); }
@@ -107,6 +115,7 @@ class NetworkScene : public QGraphicsScene {
   void networkSwitched();
   void dimmingChanged();  // by a key on the canvas
   void costsChanged();
+  void costKindChanged();
 
  private:
   static constexpr std::size_t kNoCard = static_cast<std::size_t>(-1);
@@ -167,6 +176,7 @@ class NetworkScene : public QGraphicsScene {
   void wordAll();
   void word(std::uint32_t source);
   void keepPicks();
+  void tell();
   std::optional<Shape> shapeOf(const Endpoint& end) const;
   std::optional<std::size_t> portOf(const Endpoint& end) const;
 
@@ -205,6 +215,7 @@ class NetworkScene : public QGraphicsScene {
   bool m_fresh = false;  // followed a change already when its analysis is announced
   bool m_seen = true, m_stale = false;
   std::size_t m_appearance = 0;
+  bool m_told = false;
 };
 
 }  // namespace loom

@@ -157,6 +157,17 @@ std::string SceneGroups::frameAt(QPointF at, const std::set<std::string>& except
   return best == nullptr ? std::string() : best->id();
 }
 
+std::vector<QColor> SceneGroups::fillsAt(QPointF at, double upTo) const {
+  std::vector<const GroupItem*> frames;
+  for (const auto& [id, item] : m_groups)
+    if (item->isVisible() && item->zValue() <= upTo && item->frame().contains(at)) frames.push_back(item);
+  std::sort(frames.begin(), frames.end(),
+            [](const GroupItem* a, const GroupItem* b) { return a->zValue() < b->zValue(); });
+  std::vector<QColor> fills;
+  for (const GroupItem* frame : frames) fills.push_back(frame->fill());
+  return fills;
+}
+
 std::string SceneGroups::commentAt(QPointF at) const {
   for (const auto& [id, item] : m_comments)
     if (item->rect().adjusted(-4, -2, 4, 4).contains(at)) return id;

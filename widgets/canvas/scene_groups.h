@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/network/analysis.h"
 #include "widgets/canvas/card_content.h"
@@ -41,6 +42,7 @@ class SceneGroups {
   std::string headAt(QPointF at) const;
   std::string frameAt(QPointF at, const std::set<std::string>& except = {}) const;
   std::string commentAt(QPointF at) const;
+  std::vector<QColor> fillsAt(QPointF at, double upTo) const;  // of frames up to that height, the lowest first
   QRectF bounds() const;
 
  private:

@@ -70,6 +70,9 @@ UnitView::UnitView(NetworkView& outer)
   connect(shut, &QAbstractButton::clicked, this, &UnitView::close);
   ProjectDocument& document = outer.networkScene().document();
   connect(&document, &ProjectDocument::changed, this, &UnitView::refresh);
+  // The bars in it mean what those around it mean.
+  connect(&outer.networkScene(), &NetworkScene::costKindChanged, this,
+          [this] { m_scene->setCostKind(m_outer.networkScene().costKind()); });
   connect(&document, &ProjectDocument::opened, this, &UnitView::close);
   hide();
 }
@@ -92,6 +95,7 @@ void UnitView::open(const std::string& use) {
   m_unit = node->unit;
   m_scene->setUse({m_outer.networkScene().networkName(), use});
   m_scene->setNetwork(m_unit);
+  if (m_scene->costKind() != m_outer.networkScene().costKind()) m_scene->setCostKind(m_outer.networkScene().costKind());
   m_chips->setUse(m_outer.networkScene().networkName(), use);
   refresh();
   resize(wantedSize());

@@ -47,6 +47,7 @@ class WiresItem : public CanvasItem {
     m_ground = ground;
     update();
   }
+  Colour ground() const { return m_ground; }
   // Drawn in accentText: selected wires and those of selected nodes.
   void setLit(std::set<Edge> selected, std::set<std::string> nodes);
   void setHovered(std::optional<Edge> edge);
@@ -57,6 +58,7 @@ class WiresItem : public CanvasItem {
 
   std::optional<Edge> edgeAt(QPointF scenePos, double reach) const;
   std::vector<Edge> edgesIn(const QRectF& rect) const;  // with a piece inside
+  bool crossed(const QRectF& words, const Endpoint& source) const;  // by a wire of another pin
 
   int type() const override { return Type; }
   QRectF boundingRect() const override { return {-1e7, -1e7, 2e7, 2e7}; }
@@ -77,7 +79,6 @@ class WiresItem : public CanvasItem {
     std::size_t textOf = 0;  // by which fonts it was laid out, 0 = not yet
   };
   void light(Wire& wire) const;
-  bool crossed(const QRectF& words, const Endpoint& source) const;  // by a wire of another pin
   void paintWires(QPainter& painter, const QPen& pen, const std::vector<Wire*>& wires);
   void paintWords(QPainter& painter, const QRectF& exposed);
 

@@ -4,6 +4,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPainter>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
@@ -12,8 +13,10 @@
 
 #include "widgets/canvas/group_item.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/commands.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/text.h"
+#include "widgets/outline/outline_commands.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -114,7 +117,7 @@ class OutlineDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-OutlineTree::OutlineTree(QWidget* parent) : QTreeView(parent) {
+OutlineTree::OutlineTree(OutlinePanel& panel) : QTreeView(&panel), m_panel(panel) {
   setAccessibleName(tr("Outline"));
   setHeaderHidden(true);
   setFrameShape(NoFrame);
@@ -135,12 +138,12 @@ OutlineTree::OutlineTree(QWidget* parent) : QTreeView(parent) {
 }
 
 bool OutlineTree::event(QEvent* event) {
-  // Letters jump, Space folds, F2 renames: none of them is the window's while the tree has the keyboard.
+  // Its own keys, and letters, which jump: none of them is the window's while the tree has the keyboard.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier));
-    if (plain && ((key->key() >= Qt::Key_Space && key->key() < Qt::Key_Escape && key->key() != Qt::Key_Question) ||
-                  key->key() == Qt::Key_F2)) {
+    const bool letter = plain && key->key() > Qt::Key_Space && key->key() < Qt::Key_Escape && key->key() != Qt::Key_Question;
+    if (letter || !outlineCommandOf(m_panel.commands(), m_panel, *key).isEmpty()) {
       event->accept();
       return true;
     }
@@ -149,27 +152,27 @@ bool OutlineTree::event(QEvent* event) {
 }
 
 void OutlineTree::keyPressEvent(QKeyEvent* event) {
-  const bool plain = !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
-  switch (event->key()) {
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (plain && currentIndex().isValid()) return Q_EMIT goTo(currentIndex());
-      break;
-    case Qt::Key_Space:
-      if (plain) return setExpanded(currentIndex(), !isExpanded(currentIndex()));
-      break;
-    case Qt::Key_Slash:
-      if (plain) return Q_EMIT searchWanted();
-      break;
-    case Qt::Key_F2:
-      if (currentIndex().isValid()) return edit(currentIndex());
-      break;
-    case Qt::Key_Escape:
-      return Q_EMIT leaving();
-    default:
-      break;
+  if (state() == EditingState) return QTreeView::keyPressEvent(event);  // what the name's field left: it has been done
+  if (event->key() == Qt::Key_Escape) return Q_EMIT leaving();
+  if (const QString command = outlineCommandOf(m_panel.commands(), m_panel, *event); !command.isEmpty()) {
+    const bool own = command.startsWith(QLatin1String("network.outline-"));
+    m_panel.commands().press(command, nullptr);
+    if (!own) setFocus(Qt::OtherFocusReason);  // the canvas took it; the person is still here
+    return;
   }
+  // Keys of the view that a person took away from its commands.
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space) return event->ignore();
   QTreeView::keyPressEvent(event);
+}
+
+void OutlineTree::contextMenuEvent(QContextMenuEvent* event) {
+  const bool byMouse = event->reason() == QContextMenuEvent::Mouse;
+  if (byMouse)
+    if (const QModelIndex index = indexAt(event->pos()); index.isValid() && !selectionModel()->isSelected(index))
+      setCurrentIndex(index);
+  QMenu menu(this);
+  fillOutlineMenu(menu, m_panel.commands(), m_panel);
+  menu.exec(byMouse ? event->globalPos() : viewport()->mapToGlobal(visualRect(currentIndex()).center()));
 }
 
 void OutlineTree::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -210,7 +213,7 @@ OutlinePanel::OutlinePanel(ProjectDocument& document, QWidget* parent)
       m_model(new OutlineModel(document, this)),
       m_shown(new QSortFilterProxyModel(this)),
       m_search(new SearchField(tr("Search nodes"), QStringLiteral("/"), this)),
-      m_tree(new OutlineTree(this)),
+      m_tree(new OutlineTree(*this)),
       m_count(makeLabel("hint", {}, this)),
       m_fold(new Button(tr("Fold all"), ButtonKind::link, this)) {
   setAccessibleName(tr("Outline"));
@@ -241,18 +244,46 @@ OutlinePanel::OutlinePanel(ProjectDocument& document, QWidget* parent)
   connect(m_search, &QLineEdit::textChanged, this, &OutlinePanel::filter);
   connect(m_search, &SearchField::escaped, this, &OutlinePanel::leaving);
   connect(m_tree, &OutlineTree::leaving, this, &OutlinePanel::leaving);
-  connect(m_tree, &OutlineTree::searchWanted, this, &OutlinePanel::focusSearch);
-  connect(m_tree, &OutlineTree::goTo, this, [this](const QModelIndex& index) {
-    const OutlineModel::Thing thing = m_model->thing(m_shown->mapToSource(index));
-    Q_EMIT goTo(QString::fromStdString(thing.drawing), QString::fromStdString(thing.id));
-  });
+  connect(m_tree, &OutlineTree::goTo, this, &OutlinePanel::goToRow);
   connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &OutlinePanel::tellSelection);
   connect(m_model, &OutlineModel::refused, this, &OutlinePanel::refused);
-  connect(m_fold, &Button::clicked, this, [this] {
-    m_document.setAllFolded(m_drawing, m_foldsNext);
-    showSelection(m_drawing, {});
-  });
+  connect(m_fold, &Button::clicked, this, &OutlinePanel::foldAll);
   connect(&Theme::of(this), &Theme::changed, m_tree, [this] { m_tree->viewport()->update(); });
+}
+
+void OutlinePanel::setCommands(Commands& commands) {
+  m_commands = &commands;
+  addOutlineCommands(commands, *this);
+}
+
+Commands& OutlinePanel::commands() {
+  if (!m_commands) setCommands(Commands::around(*this));
+  return *m_commands;
+}
+
+bool OutlinePanel::hasRowWithin() const {
+  return m_shown->hasChildren(m_tree->currentIndex()) && hasRow();
+}
+
+bool OutlinePanel::isOfCanvas() const {
+  const OutlineModel::Thing thing = m_model->thing(m_shown->mapToSource(m_tree->currentIndex()));
+  return !thing.id.empty() && thing.drawing == m_drawing && m_tree->selectionModel()->hasSelection();
+}
+
+bool OutlinePanel::hasGroups() const {
+  const Network* drawn = m_document.drawing(m_drawing);
+  return drawn != nullptr && !drawn->groups.empty();
+}
+
+void OutlinePanel::goToRow() {
+  if (!hasRow()) return;
+  const OutlineModel::Thing thing = m_model->thing(m_shown->mapToSource(m_tree->currentIndex()));
+  Q_EMIT goTo(QString::fromStdString(thing.drawing), QString::fromStdString(thing.id));
+}
+
+void OutlinePanel::foldAll() {
+  m_document.setAllFolded(m_drawing, m_foldsNext);
+  showSelection(m_drawing, {});
 }
 
 // Hidden, it does no work.
@@ -294,7 +325,7 @@ void OutlinePanel::showSelection(const std::string& drawing, const std::vector<s
   const std::size_t nodes = drawn == nullptr ? 0 : drawn->nodes.size();
   m_count->setText(ids.empty() ? counted(static_cast<qint64>(nodes), tr("nodes"))
                                : tr("%1 of %2 selected").arg(ids.size()).arg(nodes));
-  const bool any = drawn != nullptr && !drawn->groups.empty();
+  const bool any = hasGroups();
   m_foldsNext =
       any && std::any_of(drawn->groups.begin(), drawn->groups.end(), [](const Group& group) { return !group.folded; });
   m_fold->setVisible(any);
@@ -344,7 +375,7 @@ bool OutlinePanel::eventFilter(QObject* watched, QEvent* event) {
                                                    Qt::MatchContains | Qt::MatchRecursive);
       if (found.isEmpty()) return true;
       m_tree->setCurrentIndex(found.front());
-      Q_EMIT m_tree->goTo(found.front());
+      goToRow();
       return true;
     }
     default:

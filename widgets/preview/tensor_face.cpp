@@ -35,7 +35,10 @@ QString numberOf(const TensorSummary& tensor, double value) {
 
 }  // namespace
 
-TensorFace::TensorFace(QWidget* parent) : QWidget(parent), m_next(new Button({}, ButtonKind::link, this)) {
+TensorFace::TensorFace(QWidget* parent)
+    : QWidget(parent),
+      m_next(new Button({}, ButtonKind::link, this)),
+      m_start(new Button(tr("Show where it starts"), ButtonKind::link, this)) {
   QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
@@ -43,6 +46,9 @@ TensorFace::TensorFace(QWidget* parent) : QWidget(parent), m_next(new Button({},
   m_next->setObjectName(QStringLiteral("tensorNext"));
   m_next->hide();
   connect(m_next, &Button::clicked, this, &TensorFace::showNext);
+  m_start->setObjectName(QStringLiteral("tensorStart"));
+  m_start->hide();
+  connect(m_start, &Button::clicked, this, &TensorFace::startWanted);
   m_late.setSingleShot(true);
   m_late.setInterval(kLateMs);
   connect(&m_late, &QTimer::timeout, this, [this] {
@@ -140,9 +146,8 @@ int TensorFace::heightForWidth(int width) const {
   }
   if (!m_loading && !m_tensor) return 0;
   const bool bins = m_loading || showsBins();
-  const bool faulty = !m_loading && m_tensor->nan + m_tensor->infinite > 0;
   return static_cast<int>(std::ceil(picturesHeight(width) + (bins ? kGap + kHistogram + kCaption : 0) + kGap +
-                                    kFigures + (faulty ? kCaption : 0)));
+                                    kFigures + (isFaulty() ? 2 * kCaption : 0)));
 }
 
 // Where every value has its bar there is nothing to gather.
@@ -161,6 +166,8 @@ void TensorFace::resizeEvent(QResizeEvent* event) {
 }
 
 void TensorFace::arrange() {
+  m_start->setVisible(isFaulty() && m_sentence.isEmpty());
+  m_start->setGeometry(0, height() - static_cast<int>(kCaption), m_start->sizeHint().width(), static_cast<int>(kCaption));
   const bool more = !m_loading && m_tensor && m_tensor->tiles > kTilesAtOnce;
   m_next->setVisible(more);
   if (!more) return;

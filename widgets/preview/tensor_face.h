@@ -37,6 +37,7 @@ class TensorFace : public QWidget {
 
  Q_SIGNALS:
   void heightChanged();
+  void startWanted();  // where what is not finite starts
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -50,6 +51,7 @@ class TensorFace : public QWidget {
   Grid grid(double width) const;
   double picturesHeight(double width) const;
   bool showsBins() const;
+  bool isFaulty() const { return !m_loading && m_tensor && m_tensor->nan + m_tensor->infinite > 0; }
   void paintTiles(QPainter& painter, double width) const;
   void paintValues(QPainter& painter, double width) const;
   double paintHistogram(QPainter& painter, double top, double width) const;
@@ -64,7 +66,7 @@ class TensorFace : public QWidget {
   bool m_loading = false;
   bool m_grey = false;  // it has been loading long enough to say so
   int m_first = 0;
-  Button* m_next;
+  Button *m_next, *m_start;
   QTimer m_late;
 };
 

@@ -5,6 +5,7 @@
 #include <QScrollBar>
 #include <algorithm>
 
+#include "widgets/controls/commands.h"
 #include "widgets/table/table_delegate.h"
 #include "widgets/table/table_head.h"
 #include "widgets/theme/theme.h"
@@ -212,7 +213,7 @@ void DataTable::clicked_(QTableView* view, QMouseEvent* event) {
   const QModelIndex index = view->indexAt(event->pos());
   if (event->button() != Qt::LeftButton || !index.isValid()) return;
   if (column(index.column()).kind == ColumnKind::check)
-    toggle({index.row()});
+    toggle(index.row());
   else if (column(index.column()).kind == ColumnKind::swatch)
     Q_EMIT swatchClicked(index);
 }
@@ -245,40 +246,27 @@ void DataTable::setAllChecked(bool checked) {
   }
 }
 
-void DataTable::toggle(const QList<int>& rows) {
-  const int column = checkColumn();
-  if (column < 0 || rows.isEmpty()) return;
-  // Several rows take the new state of the first.
-  const bool checked = model()->index(rows.front(), column).data(Qt::CheckStateRole).toInt() != Qt::Checked;
-  for (const int row : rows)
-    model()->setData(model()->index(row, column), checked ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
+void DataTable::toggle(int row) {
+  const QModelIndex box = model()->index(row, checkColumn());
+  const bool checked = box.data(Qt::CheckStateRole).toInt() != Qt::Checked;
+  model()->setData(box, checked ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
 }
 
-QList<int> DataTable::selectedRows() const {
-  QList<int> rows;
-  if (!selectionModel()) return rows;
-  for (const QModelIndex& index : selectionModel()->selectedRows()) rows << index.row();
-  std::sort(rows.begin(), rows.end());
-  return rows;
+void DataTable::setCommands(Commands& commands, const QString& scope) {
+  m_commands = &commands;
+  m_scope = scope;
 }
 
 void DataTable::keyPressEvent(QKeyEvent* event) {
-  QList<int> rows = selectedRows();
-  if (rows.isEmpty() && currentIndex().isValid()) rows << currentIndex().row();  // it carries the bar
-  const bool find =
-      event->matches(QKeySequence::Find) || (event->key() == Qt::Key_Slash && event->modifiers() == Qt::NoModifier);
-  if (find) {
-    Q_EMIT filterRequested();
-  } else if (event->key() == Qt::Key_Space && checkColumn() >= 0) {
-    toggle(rows);
-  } else if (event->key() == Qt::Key_Delete && !rows.isEmpty()) {
-    Q_EMIT deleteRequested(rows);
-  } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && state() != EditingState &&
-             currentIndex().isValid()) {
-    Q_EMIT rowActivated(currentIndex().row());
-  } else {
-    QTableView::keyPressEvent(event);
+  if (state() != EditingState && m_commands) {
+    if (const QAction* const command = m_commands->findByKeys(m_scope, *event))
+      return m_commands->press(Commands::idOf(*command), this);
+    // A view has plans of its own for these: a person who gave a command other keys wants none of them.
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space ||
+        event->matches(QKeySequence::SelectAll))
+      return event->ignore();
   }
+  QTableView::keyPressEvent(event);
 }
 
 // Home and End go to the first and last row: rows are what is chosen here.

@@ -2,6 +2,7 @@
 // A table of many rows: 32 px rows painted from the theme, monospaced numbers, check boxes, swatches, status shapes, a
 // sticky head, and first columns that stay while the rest scrolls sideways. Any model will do; what its cells are
 // stands in table_roles.h. Sorting is the model's business (TableSortModel).
+#include <QPointer>
 #include <QTableView>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 namespace loom {
 
+class Commands;
 class TableDelegate;
 class TableHead;
 
@@ -29,6 +31,10 @@ class DataTable : public QTableView {
   void setEmptyState(QWidget* widget);
 
   int hoveredRow() const { return m_hovered; }
+  // What its keys do are commands of the page that it stands in: those of this scope, "runs/table". A double click is
+  // rowActivated() whatever the keys are.
+  void setCommands(Commands& commands, const QString& scope);
+
   void setHoveredRow(int row);        // from a chart whose line is hovered; -1 = none
   Qt::CheckState allChecked() const;  // of the check column's rows
   void setAllChecked(bool checked);
@@ -39,9 +45,7 @@ class DataTable : public QTableView {
 
  Q_SIGNALS:
   void rowHovered(int row);    // -1 = none
-  void rowActivated(int row);  // Enter or double click
-  void deleteRequested(const QList<int>& rows);
-  void filterRequested();  // Ctrl+F or /
+  void rowActivated(int row);  // double click
   void swatchClicked(const QModelIndex& index);
 
  protected:
@@ -61,10 +65,11 @@ class DataTable : public QTableView {
   void placeFrozen();
   void refreshEmpty();
   int checkColumn() const;
-  void toggle(const QList<int>& rows);
-  QList<int> selectedRows() const;
+  void toggle(int row);
 
   std::vector<TableColumn> m_columns;
+  QPointer<Commands> m_commands;
+  QString m_scope;
   QTableView* m_frozen;
   QWidget* m_empty = nullptr;
   int m_frozenCount = 0;

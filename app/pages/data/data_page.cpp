@@ -33,8 +33,8 @@ namespace loom {
 
 DataPage::DataPage(AppContext& context, QWidget* parent)
     : Page(context, parent), m_session(new DatasetSession(this)), m_import(new ImportTask(this)), m_measure(new PrepareMeasure(this)) {
-  makeActions();
   makeLayout();
+  makeActions();
   connect(m_import, &ImportTask::progressed, this, [this](qint64 done, qint64 total) {
     m_progress->setRange(0, static_cast<int>(std::max<qint64>(1, total / 100)));
     m_progress->setValue(static_cast<int>(done / 100));
@@ -124,6 +124,23 @@ void DataPage::makeActions() {
   addCommand("data.check", tr("Check all data"), "Ctrl+R", [this] { m_session->checkAgain(), showDoctor(); });
   addCommand("data.next-finding", tr("Next finding"), "Alt+Down", [this] { m_findings->selectNext(1); });
   addCommand("data.previous-finding", tr("Previous finding"), "Alt+Up", [this] { m_findings->selectNext(-1); });
+  const auto ofSamples = [this](const char* id, const QString& text, const QString& keys, const char* icon, auto run) {
+    context().commands->add({.id = QString::fromLatin1(id),
+                             .group = tr("This page"),
+                             .text = text,
+                             .keys = QKeySequence::listFromString(keys),
+                             .scope = "data/samples",
+                             .icon = QString::fromLatin1(icon),
+                             .family = {},
+                             .possible = [this] { return m_samples->hasPictures(); }},
+                            this, run);
+  };
+  ofSamples("data.pictures", tr("Samples as pictures, or as rows"), "G", "grid", [this] {
+    m_samples->setForm(m_samples->form() == SamplesView::Form::rows ? SamplesView::Form::grid : SamplesView::Form::rows);
+  });
+  ofSamples("data.larger", tr("Larger pictures"), "+; =", "plus", [this] { m_samples->setPictureSize(m_samples->pictureSize() + SamplesView::kPictureStep); });
+  ofSamples("data.smaller", tr("Smaller pictures"), "-", "minus", [this] { m_samples->setPictureSize(m_samples->pictureSize() - SamplesView::kPictureStep); });
+  m_samples->setCommands(*context().commands);
 }
 
 std::string DataPage::currentName() const { return m_tabs->currentIndex() < 0 ? std::string() : m_tabs->tabData(m_tabs->currentIndex()).toString().toStdString(); }

@@ -3,6 +3,7 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QListView>
+#include <QMenu>
 #include <QPainter>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
@@ -14,6 +15,7 @@
 #include <cmath>
 
 #include "app/pages/data/samples_model.h"
+#include "widgets/controls/commands.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -151,8 +153,7 @@ void SamplesView::setPictureSize(int size) {
 
 void SamplesView::arrange() {
   const Theme& theme = Theme::of(this);
-  bool pictures = false;
-  for (int column = 1; column < m_model->columnCount(); ++column) pictures |= m_model->isPicture(column);
+  const bool pictures = hasPictures();
   m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8) : theme.size(Size::tableRow));
   if (m_model->columnCount() > 0) m_table->setColumnWidth(0, 72);
   // Columns share the room that there is; a wide table gives each what a number needs and scrolls.
@@ -198,19 +199,41 @@ bool SamplesView::eventFilter(QObject* object, QEvent* event) {
   if (event->type() == QEvent::Wheel) {
     auto* wheel = static_cast<QWheelEvent*>(event);
     if (wheel->modifiers() & Qt::ControlModifier) {
-      setPictureSize(m_pictureSize + (wheel->angleDelta().y() > 0 ? 16 : -16));
+      setPictureSize(m_pictureSize + (wheel->angleDelta().y() > 0 ? kPictureStep : -kPictureStep));
       return true;
     }
   }
-  if (event->type() == QEvent::KeyPress) {
-    auto* key = static_cast<QKeyEvent*>(event);
-    if (key->key() == Qt::Key_G && key->modifiers() == Qt::NoModifier) {
-      setForm(form() == Form::rows ? Form::grid : Form::rows);
-      currentWidget()->setFocus();
-      return true;
-    }
+  if (event->type() == QEvent::KeyPress && pressed(*static_cast<QKeyEvent*>(event))) return true;
+  if (event->type() == QEvent::ContextMenu && m_commands) {
+    openMenu(*static_cast<QContextMenuEvent*>(event));
+    return true;
   }
   return QStackedWidget::eventFilter(object, event);
+}
+
+bool SamplesView::hasPictures() const {
+  for (int column = 1; column < m_model->columnCount(); ++column)
+    if (m_model->isPicture(column)) return true;
+  return false;
+}
+
+bool SamplesView::pressed(const QKeyEvent& event) {
+  const QAction* const command = m_commands ? m_commands->findByKeys(QStringLiteral("data/samples"), event) : nullptr;
+  if (!command) return false;
+  m_commands->press(Commands::idOf(*command), this);
+  currentWidget()->setFocus();
+  return true;
+}
+
+void SamplesView::openMenu(const QContextMenuEvent& event) {
+  QMenu menu(this);
+  m_commands->addTo(menu, QStringLiteral("data.pictures"), this,
+                    {.text = form() == Form::grid ? tr("Show as rows") : tr("Show as pictures"), .picture = {}, .arguments = {}});
+  menu.addSeparator();
+  for (const char* id : {"data.larger", "data.smaller"}) m_commands->addTo(menu, QString::fromLatin1(id), this);
+  menu.addSeparator();
+  for (const char* id : {"data.next-finding", "data.previous-finding", "data.check"}) m_commands->addTo(menu, QString::fromLatin1(id), this);
+  menu.exec(event.globalPos());
 }
 
 }  // namespace loom

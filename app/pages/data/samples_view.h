@@ -1,12 +1,16 @@
 #pragma once
-// The samples of a dataset as rows or, for images, as a grid of pictures (G switches); Ctrl+wheel sizes the pictures.
+// The samples of a dataset as rows or, for images, as a grid of pictures; Ctrl+wheel sizes the pictures. Its keys and its
+// context menu are the page's commands of scope "data/samples".
 #include <QStackedWidget>
 
+class QContextMenuEvent;
+class QKeyEvent;
 class QListView;
 class QTableView;
 
 namespace loom {
 
+class Commands;
 class SamplesModel;
 
 class SamplesView : public QStackedWidget {
@@ -14,11 +18,14 @@ class SamplesView : public QStackedWidget {
 
  public:
   enum class Form { rows, grid };
+  static constexpr int kPictureStep = 16;  // from one size to the next
 
   explicit SamplesView(SamplesModel* model, QWidget* parent = nullptr);
 
   Form form() const;
   void setForm(Form form);           // a dataset without pictures stays with rows
+  bool hasPictures() const;
+  void setCommands(Commands& commands) { m_commands = &commands; }
   int pictureSize() const { return m_pictureSize; }
   void setPictureSize(int size);     // 32 to 256 logical pixels
   void goToRow(int row);
@@ -36,8 +43,11 @@ class SamplesView : public QStackedWidget {
 
  private:
   void arrange();
+  bool pressed(const QKeyEvent& event);
+  void openMenu(const QContextMenuEvent& event);
 
   SamplesModel* m_model;
+  Commands* m_commands = nullptr;
   QTableView* m_table;
   QListView* m_grid;
   int m_pictureSize = 32;

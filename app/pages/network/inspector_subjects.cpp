@@ -310,10 +310,11 @@ void Inspector::showWire(const Edge& edge) {
 void Inspector::showNetwork() {
   const Network& network = m_scene->network();
   const Analysis& analysis = m_scene->analysis();
-  m_tile->setLayer(QStringLiteral("network"), QStringLiteral("unit"));
+  const bool isUnit = m_scene->document().project().unit(m_scene->networkName()) != nullptr;
+  m_tile->setLayer(isUnit ? QStringLiteral("unit") : QStringLiteral("network"), QStringLiteral("unit"));
   m_name->setReadOnly(true);
   m_name->setText(q(m_scene->networkName()));
-  m_subtitle->setText(tr("Network, %1").arg(counted(static_cast<qint64>(network.nodes.size()), tr("nodes"))));
+  m_subtitle->setText((isUnit ? tr("Unit, %1") : tr("Network, %1")).arg(counted(static_cast<qint64>(network.nodes.size()), tr("nodes"))));
   m_helpButton->hide();
   m_help->hide();
   m_formSection->hide();

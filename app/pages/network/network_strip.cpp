@@ -10,9 +10,9 @@
 #include <QTextDocument>
 
 #include "app/pages/network/inspector_parts.h"
-#include "engine/planner/node_costs.h"
 #include "engine/planner/plan.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/canvas/unit_view.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/theme.h"
@@ -64,8 +64,21 @@ NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent) : QWidget(parent)
     m_view.networkScene().setCosts({});
     m_soon.start();
   });
+  connect(&m_view, &NetworkView::inHandChanged, this, [this] {
+    if (shown() != m_planned) m_soon.start();
+  });
   m_soon.start();
   refresh();
+}
+
+std::vector<NetworkStrip::Shown> NetworkStrip::shown() const {
+  std::vector<Shown> all{{&m_view.networkScene(), m_view.networkScene().networkName(), {}}};
+  for (const UnitView* unit = m_view.unitView(); unit != nullptr && unit->isOpen(); unit = unit->view().unitView()) {
+    std::vector<StepPlan::Use> through = all.back().through;
+    through.push_back({all.back().drawing, unit->use()});
+    all.push_back({&unit->scene(), unit->scene().networkName(), std::move(through)});
+  }
+  return all;
 }
 
 QString NetworkStrip::figures() const {
@@ -88,27 +101,37 @@ void NetworkStrip::forecast() {
     m_forecast.forget();
     m_memory.clear();
     m_time.clear();
-    if (m_view.networkScene().costs().batch != 0) m_view.networkScene().setCosts({});
+    for (const Shown& each : shown())
+      if (each.scene->costs().batch != 0) each.scene->setCosts({});
+    m_planned = shown();
     refresh();
     return;
   }
-  m_forecast.ask([this, project = document.project(), drawing = m_view.networkScene().networkName(), measured = m_measured ? m_measured() : Measured()](const std::atomic<bool>&) -> NewestTask::Answer {
+  m_planned = shown();
+  m_forecast.ask([this, project = document.project(), asked = m_planned, measured = m_measured ? m_measured() : Measured()](const std::atomic<bool>&) -> NewestTask::Answer {
     QString memory, time, batch;
-    NetworkCosts costs;
+    std::vector<NetworkCosts> costs(asked.size());
     try {
       const ProjectPlan plan = planTraining(project);
       memory = formatBytes(static_cast<double>(plan.total.totalBytes()));
       if (!plan.updates.empty()) batch = tr("at batch %L1, predicted").arg(plan.updates.front().batch);
-      if (const Network* shown = project.drawing(drawing)) costs = planNodes(project, *shown, thisProcessor(threadsOf(project)), measured);
-      time = formatDuration(costs.total.seconds);
+      if (const Network* outer = project.drawing(asked.front().drawing)) {
+        const StepPlan step(project, *outer, thisProcessor(threadsOf(project)), measured);
+        for (std::size_t i = 0; i < asked.size(); ++i)
+          if (const Network* drawn = project.drawing(asked[i].drawing)) costs[i] = step.of(*drawn, asked[i].through);
+      }
+      time = formatDuration(costs.front().step.seconds);
     } catch (const std::exception&) {
       // What is wrong stands at its node and in the list of problems; a forecast ends no window.
     }
-    return [this, memory, time, batch, costs, drawing] {
+    return [this, memory, time, batch, costs, asked] {
       m_memory = memory;
       m_time = time;
       m_batch = batch;
-      if (m_view.networkScene().networkName() == drawing) m_view.networkScene().setCosts(costs);
+      // What is looked at now: one that was closed or shows something else meanwhile has asked anew.
+      for (const Shown& each : shown())
+        if (const auto found = std::find(asked.begin(), asked.end(), each); found != asked.end())
+          each.scene->setCosts(costs[static_cast<std::size_t>(found - asked.begin())]);
       refresh();
     };
   });

@@ -10,6 +10,8 @@
 #include "app/workspace.h"
 #include "widgets/canvas/card_content.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/canvas/overlays.h"
+#include "widgets/canvas/unit_view.h"
 #include "widgets/preview/tensor_card.h"
 
 namespace loom {
@@ -18,7 +20,8 @@ namespace {
 constexpr int kRestMs = 300;   // of the mouse on a wire
 constexpr int kLeaveMs = 250;  // to get from the wire to the card
 constexpr int kAgainMs = 250;  // after the last change of the drawing
-const QString kCardPlace = QStringLiteral("card"), kInspectorPlace = QStringLiteral("inspector");
+const QString kCardPlace = QStringLiteral("card"), kInspectorPlace = QStringLiteral("inspector"),
+              kTracePlace = QStringLiteral("trace");
 
 bool hasCheckpoint(const RunRecord& run) {
   const QString folder = run.folder + QStringLiteral("/checkpoints/");
@@ -50,6 +53,12 @@ WirePreview::WirePreview(AppContext& context, NetworkView& view, Inspector& insp
   connect(m_card, &TensorCard::closeWanted, this, &WirePreview::close);
   connect(m_card, &TensorCard::weightsWanted, this, &WirePreview::otherWeights);
   connect(&inspector, &Inspector::otherWeightsWanted, this, &WirePreview::otherWeights);
+  connect(&m_card->face(), &TensorFace::startWanted, this, [this] {
+    if (m_shown) trace(*m_shown);
+  });
+  connect(&inspector.tensor(), &TensorFace::startWanted, this, [this] {
+    if (m_inspected) trace(*m_inspected);
+  });
   connect(&view, &NetworkView::zoomChanged, this, [this] {
     if (!m_card->isPinned()) close();
   });
@@ -124,6 +133,7 @@ void WirePreview::close() {
   m_leave.stop();
   m_waiting.reset();
   m_shown.reset();
+  m_trace.reset();
   m_wanted.erase(kCardPlace);
   m_line->forget(kCardPlace);
   m_card->setPinned(false);
@@ -168,7 +178,7 @@ WirePreview::Weights WirePreview::trained() const {
   return {};
 }
 
-void WirePreview::lookAt(const QString& place, const Subject& subject, TensorFace& face) {
+TensorWish WirePreview::wishOf(const QString& place, const Subject& subject) const {
   const Edge& edge = subject.edge;
   TensorWish wish{.place = place,
                   .drawing = QString::fromStdString(subject.scene->networkName()),
@@ -179,6 +189,11 @@ void WirePreview::lookAt(const QString& place, const Subject& subject, TensorFac
   wish.useDrawing = QString::fromStdString(use.drawing);
   wish.useNode = QString::fromStdString(use.node);
   if (!m_initial) wish.run = trained().folder;
+  return wish;
+}
+
+void WirePreview::lookAt(const QString& place, const Subject& subject, TensorFace& face) {
+  const TensorWish wish = wishOf(place, subject);
   const std::optional<Shape> shape = shapeOf(subject);
   face.setLoading(shape);
   if (place == kCardPlace)
@@ -213,6 +228,7 @@ void WirePreview::askAll() {
 }
 
 void WirePreview::drawingChanged() {
+  m_trace.reset();
   m_stale = true;
   m_write.forget();
   m_line->forget(kCardPlace);
@@ -237,6 +253,12 @@ void WirePreview::followInspector() {
 }
 
 void WirePreview::answered(const QString& place, const SeenTensor& seen) {
+  if (place == kTracePlace) {
+    if (!m_trace || m_trace->left.empty()) return;
+    const Edge looked = m_trace->left.back();
+    m_trace->left.pop_back();
+    return seen.tensor.nan + seen.tensor.infinite > 0 ? traceBehind(looked) : traceNext();
+  }
   if (place == kInspectorPlace) {
     if (!m_inspected) return;
     m_inspector.tensor().setTensor(seen.tensor);
@@ -255,6 +277,11 @@ void WirePreview::answered(const QString& place, const SeenTensor& seen) {
 }
 
 void WirePreview::refused(const QString& place, const QString& sentence) {
+  // What cannot be looked at is passed over.
+  if (place == kTracePlace && m_trace && !m_trace->left.empty()) {
+    m_trace->left.pop_back();
+    return traceNext();
+  }
   if (place == kInspectorPlace && m_inspected) m_inspector.tensor().setSentence(sentence);
   if (place == kCardPlace && m_shown) m_card->face().setSentence(sentence);
 }
@@ -278,6 +305,43 @@ void WirePreview::otherWeights() {
   m_initial = !m_initial;
   if (m_shown && stands(*m_shown)) lookAt(kCardPlace, *m_shown, m_card->face());
   if (m_inspected && stands(*m_inspected)) lookAt(kInspectorPlace, *m_inspected, m_inspector.tensor());
+}
+
+// Back along the wires to the first one whose values are not finite while all that comes into its node is.
+void WirePreview::trace(const Subject& subject) {
+  if (!stands(subject)) return;
+  m_trace = Trace{subject, {}, {}};
+  traceBehind(subject.edge);
+}
+
+void WirePreview::traceBehind(const Edge& faulty) {
+  m_trace->at.edge = faulty;
+  m_trace->left.clear();
+  if (m_trace->seen.insert(faulty.from.node).second && m_trace->at.scene)
+    for (const Edge& each : m_trace->at.scene->network().edges)
+      if (each.to.node == faulty.from.node) m_trace->left.push_back(each);
+  traceNext();
+}
+
+void WirePreview::traceNext() {
+  if (!stands(m_trace->at)) return m_trace.reset();
+  if (m_trace->left.empty()) return traceEnds();
+  m_wanted[kTracePlace] = wishOf(kTracePlace, {m_trace->at.scene, m_trace->left.back()});
+  askAll();
+}
+
+void WirePreview::traceEnds() {
+  const Subject found = std::exchange(m_trace, {})->at;
+  NetworkView* canvas = &m_view;
+  while (&canvas->networkScene() != found.scene && canvas->unitView() != nullptr) canvas = &canvas->unitView()->view();
+  if (&canvas->networkScene() != found.scene) return;
+  close();
+  canvas->reveal(found.edge.from.node);
+  found.scene->pick({{}, {found.edge}});
+  canvas->setFocus(Qt::OtherFocusReason);
+  showSelected();
+  const QString node = QString::fromStdString(found.edge.from.node);
+  canvas->hint().say(tr("It starts in %1: what comes in is finite").arg(node), QPoint(12, 12));
 }
 
 }  // namespace loom

@@ -9,6 +9,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "launcher/preview/tensor_line.h"
 #include "widgets/canvas/network_scene.h"
@@ -49,6 +52,12 @@ class WirePreview : public QObject {
     QString folder, name;  // empty folder: none
   };
   enum class Pinned { no, yes };
+  // On the way back from values that are not finite to where they start: one look after the other.
+  struct Trace {
+    Subject at;              // the last wire that was found faulty
+    std::vector<Edge> left;  // of those that lead to its node, to be looked at
+    std::set<std::string> seen;
+  };
 
   void hovered(NetworkView* canvas, const std::optional<Edge>& wire, QPoint global);
   void open(const Subject& subject, QPoint onPage, Pinned pinned);
@@ -63,6 +72,11 @@ class WirePreview : public QObject {
   Weights trained() const;  // the newest run that has a checkpoint here
   void showWeights(const QString& place, const SeenTensor* seen);
   void otherWeights();
+  TensorWish wishOf(const QString& place, const Subject& subject) const;
+  void trace(const Subject& subject);
+  void traceBehind(const Edge& faulty);
+  void traceNext();
+  void traceEnds();
 
   AppContext& m_context;
   NetworkView& m_view;
@@ -75,6 +89,7 @@ class WirePreview : public QObject {
   bool m_initial = false;                  // initial weights, although there are trained ones
   std::map<QString, TensorWish> m_wanted;  // by place: asked as soon as the line has the drawing
   std::optional<Subject> m_shown, m_inspected, m_waiting;
+  std::optional<Trace> m_trace;
   QPoint m_waitingAt;
   QTimer m_rest, m_leave, m_again;
 };

@@ -104,8 +104,6 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
     setColumns();
   });
   connect(m_table, &DataTable::rowActivated, this, &RunsPage::openSelected);
-  connect(m_table, &DataTable::deleteRequested, this, &RunsPage::deleteSelected);
-  connect(m_table, &DataTable::filterRequested, this, [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
   connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::contextMenu);
   connect(m_table, &DataTable::swatchClicked, this, &RunsPage::chooseColour);
   connect(m_table, &DataTable::rowHovered, this, [this](int row) {
@@ -144,7 +142,7 @@ void RunsPage::makeActions() {
   addCommand("runs.hide-others", tr("Hide other runs"), "H", [this] { hideOthers(); });
   addCommand("runs.tags", tr("Tags of the run..."), "T", [this] { edit(RunsModel::tags); });
   addCommand("runs.note", tr("Note of the run..."), "N", [this] { edit(RunsModel::note); });
-  addCommand("runs.filter", tr("Filter the runs"), "/", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
+  addCommand("runs.filter", tr("Filter the runs"), "/; Ctrl+F", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
   addCommand("runs.log-loss", tr("Logarithmic loss"), "L", [this] { m_logLoss->toggle(); });
   const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis"), tr("Relative time on the x axis")};
   const char* units[] = {"runs.x-steps", "runs.x-epochs", "runs.x-samples", "runs.x-time", "runs.x-relative-time"};
@@ -346,11 +344,7 @@ void RunsPage::setColumns() {
 }
 
 QList<KeyHint> RunsPage::keyHints() const {
-  return {{tr("Arrows"), tr("Go through the runs")},
-          {tr("Space"), tr("Draw the run or not")},
-          {tr("Return"), tr("Open the run")},
-          {tr("Del"), tr("Delete the runs")},
-          {tr("Ctrl+A"), tr("Select all")}};
+  return {{tr("Arrows"), tr("Go through the runs")}};
 }
 
 QWidget* RunsPage::keyboardHome() { return m_table; }

@@ -126,18 +126,20 @@ const RunRecord* RunsPage::runMeant(const QJsonObject& arguments) const {
   return ids.isEmpty() ? nullptr : context().store->find(ids.first());
 }
 
-// What the table's menu has beyond the page's keys.
+// What the table's menu has beyond the page's keys; those with keys hold while the table has the keyboard.
 void RunsPage::makeTableCommands() {
   const auto any = [](const RunRecord&) { return true; };
   const auto may = [](RunAction action) {
     return [action](const RunRecord& run) { return Launcher::may(run.state, action); };
   };
-  const auto add = [this](const char* id, const QString& text, const char* icon, auto possible, auto act) {
+  using Keys = QList<QKeySequence>;
+  const auto add = [this](const char* id, const QString& text, const char* icon, auto possible, auto act,
+                          const Keys& keys = {}) {
     context().commands->add({.id = QString::fromLatin1(id),
                              .group = tr("This page"),
                              .text = text,
-                             .keys = {},
-                             .scope = "runs",
+                             .keys = keys,
+                             .scope = keys.isEmpty() ? "runs" : "runs/table",
                              .icon = QString::fromLatin1(icon),
                              .family = {},
                              .possible =
@@ -153,8 +155,12 @@ void RunsPage::makeTableCommands() {
   const auto launch = [this](auto what) {
     return [this, what](const RunRecord& run) { report(attempt([&] { (context().launcher->*what)(run.id); })); };
   };
-  add("runs.open", tr("Show its curves"), "training", any, [this](const RunRecord&) { openSelected(); });
-  add("runs.draw", tr("Show or hide in the charts"), "eye", any, [this](const RunRecord&) { toggleSelected(); });
+  add(
+      "runs.open", tr("Show its curves"), "training", any, [this](const RunRecord&) { openSelected(); },
+      Keys{Qt::Key_Return, Qt::Key_Enter});
+  add(
+      "runs.draw", tr("Show or hide in the charts"), "eye", any, [this](const RunRecord&) { toggleSelected(); },
+      Keys{Qt::Key_Space});
   add("runs.resume", tr("Resume"), "resume", may(RunAction::resume),
       [this](const RunRecord& run) { report(attempt([&] { context().launcher->resume(run.id); })); });
   add("runs.stop", tr("Stop now"), "stop", may(RunAction::stop), launch(&Launcher::stop));
@@ -167,7 +173,11 @@ void RunsPage::makeTableCommands() {
       [this](const RunRecord& run) { context().store->restore(run.id); });
   add(
       "runs.delete", tr("Delete"), "delete", [](const RunRecord& run) { return run.deleted == 0; },
-      [this](const RunRecord&) { deleteSelected(); });
+      [this](const RunRecord&) { deleteSelected(); }, Keys{Qt::Key_Delete});
+  add(
+      "runs.select-all", tr("Select all runs"), "", any, [this](const RunRecord&) { m_table->selectAll(); },
+      QKeySequence::keyBindings(QKeySequence::SelectAll));
+  m_table->setCommands(*context().commands, QStringLiteral("runs/table"));
 }
 
 void RunsPage::contextMenu(const QPoint& place) {

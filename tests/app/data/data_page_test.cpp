@@ -24,7 +24,9 @@
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
 #include "tests/app/opened_window.h"
+#include "tests/widgets/window_hand.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/commands.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
 
@@ -103,6 +105,46 @@ class DataPageTest : public QObject {
     m_open->undo();
     m_open->undo();
     QCOMPARE(m_open->project().datasets.size(), std::size_t{1});
+  }
+
+  void samplesByKeysAndMenu() {
+    QImage picture(8, 8, QImage::Format_Grayscale8);
+    for (const char* name : {"a.png", "b.png"}) {
+      picture.fill(name[0] == 'a' ? 40 : 200);
+      QVERIFY(picture.save(m_open->path(name)));
+    }
+    m_open->drop({m_open->write("pictures.csv", "x:image,y:label\na.png,0\nb.png,1\n")});
+    QTRY_COMPARE(samples().rowCount(), 2);
+    auto& view = *m_open->window().findChild<SamplesView*>();
+    QTRY_VERIFY(view.hasPictures());
+    m_open->activate();
+    view.currentWidget()->setFocus();
+    const auto key = [&](Qt::Key which) { QTest::keyClick(QApplication::focusWidget(), which); };
+    key(Qt::Key_G);
+    QCOMPARE(view.form(), SamplesView::Form::grid);
+    QVERIFY(view.currentWidget()->hasFocus());
+    const int size = view.pictureSize();
+    key(Qt::Key_Plus);
+    QCOMPARE(view.pictureSize(), size + SamplesView::kPictureStep);
+    key(Qt::Key_Minus);
+    QCOMPARE(view.pictureSize(), size);
+    QStringList lines;
+    const QPoint middle = view.mapTo(&m_open->window(), view.rect().center());
+    menuByHand(m_open->window().windowHandle(), middle, {"Show as rows"}, [&](const QMenu& menu) {
+      for (const QAction* each : menu.actions())
+        if (!each->isSeparator()) lines << each->property(kCommandProperty).toString();
+    });
+    QCOMPARE(view.form(), SamplesView::Form::rows);
+    QCOMPARE(lines, (QStringList{"data.pictures", "data.larger", "data.smaller", "data.next-finding", "data.previous-finding", "data.check"}));
+    // The keys are the registry's.
+    m_open->window().commands().setKeys("data.pictures", {QKeySequence("P")});
+    m_open->activate();
+    view.currentWidget()->setFocus();
+    key(Qt::Key_G);
+    QCOMPARE(view.form(), SamplesView::Form::rows);
+    key(Qt::Key_P);
+    QCOMPARE(view.form(), SamplesView::Form::grid);
+    m_open->window().commands().resetKeys("data.pictures");
   }
 
   void faultsStandWithLineColumnAndRemedy() {

@@ -3,33 +3,6 @@
 
 namespace loom {
 
-void NetworkPageTest::initTestCase() {
-  QStandardPaths::setTestModeEnabled(true);
-  m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
-}
-
-void NetworkPageTest::init() {
-  m_document = std::make_unique<ProjectDocument>();
-  m_context = {};
-  m_context.document = m_document.get();
-  m_context.theme = m_theme.get();
-  m_context.commands = &m_commands;
-  m_preferences = std::make_unique<Preferences>(m_folder.filePath("gradloom.ini"));
-  m_context.preferences = m_preferences.get();
-  m_page = std::make_unique<NetworkPage>(m_context);
-  m_page->resize(1364, 824);
-  m_page->QWidget::show();
-  m_page->activateWindow();
-  QVERIFY(QTest::qWaitForWindowActive(m_page.get()));
-  m_page->activated();
-}
-
-void NetworkPageTest::cleanup() {
-  m_page.reset();
-  m_document->discardRecovery();
-  m_document.reset();
-}
-
 void NetworkPageTest::lenetByMouseAndKeys() {
   const std::string empty = document().text();
   QVERIFY(view().emptyCanvas().isVisible());
@@ -126,6 +99,22 @@ void NetworkPageTest::dragFromThePalette() {
   QCoreApplication::sendEvent(view().viewport(), &drop);
   QVERIFY(has("relu", "dropout") && has("dropout", "pool") && !has("relu", "pool"));
   QVERIFY(drawn().find("pool")->y - drawn().find("dropout")->y >= 60);
+}
+
+void NetworkPageTest::chosenInThePalette() {
+  open(drawings::kSmall);
+  LayerList& list = m_page->palette().list();
+  m_page->palette().search().setFocus();
+  type("dropout");
+  settle();
+  // Double click and Enter in the palette: behind what is selected.
+  click(card("fc"));
+  QTest::mouseClick(list.viewport(), Qt::LeftButton, {}, list.visualItemRect(list.item(0)).center());
+  QTest::mouseDClick(list.viewport(), Qt::LeftButton, {}, list.visualItemRect(list.item(0)).center());
+  QVERIFY(has("fc", "dropout"));
+  list.setFocus();
+  key(Qt::Key_Return);
+  QVERIFY(has("dropout", "dropout2"));
 }
 
 void NetworkPageTest::refusedWiresSayWhy() {
@@ -346,13 +335,6 @@ void NetworkPageTest::startFromATable() {
   QVERIFY(document().analysis("main").sound());
   QVERIFY(drawn().find("columns") != nullptr);
   QCOMPARE(std::count_if(drawn().edges.begin(), drawn().edges.end(), [](const Edge& edge) { return edge.to.node == "columns"; }), 4);
-}
-
-void NetworkPageTest::picture(const QString& name) {
-  const QString folder = qEnvironmentVariable("GRADLOOM_PICTURES");
-  if (folder.isEmpty()) return;
-  settle();
-  m_page->grab().save(QDir(folder).filePath(name + ".png"));
 }
 
 void NetworkPageTest::pictures() {

@@ -1,29 +1,22 @@
 #pragma once
-// A person at the Network page: LeNet drawn by mouse and keys alone, with real events. Pictures are written where
-// GRADLOOM_PICTURES names a folder.
-#include "app/pages/network/network_page.h"
+// A person at the Network page: LeNet drawn by mouse and keys alone, with real events.
+#include "tests/app/network/page_alone.h"
 
 #include <QClipboard>
 #include <QComboBox>
-#include <QDir>
 #include <QDrag>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
-#include <QStandardPaths>
 #include <QTabBar>
-#include <QTemporaryDir>
-#include <QTest>
 
 #include "app/pages/network/inspector.h"
 #include "app/pages/network/inspector_parts.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_strip.h"
-#include "app/preferences.h"
 #include "tests/widgets/document/drawings.h"
 #include "tests/widgets/document/unit_drawings.h"
 #include "widgets/canvas/add_menu.h"
-#include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
@@ -33,19 +26,18 @@
 #include "widgets/form/property_form.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/elevation.h"
-#include "widgets/theme/theme.h"
 
 namespace loom {
 
-class NetworkPageTest : public QObject {
+class NetworkPageTest : public QObject, private PageAlone {
   Q_OBJECT
  private Q_SLOTS:
-  void initTestCase();
-  void init();
-  void cleanup();
+  void init() { openPage(); }
+  void cleanup() { closePage(); }
 
   void lenetByMouseAndKeys();
   void dragFromThePalette();
+  void chosenInThePalette();
   void refusedWiresSayWhy();
   void aWireDroppedOnNothingOffersWhatFits();
   void severalNodesAreEditedTogether();
@@ -65,25 +57,11 @@ class NetworkPageTest : public QObject {
   void pictures();
 
  private:
-  ProjectDocument& document() { return *m_document; }
-  NetworkView& view() { return m_page->view(); }
-  const Network& drawn() { return m_page->scene().network(); }
-  QPoint at(QPointF scene) { return view().mapFromScene(scene); }
-  QPoint card(const std::string& id) { return at(m_page->scene().card(id)->pos()); }
   QPoint outPin(const std::string& id) { return at(outputPin(*drawn().find(id), "output")); }
   QPoint inPin(const std::string& id, std::size_t index = 0) {
     const CardItem* item = m_page->scene().card(id);
     return at(item->pos() + item->inputs()[index].at);
   }
-  void click(QPoint place) { QTest::mouseClick(view().viewport(), Qt::LeftButton, {}, place); }
-  void drag(QPoint from, QPoint to) {
-    QTest::mousePress(view().viewport(), Qt::LeftButton, {}, from);
-    QTest::mouseMove(view().viewport(), (from + to) / 2);
-    QTest::mouseMove(view().viewport(), to);
-    QTest::mouseRelease(view().viewport(), Qt::LeftButton, {}, to);
-  }
-  void key(Qt::Key which, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(QApplication::focusWidget(), which, modifiers); }
-  void type(const QString& text) { QTest::keyClicks(QApplication::focusWidget(), text); }
   // Shift+A, the name, Enter: after what is selected.
   std::string addByKeys(const QString& name) {
     view().setFocus();
@@ -110,18 +88,6 @@ class NetworkPageTest : public QObject {
     const auto& edges = drawn().edges;
     return std::find(edges.begin(), edges.end(), Edge{{from, "output"}, {to, port}}) != edges.end();
   }
-  void settle() {
-    for (int i = 0; i < 5; ++i) QCoreApplication::processEvents();
-  }
-  void picture(const QString& name);
-
-  QTemporaryDir m_folder;
-  std::unique_ptr<Theme> m_theme;
-  std::unique_ptr<Preferences> m_preferences;  // outlives the page
-  std::unique_ptr<ProjectDocument> m_document;
-  AppContext m_context;
-  Commands m_commands;  // outlives the page
-  std::unique_ptr<NetworkPage> m_page;
 };
 
 }  // namespace loom

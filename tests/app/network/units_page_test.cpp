@@ -1,126 +1,7 @@
-// Units, groups, repeats and the outline on the whole Network page, by mouse and keys. Pictures are written where
-// GRADLOOM_PICTURES names a folder.
-#include <QDir>
-#include <QJsonObject>
-#include <QLabel>
-#include <QLineEdit>
-#include <QStandardPaths>
-#include <QTabBar>
-#include <QTemporaryDir>
-#include <QTest>
-
-#include "app/pages/network/inspector.h"
-#include "app/pages/network/network_bar.h"
-#include "app/pages/network/network_page.h"
-#include "app/pages/network/network_side.h"
-#include "app/preferences.h"
-#include "engine/network/flatten.h"
-#include "tests/widgets/document/drawings.h"
-#include "tests/widgets/document/unit_drawings.h"
-#include "widgets/canvas/argument_chips.h"
-#include "widgets/canvas/inline_name.h"
-#include "widgets/canvas/network_view.h"
-#include "widgets/canvas/unit_view.h"
-#include "widgets/controls/commands.h"
-#include "widgets/controls/number_field.h"
-#include "widgets/controls/search_field.h"
-#include "widgets/controls/segmented_control.h"
-#include "widgets/form/expression_editor.h"
-#include "widgets/form/form_row.h"
-#include "widgets/form/property_form.h"
-#include "widgets/outline/outline_panel.h"
-#include "widgets/palette/layer_palette.h"
-#include "widgets/theme/theme.h"
+// Units, groups, repeats and the outline on the whole Network page, by mouse and keys.
+#include "tests/app/network/units_page_test.h"
 
 namespace loom {
-
-class UnitsPageTest : public QObject {
-  Q_OBJECT
- private Q_SLOTS:
-  void initTestCase();
-  void init();
-  void cleanup();
-
-  void aUnitHasATabWithItsArguments();
-  void argumentsAreAddedRenamedAndRemovedByTheirChips();
-  void aUseShowsItsArgumentsAsFields();
-  void anExpressionIsTypedAndComputed();
-  void aFieldFollowsAnArgumentFromItsMenu();
-  void whatIsSelectedInPlaceIsInTheInspector();
-  void faultsInsideShowOnTheUse();
-  void thePaletteListsUnits();
-  void theOutlineFollowsAndLeads();
-  void groupsInTheInspector();
-  void unitsOfTheSelectionByItsButton();
-  void whatIsRemembered();
-  void placesInsideFoldedGroups();
-  void pictures();
-
- private:
-  ProjectDocument& document() { return *m_document; }
-  NetworkView& view() { return m_page->view(); }
-  const Network& drawn() { return m_page->scene().network(); }
-  QPoint card(const std::string& id) { return view().mapFromScene(m_page->scene().card(id)->pos()); }
-  void click(QPoint place, Qt::KeyboardModifiers modifiers = {}) {
-    QTest::mouseClick(view().viewport(), Qt::LeftButton, modifiers, place);
-  }
-  void key(Qt::Key which, Qt::KeyboardModifiers modifiers = {}) {
-    QTest::keyClick(QApplication::focusWidget(), which, modifiers);
-  }
-  void type(const QString& text) { QTest::keyClicks(QApplication::focusWidget(), text); }
-  void settle() {
-    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
-  }
-  void open(const char* text) {
-    QVERIFY(document().openText(text, "units"));
-    settle();
-    view().fit();
-    view().setFocus();
-  }
-  void picture(const QString& name);
-
-  QTemporaryDir m_folder;
-  std::unique_ptr<Theme> m_theme;
-  std::unique_ptr<Preferences> m_preferences;
-  Commands m_commands;  // outlives the page
-  std::unique_ptr<ProjectDocument> m_document;
-  AppContext m_context;
-  std::unique_ptr<NetworkPage> m_page;
-};
-
-void UnitsPageTest::initTestCase() {
-  QStandardPaths::setTestModeEnabled(true);
-  m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
-}
-
-void UnitsPageTest::init() {
-  m_document = std::make_unique<ProjectDocument>();
-  m_context = {};
-  m_context.document = m_document.get();
-  m_context.theme = m_theme.get();
-  m_context.commands = &m_commands;
-  m_preferences = std::make_unique<Preferences>(m_folder.filePath("gradloom.ini"));
-  m_context.preferences = m_preferences.get();
-  m_page = std::make_unique<NetworkPage>(m_context);
-  m_page->resize(1364, 824);
-  m_page->QWidget::show();
-  m_page->activateWindow();
-  QVERIFY(QTest::qWaitForWindowActive(m_page.get()));
-  m_page->activated();
-}
-
-void UnitsPageTest::cleanup() {
-  m_page.reset();
-  m_document->discardRecovery();
-  m_document.reset();
-}
-
-void UnitsPageTest::picture(const QString& name) {
-  const QDir folder(qEnvironmentVariable("GRADLOOM_PICTURES"));
-  folder.mkpath(QStringLiteral("."));
-  settle();
-  m_page->grab().save(folder.filePath(name + ".png"));
-}
 
 void UnitsPageTest::aUnitHasATabWithItsArguments() {
   open(drawings::kUnits);
@@ -324,32 +205,6 @@ void UnitsPageTest::thePaletteListsUnits() {
   QCOMPARE(document().undoStack().index(), 1);
 }
 
-void UnitsPageTest::theOutlineFollowsAndLeads() {
-  open(drawings::kUnits);
-  NetworkSide& side = m_page->side();
-  QTest::mouseClick(&side.choice(), Qt::LeftButton, {}, side.choice().segment(1).center());
-  QVERIFY(side.showsOutline());
-  settle();
-  OutlineTree& tree = side.outline().tree();
-  click(card("fc"));
-  settle();
-  QCOMPARE(tree.selectionModel()->selectedIndexes().size(), 1);
-  QCOMPARE(tree.selectionModel()->selectedIndexes().front().data().toString(), QString("fc"));
-  const QModelIndex pool = side.outline().row("main", "pool");
-  tree.scrollTo(pool);
-  QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, tree.visualRect(pool).center());
-  QCOMPARE(m_page->scene().pickedNodes(), std::vector<std::string>{"pool"});
-  // Enter goes there, also into a unit.
-  const QModelIndex inner = tree.model()->index(1, 0, side.outline().row("main", "down2"));
-  tree.expand(inner.parent());
-  tree.setCurrentIndex(inner);
-  tree.setFocus();
-  key(Qt::Key_Return);
-  settle();
-  QCOMPARE(m_page->scene().networkName(), std::string("ResidualDown"));
-  QCOMPARE(m_page->scene().pickedNodes(), std::vector<std::string>{"conv_a"});
-}
-
 void UnitsPageTest::groupsInTheInspector() {
   open(drawings::kSmall);
   const std::string id = document().makeGroup("main", {"relu", "pool"}, "Middle");
@@ -383,32 +238,6 @@ void UnitsPageTest::unitsOfTheSelectionByItsButton() {
   settle();
   QCOMPARE(m_page->bar().tabs().count(), 2);
   QCOMPARE(m_page->scene().pickedNodes(), std::vector<std::string>{"front"});
-}
-
-void UnitsPageTest::whatIsRemembered() {
-  open(drawings::kUnits);
-  m_page->side().showOutline(true);
-  m_page->scene().setDimming(true);
-  m_page->scene().setNetwork("Residual");
-  const QJsonObject layout = m_page->saveLayout();
-  m_page->side().showOutline(false);
-  m_page->scene().setDimming(false);
-  m_page->scene().setNetwork("main");
-  m_page->restoreLayout(layout);
-  QVERIFY(m_page->side().showsOutline());
-  QVERIFY(m_page->scene().dimming());
-  QCOMPARE(m_page->scene().networkName(), std::string("Residual"));
-}
-
-void UnitsPageTest::placesInsideFoldedGroups() {
-  open(drawings::kSmall);
-  const std::string id = document().makeGroup("main", {"relu", "pool"}, "Middle");
-  document().setFolded("main", id, true);
-  settle();
-  QVERIFY(m_page->scene().card("relu") == nullptr);
-  QVERIFY(m_page->show(Place{.page = "network", .network = "main", .node = "relu"}));
-  QVERIFY(m_page->scene().card("relu") != nullptr);
-  QCOMPARE(m_page->scene().pickedNodes(), std::vector<std::string>{"relu"});
 }
 
 void UnitsPageTest::pictures() {
@@ -509,4 +338,3 @@ void UnitsPageTest::pictures() {
 }  // namespace loom
 
 QTEST_MAIN(loom::UnitsPageTest)
-#include "units_page_test.moc"

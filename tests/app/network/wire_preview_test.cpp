@@ -13,6 +13,8 @@
 #include "app/pages/network/network_strip.h"
 #include "tests/app/opened_window.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/canvas/overlays.h"
+#include "widgets/canvas/unit_view.h"
 #include "widgets/controls/button.h"
 #include "widgets/preview/tensor_card.h"
 
@@ -205,6 +207,30 @@ class WirePreviewTest : public QObject {
     QVERIFY(opened.card().face().tensor()->first != trained);
   }
 
+  // Backwards along the wires, by the link below the values.
+  void whereInfinityStartsIsShown() {
+    QByteArray project = kProject;
+    project.replace(R"("at": [0, 336]})", R"("at": [0, 420]}, {"id": "log", "layer": "Log", "at": [0, 252]})");
+    project.replace(R"("outputs": 3, "at": [0, 252])", R"("outputs": 3, "at": [0, 336])");
+    project.replace(R"(["relu1", "fc"])", R"(["relu1", "log"], ["log", "fc"])");
+    Opened opened(project);
+    opened.rest(edge("x", "conv1"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    auto* start = opened.card().findChild<Button*>("tensorStart");
+    QVERIFY(!start->isVisible());
+    QTest::mouseClick(opened.page->view().viewport(), Qt::LeftButton, {}, opened.on(edge("fc", "loss")));
+    opened.page->view().setFocus();
+    QTest::keyClick(&opened.page->view(), Qt::Key_T);
+    QTRY_COMPARE(opened.card().title(), QString("fc to loss"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    QVERIFY(start->isVisible());
+    QTest::mouseClick(start, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.page->scene().picked().wires, std::set<Edge>{edge("log", "fc")}, 20000);
+    QTRY_COMPARE(opened.card().title(), QString("log to fc"));
+    QVERIFY(opened.card().isPinned());
+    QVERIFY2(opened.page->view().hint().text().contains("log"), qPrintable(opened.page->view().hint().text()));
+  }
+
   // All kinds of cost as bars on the cards, totals in the strip, and after a run what was measured beside what was predicted.
   void everyKindOfCostAndWhatWasMeasured() {
     Opened opened;
@@ -235,6 +261,64 @@ class WirePreviewTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(scene.costs().total.measured > 0, 20000);
     QCOMPARE(bars(CostKind::measuredTime), std::pair(1.0, 1.0));
     QTRY_VERIFY2(spoken().contains("Time, measured"), qPrintable(spoken()));
+  }
+
+  // In place and folded: the cards have the kinds of a step too, and together what stands on the card outside.
+  void whatIsOpenedInPlaceOrFoldedHasItsCosts() {
+    Opened opened;
+    NetworkScene& scene = opened.page->scene();
+    NetworkView& view = opened.page->view();
+    const std::string use = opened.document().makeUnit("main", {"conv1", "relu1"}, "Front");
+    QCoreApplication::processEvents();
+    QTRY_COMPARE_WITH_TIMEOUT(scene.costs().nodes.contains(use), true, 20000);
+    // Chosen before it is opened.
+    scene.setCostKind(CostKind::memory);
+    view.setFocus();
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.mapFromScene(scene.card(use)->pos()));
+    QTest::keyClick(&view, Qt::Key_Space);
+    QVERIFY(view.unitView() && view.unitView()->isOpen());
+    NetworkScene& inside = view.unitView()->scene();
+    QTRY_COMPARE_WITH_TIMEOUT(inside.costs().batch, 8, 20000);
+    const auto bars = [&] {
+      double longest = 0, share = 0;
+      for (const char* id : {"conv1", "relu1"}) {
+        longest = std::max(longest, inside.card(id)->content().bar);
+        share += inside.card(id)->content().share;
+      }
+      return std::pair(longest, std::round(share * 1e6) / 1e6);
+    };
+    QCOMPARE(inside.costKind(), CostKind::memory);
+    for (const CostKind kind : {CostKind::memory, CostKind::activations, CostKind::time, CostKind::parameters}) {
+      scene.setCostKind(kind);  // and while it is open
+      QCOMPARE(inside.costKind(), kind);
+      QCOMPARE(bars(), std::pair(1.0, 1.0));
+    }
+    QCOMPARE(inside.costs().total.memory, scene.costs().nodes.at(use).memory);
+    inside.pickNode("conv1");
+    const auto spoken = [&] { return opened.page->inspector().findChild<CostTable*>()->accessibleName(); };
+    QTRY_VERIFY2(spoken().contains("Memory at 8") && spoken().contains("Time, predicted"), qPrintable(spoken()));
+    // After a run what was measured stands there as well.
+    opened.train();
+    QTRY_VERIFY_WITH_TIMEOUT(inside.costs().total.measured > 0, 20000);
+    scene.setCostKind(CostKind::measuredTime);
+    QCOMPARE(bars(), std::pair(1.0, 1.0));
+    QTRY_VERIFY2(spoken().contains("Time, measured"), qPrintable(spoken()));
+    // Closed and opened for another use, nothing of the one before is shown.
+    QTest::keyClick(&view.unitView()->view(), Qt::Key_Escape);
+    QTest::keyClick(&view.unitView()->view(), Qt::Key_Escape);
+    QVERIFY(!view.unitView()->isOpen());
+    QCOMPARE(inside.costs().batch, 0);
+
+    const std::string group = opened.document().makeGroup("main", {use, "fc"}, "Body");
+    opened.document().setFolded("main", group, true);
+    QTRY_VERIFY(scene.card(group));
+    for (const CostKind kind : {CostKind::activations, CostKind::memory, CostKind::time, CostKind::measuredTime}) {
+      scene.setCostKind(kind);
+      QTRY_VERIFY2_WITH_TIMEOUT(scene.card(group)->content().share > 0, qPrintable(costName(kind)), 20000);
+      double others = 0;
+      for (const char* id : {"x", "loss", "y"}) others += scene.card(id)->content().share;
+      QVERIFY2(std::abs(scene.card(group)->content().share + others - 1) < 1e-6, qPrintable(costName(kind)));
+    }
   }
 
   void pictures() {

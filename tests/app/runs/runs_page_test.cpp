@@ -482,6 +482,21 @@ class RunsPageTest : public QObject {
     QVERIFY(table().currentIndex().isValid() && table().selectionModel()->selectedRows().isEmpty());
     QTest::keyClick(&table(), Qt::Key_Space);
     QVERIFY(!page().model().isShown(a));
+    // They are the registry's: shown in the menu, and others where a person changed them.
+    Commands& commands = m_open->window().commands();
+    QCOMPARE(keysText(*commands.find("runs.open")), QString("Return or Enter"));
+    commands.setKeys("runs.draw", {QKeySequence("V")});
+    QTest::keyClick(&table(), Qt::Key_Space);
+    QVERIFY(!page().model().isShown(a));
+    QTest::keyClick(&table(), Qt::Key_V);
+    QVERIFY(page().model().isShown(a));
+    commands.resetKeys("runs.draw");
+    for (const auto& [key, modifiers] : {std::pair(Qt::Key_Slash, Qt::NoModifier), {Qt::Key_F, Qt::ControlModifier}}) {
+      table().setFocus();
+      QTest::keyClick(&m_open->window(), key, modifiers);
+      QCOMPARE(QApplication::focusWidget()->objectName(), QString("runs-filter"));
+    }
+    table().setFocus();
     QTest::keyClick(&table(), Qt::Key_Delete);
     QTRY_COMPARE(row(a), -1);
   }

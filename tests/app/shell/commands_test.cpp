@@ -107,7 +107,9 @@ class CommandsTest : public QObject {
     QVERIFY(ids.size() > 120);
     for (const char* id : {"save", "page-network", "network.arrange", "data.check", "settings.search", "training.best",
                            "runs.compare", "hosts.add", "network.zoom-in", "network.nudge-left", "network.wire",
-                           "network.paste", "chart.copy-values", "runs.delete", "network.save-unit"})
+                           "network.paste", "chart.copy-values", "runs.delete", "network.save-unit",
+                           "network.outline-go", "network.outline-rename", "runs.open", "runs.draw", "runs.select-all",
+                           "data.pictures", "data.larger"})
       QVERIFY2(ids.contains(id), id);
   }
 
@@ -270,6 +272,7 @@ class CommandsTest : public QObject {
     QCOMPARE(keysOf("Move the selection by 12"), QString("Arrows"));
     QCOMPARE(keysOf("Move it by 60"), QString("Shift+Arrows"));
     QCOMPARE(keysOf("Align several nodes"), QString("Alt+Arrows"));
+    QCOMPARE(keysOf("Rename in the outline"), QString("F2"));
     commands().resetKeys("network.wire");
   }
 

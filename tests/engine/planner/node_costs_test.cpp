@@ -80,6 +80,43 @@ TEST(NodeCosts, OfAUnitAreThoseOfWhatStandsInside) {
   EXPECT_EQ(outer.nodes.at("deep").measured, 3);
   EXPECT_EQ(outer.nodes.at("fc").measured, 4);
   EXPECT_EQ(outer.total.measured, 7);
+  EXPECT_EQ(outer.step.measured, 7);
+  // A unit's total is its own, the step is the network's.
+  EXPECT_NEAR(inner.total.memory, outer.nodes.at("deep").memory, 1e-9);
+  EXPECT_NEAR(inner.step.memory, outer.total.memory, 1e-9);
+}
+
+// What stands inside of one use adds up to what that use has in the drawing around it, also two units deep and in a
+// group that repeats; other uses of the same unit are left out.
+TEST(NodeCosts, OfOneUseAreThoseOfItsCard) {
+  const Project project = projectOf(
+      R"([{"id": "x", "layer": "Input", "shape": [8]}, {"id": "one", "unit": "Pair", "width": 16}, {"id": "two", "unit": "Pair", "width": 32, "repeat": 2, "group": "g"},
+         {"id": "lone", "unit": "Dense", "width": 8}, {"id": "fc", "layer": "Linear", "outputs": 2},
+         {"id": "y", "layer": "Input", "shape": [2]}, {"id": "loss", "layer": "MeanSquaredError"}])",
+      R"([["x", "one"], ["one", "two"], ["two", "lone"], ["lone", "fc"], ["fc", "loss"], ["y", "loss.target"]], "groups": [{"id": "g", "repeat": 2}])",
+      R"({"Dense": {"arguments": {"width": 8}, "nodes": [{"id": "in", "layer": "Input"}, {"id": "fc", "layer": "Linear", "outputs": "=width"}, {"id": "out", "layer": "Output"}],
+          "edges": [["in", "fc"], ["fc", "out"]]},
+          "Pair": {"arguments": {"width": 8}, "nodes": [{"id": "in", "layer": "Input"}, {"id": "a", "unit": "Dense", "width": "=width"}, {"id": "b", "unit": "Dense", "width": "=width*2"}, {"id": "out", "layer": "Output"}],
+          "edges": [["in", "a"], ["a", "b"], ["b", "out"]]}})");
+  const StepPlan plan(project, project.networks[0], kProcessor, {{"one/a/fc", 1.0}, {"g/0/two/0/b/fc", 2.0}, {"g/1/two/1/b/fc", 3.0}, {"lone/fc", 4.0}});
+  const NetworkCosts main = plan.of(project.networks[0]);
+  const Network &dense = project.units[0], &pair = project.units[1];
+  for (const char* use : {"one", "two"}) {
+    const NetworkCosts inside = plan.of(pair, {{"main", use}});
+    EXPECT_NEAR(inside.total.memory, main.nodes.at(use).memory, 1e-9) << use;
+    EXPECT_NEAR(inside.total.seconds, main.nodes.at(use).seconds, 1e-12) << use;
+    EXPECT_EQ(inside.total.measured, main.nodes.at(use).measured) << use;
+    for (const char* deeper : {"a", "b"}) {
+      const NetworkCosts inner = plan.of(dense, {{"main", use}, {"Pair", deeper}});
+      EXPECT_NEAR(inner.nodes.at("fc").memory, inside.nodes.at(deeper).memory, 1e-9) << use << '/' << deeper;
+      EXPECT_NEAR(inner.step.memory, main.total.memory, 1e-9);
+    }
+  }
+  EXPECT_EQ(plan.of(pair, {{"main", "two"}}).nodes.at("b").measured, 5);
+  EXPECT_EQ(plan.of(dense, {{"main", "lone"}}).total.measured, 4);
+  EXPECT_EQ(plan.of(dense).total.measured, 10);  // all its uses, wherever they stand
+  EXPECT_EQ(plan.of(pair).total.measured, 6);
+  EXPECT_EQ(plan.of(pair, {{"main", "lone"}}).nodes.size(), 0U);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class CanvasPaintingTest : public QObject {
   void whatChangesIsSeenAtOnce();
   void wordsStayTextWhereNoPixelsArePainted();
   void theShareOfTheCostLeavesOtherCardsAlone();
+  void wordsOfAFrameStandOverTheWires();
+  void whatChangesIsPainted();
 
  private:
   QImage seen() { return m_view->viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32); }
@@ -164,6 +166,92 @@ void CanvasPaintingTest::theShareOfTheCostLeavesOtherCardsAlone() {
   const QRectF other = m_scene->card("b3_relu1")->sceneCard();
   QCOMPARE(different(picture(0, other), picture(0.25, other)), 0);
   QCOMPARE(different(picture(0, neighbour), picture(0.25, neighbour)), 0);
+}
+
+namespace {
+
+// How often a widget was painted, whatever part of it.
+class Painted : public QObject {
+ public:
+  explicit Painted(QWidget* widget) { widget->installEventFilter(this); }
+  int count = 0;
+
+ protected:
+  bool eventFilter(QObject*, QEvent* event) override {
+    count += event->type() == QEvent::Paint;
+    return false;
+  }
+};
+
+}  // namespace
+
+// Nobody grabs a picture here: what is on the screen follows by itself, also after the colours were changed, which Qt
+// notes as "all of it" until its own painting comes along.
+void CanvasPaintingTest::whatChangesIsPainted() {
+  m_theme->setMode(ThemeMode::dark);
+  QTest::qWait(50);
+  Painted painted(m_view->viewport());
+  const std::vector<std::pair<const char*, std::function<void()>>> changes{
+      {"selected", [&] { m_scene->pickNode("b3_relu1"); }},
+      {"hovered", [&] { m_scene->setHovered("b3_conv1", std::nullopt, std::nullopt); }},
+      {"moved",
+       [&] {
+         m_document->moveNodes("main", {{"b3_relu1", m_scene->card("b3_relu1")->pos() + QPointF(60, 0)}});
+       }},
+      {"grouped", [&] { m_document->makeGroup("main", {"b3_relu1", "b3_conv2"}, "Two"); }},
+      {"let go", [&] { m_scene->pick({}); }}};
+  for (const auto& [what, change] : changes) {
+    painted.count = 0;
+    change();
+    QTRY_VERIFY2(painted.count > 0, what);
+    QTest::qWait(30);
+    painted.count = 0;
+    QTest::qWait(60);
+    QVERIFY2(painted.count == 0, what);  // and then it rests
+  }
+  m_theme->setMode(ThemeMode::light);
+}
+
+// The wire that enters a group runs through its head: the words there stay what they are without it.
+void CanvasPaintingTest::wordsOfAFrameStandOverTheWires() {
+  QVERIFY(m_document->openText(drawings::kSmall, "small"));
+  const std::string outer = m_document->makeGroup("main", {"conv", "relu", "pool"}, "Around"),
+                    inner = m_document->makeGroup("main", {"relu"}, "A title as long as the way to the wire and on");
+  QCoreApplication::processEvents();
+  m_view->setZoom(1);
+  m_view->centerOn(m_scene->card("relu")->pos());
+  const Edge wire{{"conv", "output"}, {"relu", "input"}};
+  for (const ThemeMode mode : {ThemeMode::light, ThemeMode::dark}) {
+    m_theme->setMode(mode);
+    const QRectF head = m_scene->groups().group(inner)->head();
+    const std::vector<QPointF> way = m_scene->wayOf(wire);
+    QVERIFY(way.size() >= 2 && way.front().x() == way.back().x());
+    // Where title and wire meet; a column of the frame beside it is not touched.
+    const QRectF words(way.front().x() - 3, head.center().y() - 6, 6, 12);
+    QVERIFY(head.contains(words) && m_scene->wiresCross(words));
+    const QRect there = m_view->mapFromScene(words).boundingRect();
+    const QImage with = seen().copy(there);
+    QVERIFY(different(with, anew().copy(there)) == 0);
+    m_document->removeWires("main", {wire});
+    QCoreApplication::processEvents();
+    QVERIFY(!m_scene->wiresCross(words));
+    const QImage without = seen().copy(there);
+    QVERIFY2(different(with, without) <= 4, qPrintable(QString::number(different(with, without))));  // a dot of the ground
+    m_document->undoStack().undo();
+    QCoreApplication::processEvents();
+    // Above the head the wire is seen.
+    const QRect above = m_view->mapFromScene(QRectF(way.front().x() - 3, head.top() - 9, 6, 6)).boundingRect();
+    const QColor ink = m_theme->colour(Colour::axis);
+    const QImage piece = seen().copy(above);
+    bool found = false;
+    for (int x = 0; x < piece.width(); ++x) {
+      const QColor at = piece.pixelColor(x, piece.height() / 2);
+      found |= std::abs(at.lightness() - ink.lightness()) < 24;
+    }
+    QVERIFY(found);
+  }
+  m_theme->setMode(ThemeMode::light);
+  Q_UNUSED(outer);
 }
 
 }  // namespace loom

@@ -54,6 +54,14 @@ class CanvasUnitsTest : public QObject {
   void dimmingLeavesWhatIsReached();
   void aSelectionTravelsAsText();
   void unitsTravelAlong();
+  void everyCommandIsReachedByItsKeys();
+  void whatSingleKeysDo();
+  void alignAndDistributeByKeys();
+  void theViewByKeys();
+  void theMapByMouseAndKeys();
+  void theViewIsMovedByHandAndWheel();
+  void theMenuOfTheRightButton();
+  void aNodeOfAGroupIsDraggedAndTakenOut();
 
  private:
   void open(const char* text);

@@ -1,45 +1,7 @@
-// The outline: a model that Qt's own tester watches through every kind of edit, and a tree by keys.
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QLineEdit>
-#include <QSignalSpy>
-#include <QTest>
-
-#include "tests/widgets/document/drawings.h"
-#include "tests/widgets/document/unit_drawings.h"
-#include "widgets/controls/search_field.h"
-#include "widgets/outline/outline_panel.h"
-#include "widgets/theme/theme.h"
+// The rows of the outline through every kind of edit.
+#include "tests/widgets/outline/outline_test.h"
 
 namespace loom {
-
-class OutlineTest : public QObject {
-  Q_OBJECT
- private Q_SLOTS:
-  void initTestCase() {
-    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
-  }
-  void init();
-  void cleanup();
-
-  void networksGroupsUnitsNodes();
-  void rowsThatStayStayThemselves();
-  void faultsAsDots();
-  void renamingThroughTheModel();
-  void droppingMovesIntoAGroup();
-  void aUnitInsideItselfEnds();
-  void keysOfTheTree();
-  void searchLeavesMatchesAndWhatLeadsThere();
-  void selectionBothWays();
-  void aThousandGroupsFold();
-
- private:
-  QModelIndex row(const QString& text, const QModelIndex& below = {}) const;
-  std::unique_ptr<Theme> m_theme;
-  std::unique_ptr<ProjectDocument> m_document;
-  std::unique_ptr<OutlinePanel> m_panel;
-  std::unique_ptr<QAbstractItemModelTester> m_tester, m_shownTester;
-};
 
 void OutlineTest::init() {
   m_document = std::make_unique<ProjectDocument>();
@@ -180,35 +142,6 @@ void OutlineTest::aUnitInsideItselfEnds() {
   QVERIFY(row("fc").isValid());
 }
 
-void OutlineTest::keysOfTheTree() {
-  OutlineTree& tree = m_panel->tree();
-  QSignalSpy go(m_panel.get(), &OutlinePanel::goTo), leaving(m_panel.get(), &OutlinePanel::leaving);
-  m_panel->focusTree();
-  QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&tree));
-  for (int i = 0; i < 5; ++i) QTest::keyClick(&tree, Qt::Key_Down);
-  QCOMPARE(tree.currentIndex().data().toString(), QString("stage1"));
-  QTest::keyClick(&tree, Qt::Key_Return);
-  QCOMPARE(go.back()[1].toString(), QString("stage1"));
-  const bool open = tree.isExpanded(tree.currentIndex());
-  QTest::keyClick(&tree, Qt::Key_Space);
-  QCOMPARE(tree.isExpanded(tree.currentIndex()), !open);
-  QTest::keyClicks(&tree, "pool");  // typing jumps
-  QCOMPARE(tree.currentIndex().data().toString(), QString("pool"));
-  QTest::keyClick(&tree, Qt::Key_F2);
-  auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
-  QVERIFY(line != nullptr);
-  line->selectAll();
-  QTest::keyClicks(line, "mean");
-  QTest::keyClick(line, Qt::Key_Return);
-  QTRY_VERIFY(m_document->network("main")->find("mean") != nullptr);
-  QTRY_VERIFY(tree.hasFocus());
-  QTest::keyClick(&tree, Qt::Key_Slash);
-  QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&m_panel->search()));
-  m_panel->focusTree();
-  QTest::keyClick(&tree, Qt::Key_Escape);
-  QCOMPARE(leaving.count(), 1);
-}
-
 void OutlineTest::searchLeavesMatchesAndWhatLeadsThere() {
   QAbstractItemModel& shown = *m_panel->tree().model();
   m_panel->focusSearch();
@@ -224,32 +157,6 @@ void OutlineTest::searchLeavesMatchesAndWhatLeadsThere() {
   QCOMPARE(go.back()[1].toString(), QString("conv_s"));
   m_panel->search().clear();
   QCOMPARE(shown.rowCount(shown.index(0, 0)), 14);
-}
-
-void OutlineTest::selectionBothWays() {
-  QSignalSpy picked(m_panel.get(), &OutlinePanel::picked);
-  m_panel->showSelection("main", {"conv1", "pool"});
-  QCOMPARE(picked.count(), 0);  // what is shown is not told back
-  QStringList rows;
-  for (const QModelIndex& index : m_panel->tree().selectionModel()->selectedIndexes()) rows += index.data().toString();
-  rows.sort();
-  QCOMPARE(rows, (QStringList{"conv1", "pool"}));
-  const QModelIndex fc = m_panel->row("main", "fc"), bn = m_panel->row("main", "bn1");
-  m_panel->tree().scrollTo(fc);
-  QTest::mouseClick(m_panel->tree().viewport(), Qt::LeftButton, {}, m_panel->tree().visualRect(fc).center());
-  QCOMPARE(picked.back()[1].value<std::vector<std::string>>(), std::vector<std::string>{"fc"});
-  m_panel->tree().scrollTo(bn);
-  QTest::mouseClick(m_panel->tree().viewport(), Qt::LeftButton, Qt::ControlModifier,
-                    m_panel->tree().visualRect(bn).center());
-  std::vector<std::string> both = picked.back()[1].value<std::vector<std::string>>();
-  std::sort(both.begin(), both.end());
-  QCOMPARE(both, (std::vector<std::string>{"bn1", "fc"}));
-  // A node below a use is one of the unit.
-  const QModelIndex inner = m_panel->tree().model()->index(1, 0, m_panel->row("main", "stage3"));
-  m_panel->tree().expand(inner.parent());
-  m_panel->tree().scrollTo(inner);
-  QTest::mouseClick(m_panel->tree().viewport(), Qt::LeftButton, {}, m_panel->tree().visualRect(inner).center());
-  QCOMPARE(picked.back()[0].toString(), QString("Residual"));
 }
 
 void OutlineTest::aThousandGroupsFold() {
@@ -279,4 +186,3 @@ void OutlineTest::aThousandGroupsFold() {
 }  // namespace loom
 
 QTEST_MAIN(loom::OutlineTest)
-#include "outline_test.moc"

@@ -7,6 +7,7 @@
 #include <QtTest>
 #include <cmath>
 
+#include "widgets/controls/commands.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/table/data_table.h"
 #include "widgets/table/table_sort_model.h"
@@ -110,36 +111,49 @@ class TableTest : public QObject {
     m_table->sortByColumn(2, Qt::AscendingOrder);
     QTest::mouseClick(m_table->viewport(), Qt::LeftButton, {}, cell(0, 0));
     QCOMPARE(m_sorted->index(0, 0).data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
-    // Space does it for all selected rows, with the first one's new state.
-    m_table->selectAll();
-    QTest::keyClick(m_table.get(), Qt::Key_Space);
-    QCOMPARE(m_table->allChecked(), Qt::Unchecked);
-    QTest::keyClick(m_table.get(), Qt::Key_Space);
+    QTest::mouseClick(m_table->viewport(), Qt::LeftButton, {}, cell(1, 0));
     QCOMPARE(m_table->allChecked(), Qt::Checked);
     QHeaderView* head = m_table->horizontalHeader();
     QTest::mouseClick(head->viewport(), Qt::LeftButton, {}, QPoint(20, 15));
     QCOMPARE(m_table->allChecked(), Qt::Unchecked);
   }
 
-  void keysActivateAndDelete() {
+  // What keys do is the registry's: those of the table's scope, as they are now, and nothing of a view's own beside them.
+  void keysAreCommandsOfThePage() {
     fill();
+    Commands commands;
+    QStringList ran;
+    const auto add = [&](const char* id, const char* scope, const QList<QKeySequence>& keys) {
+      commands.add({.id = id, .group = "Runs", .text = id, .keys = keys, .scope = scope, .icon = {}, .family = {}, .possible = {}},
+                   &commands, [&ran, id] { ran << id; });
+    };
+    add("runs.open", "runs/table", {Qt::Key_Return, Qt::Key_Enter});
+    add("runs.delete", "runs/table", {Qt::Key_Delete});
+    add("runs.draw", "runs/table", {Qt::Key_Space});
+    add("data.other", "data/table", {Qt::Key_F4});
+    m_table->setCommands(commands, "runs/table");
     QSignalSpy activated(m_table.get(), &DataTable::rowActivated);
-    QSignalSpy deleted(m_table.get(), &DataTable::deleteRequested);
-    QSignalSpy filter(m_table.get(), &DataTable::filterRequested);
     m_table->setFocus();
     m_table->setCurrentIndex(m_sorted->index(0, 2));
     QTest::keyClick(m_table.get(), Qt::Key_End);
     QCOMPARE(m_table->currentIndex().row(), 3);
-    QTest::keyClick(m_table.get(), Qt::Key_Return);
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Delete, Qt::Key_Space, Qt::Key_F4}) QTest::keyClick(m_table.get(), key);
+    QCOMPARE(ran, (QStringList{"runs.open", "runs.delete", "runs.draw"}));
+    QCOMPARE(activated.count(), 0);
+    // Other keys, and the old ones mean nothing any more.
+    commands.setKeys("runs.open", {QKeySequence("O")});
+    commands.setKeys("runs.draw", {});
+    ran.clear();
+    QTest::keyClick(m_table.get(), Qt::Key_O);
+    const QModelIndexList selected = m_table->selectionModel()->selectedRows();
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Space}) QTest::keyClick(m_table.get(), key);
+    QCOMPARE(ran, QStringList{"runs.open"});
+    QCOMPARE(activated.count(), 0);
+    QCOMPARE(m_table->selectionModel()->selectedRows(), selected);
+    QTest::mouseClick(m_table->viewport(), Qt::LeftButton, {}, cell(1, 3));
+    QTest::mouseDClick(m_table->viewport(), Qt::LeftButton, {}, cell(1, 3));
     QCOMPARE(activated.count(), 1);
-    QCOMPARE(activated[0][0].toInt(), 3);
-    QTest::keyClick(m_table.get(), Qt::Key_Home);
-    QTest::keyClick(m_table.get(), Qt::Key_Down, Qt::ShiftModifier);
-    QTest::keyClick(m_table.get(), Qt::Key_Delete);
-    QCOMPARE(deleted[0][0].value<QList<int>>(), (QList<int>{0, 1}));
-    QTest::keyClick(m_table.get(), Qt::Key_Slash);
-    QTest::keyClick(m_table.get(), Qt::Key_F, Qt::ControlModifier);
-    QCOMPARE(filter.count(), 2);
+    QCOMPARE(activated[0][0].toInt(), 1);
   }
 
   void swatchIsPaintedAndClicked() {
