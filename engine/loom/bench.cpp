@@ -75,10 +75,11 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")
       ->type_name("FILE");
   verb->add_flag("--plan", *planned, "Put beside each what loom plan predicts of it; for a processor");
-  auto* record = verb->add_option("--record", given->record,
-                                  "Do not measure; write the first step's weights, batch and gradients, and the loss of "
-                                  "each step, for tests/bench/agreement.py")
-                     ->type_name("FILE");
+  auto* record =
+      verb->add_option("--record", given->record,
+                       "Do not measure; write the first step's weights, batch and gradients, and the loss of "
+                       "each step, for tests/bench/agreement.py")
+          ->type_name("FILE");
   verb->add_option("--steps", given->recordedSteps, "How many steps to record")
       ->check(CLI::Range(1, 1 << 20))
       ->needs(record);

@@ -22,9 +22,13 @@ void keepInSixteenBits(Program& program, DataType type, const std::function<Sixt
     }
   }
   for (const NamedResult& result : program.results) keep(result.tensor, false);
-  for (const Operation& operation : program.operations)
-    if (const int like = may(operation).like; like >= 0 && operation.outputs[0] != kNoTensor)
-      keep(operation.outputs[0], kept[static_cast<std::size_t>(operation.inputs[static_cast<std::size_t>(like)])]);
+  const auto isKept = [&](TensorId id) { return id == kNoTensor || kept[static_cast<std::size_t>(id)]; };
+  for (const Operation& operation : program.operations) {  // what an operation reads was decided before it
+    const SixteenBits places = may(operation);
+    if (places.like >= 0) keep(operation.outputs[0], isKept(operation.inputs[static_cast<std::size_t>(places.like)]));
+    if (places.promotes)
+      keep(operation.outputs[0], std::all_of(operation.inputs.begin(), operation.inputs.end(), isKept));
+  }
   for (std::size_t i = 0; i < program.tensors.size(); ++i)
     if (kept[i] && written[i]) program.tensors[i].type = type;
 }

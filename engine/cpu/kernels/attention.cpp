@@ -149,8 +149,7 @@ LOOM_INLINE void attendRowsBody(const AttentionHead& head, float* scores, std::u
     const std::int64_t seen = seenBy(head, i), length = readOf(head, i), whole = seen / kLanes * kLanes;
     Vec best = none, total{};
     for (std::int64_t j = 0; j < whole; j += kLanes) best = max(best, load(row + j));
-    if (whole < seen)
-      best = max(best, lanesBelow(seen - whole) ? loadSome(row + whole, head.keys - whole) : none);
+    if (whole < seen) best = max(best, lanesBelow(seen - whole) ? loadSome(row + whole, head.keys - whole) : none);
     const float top = maximum(best);
     for (std::int64_t j = 0; j < whole; j += kLanes) {
       const Vec e = expAs<kNative>(load(row + j) - top);

@@ -18,7 +18,8 @@ LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
 template <bool kNative>
 LOOM_INLINE Vec geluSlope(Vec x) {
   const Vec e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
-  const Vec t = quotient<kNative>(splat(1), bounded<kNative>(absolute(x), 0, 1e9f) * (0.3275911f * kInverseSqrt2) + 1.0f);
+  const Vec t =
+      quotient<kNative>(splat(1), bounded<kNative>(absolute(x), 0, 1e9f) * (0.3275911f * kInverseSqrt2) + 1.0f);
   Vec p = splat(0.5f * 1.061405429f);
   p = p * t + 0.5f * -1.453152027f;
   p = p * t + 0.5f * 1.421413741f;
@@ -56,8 +57,7 @@ template <bool kNative>
 LOOM_INLINE void geluGradientRangeBody(Stored x, Stored dy, Stored dx, std::int64_t count) {
   if (kNative && x.bf16 && dy.bf16 && dx.bf16)
     return geluGradientAll<kNative>(knownBf16(x), knownBf16(dy), knownBf16(dx), count);
-  if (!x.bf16 && !dy.bf16 && !dx.bf16)
-    return geluGradientAll<kNative>(knownF32(x), knownF32(dy), knownF32(dx), count);
+  if (!x.bf16 && !dy.bf16 && !dx.bf16) return geluGradientAll<kNative>(knownF32(x), knownF32(dy), knownF32(dx), count);
   geluGradientAll<kNative>(x, dy, dx, count);
 }
 

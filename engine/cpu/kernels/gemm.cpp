@@ -22,6 +22,7 @@ LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sums[r][v] = V{};
   }
+  prefetchTile<kRows, kVectors * lanesOf<typename T::V>()>(place);
   multiplyTile<V, kRows, kVectors>(sums, a, rowStride, stepStride, b, panel, steps);
   storeTile<V, kRows, kVectors>(sums, place);
 }
@@ -34,8 +35,9 @@ LOOM_TILE(TileBaseline, , float)
 
 namespace {
 
-// Where a tile's rows are packed. Tiles begin a cache line further on than their rows would have it: whole steps of them
-// are written side by side, and at multiples of 4 KiB they would all want the same eight places of the level-1 cache.
+// Where a tile's rows are packed. Tiles begin a cache line further on than their rows would have it: whole steps of
+// them are written side by side, and at multiples of 4 KiB they would all want the same eight places of the level-1
+// cache.
 LOOM_INLINE std::int64_t tileAt(std::int64_t first, std::int64_t steps, int tile) {
   return first * steps + tile * kLanes;
 }
@@ -128,34 +130,19 @@ void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::i
   gemmWith<TileBaseline>(p, r0, r1, p0, p1, s);
 }
 
-// Rows of B that are contiguous, a few of all panels at a time: memory is read along its rows.
-LOOM_INLINE void packRowsOfB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                             std::int64_t last, std::int64_t width) {
-  for (std::int64_t i0 = 0; i0 < k; i0 += kLanes) {
-    const std::int64_t i1 = std::min(k, i0 + kLanes);
-    for (std::int64_t panel = first; panel < last; ++panel) {
-      const std::int64_t columns = std::min(width, n - panel * width);
-      for (std::int64_t i = i0; i < i1; ++i) {
-        const float* from = b.data + i * b.rowStride + panel * width;
-        float* to = packed + (panel * k + i) * width;
-        std::int64_t j = 0;
-        for (; j + kLanes <= columns; j += kLanes) store(to + j, load(from + j));
-        if (j == width) continue;
-        std::copy(from + j, from + columns, to + j);
-        std::fill(to + columns, to + width, 0.0f);
-      }
-    }
-  }
-}
-
-// A block of 16 columns is gathered where B's rows are not contiguous.
+// Four rows of B at a time where B's rows are contiguous; else a block of 16 columns is gathered.
 LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
                                   std::int64_t first, std::int64_t last, std::int64_t width) {
-  if (b.columnStride == 1) return packRowsOfB(packed, b, k, n, first, last, width);
   for (std::int64_t panel = first; panel < last; ++panel) {
     float* to = packed + panel * k * width;
     const std::int64_t columns = std::min(width, n - panel * width);
     const float* from = b.data + panel * width * b.columnStride;
+    if (b.columnStride == 1 && columns == width) {
+      for (std::int64_t i = 0; i < k; ++i) {
+        for (std::int64_t j = 0; j < width; j += 16) store(to + i * width + j, load(from + i * b.rowStride + j));
+      }
+      continue;
+    }
     for (std::int64_t i0 = 0; i0 < k; i0 += kLanes) {
       const std::int64_t i1 = std::min(k, i0 + kLanes);
       for (std::int64_t j0 = 0; j0 < columns; j0 += kLanes) {

@@ -99,6 +99,7 @@ LOOM_INLINE void computeTile(const Word* a, std::int64_t rowStride, std::int64_t
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sums[r][v] = typename T::V{};
   }
+  prefetchTile<kRows, kVectors * lanesOf<typename T::V>()>(place);
   multiplyPairs<T, kRows, kVectors>(sums, a, rowStride, pairStride, b, panel, pairs);
   if (place.half == nullptr) return storeTile<typename T::V, kRows, kVectors>(sums, place);
   if constexpr (std::is_same_v<T, TileNative>) {
@@ -154,14 +155,6 @@ LOOM_INLINE void wordsOf(const Number* upper, const Number* lower, Word* words, 
                                          8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
       store(reinterpret_cast<float*>(words + i), (Vec)turned);
     }
-  }
-  if constexpr (std::is_same_v<Number, std::uint16_t>) {
-    typedef Word Words __attribute__((vector_size(64)));
-    typedef Word WordsUnaligned __attribute__((vector_size(64), aligned(4), may_alias));
-    for (; i + kLanes <= count; i += kLanes)
-      *reinterpret_cast<WordsUnaligned*>(words + i) =
-          __builtin_convertvector(*reinterpret_cast<const VecHalfUnaligned*>(upper + i), Words) |
-          __builtin_convertvector(*reinterpret_cast<const VecHalfUnaligned*>(lower + i), Words) << 16;
   }
   for (; i < count; ++i) words[i] = pairOf(upper[i], lower[i]);
 }
@@ -289,27 +282,17 @@ LOOM_INLINE void packPanelsFrom(const Number* data, float* packed, const MatrixV
   const auto numberAt = [&](std::int64_t step, std::int64_t column) {
     return step < k ? data[step * b.rowStride + column * b.columnStride] : Number{0};
   };
-  if (b.columnStride == 1) {  // a few rows of all panels at a time: memory is read along B's rows
-    for (std::int64_t block = 0; block < whole; block += kLanes / 2) {
-      for (std::int64_t panel = first; panel < last; ++panel) {
-        const std::int64_t left = panel * width, columns = std::min(width, n - left);
-        Word* to = reinterpret_cast<Word*>(packed) + (panel * pairs + block) * width;
-        const Number* upper = data + 2 * block * b.rowStride + left;
-        for (std::int64_t i = block; i < std::min(whole, block + kLanes / 2); ++i) {
-          wordsOf<kNative>(upper, upper + b.rowStride, to, columns);
-          if (columns < width) std::fill(to + columns, to + width, Word{0});
-          to += width;
-          upper += 2 * b.rowStride;
-        }
-      }
-    }
-  }
   for (std::int64_t panel = first; panel < last; ++panel) {
     Word* to = reinterpret_cast<Word*>(packed) + panel * pairs * width;
     const std::int64_t left = panel * width, columns = std::min(width, n - left);
-    std::int64_t done = b.columnStride == 1 ? whole : 0;  // pairs
-    if (columns < width) std::fill(to + done * width, to + pairs * width, Word{0});
-    if (b.rowStride == 1 && columns % kLanes == 0) {
+    if (columns < width) std::fill_n(to, pairs * width, Word{0});
+    std::int64_t done = 0;  // pairs
+    if (b.columnStride == 1) {
+      for (; done < whole; ++done) {
+        const Number* upper = data + 2 * done * b.rowStride + left;
+        wordsOf<kNative>(upper, upper + b.rowStride, to + done * width, columns);
+      }
+    } else if (b.rowStride == 1 && columns % kLanes == 0) {
       for (; done + kLanes <= whole; done += kLanes)
         for (std::int64_t j = 0; j < columns; j += kLanes)
           packSquare<kNative>(data + 2 * done + (left + j) * b.columnStride, b.columnStride, to + done * width + j,

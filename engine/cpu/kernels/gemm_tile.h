@@ -76,6 +76,18 @@ struct TilePlace {
   std::uint16_t* half = nullptr;  // instead of c
 };
 
+// What a tile is to be added to, or written over, on its way into the cache while the sums are made.
+template <int kRows, int kWidth>
+LOOM_INLINE void prefetchTile(const TilePlace& place) {
+  const std::int64_t bytes = place.half != nullptr ? 2 : 4;
+  const char* to =
+      place.half != nullptr ? reinterpret_cast<const char*>(place.half) : reinterpret_cast<const char*>(place.c);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    for (std::int64_t at = 0; at < kWidth * bytes; at += 64) __builtin_prefetch(to + r * place.ldc * bytes + at, 1);
+  }
+}
+
 // A tile of one size: LOOM_TILE below.
 template <class T, int kRows, int kVectors>
 struct Tile;

@@ -1,34 +1,34 @@
 #pragma once
 // What processors with AVX512-BF16 do by one instruction each, for bodies that LOOM_CPU_KERNEL_NATIVE compiles for them
-// besides: `kNative` says for whom. In assembler, because an intrinsic cannot be inlined into a body that is compiled for
-// several targets. Everywhere else the same is done by the operations of simd.h.
+// besides: `kNative` says for whom. In assembler, because an intrinsic cannot be inlined into a body that is compiled
+// for several targets. Everywhere else the same is done by the operations of simd.h.
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/simd.h"
 
 // LOOM_CPU_KERNEL of a body with the template argument kNative.
-#define LOOM_CPU_KERNEL_NATIVE(result, name, parameters, arguments)      \
-  static LOOM_TARGET_AVX512_BF16 result name##Native parameters {        \
-    return name##Body<true> arguments;                                   \
-  }                                                                      \
-  static LOOM_TARGET_AVX512 result name##Avx512 parameters {             \
-    return name##Body<false> arguments;                                  \
-  }                                                                      \
-  static LOOM_TARGET_AVX2 result name##Avx2 parameters {                 \
-    return name##Body<false> arguments;                                  \
-  }                                                                      \
-  static result name##Baseline parameters {                              \
-    return name##Body<false> arguments;                                  \
-  }                                                                      \
-  result name parameters {                                               \
-    if (multipliesBf16()) return name##Native arguments;                 \
-    switch (isa()) {                                                     \
-      case Isa::avx512:                                                  \
-        return name##Avx512 arguments;                                   \
-      case Isa::avx2:                                                    \
-        return name##Avx2 arguments;                                     \
-      default:                                                           \
-        return name##Baseline arguments;                                 \
-    }                                                                    \
+#define LOOM_CPU_KERNEL_NATIVE(result, name, parameters, arguments) \
+  static LOOM_TARGET_AVX512_BF16 result name##Native parameters {   \
+    return name##Body<true> arguments;                              \
+  }                                                                 \
+  static LOOM_TARGET_AVX512 result name##Avx512 parameters {        \
+    return name##Body<false> arguments;                             \
+  }                                                                 \
+  static LOOM_TARGET_AVX2 result name##Avx2 parameters {            \
+    return name##Body<false> arguments;                             \
+  }                                                                 \
+  static result name##Baseline parameters {                         \
+    return name##Body<false> arguments;                             \
+  }                                                                 \
+  result name parameters {                                          \
+    if (multipliesBf16()) return name##Native arguments;            \
+    switch (isa()) {                                                \
+      case Isa::avx512:                                             \
+        return name##Avx512 arguments;                              \
+      case Isa::avx2:                                               \
+        return name##Avx2 arguments;                                \
+      default:                                                      \
+        return name##Baseline arguments;                            \
+    }                                                               \
   }
 
 namespace loom::cpu {

@@ -70,8 +70,7 @@ template <bool kNative>
 LOOM_INLINE void lstmGradientRange(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                    std::int64_t hidden, std::int64_t first, std::int64_t last) {
   std::int64_t u = first;
-  for (; u + kLanes <= last; u += kLanes)
-    lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, kLanes);
+  for (; u + kLanes <= last; u += kLanes) lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, kLanes);
   if (u < last) lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, last - u);
 }
 template <bool kNative>
@@ -127,17 +126,17 @@ LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore,
 }
 
 LOOM_CPU_KERNEL_NATIVE(void, lstmCellOf,
-                (Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
-                 std::int64_t first, std::int64_t last),
-                (state, product, cBefore, c, y, hidden, first, last))
+                       (Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
+                        std::int64_t first, std::int64_t last),
+                       (state, product, cBefore, c, y, hidden, first, last))
 LOOM_CPU_KERNEL_NATIVE(void, lstmCellGradientOf,
-                (Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da, std::int64_t hidden,
-                 std::int64_t first, std::int64_t last),
-                (state, cBefore, dy, dh, dc, da, hidden, first, last))
+                       (Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
+                        std::int64_t hidden, std::int64_t first, std::int64_t last),
+                       (state, cBefore, dy, dh, dc, da, hidden, first, last))
 LOOM_CPU_KERNEL_NATIVE(void, gruCellOf,
-                (float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,
-                 std::int64_t last),
-                (state, bh, hBefore, y, hidden, first, last))
+                       (float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden,
+                        std::int64_t first, std::int64_t last),
+                       (state, bh, hBefore, y, hidden, first, last))
 LOOM_CPU_KERNEL(void, gruCellGradientOf,
                 (const float* state, const float* hBefore, Stored dy, const float* dhProduct, float* dhDirect, Stored a,
                  Stored k, std::int64_t hidden, std::int64_t first, std::int64_t last),

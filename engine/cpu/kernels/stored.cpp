@@ -31,6 +31,10 @@ LOOM_INLINE void addStoredRangeBody(Stored a, Stored b, Stored mask, bool relu, 
     if (b && b.bf16 && !mask) return addAll<kNative>(knownBf16(a), knownBf16(b), {}, relu, knownBf16(to), count);
     if (!b && mask && mask.bf16) return addAll<kNative>(knownBf16(a), {}, knownBf16(mask), relu, knownBf16(to), count);
   }
+  if (kNative && b && a.bf16 != b.bf16 && !to.bf16 && !mask) {  // to a stream that is kept in f32
+    const Stored &wide = a.bf16 ? b : a, &half = a.bf16 ? a : b;
+    return addAll<kNative>(knownF32(wide), knownBf16(half), {}, relu, knownF32(to), count);
+  }
   addAll<kNative>(a, b, mask, relu, to, count);
 }
 
@@ -52,8 +56,9 @@ LOOM_TARGET_AVX512_BF16 void roundNative(const float* from, std::uint16_t* to, s
   for (; i < count; ++i) to[i] = toBf16(from[i]);
 }
 
-LOOM_CPU_KERNEL_NATIVE(void, addStoredRange, (Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count),
-                (a, b, mask, relu, to, count))
+LOOM_CPU_KERNEL_NATIVE(void, addStoredRange,
+                       (Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count),
+                       (a, b, mask, relu, to, count))
 LOOM_CPU_KERNEL(void, widenRange, (Stored from, float* to, std::int64_t count), (from, to, count))
 
 }  // namespace

@@ -57,7 +57,7 @@ const Row kTable[] = {
     {"top_k", lowerTopK},
     {"warp", lowerWarp, {}, {{0}, 1}},
     {"warp_gradient", lowerWarpGradient},
-    {"embedding", lowerEmbedding, {}, {{}, 1}},
+    {"embedding", lowerEmbedding},  // what a residual stream begins with
     {"embedding_gradient", lowerEmbeddingGradient, {}, {{1}}},
     {"softmax_cross_entropy", lowerSoftmaxCrossEntropy},
     {"softmax_cross_entropy_gradient", lowerSoftmaxCrossEntropyGradient, {}, {{}, 1}},
@@ -70,7 +70,7 @@ const Row kTable[] = {
     {"top_k_accuracy", lowerTopKAccuracy},
     {"binary_accuracy", lowerBinaryAccuracy},
     {"layer_normalization", lowerLayerNormalization, {}, {{0}, 1}},
-    {"layer_normalization_gradient", lowerLayerNormalizationGradient, {}, {{0, 1}, 1}},
+    {"layer_normalization_gradient", lowerLayerNormalizationGradient, {}, {{0, 1}, 1, 0}},
     {"local_response_normalization", lowerLocalResponseNormalization},
     {"local_response_normalization_gradient", lowerLocalResponseNormalizationGradient},
     {"lstm", lowerLstm, {}, {{0}, 2}},
@@ -131,6 +131,7 @@ SixteenBits inBf16(const Program& program, const Operation& operation) {
   // A sum of everything is a loss or a metric: its terms are not rounded.
   if (row->lower == lowerReduce && program.tensor(operation.outputs[0]).shape.elements() == 1) return {};
   SixteenBits places = row->bf16;
+  if (row->lower == lowerBinary) places.promotes = binaryFunctionOf(operation.attributes) == BinaryFunction::add;
   if (row->lower == lowerConcatenate)
     for (std::size_t k = 0; k < operation.inputs.size(); ++k) places.inputs.push_back(static_cast<int>(k));
   return places;

@@ -1,10 +1,11 @@
-// Our kernels beside oneDNN's and beside what this processor can do: one thread, the least processor time of many calls,
-// so that it holds on a machine that others use, too. `kernel_bench [WORD]` measures the rows whose name holds WORD.
+// Our kernels beside oneDNN's and beside what this processor can do: one thread, the least processor time of many
+// calls, so that it holds on a machine that others use, too. `kernel_bench [WORD]` measures the rows whose name holds
+// WORD.
 //
 // A row of products: m x n x k, where the workload's step has it, billions of floating-point operations a second (ours;
 // of those without what B's packing costs, which a weight pays once a step; oneDNN's), and our share of the peak of
-// multiply-adds. A row of what is bound by memory or by arithmetic: nanoseconds an element, and cycles a vector of 16 at
-// the clock that the peak implies.
+// multiply-adds. A row of what is bound by memory or by arithmetic: nanoseconds an element, and cycles a vector of 16
+// at the clock that the peak implies.
 #include <fmt/core.h>
 #include <omp.h>
 
@@ -126,8 +127,8 @@ void measureProduct(const ProductRow& row, bool bf16) {
       viewB{b.data(), row.transposedB ? 1 : row.n, row.transposedB ? row.k : 1};
   if (bf16) viewA = {nullptr, viewA.rowStride, viewA.columnStride, halfA.data()};
   if (bf16 && !row.weight) viewB = {nullptr, viewB.rowStride, viewB.columnStride, halfB.data()};
-  GemmProblem problem{.m = row.m, .n = row.n, .k = row.k, .a = viewA, .packed = packed.data(), .c = c.data(),
-                      .ldc = row.n};
+  GemmProblem problem{
+      .m = row.m, .n = row.n, .k = row.k, .a = viewA, .packed = packed.data(), .c = c.data(), .ldc = row.n};
   if (bf16 && row.halfC) problem.c = nullptr, problem.half = reinterpret_cast<std::uint16_t*>(c.data());
   const double pack = leastSeconds(
       [&] { (bf16 ? packPanelsBf16 : packPanels)(packed.data(), viewB, row.k, row.n, 0, panelsOf(row.n)); });
@@ -136,16 +137,17 @@ void measureProduct(const ProductRow& row, bool bf16) {
   const double other = bf16 ? dnnlSeconds(row, true, halfA.data(), halfB.data(), c.data())
                             : dnnlSeconds(row, false, a.data(), b.data(), c.data());
   const double giga = 2e-9 * static_cast<double>(row.m * row.n * row.k), best = peakGigaflops(bf16);
-  fmt::print("{:26} {:4} {:5}x{:4}x{:4} {:9.1f} {:9.1f} {:9.1f} {:7.0f} %\n", row.where, bf16 ? "bf16" : "f32", row.m, row.n, row.k,
-             giga / (took + pack), giga / took, other > 0 ? giga / other : 0, 100 * giga / took / best);
+  fmt::print("{:26} {:4} {:5}x{:4}x{:4} {:9.1f} {:9.1f} {:9.1f} {:7.0f} %\n", row.where, bf16 ? "bf16" : "f32", row.m,
+             row.n, row.k, giga / (took + pack), giga / took, other > 0 ? giga / other : 0, 100 * giga / took / best);
   std::fflush(stdout);
 }
 
 // What goes over elements: `bytes` read and written of each.
-void measureElements(const std::string& name, bool bf16, std::int64_t count, double bytes, const std::function<void()>& call) {
+void measureElements(const std::string& name, bool bf16, std::int64_t count, double bytes,
+                     const std::function<void()>& call) {
   const double took = leastSeconds(call), each = took / static_cast<double>(count);
-  fmt::print("{:26} {:4} {:10} elements {:7.3f} ns each, {:6.2f} cycles a vector, {:6.1f} GB/s\n", name, bf16 ? "bf16" : "f32", count,
-             each * 1e9, each * 16 * clockGigahertz() * 1e9, bytes / each * 1e-9);
+  fmt::print("{:26} {:4} {:10} elements {:7.3f} ns each, {:6.2f} cycles a vector, {:6.1f} GB/s\n", name,
+             bf16 ? "bf16" : "f32", count, each * 1e9, each * 16 * clockGigahertz() * 1e9, bytes / each * 1e-9);
   std::fflush(stdout);
 }
 
@@ -154,21 +156,25 @@ void measureAttention(bool bf16, std::int64_t tokens) {
   const AttentionHead head{tokens, tokens, width, stride, true, 0.125f, bf16};
   auto q = numbers(count, "q"), k = numbers(count, "k"), v = numbers(count, "v"), dy = numbers(count, "dy"), y = q;
   auto dq = q, dk = q, dv = q;
-  auto q16 = halvesOf(q), k16 = halvesOf(k), v16 = halvesOf(v), dy16 = halvesOf(dy), y16 = q16, dq16 = q16, dk16 = q16, dv16 = q16;
-  std::vector<float> statistics(static_cast<std::size_t>(tokens)), scratch(static_cast<std::size_t>(attentionScratch(head)));
-  const auto at = [&](std::vector<float>& wide, std::vector<std::uint16_t>& half) { return storedOf(wide, half, bf16); };
+  auto q16 = halvesOf(q), k16 = halvesOf(k), v16 = halvesOf(v), dy16 = halvesOf(dy), y16 = q16, dq16 = q16, dk16 = q16,
+       dv16 = q16;
+  std::vector<float> statistics(static_cast<std::size_t>(tokens)),
+      scratch(static_cast<std::size_t>(attentionScratch(head)));
+  const auto at = [&](std::vector<float>& wide, std::vector<std::uint16_t>& half) {
+    return storedOf(wide, half, bf16);
+  };
   // Half of the scores are seen; 2 products forward, 5 backward.
   const double giga = 2e-9 * static_cast<double>(tokens * tokens * width) / 2, best = peakGigaflops(bf16);
   const double forward = leastSeconds([&] {
     attentionForward(head, at(q, q16), at(k, k16), at(v, v16), at(y, y16), statistics.data(), scratch.data());
   });
   const double backward = leastSeconds([&] {
-    attentionBackward(head, at(q, q16), at(k, k16), at(v, v16), at(y, y16), statistics.data(), at(dy, dy16), at(dq, dq16),
-                      at(dk, dk16), at(dv, dv16), scratch.data());
+    attentionBackward(head, at(q, q16), at(k, k16), at(v, v16), at(y, y16), statistics.data(), at(dy, dy16),
+                      at(dq, dq16), at(dk, dk16), at(dv, dv16), scratch.data());
   });
   fmt::print("{:26} {:4} forward {:7.1f} us, {:3.0f} % of the peak; backward {:7.1f} us, {:3.0f} %\n",
-             fmt::format("attention {} tokens", tokens), bf16 ? "bf16" : "f32", forward * 1e6, 100 * 2 * giga / forward / best,
-             backward * 1e6, 100 * 5 * giga / backward / best);
+             fmt::format("attention {} tokens", tokens), bf16 ? "bf16" : "f32", forward * 1e6,
+             100 * 2 * giga / forward / best, backward * 1e6, 100 * 5 * giga / backward / best);
   std::fflush(stdout);
 }
 
@@ -185,14 +191,15 @@ void measureLstmCell(bool bf16) {
   });
   measureElements("lstm cell gradient", bf16, batch * hidden, 0, [&] {
     for (std::int64_t n = 0; n < batch; ++n)
-      lstmCellGradient(s.from(n * 5 * hidden), s.from(n * 5 * hidden + 4 * hidden), out.from(n * hidden), dh.data() + n * hidden,
-                       dc.data() + n * hidden, slopes.from(n * 4 * hidden), hidden, 0, hidden);
+      lstmCellGradient(s.from(n * 5 * hidden), s.from(n * 5 * hidden + 4 * hidden), out.from(n * hidden),
+                       dh.data() + n * hidden, dc.data() + n * hidden, slopes.from(n * 4 * hidden), hidden, 0, hidden);
   });
 }
 
 void measureRows() {
   const std::int64_t rows = 512, width = 1536, count = rows * width;
-  auto x = numbers(count, "x"), dy = numbers(count, "dy"), y = x, gamma = numbers(width, "g"), sums = numbers(2 * width, "s");
+  auto x = numbers(count, "x"), dy = numbers(count, "dy"), y = x, gamma = numbers(width, "g"),
+       sums = numbers(2 * width, "s");
   auto x16 = halvesOf(x), dy16 = halvesOf(dy), y16 = x16;
   for (const bool bf16 : {false, true}) {
     const Stored at = storedOf(x, x16, bf16), slope = storedOf(dy, dy16, bf16), to = storedOf(y, y16, bf16);
@@ -209,8 +216,8 @@ void measureRows() {
   });
   measureElements("layer norm gradient", false, count, 12, [&] {
     for (std::int64_t r = 0; r < count / 384; ++r)
-      layerNormGradientRow(x.data() + r * 384, dy.data() + r * 384, gamma.data(), mean, inverse, 384, y.data() + r * 384, sums.data(),
-                           sums.data() + width);
+      layerNormGradientRow(x.data() + r * 384, dy.data() + r * 384, gamma.data(), mean, inverse, 384,
+                           y.data() + r * 384, sums.data(), sums.data() + width);
   });
   measureElements("log-sum-exp", false, count, 4, [&] {
     for (std::int64_t r = 0; r < count / 256; ++r) sums[0] = logSumExp(x.data() + r * 256, 256);
@@ -224,7 +231,8 @@ int main(int count, char** arguments) {
   const std::string_view only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](std::string_view name) { return name.find(only) != std::string_view::npos; };
   fmt::print("peak of one thread: f32 {:.1f}, bf16 {:.1f} GF/s\n", peakGigaflops(false), peakGigaflops(true));
-  fmt::print("{:26} {:4} {:>15} {:>9} {:>9} {:>9} {:>9}\n", "", "", "m x n x k", "and pack", "ours", "oneDNN", "of peak");
+  fmt::print("{:26} {:4} {:>15} {:>9} {:>9} {:>9} {:>9}\n", "", "", "m x n x k", "and pack", "ours", "oneDNN",
+             "of peak");
   for (const bool bf16 : {false, true})
     for (const ProductRow& row : kProducts)
       if (wanted(row.where)) measureProduct(row, bf16);

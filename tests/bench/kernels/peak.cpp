@@ -13,20 +13,22 @@ using namespace loom::cpu;
 constexpr int kRounds = 20000, kSums = 20;
 
 // Twenty independent sums hide any latency.
-#define LOOM_TWENTY(instruction, kind)                                                                               \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "0\n" instruction " %%" kind "31, %%" kind "30, %%" kind "1\n"  \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "2\n" instruction " %%" kind "31, %%" kind "30, %%" kind "3\n"  \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "4\n" instruction " %%" kind "31, %%" kind "30, %%" kind "5\n"  \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "6\n" instruction " %%" kind "31, %%" kind "30, %%" kind "7\n"  \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "8\n" instruction " %%" kind "31, %%" kind "30, %%" kind "9\n"  \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "10\n" instruction " %%" kind "31, %%" kind "30, %%" kind "11\n" \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "12\n" instruction " %%" kind "31, %%" kind "30, %%" kind "13\n" \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "14\n" instruction " %%" kind "31, %%" kind "30, %%" kind "15\n" \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "16\n" instruction " %%" kind "31, %%" kind "30, %%" kind "17\n" \
-  instruction " %%" kind "31, %%" kind "30, %%" kind "18\n" instruction " %%" kind "31, %%" kind "30, %%" kind "19\n"
-#define LOOM_ALL_VECTORS                                                                                            \
-  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",       \
-      "xmm13", "xmm14", "xmm15"
+#define LOOM_TWENTY(instruction, kind)                                                                                 \
+  instruction " %%" kind "31, %%" kind "30, %%" kind "0\n" instruction " %%" kind "31, %%" kind "30, %%" kind          \
+              "1\n" instruction " %%" kind "31, %%" kind "30, %%" kind "2\n" instruction " %%" kind "31, %%" kind      \
+              "30, %%" kind "3\n" instruction " %%" kind "31, %%" kind "30, %%" kind "4\n" instruction " %%" kind      \
+              "31, %%" kind "30, %%" kind "5\n" instruction " %%" kind "31, %%" kind "30, %%" kind "6\n" instruction   \
+              " %%" kind "31, %%" kind "30, %%" kind "7\n" instruction " %%" kind "31, %%" kind "30, %%" kind          \
+              "8\n" instruction " %%" kind "31, %%" kind "30, %%" kind "9\n" instruction " %%" kind "31, %%" kind      \
+              "30, %%" kind "10\n" instruction " %%" kind "31, %%" kind "30, %%" kind "11\n" instruction " %%" kind    \
+              "31, %%" kind "30, %%" kind "12\n" instruction " %%" kind "31, %%" kind "30, %%" kind "13\n" instruction \
+              " %%" kind "31, %%" kind "30, %%" kind "14\n" instruction " %%" kind "31, %%" kind "30, %%" kind         \
+              "15\n" instruction " %%" kind "31, %%" kind "30, %%" kind "16\n" instruction " %%" kind "31, %%" kind    \
+              "30, %%" kind "17\n" instruction " %%" kind "31, %%" kind "30, %%" kind "18\n" instruction " %%" kind    \
+              "31, %%" kind "30, %%" kind "19\n"
+#define LOOM_ALL_VECTORS                                                                                              \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", \
+      "xmm14", "xmm15"
 #define LOOM_UPPER_VECTORS "xmm16", "xmm17", "xmm18", "xmm19", "xmm30", "xmm31"
 
 LOOM_TARGET_AVX512 void multiply512() {
@@ -44,7 +46,8 @@ LOOM_TARGET_AVX2 void multiply256() {
   for (int i = 0; i < kRounds; ++i)
     asm volatile(LOOM_ONE("0") LOOM_ONE("1") LOOM_ONE("2") LOOM_ONE("3") LOOM_ONE("4") LOOM_ONE("5") LOOM_ONE("6")
                      LOOM_ONE("7") LOOM_ONE("8") LOOM_ONE("9") LOOM_ONE("10") LOOM_ONE("11") LOOM_ONE("0") LOOM_ONE("1")
-                         LOOM_ONE("2") LOOM_ONE("3") LOOM_ONE("4") LOOM_ONE("5") LOOM_ONE("6") LOOM_ONE("7")::: LOOM_ALL_VECTORS);
+                         LOOM_ONE("2") LOOM_ONE("3") LOOM_ONE("4") LOOM_ONE("5") LOOM_ONE("6") LOOM_ONE("7")::
+                             : LOOM_ALL_VECTORS);
 }
 
 double gigaflopsOf(void (*call)(), double operations) {

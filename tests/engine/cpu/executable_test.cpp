@@ -336,7 +336,7 @@ TEST(CpuExecutable, activationsAreKeptInBf16) {
 }
 
 // Every operation takes what the one before it gives, without a pass that only changes the type, and that is in bf16
-// but for logits and statistics.
+// but for logits, statistics and the stream to which residual blocks add.
 TEST(CpuExecutable, nothingIsConvertedBetweenOperationsInBf16) {
   const auto cpu = makeCpuBackend(2);
   for (const auto make : {networks::perceptron, networks::stackedLstm, networks::transformerBlock}) {
@@ -353,7 +353,7 @@ TEST(CpuExecutable, nothingIsConvertedBetweenOperationsInBf16) {
       const auto elements = static_cast<double>(tensor.shape.elements());
       numbers += elements, bytes += elements * static_cast<double>(bytesOf(tensor.type));
     }
-    EXPECT_LT(bytes, 2.3 * numbers);
+    EXPECT_LT(bytes, 2.5 * numbers);
   }
 }
 

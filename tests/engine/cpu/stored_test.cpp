@@ -12,6 +12,7 @@
 #include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/gelu.h"
 #include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/kernels/pooling.h"
@@ -220,6 +221,72 @@ TEST(StoredNumbers, CellsOfRecurrentLayers) {
                     hidden);
   }
   for (const Twin* twin : {&y, &state, &a, &b, &k}) twin->expectRounded();
+}
+
+// Gates that are as good as shut or open, and numbers that are none, whatever instructions compute them.
+TEST(StoredNumbers, AnLstmCellFollowsItsDoubles) {
+  const std::int64_t hidden = 67;  // whole vectors and a rest
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  for (const bool bf16 : {false, true}) {
+    Twin state("state", 5 * hidden), before("before", hidden), y("y", hidden);
+    const float special[] = {0, 100, -100, 88, -88, 1e30f, -1e30f, 1e-4f};
+    for (std::size_t i = 0; i < state.wide.size(); ++i) {
+      const float value = i % 3 == 0 ? special[i / 3 % 8] : 3 * state.wide[i];
+      state.half[i] = toBf16(value);
+      state.wide[i] = fromBf16(state.half[i]);
+    }
+    const std::vector<float> gates = state.wide;
+    std::vector<float> cell(static_cast<std::size_t>(hidden));
+    lstmCell(state.in(bf16), nullptr, before.in(bf16), cell.data(), y.in(bf16), hidden, 0, hidden);
+    for (std::int64_t u = 0; u < hidden; ++u) {
+      const auto gate = [&](std::int64_t part) {
+        return static_cast<double>(gates[static_cast<std::size_t>(part * hidden + u)]);
+      };
+      const auto at = static_cast<std::size_t>(u);
+      const double c = sigmoid(gate(1)) * before.wide[at] + sigmoid(gate(0)) * std::tanh(gate(2));
+      ASSERT_NEAR(cell[at], c, 2e-6) << u;
+      ASSERT_NEAR(numberAt(y.in(bf16), u), sigmoid(gate(3)) * std::tanh(c), bf16 ? 4e-3 : 2e-6) << u;
+      ASSERT_NEAR(numberAt(state.in(bf16), u), sigmoid(gate(0)), bf16 ? 2e-3 : 3e-7) << u;
+    }
+    state.wide = gates;
+    for (const std::int64_t part : {0, 1, 2, 3}) {
+      const std::int64_t at = part * hidden + 5 + 16 * part;
+      state.wide[static_cast<std::size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
+      state.half[static_cast<std::size_t>(at)] = 0x7fc0;
+    }
+    lstmCell(state.in(bf16), nullptr, before.in(bf16), nullptr, y.in(bf16), hidden, 0, hidden);
+    for (std::int64_t u = 0; u < hidden; ++u)
+      ASSERT_EQ(std::isnan(numberAt(y.in(bf16), u)), u % 16 == 5 && u < 64) << u;
+  }
+}
+
+TEST(StoredNumbers, GeluAndItsGradientFollowTheirDoubles) {
+  for (const std::int64_t count : {5, 16, 4099}) {
+    for (const bool bf16 : {false, true}) {
+      Twin x("x", count), dy("dy", count), y("y", count), dx("dx", count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        x.half[at] = toBf16(static_cast<float>(24.0 * static_cast<double>(i) / static_cast<double>(count) - 12));
+        x.wide[at] = fromBf16(x.half[at]);
+      }
+      gelu(x.in(bf16), y.in(bf16), count);
+      geluGradient(x.in(bf16), dy.in(bf16), dx.in(bf16), count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const double at = x.wide[static_cast<std::size_t>(i)], slope = dy.wide[static_cast<std::size_t>(i)];
+        const double phi = 0.5 * std::erfc(-at * std::sqrt(0.5)),
+                     density = std::exp(-0.5 * at * at) * 0.3989422804014327;
+        const double rounding = bf16 ? 1.0 / 256 : 4e-7;
+        ASSERT_NEAR(numberAt(y.in(bf16), i), at * phi, rounding * std::abs(at * phi) + 2e-6) << at;
+        const double expected = slope * (phi + at * density);
+        ASSERT_NEAR(numberAt(dx.in(bf16), i), expected, rounding * std::abs(expected) + 4e-7 * std::abs(slope)) << at;
+      }
+      x.wide[2] = std::numeric_limits<float>::quiet_NaN(), x.half[2] = 0x7fc0;
+      gelu(x.in(bf16), x.in(bf16), count);  // in place
+      for (std::int64_t i = 0; i < count; ++i) ASSERT_EQ(std::isnan(numberAt(x.in(bf16), i)), i == 2);
+      geluGradient(x.in(bf16), dy.in(bf16), dx.in(bf16), count);
+      for (std::int64_t i = 0; i < count; ++i) ASSERT_EQ(std::isnan(numberAt(dx.in(bf16), i)), i == 2);
+    }
+  }
 }
 
 // As far apart as the rounding of probabilities, slopes and results says; blocks of queries, keys that fill no vector.

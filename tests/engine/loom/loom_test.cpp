@@ -12,6 +12,7 @@
 
 #include "engine/base/files.h"
 #include "engine/run/exit_code.h"
+#include "engine/run/safetensors.h"
 #include "engine/training/checkpoint.h"
 #include "tests/engine/training/fixture.h"
 
@@ -276,6 +277,37 @@ TEST_F(Loom, AnOutputThatCannotBeWrittenDoesNotEndATraining) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   Process(m_workshop, {"train", "p.loom", "--run", "run"}, 0, "/dev/full").wait();
   EXPECT_EQ(lastEvent({m_workshop.path() / "run"})->body["reason"], "done");
+}
+
+// What tests/bench/agreement.py reads: enough to compute the same in another program.
+TEST_F(Loom, BenchRecordsWhatAStepBeganWithAndWhatItGave) {
+  const Ended ended = loom(m_workshop, {"bench", "mnist-cnn", "--threads", "1", "--batch", "2", "--record",
+                                        "r.safetensors", "--steps", "3"});
+  ASSERT_EQ(ended.code, 0) << ended.error;
+  const TensorFile file(m_workshop.path() / "r.safetensors");
+  ASSERT_NE(file.find("losses"), nullptr);
+  const auto losses = file.find("losses")->values;
+  ASSERT_EQ(losses.size(), 3U);
+  EXPECT_LT(losses[2], losses[0]);
+  EXPECT_EQ(file.find("input:x")->shape, Shape({2, 1, 28, 28}));
+  // Without dropout the loss is what the recorded weights make of the recorded batch: the last layer's gradient of the
+  // bias is (p - y) / batch, whose sum is 0, and -1 is the least that all labels together give.
+  std::string names = file.metadata().at("parameters"), last = names.substr(names.rfind(' ') + 1);
+  const TensorFile::Tensor* gradient = file.find("gradient:" + last);
+  ASSERT_NE(gradient, nullptr) << names;
+  ASSERT_EQ(gradient->shape, Shape({10}));
+  EXPECT_NE(file.find("weight:" + last), nullptr);
+  double sum = 0, least = 0;
+  for (const float value : gradient->values) {
+    sum += value;
+    least += std::min(value, 0.0f);
+  }
+  EXPECT_NEAR(sum, 0, 1e-6);
+  EXPECT_LT(least, -0.5);
+  EXPECT_GT(least, -1.0);
+  const Ended two = loom(m_workshop, {"bench", "mlp", "lstm", "--record", "r.safetensors"});
+  EXPECT_EQ(two.code, exitCode(ErrorCode::badArgument));
+  EXPECT_THAT(two.error, HasSubstr("one workload"));
 }
 
 TEST_F(Loom, TheCatalogueIsWholeJson) {

@@ -72,6 +72,30 @@ TEST(KeepInSixteenBits, ACopyIsNoNarrowerThanWhatItIsFoundIn) {
               UnorderedElementsAre());
 }
 
+// A residual stream: where it begins in f32, no sum on its way rounds it; what is added may be rounded.
+TEST(KeepInSixteenBits, ASumIsAsWideAsTheWidestOfWhatItAdds) {
+  for (const bool wide : {true, false}) {
+    Chain chain;
+    ProgramBuilder& builder = chain.builder;
+    const auto sum = [&](TensorId left, TensorId right) {
+      return builder.add("binary", {left, right}, {{"function", std::string("add")}});
+    };
+    const TensorId first = sum(chain.a, chain.b), second = sum(chain.c, first),
+                   end = builder.add("unary", {second}, {{"function", std::string("tanh")}});
+    builder.result("end", "output", end);
+    const auto found = chain.kept([&](const Operation& operation) {
+      SixteenBits all = allOf(operation);
+      if (wide && operation.outputs[0] == chain.a) all.outputs = 0;
+      all.promotes = operation.op->name == "binary";
+      return all;
+    });
+    if (wide)
+      EXPECT_THAT(found, UnorderedElementsAre(chain.b, chain.c));
+    else
+      EXPECT_THAT(found, UnorderedElementsAre(chain.a, chain.b, chain.c, first, second));
+  }
+}
+
 TEST(KeepInSixteenBits, GradientsOfParametersStay) {
   Chain chain;
   const TensorId loss = chain.builder.add("reduce", {chain.c}, {{"function", std::string("sum")}});
