@@ -48,8 +48,9 @@ TEST_P(EveryLayer, HasFieldsThatAFormCanShow) {
     }
     for (const Choice& choice : field.choices)
       EXPECT_FALSE(choice.label.empty() || choice.help.empty()) << field.key << " " << choice.id;
-    if (!field.onlyWhen.empty())
+    if (!field.onlyWhen.empty()) {
       EXPECT_NE(entry().field(field.onlyWhen.substr(0, field.onlyWhen.find('='))), nullptr) << field.onlyWhen;
+    }
   }
   EXPECT_LE(important, 3);
 }

@@ -87,7 +87,9 @@ TEST(GpuFindings, EachThatDoesNotFitIsNamedWithARemedy) {
       ++faults;
       EXPECT_EQ(one.key, trouble.key);
       EXPECT_THAT(one.advice, HasSubstr(trouble.advice));
-      if (one.key != "gpu 0") EXPECT_THAT(one.remedy, Not(IsEmpty())) << trouble.advice;
+      if (one.key != "gpu 0") {
+        EXPECT_THAT(one.remedy, Not(IsEmpty())) << trouble.advice;
+      }
     }
     EXPECT_EQ(faults, 1) << trouble.advice;
   }
