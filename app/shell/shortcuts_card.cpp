@@ -3,6 +3,8 @@
 #include <QGridLayout>
 #include <QHash>
 #include <QLabel>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSet>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -117,9 +119,27 @@ ShortcutsCard::ShortcutsCard(const Commands& commands, const Page* page, const Q
   for (int columns = kMostColumns; columns > 0; --columns) {
     auto* const sheet = sheetOf(all, columns);
     contentLayout()->addWidget(sheet);
-    if (columns == 1 || sizeHint().width() <= window->width()) break;
-    delete sheet;
+    if (columns > 1 && sizeHint().width() > window->width()) {
+      delete sheet;
+      continue;
+    }
+    if (const int over = sizeHint().height() - window->height(); over > 0) scrolled(sheet, over);
+    break;
   }
+}
+
+// A sheet that is longer than the window shows what fits; the rest is scrolled to, also by the keys.
+void ShortcutsCard::scrolled(QWidget* sheet, int over) {
+  contentLayout()->removeWidget(sheet);
+  const QSize whole = sheet->sizeHint();
+  auto* const area = new QScrollArea;
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setWidget(sheet);
+  area->setFixedSize(whole.width() + area->verticalScrollBar()->sizeHint().width(), whole.height() - over);
+  area->setFocusPolicy(Qt::StrongFocus);
+  contentLayout()->addWidget(area);
 }
 
 }  // namespace loom

@@ -11,6 +11,9 @@ class ShortcutsCard : public Popover {
  public:
   ShortcutsCard(const Commands& commands, const Page* page, const QString& pageId,
                 QWidget* window);  // `page` may be null
+
+ private:
+  void scrolled(QWidget* sheet, int over);  // `over`: pixels that the sheet is too long
 };
 
 }  // namespace loom

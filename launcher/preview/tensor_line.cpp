@@ -92,7 +92,8 @@ void TensorLine::retire() {
   m_client->told = nullptr;
   std::shared_ptr<ByteChannel> channel = m_client->takeChannel();
   m_client.release()->deleteLater();
-  QThreadPool::globalInstance()->start([channel]() mutable { channel.reset(); });
+  // Moved, so that the window does not keep the last hold of it.
+  QThreadPool::globalInstance()->start([channel = std::move(channel)]() mutable { channel.reset(); });
 }
 
 void TensorLine::setProject(const QByteArray& text, const QString& folder) {

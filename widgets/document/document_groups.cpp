@@ -78,7 +78,7 @@ void ProjectDocument::setFolded(const std::string& drawing, const std::string& i
   const Group* group = before == nullptr ? nullptr : before->group(id);
   if (group == nullptr || group->folded == folded) return;
   editDrawing((folded ? tr("Fold %1") : tr("Open %1")).arg(titleOf(*group)), drawing,
-              [&](DrawingEdit& edit) { loom::setFolded(edit, id, folded); });
+              [&, which = std::string(id)](DrawingEdit& edit) { loom::setFolded(edit, which, folded); });
 }
 
 void ProjectDocument::setAllFolded(const std::string& drawing, bool folded) {
@@ -115,7 +115,7 @@ void ProjectDocument::moveToGroup(const std::string& drawing, const std::vector<
   const Group* target = before == nullptr ? nullptr : before->group(group);
   if (before == nullptr || ids.empty()) return;
   editDrawing(target == nullptr ? tr("Take out of groups") : tr("Move into %1").arg(titleOf(*target)), drawing,
-              [&](DrawingEdit& edit) { loom::moveToGroup(edit, ids, group); });
+              [&, into = std::string(group)](DrawingEdit& edit) { loom::moveToGroup(edit, ids, into); });
 }
 
 std::string ProjectDocument::addComment(const std::string& drawing, const Comment& wanted) {

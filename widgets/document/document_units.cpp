@@ -38,8 +38,9 @@ Outcome ProjectDocument::dissolveUnit(const std::string& drawing, const std::str
   const Network* drawn = m_project.drawing(drawing);
   if (drawn == nullptr) return Outcome::refused(tr("There is no drawing '%1'").arg(q(drawing)));
   if (const std::string why = whyNotDissolve(m_project, *drawn, id); !why.empty()) return Outcome::refused(q(why));
-  edit(tr("Dissolve %1").arg(q(id)), [&](ProjectEdit& edit) {
-    std::vector<std::string> ids = loom::dissolveUnit(edit, drawing, id);
+  // A copy: whoever asks often names it by the node itself, which goes.
+  edit(tr("Dissolve %1").arg(q(id)), [&, use = std::string(id)](ProjectEdit& edit) {
+    std::vector<std::string> ids = loom::dissolveUnit(edit, drawing, use);
     if (came != nullptr) *came = std::move(ids);
   });
   return Outcome::done();
