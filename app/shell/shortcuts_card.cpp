@@ -17,6 +17,7 @@ namespace loom {
 namespace {
 
 constexpr int kMostColumns = 4;
+constexpr int kAround = 48;  // of a window that the sheet does not fit into: stays to be seen
 
 struct Line {
   QString group;
@@ -123,7 +124,7 @@ ShortcutsCard::ShortcutsCard(const Commands& commands, const Page* page, const Q
       delete sheet;
       continue;
     }
-    if (const int over = sizeHint().height() - window->height(); over > 0) scrolled(sheet, over);
+    if (const int over = sizeHint().height() - window->height(); over > 0) scrolled(sheet, over + kAround);
     break;
   }
 }
@@ -131,12 +132,17 @@ ShortcutsCard::ShortcutsCard(const Commands& commands, const Page* page, const Q
 // A sheet that is longer than the window shows what fits; the rest is scrolled to, also by the keys.
 void ShortcutsCard::scrolled(QWidget* sheet, int over) {
   contentLayout()->removeWidget(sheet);
+  constexpr int kBeside = 10;  // between the words and the bar
+  sheet->layout()->setContentsMargins(0, 0, kBeside, 0);
   const QSize whole = sheet->sizeHint();
   auto* const area = new QScrollArea;
   area->setFrameShape(QFrame::NoFrame);
   area->setWidgetResizable(true);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   area->setWidget(sheet);
+  // The card's own ground.
+  area->viewport()->setAutoFillBackground(false);
+  sheet->setAutoFillBackground(false);
   area->setFixedSize(whole.width() + area->verticalScrollBar()->sizeHint().width(), whole.height() - over);
   area->setFocusPolicy(Qt::StrongFocus);
   contentLayout()->addWidget(area);
