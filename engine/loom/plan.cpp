@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/loom/auto_precision.h"
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/gpu_plan.h"
 #include "engine/loom/processor_plan.h"
@@ -24,40 +25,46 @@ struct PlanArguments {
   bool json = false, calibrate = false;
 };
 
-// Measured where that is wanted, else as they are kept, else assumed.
-ProcessorTimes timesOf(const PlanArguments& given, int threads) {
-  if (!given.calibrate) return knownProcessor(threads);
-  readProcessorTimes(keptProcessorTimes(), {});  // a file that cannot be added to is said before the work
-  const ProcessorTimes times = measureProcessor(*makeBackend("cpu", threads), threads, [](const std::string& what) {
-    std::fprintf(stderr, "measuring this processor: %s\n", what.c_str());
-  });
-  keepProcessorTimes(keptProcessorTimes(), times);
-  return times;
+void tellMeasuring(const std::string& what) { std::fprintf(stderr, "measuring this processor: %s\n", what.c_str()); }
+
+// Says the precision where it was left to the machine.
+std::string settle(Project& project, const PrecisionChoice& choice) {
+  project.training.settings["precision"] = toString(choice.precision);
+  return toText(choice);
 }
 
-int planHere(const PlanArguments& given, const Project& project) {
-  const ProcessorPlan plan = planOnProcessor(project, timesOf(given, readSettings(project.training.settings).threads));
+// `chosen`: how the precision was, where it was left to the machine; else empty.
+void print(const PlanArguments& given, const ProjectPlan& memory, const Json& step, const std::string& stepText,
+           const std::string& chosen) {
   if (given.json) {
-    Json all = toJson(plan.memory);
-    all["step"] = toJson(plan.step);
+    Json all = toJson(memory);
+    all["step"] = step;
+    if (!chosen.empty()) all["step"]["precision_chosen"] = chosen;
     fmt::print("{}\n", all.dump(2));
   } else {
-    fmt::print("{}{}", toText(plan.memory), toText(plan.step));
+    fmt::print("{}{}{}", toText(memory), chosen.empty() ? "" : fmt::format("precision auto is {}\n", chosen), stepText);
   }
+}
+
+int planHere(const PlanArguments& given, Project project) {
+  const int threads = readSettings(project.training.settings).threads;
+  if (given.calibrate) measuredProcessor(threads, tellMeasuring, true);
+  std::string chosen;
+  if (isPrecisionAuto(project.training.settings))
+    chosen = settle(project, choosePrecisionOnProcessor(project, threads, tellMeasuring));
+  const ProcessorPlan plan = planOnProcessor(project, knownProcessor(threads));
+  print(given, plan.memory, toJson(plan.step), toText(plan.step), chosen);
   return kExitDone;
 }
 
-int planThere(const PlanArguments& given, const Project& project) {
+int planThere(const PlanArguments& given, Project project) {
+  std::string chosen;
+  if (isPrecisionAuto(project.training.settings))
+    chosen = settle(project, choosePrecisionOnGpu(project, given.device, given.calibration));
   const GpuPlan plan = planOnGpu(project, openPlannedGpu(given.device),
                                  given.calibration.empty() ? assumedEfficiency() : readCalibration(given.calibration));
   const CostPlan& memory = plan.memory.total;
-  if (given.json) {
-    Json all = toJson(plan.memory);
-    all["step"] = toJson(plan.step, memory);
-    fmt::print("{}\n", all.dump(2));
-  } else {
-    fmt::print("{}{}", toText(plan.memory), toText(plan.step, memory));
-  }
+  print(given, plan.memory, toJson(plan.step, memory), toText(plan.step, memory), chosen);
   return kExitDone;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/base/host.h"
 #include "engine/base/samples.h"
 #include "engine/base/words.h"
+#include "engine/loom/auto_precision.h"
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/job.h"
 #include "engine/loom/verbs.h"
@@ -173,6 +174,25 @@ void predictStages(TrainerOptions& options, int threads, std::optional<Console>&
   }
 }
 
+// A precision that is left to the machine: rank 0 chooses for all, and the run holds what was chosen.
+void settlePrecision(TrainerOptions& options, const Backend& backend, Job& job, std::optional<Console>& console) {
+  Json& settings = options.project.training.settings;
+  if (!isPrecisionAuto(settings)) return;
+  std::string precision = "f32";
+  if (job.first() && backend.name() != "reference") {
+    const auto tell = [&console](const std::string& what) {
+      console->line("measuring this processor once: " + what);
+    };
+    const PrecisionChoice choice =
+        backend.name() == "cpu"
+            ? choosePrecisionOnProcessor(options.project, job.threads(settings.value("threads", 0)), tell)
+            : choosePrecisionOnGpu(options.project, backend.name(), {});
+    precision = toString(choice.precision);
+    console->line("precision " + toText(choice));
+  }
+  settings["precision"] = broadcastText(job.communicator(), precision);
+}
+
 int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop) {
   std::optional<Console> console;
   std::optional<Progress> progress;
@@ -181,6 +201,7 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   const Json settings = options.project.training.settings;
   const auto backend =
       makeBackend(given.device, job.threads(settings.value("threads", 0)), !settings.value("deterministic", false));
+  settlePrecision(options, *backend, job, console);
   const RunFolder run = options.run;
   std::optional<Trace> trace;
   if (!given.trace.empty()) options.trace = &trace.emplace();
@@ -235,7 +256,8 @@ void addTrain(CLI::App& app, Session& session) {
       ->expected(1, -1);
   verb->add_option("--device", given->device, "auto, cpu, cuda or reference (slow, in double precision)")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}));
-  verb->add_option("--precision", given->precision, "f32, bf16 or f16")->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  verb->add_option("--precision", given->precision, "f32, bf16, f16, or auto: what is faster here")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "auto"}));
   verb->add_option("--threads", given->threads, "How many; 0 = all that this process may use");
   verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")
       ->type_name("FILE");

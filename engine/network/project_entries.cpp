@@ -107,7 +107,10 @@ Entry settings() {
        .choices = {{"f32", "32 bits", "Exact and everywhere fast enough."},
                    {"bf16", "16 bits, bfloat",
                     "The range of 32 bits and three digits in products; about twice as fast where the machine has it."},
-                   {"f16", "16 bits, half", "A small range: the loss is scaled. For GPUs."}}},
+                   {"f16", "16 bits, half", "A small range: the loss is scaled. For GPUs."},
+                   {"auto", "What is faster here",
+                    "Bfloat where a step is at least 1.1 times as fast with it as in 32 bits, by what was measured on the "
+                    "machine that trains; else 32 bits. The run says which."}}},
       {.key = "tf32",
        .label = "TF32",
        .help = "On GPUs: numbers of 32 bits are rounded to 11 before they are multiplied in convolutions and products "

@@ -116,6 +116,14 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
   return times;
 }
 
+ProcessorTimes measuredProcessor(int threads, const std::function<void(const std::string&)>& tell, bool anew) {
+  const ProcessorTimes known = knownProcessor(threads);  // a file that cannot be added to is said before the work
+  if (!anew && !known.points.empty()) return known;
+  const ProcessorTimes times = measureProcessor(*makeCpuBackend(threads), threads, tell);
+  keepProcessorTimes(keptProcessorTimes(), times);
+  return times;
+}
+
 ProcessorTimes knownProcessor(int threads) {
   const std::string machine = processorWords(threads);
   ProcessorTimes times = readProcessorTimes(keptProcessorTimes(), machine).value_or(ProcessorTimes{.machine = machine});

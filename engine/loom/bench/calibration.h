@@ -21,6 +21,10 @@ std::string processorWords(int threads);
 ProcessorTimes measureProcessor(Backend& backend, int threads, const std::function<void(const std::string&)>& tell,
                                 const std::vector<Workload>& probes = processorProbes());
 
+// Those that are kept for this machine; where there are none, measured now and kept. `anew`: measured whatever is kept.
+// `tell` hears what is measured. Throws Error(badData) for a file that cannot be read, before anything is measured.
+ProcessorTimes measuredProcessor(int threads, const std::function<void(const std::string&)>& tell, bool anew = false);
+
 // Those that are kept for this machine, else assumed ones. Throws Error(badData) for a file that cannot be read.
 ProcessorTimes knownProcessor(int threads);
 

@@ -6,26 +6,15 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/loom/bench/workloads.h"
+#include "tests/engine/loom/planned_project.h"
 
 namespace loom {
 namespace {
 
 using testing::HasSubstr;
 
-Project projectOf(const std::string& name, Json settings) {
-  Workload workload = makeWorkload(name);
-  Project project;
-  workload.update.network = workload.network.name;
-  project.networks = {std::move(workload.network)};
-  project.training.updates = {workload.update};
-  settings["batch"] = settings.value("batch", workload.batch);
-  project.training.settings = std::move(settings);
-  return project;
-}
-
 GpuPlan planOf(const std::string& name, const std::string& gpu, Json settings) {
-  return planOnGpu(projectOf(name, std::move(settings)), openPlannedGpu(gpu), assumedEfficiency());
+  return planOnGpu(projectOf(makeWorkload(name), std::move(settings)), openPlannedGpu(gpu), assumedEfficiency());
 }
 
 double bytesOf(const GpuPlan& plan, const std::string& op) {
@@ -122,7 +111,7 @@ TEST(GpuPlan, PassesShareTheMemoryAndAddUpTheWork) {
 // An update of every other step counts half in a mean one, and takes its memory whole.
 TEST(GpuPlan, AnUpdateOfEveryOtherStepIsHalfTheWork) {
   const PlannedGpu gpu = openPlannedGpu("h100");
-  Project project = projectOf("resnet20", {{"batch", 64}});
+  Project project = projectOf(makeWorkload("resnet20"), {{"batch", 64}});
   const GpuPlan each = planOnGpu(project, gpu, assumedEfficiency());
   project.training.updates[0].every = 2;
   const GpuPlan half = planOnGpu(project, gpu, assumedEfficiency());

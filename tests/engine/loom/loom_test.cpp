@@ -11,6 +11,7 @@
 #include <set>
 
 #include "engine/base/files.h"
+#include "engine/loom/bench/calibration.h"
 #include "engine/run/exit_code.h"
 #include "engine/run/safetensors.h"
 #include "engine/training/checkpoint.h"
@@ -129,6 +130,42 @@ TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(ragged.code, exitCode(ErrorCode::badData));
   EXPECT_THAT(ragged.error, AllOf(HasSubstr("bad data"), HasSubstr("line 3")));
   EXPECT_EQ(loom(m_workshop, {"data", "check", "train.csv"}).code, exitCode(ErrorCode::badData));
+}
+
+// As if this processor had been measured, with products in bf16 that take `bf16` times as long as in f32.
+void keepTimes(const std::filesystem::path& cache, double bf16) {
+  ProcessorTimes times{.machine = processorWords(1), .program = "this test", .date = "2026-11-23"};
+  const auto point = [&times](const char* op, StageKind kind, DataType factors, double seconds) {
+    const bool multiplies = kind == StageKind::product;
+    times.points.push_back({.op = op, .kernel = op, .kind = kind, .factors = factors, .bytes = 1e6,
+                            .operations = multiplies ? 1e6 : 0, .seconds = seconds});
+  };
+  point("matmul", StageKind::product, DataType::f32, 1);
+  point("matmul", StageKind::product, DataType::bf16, bf16);
+  point("relu", StageKind::memory, DataType::f32, 1e-6);
+  point("update", StageKind::update, DataType::f32, 1e-6);
+  std::filesystem::create_directories(cache / "gradloom");
+  keepProcessorTimes(cache / "gradloom/processors.json", times);
+}
+
+TEST_F(Loom, APrecisionLeftToTheMachineIsChosenByWhatWasMeasuredOnIt) {
+  const std::filesystem::path cache = m_workshop.path() / "cache";
+  ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  for (const auto& [bf16, run] : {std::pair(0.5, "pays"), std::pair(2.0, "costs")}) {
+    SCOPED_TRACE(run);
+    keepTimes(cache, bf16);
+    const char* wanted = bf16 < 1 ? "bf16" : "f32";
+    const Ended trained = loom(m_workshop, {"train", "p.loom", "--precision", "auto", "--threads", "1", "--run", run});
+    EXPECT_EQ(trained.code, 0) << trained.error;
+    EXPECT_THAT(trained.out, AllOf(HasSubstr(fmt::format("precision {}: a step in bf16", wanted)), HasSubstr("2026-11-23")));
+    const Json kept = parseJson(readFile(m_workshop.path() / run / "run.json"), "run.json");
+    EXPECT_EQ(kept["precision"], wanted);
+    EXPECT_EQ(kept["project"]["training"].value("precision", "f32"), wanted) << "going on elsewhere must not choose again";
+    const Ended planned = loom(m_workshop, {"plan", "p.loom", "--set", "precision=auto", "threads=1"});
+    EXPECT_THAT(planned.out, AllOf(HasSubstr(fmt::format("precision auto is {}:", wanted)),
+                                   HasSubstr(fmt::format("samples in {} on", wanted))));
+  }
+  ::unsetenv("XDG_CACHE_HOME");
 }
 
 TEST_F(Loom, BesideASampleNothingIsWritten) {

@@ -9,21 +9,12 @@
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/bench/drawing.h"
 #include "engine/program/backend.h"
+#include "tests/engine/loom/planned_project.h"
 
 namespace loom {
 namespace {
 
 using testing::HasSubstr;
-
-Project projectOf(Workload workload, Json settings) {
-  Project project;
-  workload.update.network = workload.network.name;
-  project.networks = {std::move(workload.network)};
-  project.training.updates = {workload.update};
-  settings["batch"] = settings.value("batch", workload.batch);
-  project.training.settings = std::move(settings);
-  return project;
-}
 
 ProcessorTimes assumed() {
   ProcessorTimes times;
