@@ -39,10 +39,17 @@ Json predicted(const Workload& workload, const BenchArguments::Measured& measure
                {"memory_mib", measured.memory / 1048576},
                {"predicted_mib", bytes / 1048576},
                {"predicted_from", sourceOf(times)}};
-  std::map<std::string, double> found;
+  struct Found {
+    std::string_view kind;
+    double milliseconds = 0, operations = 0;
+  };
+  std::map<std::string, Found> found;
   double sum = 0;
   for (const StageCost& stage : measured.stages) {
-    found[stage.op] += stage.measured * 1e3;
+    Found& of = found[stage.op];
+    of.kind = kStageKindNames[static_cast<std::size_t>(stage.kind)];
+    of.milliseconds += stage.measured * 1e3;
+    of.operations += stage.operations;
     sum += stage.measured;
   }
   if (sum <= 0) return line;
@@ -50,7 +57,10 @@ Json predicted(const Workload& workload, const BenchArguments::Measured& measure
   line["profiled_error"] = plan.step.seconds / sum - 1;
   Json ops = Json::object();
   for (const OpTime& op : plan.step.ops)
-    ops[op.op] = {{"predicted_ms", op.seconds * 1e3}, {"profiled_ms", found[op.op]}};
+    ops[op.op] = {{"predicted_ms", op.seconds * 1e3},
+                  {"profiled_ms", found[op.op].milliseconds},
+                  {"kind", found[op.op].kind},
+                  {"gigaoperations", found[op.op].operations * 1e-9}};
   line["ops"] = std::move(ops);
   return line;
 }
