@@ -61,6 +61,12 @@ Recomputation prepare(Program& program, int threads, const CompileOptions& optio
 
 }  // namespace
 
+void Worker::meet() const {
+  if (barrier == nullptr)
+    throwError(ErrorCode::internal, "the threads of a stage meet, which is not said to be done together");
+  if (!barrier->wait()) throw StepBroken();
+}
+
 void Worker::fail() const {
   if (step->failing.exchange(true, std::memory_order_acq_rel)) return;
   step->report = [fault = std::current_exception()] { std::rethrow_exception(fault); };
@@ -71,6 +77,7 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
                              std::shared_ptr<Arena>& arena, const CompileOptions& options)
     : m_program(std::move(program)),
       m_pool(std::move(pool)),
+      m_turns(m_pool->size()),
       m_profiling(options.profile || std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
@@ -98,6 +105,9 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
   m_packed.resize(m_compiled.prologue.size());
   m_due.reserve(m_packed.size());
   m_profile.resize(m_compiled.stages.size() + 1);
+  m_order.push_back({-1, 0});
+  for (std::size_t i = 0; i < m_compiled.stages.size(); ++i)
+    for (int phase = 0; phase < m_compiled.stages[i].phases; ++phase) m_order.push_back({static_cast<int>(i), phase});
 }
 
 StepCost CpuExecutable::cost(Program program, int threads, const CompileOptions& options) {
@@ -137,19 +147,10 @@ StepNumber CpuExecutable::run(const StepOptions& options) {
   choosePacks();
   m_nextTask.store(0, std::memory_order_relaxed);
   m_packing.store(0, std::memory_order_relaxed);
-  m_pool->run(
-      [](void* self, int index) {
-        auto& executable = *static_cast<CpuExecutable*>(self);
-        const Worker worker{index, executable.m_pool->size(), &executable.m_pool->barrier(), &executable.m_step};
-        try {
-          executable.runOn(worker);
-        } catch (const StepBroken&) {
-        } catch (...) {  // the others must not wait for this thread
-          worker.fail();
-          worker.barrier->breakUp();
-        }
-      },
-      this);
+  m_turns.begin(m_due.empty() ? 1 : 0, static_cast<int>(m_order.size()));
+  m_pool->run([](void* self, int thread) { return static_cast<CpuExecutable*>(self)->workOn(thread); }, this);
+  if (m_profiling && !m_due.empty())
+    least(m_compiled.stages.size(), m_packing.load(std::memory_order_relaxed) / m_pool->size());
   for (StoredTensor* tensor : m_updated) tensor->changed();
   if (!m_step.failed.load(std::memory_order_acquire)) return ++m_newest;
   std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
@@ -167,33 +168,64 @@ void CpuExecutable::choosePacks() {
   }
 }
 
-void CpuExecutable::runOn(const Worker& worker) {
-  const double packing = m_profiling && !m_due.empty() ? threadSeconds() : 0;
+// True when the step is over.
+bool CpuExecutable::workOn(int thread) {
+  for (;;) {
+    const int now = m_turns.now();
+    if (m_turns.over(now)) return true;
+    const Turn& turn = m_order[static_cast<std::size_t>(now)];
+    const bool together = turn.stage >= 0 && m_compiled.stages[static_cast<std::size_t>(turn.stage)].together;
+    const int part = m_turns.claim(now, thread, together);
+    if (part < 0) return false;
+    runPart(turn, part);
+    // A stage that failed says so before its last part is done.
+    if (m_turns.done(now, [this] { return m_step.failed.load(std::memory_order_acquire); })) m_pool->signal();
+  }
+}
+
+void CpuExecutable::runPart(const Turn& turn, int part) {
+  const bool together = turn.stage >= 0 && m_compiled.stages[static_cast<std::size_t>(turn.stage)].together;
+  const Worker worker{part, m_pool->size(), together ? &m_pool->barrier() : nullptr, &m_step, turn.phase};
+  try {
+    if (turn.stage < 0)
+      pack();
+    else if (part == 0 && (m_profiling || m_trace != nullptr))
+      runMeasured(static_cast<std::size_t>(turn.stage), worker);
+    else
+      m_compiled.stages[static_cast<std::size_t>(turn.stage)].run(worker);
+  } catch (const StepBroken&) {
+  } catch (...) {  // the others must not wait for this thread
+    worker.fail();
+    m_pool->barrier().breakUp();
+  }
+}
+
+// Which thread takes which task is chance: all of them are counted, and divided.
+void CpuExecutable::pack() {
+  const double before = m_profiling ? threadSeconds() : 0;
   for (std::size_t task; (task = m_nextTask.fetch_add(1, std::memory_order_relaxed)) < m_due.size();)
     m_compiled.prologue[m_due[task]].run();
-  // Which thread takes which task is chance: all of them are counted, and divided.
-  if (packing > 0) m_packing.fetch_add(threadSeconds() - packing, std::memory_order_relaxed);
-  if (!m_due.empty()) worker.meet();
-  const bool profiling = m_profiling && worker.index == 0,
-             tracing = m_trace != nullptr && worker.index == 0 && !m_trace->full();
-  const auto least = [this](std::size_t at, double seconds) {
-    m_profile[at] = m_profile[at] == 0 ? seconds : std::min(m_profile[at], seconds);
-  };
-  if (profiling && !m_due.empty())
-    least(m_compiled.stages.size(), m_packing.load(std::memory_order_relaxed) / worker.count);
-  double before = 0;
-  for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
-    if (profiling) before = threadSeconds();
-    const auto begin = tracing ? Trace::Clock::now() : Trace::Clock::time_point{};
-    m_compiled.stages[i].run(worker);
-    if (profiling) least(i, threadSeconds() - before);
-    if (tracing)
-      m_trace->add(Trace::Lane::compute, m_compiled.stages[i].kernel.c_str(), m_compiled.stages[i].origin.c_str(),
-                   begin, Trace::Clock::now());
-    worker.meet();
-    // Every thread sees the same answer: it is set before the barrier by the stage that failed and by no later one.
-    if (m_step.failed.load(std::memory_order_acquire)) return;
+  if (m_profiling) m_packing.fetch_add(threadSeconds() - before, std::memory_order_relaxed);
+}
+
+void CpuExecutable::least(std::size_t at, double seconds) {
+  m_profile[at] = m_profile[at] == 0 ? seconds : std::min(m_profile[at], seconds);
+}
+
+// Part 0 of a stage, phase by phase: whatever threads compute them, they do so one after another.
+void CpuExecutable::runMeasured(std::size_t at, const Worker& worker) {
+  const Stage& stage = m_compiled.stages[at];
+  if (worker.phase == 0) {
+    m_spent = 0;
+    m_began = Trace::Clock::now();
   }
+  const double before = m_profiling ? threadSeconds() : 0;
+  stage.run(worker);
+  if (m_profiling) m_spent += threadSeconds() - before;
+  if (worker.phase + 1 != stage.phases) return;
+  if (m_profiling) least(at, m_spent);
+  if (m_trace != nullptr && !m_trace->full())
+    m_trace->add(Trace::Lane::compute, stage.kernel.c_str(), stage.origin.c_str(), m_began, Trace::Clock::now());
 }
 
 const NamedResult& CpuExecutable::result(std::string_view name) const {

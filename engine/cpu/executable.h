@@ -4,6 +4,8 @@
 
 #include "engine/cpu/arena.h"
 #include "engine/cpu/plan.h"
+#include "engine/cpu/turns.h"
+#include "engine/program/trace.h"
 
 namespace loom::cpu {
 
@@ -26,8 +28,15 @@ class CpuExecutable final : public Executable {
   StepCost cost() const override;
 
  private:
-  void runOn(const Worker& worker);
+  struct Turn {
+    int stage, phase;  // stage -1: the prologue
+  };
+  bool workOn(int thread);
+  void runPart(const Turn& turn, int part);
+  void runMeasured(std::size_t at, const Worker& worker);
+  void least(std::size_t at, double seconds);
   void choosePacks();
+  void pack();
   std::string nameOfOperation(const Stage& stage) const;
   const NamedResult& result(std::string_view name) const;
   template <class T>
@@ -37,8 +46,10 @@ class CpuExecutable final : public Executable {
   std::shared_ptr<ThreadPool> m_pool;
   std::shared_ptr<Arena> m_arena;    // of this step alone, whichever executable runs it
   std::unique_ptr<Arena> m_lasting;  // what must stay from step to step
-  std::unique_ptr<Plan> m_plan;  // owns the addresses that stages read
+  std::unique_ptr<Plan> m_plan;      // owns the addresses that stages read
   Plan::Result m_compiled;
+  std::vector<Turn> m_order;
+  Turns m_turns;
   Recomputation m_recomputation;
   struct Scalar {
     Ref<float> at;
@@ -46,15 +57,17 @@ class CpuExecutable final : public Executable {
     DataType type;
   };
   std::vector<Scalar> m_scalars;
-  std::vector<Ref<float>> m_inputs;   // by tensor
-  std::vector<Ref<float>> m_results;  // by result
+  std::vector<Ref<float>> m_inputs;      // by tensor
+  std::vector<Ref<float>> m_results;     // by result
   std::vector<StoredTensor*> m_updated;  // changed in place by a step
   StepState m_step;
   StepNumber m_newest = 0;
   std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
   std::vector<std::size_t> m_due;       // tasks of this step's prologue
   std::atomic<std::size_t> m_nextTask{0};
-  std::vector<double> m_profile;     // least CPU seconds of thread 0 by stage, and of the prologue
+  std::vector<double> m_profile;     // least CPU seconds of part 0 by stage, and of the prologue
+  double m_spent = 0;                // of those, by the phases so far
+  Trace::Clock::time_point m_began;  // part 0 of the stage
   std::atomic<double> m_packing{0};  // CPU seconds of this step's prologue, of all threads
   bool m_profiling = false;
   Trace* m_trace = nullptr;

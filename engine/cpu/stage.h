@@ -1,6 +1,6 @@
 #pragma once
-// What an executable does in a step: a list of stages, each run by all threads of the pool together with a barrier
-// behind it.
+// What an executable does in a step: a list of stages, each in as many parts as the pool has threads, and begun when
+// the one before is done.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -41,24 +41,25 @@ struct StepBroken {};
 struct Worker {
   int index = 0;
   int count = 1;
-  Barrier* barrier = nullptr;
+  Barrier* barrier = nullptr;  // of a stage whose threads meet; null in others
   StepState* step = nullptr;
+  int phase = 0;  // of the stage
 
-  // This thread's part [first, last) of `total`, in multiples of `grain`.
+  // This part's share [first, last) of `total`, in multiples of `grain`.
   std::pair<std::int64_t, std::int64_t> share(std::int64_t total, std::int64_t grain = 1) const {
     const std::int64_t pieces = (total + grain - 1) / grain;
     const std::int64_t first = pieces * index / count * grain, last = pieces * (index + 1) / count * grain;
     return {first < total ? first : total, last < total ? last : total};
   }
-  // All threads of this stage meet. A stage that calls it must do so on every thread. Throws StepBroken where one of
+  // All threads of this stage meet, which must be `together` and call this on every one. Throws StepBroken where one of
   // them ended by an exception and will not come.
-  void meet() const {
-    if (!barrier->wait()) throw StepBroken();
-  }
+  void meet() const;
   // In a catch: the step ends with this exception once the stage is over; with that of the first thread that says so.
   void fail() const;
 };
 
+// A stage is run once for every part, on whatever thread has time for it: `Worker::index` names the part. It has one
+// phase or more, each begun when all parts of the one before are done.
 struct Stage {
   std::string kernel;          // "convolution"
   std::string implementation;  // "brgconv:avx512_core", "own:avx512"
@@ -67,6 +68,10 @@ struct Stage {
   std::function<void(const Worker&)> run;
   int operation = -1;  // of the program, that it computes or converts for
   double moved = 0;    // bytes read and written by a conversion; 0: it computes its operation
+  int phases = 1;
+  // Each part on a thread of its own, part 0 on the caller's: for stages whose threads meet, or talk to other ranks. On
+  // a busy machine such a stage waits for the last thread to get a core; phases do not.
+  bool together = false;
 };
 
 }  // namespace loom::cpu

@@ -5,10 +5,13 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace loom::cpu {
 namespace {
-constexpr int kSpins = 3000;  // of `pause`: some 50 microseconds
+constexpr std::chrono::microseconds kSpin{50};
+constexpr int kPausesBetweenLooksAtTheClock = 32;
+constexpr std::uint32_t kOpen = 1u << 31;
 
 // On this thread, while it lives: numbers below 1.2e-38 count as zero and are stored as zero. Moments of units that no
 // sample wakes decay down to there and stay, and some processors take a hundred cycles and more for each such number.
@@ -25,11 +28,14 @@ class DenormalsAreZero {
 }  // namespace
 
 std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
-  for (int i = 0; i < kSpins; ++i) {
-    const std::uint32_t now = word.load(std::memory_order_acquire);
-    if (now != old) return now;
-    __builtin_ia32_pause();
-  }
+  const auto end = std::chrono::steady_clock::now() + kSpin;  // a `pause` takes 15 to 50 nanoseconds
+  do {
+    for (int i = 0; i < kPausesBetweenLooksAtTheClock; ++i) {
+      const std::uint32_t now = word.load(std::memory_order_acquire);
+      if (now != old) return now;
+      __builtin_ia32_pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
   std::uint32_t now = word.load(std::memory_order_acquire);
   while (now == old) {
     word.wait(old, std::memory_order_acquire);
@@ -69,41 +75,59 @@ ThreadPool::ThreadPool(int threads) : m_size(std::max(1, threads)), m_barrier(m_
 
 ThreadPool::~ThreadPool() {
   m_ending = true;
-  m_generation.fetch_add(1, std::memory_order_release);
-  m_generation.notify_all();
+  signal();
   for (auto& thread : m_threads) thread.join();
+}
+
+void ThreadPool::signal() {
+  m_signal.fetch_add(1, std::memory_order_acq_rel);
+  m_signal.notify_all();
+}
+
+bool ThreadPool::enter() {
+  std::uint32_t gate = m_gate.load(std::memory_order_relaxed);
+  while ((gate & kOpen) != 0)
+    if (m_gate.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) return true;
+  return false;
+}
+
+void ThreadPool::leave() {
+  if (m_gate.fetch_sub(1, std::memory_order_acq_rel) == 1) m_gate.notify_all();
 }
 
 void ThreadPool::work(int index) {
   const DenormalsAreZero flush;
   omp_set_num_threads(1);  // oneDNN primitives run on this thread alone; the pool divides the work
-  std::uint32_t seen = 0;
   for (;;) {
-    seen = spinThenSleep(m_generation, seen);
+    const std::uint32_t seen = m_signal.load(std::memory_order_acquire);
     if (m_ending) return;
-    m_job(m_context, index);
-    if (m_running.fetch_sub(1, std::memory_order_acq_rel) == 1) m_running.notify_all();
+    if (enter()) {
+      m_job(m_context, index);
+      leave();  // before waiting: the end of a job then need not wake this thread up
+    }
+    spinThenSleep(m_signal, seen);
   }
 }
 
-void ThreadPool::run(void (*job)(void*, int), void* context) {
+void ThreadPool::run(bool (*job)(void*, int), void* context) {
   std::lock_guard lock(m_mutex);
   m_job = job;
   m_context = context;
   m_barrier.reset();
   const int before = omp_get_max_threads();
   omp_set_num_threads(1);
-  if (m_size > 1) {
-    m_running.store(static_cast<std::uint32_t>(m_size - 1), std::memory_order_relaxed);
-    m_generation.fetch_add(1, std::memory_order_release);
-    m_generation.notify_all();
-  }
+  m_gate.store(kOpen, std::memory_order_release);
+  if (m_size > 1) signal();
   {
     const DenormalsAreZero flush;
-    job(context, 0);
+    for (;;) {
+      const std::uint32_t seen = m_signal.load(std::memory_order_acquire);
+      if (job(context, 0)) break;
+      spinThenSleep(m_signal, seen);
+    }
   }
-  std::uint32_t left = m_running.load(std::memory_order_acquire);
-  while (left != 0) left = spinThenSleep(m_running, left);
+  std::uint32_t inside = m_gate.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+  while (inside != 0) inside = spinThenSleep(m_gate, inside);
   omp_set_num_threads(before);
 }
 

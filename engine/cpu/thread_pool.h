@@ -1,6 +1,7 @@
 #pragma once
-// Threads that run one job together, the caller among them. A thread that waits spins for some ten microseconds and
-// then sleeps on a futex: barriers cost nothing on a quiet machine, and a busy one gets its cores back.
+// Threads that work on one job, the caller among them. A thread that waits spins for some ten microseconds and then
+// sleeps on a futex: meeting costs nothing on a quiet machine, and a busy one gets its cores back. Nobody waits for a
+// thread that the machine has no core for: it takes part in a job when it comes, if there is anything left of it.
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -39,20 +40,26 @@ class ThreadPool {
 
   int size() const { return m_size; }
   Barrier& barrier() { return m_barrier; }
-  // Calls job(context, index) on every thread, index 0 on the caller's; returns when all have ended. One job at a time:
-  // a second caller waits. The job must not throw. Allocates nothing. The barrier is whole at its start. Within the job
-  // denormal numbers count as zero and are stored as zero, on the caller's thread too; afterwards its own mode is back.
-  void run(void (*job)(void* context, int index), void* context);
+  // Calls job(context, index), index 0 on the caller's thread, and again after each signal(), until it answers on the
+  // caller's that the work is over; returns when no thread is in it any more. It answers false where there is nothing
+  // to do at the moment. A thread that comes too late is not called. One job at a time: a second caller waits. The job
+  // must not throw. Allocates nothing. The barrier is whole at its start. Within the job denormal numbers count as zero
+  // and are stored as zero, on the caller's thread too; afterwards its own mode is back.
+  void run(bool (*job)(void* context, int index), void* context);
+  // From within a job: there is something to do again, or the work is over.
+  void signal();
 
  private:
   void work(int index);
+  bool enter();
+  void leave();
   const int m_size;
   Barrier m_barrier;  // for the job's own use
   std::mutex m_mutex;
-  void (*m_job)(void*, int) = nullptr;
+  bool (*m_job)(void*, int) = nullptr;
   void* m_context = nullptr;
-  alignas(64) std::atomic<std::uint32_t> m_generation{0};
-  alignas(64) std::atomic<std::uint32_t> m_running{0};
+  alignas(64) std::atomic<std::uint32_t> m_signal{0};
+  alignas(64) std::atomic<std::uint32_t> m_gate{0};  // kOpen while there is a job, and how many threads are in it
   std::atomic<bool> m_ending{false};
   std::vector<std::thread> m_threads;
 };

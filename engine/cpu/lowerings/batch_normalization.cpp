@@ -150,6 +150,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
                normalise({mean, scale, offset, fused.relu}, from.get().from(first * channels),
                          addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
              });
+  plan.together();
 }
 
 namespace {
@@ -264,6 +265,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                normaliseGradient({mean.get(), a, b, c0}, from.get().from(start), gradient.get().from(start), positive,
                                  to.get().from(start), last - first, channels);
              });
+  plan.together();
 }
 
 }  // namespace loom::cpu

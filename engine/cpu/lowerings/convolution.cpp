@@ -268,6 +268,7 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
     worker.meet();
     if (worker.index == 0) (target.adds(worker) ? add : overwrite)->run();
   });
+  plan.together();
 }
 
 }  // namespace loom::cpu

@@ -41,6 +41,7 @@ void emitExchange(Plan& plan, const Operation& operation, const Exchange& exchan
       worker.fail();
     }
   });
+  plan.together();
 }
 
 // An op from one tensor to another: a copy in a group of one.
@@ -69,6 +70,7 @@ void lowerAllReduce(Plan& plan, const Operation& operation) {
     *done.get() = 1;
     if (collectives && worker.step->options.exchange) collectives->post(bucket);
   });
+  plan.together();
 }
 
 void lowerAllGather(Plan& plan, const Operation& operation) {

@@ -17,31 +17,30 @@ void lowerGru(Plan& plan, const Operation& operation) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
-    for (std::int64_t step = 0; step < s.time; ++step) {
-      float* now = state.get() + s.offset(step, row);
-      const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : nullptr;
-      for (std::int64_t gate = 0; gate < s.gates && before != nullptr; ++gate) {
-        // r and z are added to the input side; n is kept apart, in the fourth part.
-        multiply({.m = s.batch,
-              .n = s.hidden,
-              .k = s.hidden,
-              .a = {before, sampleY, 1},
-              .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
-              .c = now + (gate == 2 ? 3 : gate) * s.hidden,
-              .ldc = sampleState,
-              .accumulate = gate != 2},
-             {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
-      }
-      for (std::int64_t n = 0; n < s.batch; ++n) {
-        float* mine = now + n * sampleState;
-        if (before == nullptr)
-          std::fill(mine + 3 * s.hidden + firstUnit, mine + 3 * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
-        gruCell(mine, hiddenBias.get(), before == nullptr ? nullptr : before + n * sampleY,
-                y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit, lastUnit);
-      }
-      worker.meet();
+    const std::int64_t step = worker.phase;
+    float* now = state.get() + s.offset(step, row);
+    const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : nullptr;
+    for (std::int64_t gate = 0; gate < s.gates && before != nullptr; ++gate) {
+      // r and z are added to the input side; n is kept apart, in the fourth part.
+      multiply({.m = s.batch,
+                .n = s.hidden,
+                .k = s.hidden,
+                .a = {before, sampleY, 1},
+                .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
+                .c = now + (gate == 2 ? 3 : gate) * s.hidden,
+                .ldc = sampleState,
+                .accumulate = gate != 2},
+               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+    }
+    for (std::int64_t n = 0; n < s.batch; ++n) {
+      float* mine = now + n * sampleState;
+      if (before == nullptr)
+        std::fill(mine + 3 * s.hidden + firstUnit, mine + 3 * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
+      gruCell(mine, hiddenBias.get(), before == nullptr ? nullptr : before + n * sampleY,
+              y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit, lastUnit);
     }
   });
+  plan.phases(s.time);
 }
 
 void lowerGruGradient(Plan& plan, const Operation& operation) {
@@ -60,30 +59,29 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                        lastUnit = std::max(firstUnit, std::min(s.hidden, lastPanel * panelWidth()));
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
                        sampleA = s.time * width;
-    for (std::int64_t n = 0; n < s.batch; ++n)
+    const std::int64_t step = s.time - 1 - worker.phase;
+    for (std::int64_t n = 0; n < s.batch && worker.phase == 0; ++n)
       std::fill(direct.get() + n * s.hidden + firstUnit, direct.get() + n * s.hidden + lastUnit, 0.0f);
-    for (std::int64_t step = s.time; step-- > 0;) {
-      if (step + 1 < s.time) {
-        multiply({.m = s.batch,
-                  .n = s.hidden,
-                  .k = width,
-                  .a = viewOf(k.get().from(s.offset(step + 1, width)), sampleA, 1),
-                  .packed = packed.get(),
-                  .c = product.get(),
-                  .ldc = s.hidden},
-                 {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
-      }
-      for (std::int64_t n = 0; n < s.batch; ++n) {
-        const float* before = step > 0 ? y.get() + n * sampleY + s.offset(step - 1, s.hidden) : nullptr;
-        gruCellGradient(state.get() + n * sampleState + s.offset(step, row), before,
-                        dy.get().from(n * sampleY + s.offset(step, s.hidden)),
-                        step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
-                        a.get().from(n * sampleA + s.offset(step, width)),
-                        k.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
-      }
-      worker.meet();
+    if (step + 1 < s.time) {
+      multiply({.m = s.batch,
+                .n = s.hidden,
+                .k = width,
+                .a = viewOf(k.get().from(s.offset(step + 1, width)), sampleA, 1),
+                .packed = packed.get(),
+                .c = product.get(),
+                .ldc = s.hidden},
+               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+    }
+    for (std::int64_t n = 0; n < s.batch; ++n) {
+      const float* before = step > 0 ? y.get() + n * sampleY + s.offset(step - 1, s.hidden) : nullptr;
+      gruCellGradient(state.get() + n * sampleState + s.offset(step, row), before,
+                      dy.get().from(n * sampleY + s.offset(step, s.hidden)),
+                      step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
+                      a.get().from(n * sampleA + s.offset(step, width)),
+                      k.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
     }
   });
+  plan.phases(s.time);
   emitInputGradient(plan, s, "gru_gradient to input", a, wInput, operation.outputs[0]);
   emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.readStored(x, plainLayout(3)), s.channels,
                      operation.outputs[1]);

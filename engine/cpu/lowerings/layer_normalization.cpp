@@ -88,6 +88,7 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
       dbeta.to.get()[i] = static_cast<float>(b) + (dbeta.adds(worker) ? dbeta.to.get()[i] : 0);
     }
   });
+  plan.together();
 }
 
 void lowerLocalResponseNormalization(Plan& plan, const Operation& operation) {

@@ -16,15 +16,18 @@ void meanOf(Plan& plan, const std::string& name, TensorId result, std::int64_t c
   const auto partial = plan.scratch(2 * plan.threads());
   const auto to = plan.write(result);
   plan.stage(name, [=](const Worker& worker) {
-    const auto [first, last] = worker.share(count);
     auto* sums = reinterpret_cast<double*>(partial.get());
-    sums[worker.index] = sumOf(first, last);
-    worker.meet();
+    if (worker.phase == 0) {
+      const auto [first, last] = worker.share(count);
+      sums[worker.index] = sumOf(first, last);
+      return;
+    }
     if (worker.index != 0) return;
     double total = 0;
     for (int t = 0; t < worker.count; ++t) total += sums[t];
     *to.get() = static_cast<float>(total / static_cast<double>(count));
   });
+  plan.phases(2);
 }
 
 using ops::kLeastProbability;
@@ -46,7 +49,9 @@ double lossOf(PointwiseLoss kind, double x, double target, double delta) {
     case PointwiseLoss::binaryCrossEntropyFromLogits:
       return (x > 0 ? x : 0) - x * target + std::log1p(std::exp(-std::abs(x)));
     case PointwiseLoss::binaryCrossEntropy: {
-      const double p = x < kLeastProbability ? kLeastProbability : x > 1 - kLeastProbability ? 1 - kLeastProbability : x;
+      const double p = x < kLeastProbability       ? kLeastProbability
+                       : x > 1 - kLeastProbability ? 1 - kLeastProbability
+                                                   : x;
       return -(target * std::log(p) + (1 - target) * std::log1p(-p));
     }
     case PointwiseLoss::meanSquaredError:

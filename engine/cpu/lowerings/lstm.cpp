@@ -29,31 +29,30 @@ void lowerLstm(Plan& plan, const Operation& operation) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
-    for (std::int64_t step = 0; step < s.time; ++step) {
-      const Stored now = state.get().from(s.offset(step, row)),
-                   before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
-      for (std::int64_t gate = 0; gate < s.gates && before; ++gate) {
-        multiply({.m = s.batch,
-                  .n = s.hidden,
-                  .k = s.hidden,
-                  .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
-                  .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
-                  .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
-                  .ldc = narrow ? width : sampleState,
-                  .accumulate = !narrow},
-                 {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
-      }
-      for (std::int64_t n = 0; n < s.batch; ++n) {
-        const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
-                            : narrow  ? inF32(cells.get() + n * s.hidden)
-                                      : state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden);
-        lstmCell(now.from(n * sampleState), narrow && before ? products.get() + n * width : nullptr, cell,
-                 narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(n * sampleY + s.offset(step, s.hidden)),
-                 s.hidden, firstUnit, lastUnit);
-      }
-      worker.meet();
+    const std::int64_t step = worker.phase;
+    const Stored now = state.get().from(s.offset(step, row)),
+                 before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
+    for (std::int64_t gate = 0; gate < s.gates && before; ++gate) {
+      multiply({.m = s.batch,
+                .n = s.hidden,
+                .k = s.hidden,
+                .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
+                .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
+                .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
+                .ldc = narrow ? width : sampleState,
+                .accumulate = !narrow},
+               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+    }
+    for (std::int64_t n = 0; n < s.batch; ++n) {
+      const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
+                          : narrow  ? inF32(cells.get() + n * s.hidden)
+                                    : state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden);
+      lstmCell(now.from(n * sampleState), narrow && before ? products.get() + n * width : nullptr, cell,
+               narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(n * sampleY + s.offset(step, s.hidden)),
+               s.hidden, firstUnit, lastUnit);
     }
   });
+  plan.phases(s.time);
 }
 
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
@@ -87,9 +86,10 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                 .ldc = s.hidden},
                {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
     };
-    for (std::int64_t n = 0; n < s.batch; ++n)
+    const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
+    for (std::int64_t n = 0; n < s.batch && worker.phase == 0; ++n)
       std::fill(dc.get() + n * s.hidden + firstUnit, dc.get() + n * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
-    for (std::int64_t step = s.time; step-- > 0;) {
+    if (step >= 0) {
       if (step + 1 < s.time) back(step + 1, dh.get());
       for (std::int64_t n = 0; n < s.batch; ++n) {
         const Stored cell = step > 0 ? state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden)
@@ -99,14 +99,14 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                          step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, dc.get() + n * s.hidden,
                          da.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
       }
-      worker.meet();
+      return;
     }
-    if (!first) return;
     back(0, dh0.get());
     for (std::int64_t n = 0; n < s.batch; ++n) {
       for (std::int64_t u = firstUnit; u < lastUnit; ++u) dc0.get()[n * s.hidden + u] = dc.get()[n * s.hidden + u];
     }
   });
+  plan.phases(s.time + (first ? 1 : 0));
   emitInputGradient(plan, s, "lstm_gradient to input", da, wInput, operation.outputs[0]);
   emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, plainLayout(3)), s.channels,
                      operation.outputs[1]);

@@ -95,18 +95,21 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
   const auto partial = plan.scratch(view.channels * plan.threads());
   const std::int64_t channels = view.channels, rows = view.rows;
   plan.stage("bias_gradient", {}, layoutName(plan.shape(dy), view.layout), [=](const Worker& worker) {
-    const auto [first, last] = worker.share(rows);
-    float* mine = partial.get() + worker.index * channels;
-    std::fill_n(mine, channels, 0.0f);
-    sumRows(from.get().from(first * channels), last - first, channels, channels, mine);
-    worker.meet();
-    const auto [from2, to2] = worker.share(channels, 16);
-    for (std::int64_t c = from2; c < to2; ++c) {
+    if (worker.phase == 0) {
+      const auto [first, last] = worker.share(rows);
+      float* mine = partial.get() + worker.index * channels;
+      std::fill_n(mine, channels, 0.0f);
+      sumRows(from.get().from(first * channels), last - first, channels, channels, mine);
+      return;
+    }
+    const auto [first, last] = worker.share(channels, 16);
+    for (std::int64_t c = first; c < last; ++c) {
       float total = 0;
       for (int t = 0; t < worker.count; ++t) total += partial.get()[t * channels + c];
       target.to.get()[c] = target.adds(worker) ? target.to.get()[c] + total : total;
     }
   });
+  plan.phases(2);
 }
 
 }  // namespace loom::cpu

@@ -108,16 +108,16 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
     const auto partial = plan.scratch(width * plan.threads());
     plan.stage(name, [=](const Worker& worker) {
       float* mine = partial.get() + worker.index * width;
-      if (split) {
+      if (worker.phase == 0 && split) {
         const auto [first, last] = worker.share(r.columns);
         const Stored part = from.get().from(first);
         *mine = fold.sums() ? static_cast<float>(sumAll(part, last - first))
                             : foldAll(fold.function, part, last - first, beginningOf(fold.function));
-      } else {
+      } else if (worker.phase == 0) {
         const auto [first, last] = worker.share(r.terms);
         sumTerms(r, {fold.function}, from.get(), first, last, mine);
       }
-      worker.meet();
+      if (worker.phase == 0) return;
       const auto [first, last] = worker.share(width, 16);
       for (std::int64_t i = first; i < last; ++i) {
         double total = 0;
@@ -132,6 +132,7 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
                              (target.adds(worker) ? target.to.get()[i] : 0);
       }
     });
+    plan.phases(2);
     return;
   }
   const auto scratch = plan.scratch(width * plan.threads());

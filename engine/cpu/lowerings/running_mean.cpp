@@ -10,13 +10,17 @@ void lowerRunningMean(Plan& plan, const Operation& operation) {
   const auto to = plan.write(operation.outputs[0]), share = plan.write(operation.outputs[1]);
   plan.stage("running_mean", [=](const Worker& worker) {
     const float part = 1 / (batches.get()[0] + 1);
-    const auto [first, last] = worker.share(count);
-    for (std::int64_t i = first; i < last; ++i) to.get()[i] = mean.get()[i] += part * (batch.get()[i] - mean.get()[i]);
-    worker.meet();
+    if (worker.phase == 0) {
+      const auto [first, last] = worker.share(count);
+      for (std::int64_t i = first; i < last; ++i)
+        to.get()[i] = mean.get()[i] += part * (batch.get()[i] - mean.get()[i]);
+      return;
+    }
     if (worker.index != 0) return;
     batches.get()[0] += 1;
     share.get()[0] = part;
   });
+  plan.phases(2);
 }
 
 }  // namespace loom::cpu

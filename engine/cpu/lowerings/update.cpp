@@ -99,17 +99,16 @@ class Step {
     if (m_settings.rule->measures()) m_sums = plan.scratch(4 * m_pieces.size()).as<UpdateSums>();
   }
 
-  // On every thread: all read the same squares and so come to the same answers.
+  int phases() const { return m_settings.rule->measures() ? 3 : 1; }
+
+  // Every part reads the same squares and so comes to the same answers.
   void run(const Worker& worker) const {
     const std::size_t tensors = m_tensors.size();
-    if (worker.index == 0) std::fill_n(m_ratios.get(), tensors, 1.0);
+    if (worker.index == 0 && worker.phase == 0) std::fill_n(m_ratios.get(), tensors, 1.0);
     double sum = 0;
     for (std::size_t i = 0; i < tensors; ++i) sum += m_squares.get()[i];
     if (!std::isfinite(sum)) return;
-    for (const State& state : m_states) {
-      const auto [first, last] = worker.share(state.count, 16);
-      std::copy(state.becomes.get() + first, state.becomes.get() + last, state.state.get() + first);
-    }
+    if (worker.phase == 0) takeStates(worker);
     const UpdateScalars scalars{
         .learningRate = static_cast<float>(m_learningRate()),
         .gradientScale = m_clipNorm ? static_cast<float>(clipScale(std::sqrt(sum), m_clipNorm())) : 1,
@@ -119,17 +118,17 @@ class Step {
       m_pieces.backwards(worker, [&](const Piece& piece, std::size_t) {
         rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
       });
-      return;
+    } else if (worker.phase == 0) {
+      m_pieces.backwards(worker, [&](const Piece& piece, std::size_t i) {
+        m_sums.get()[i] = rule.measure(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
+      });
+    } else if (worker.phase == 1) {
+      if (worker.index == 0) takeRatios(scalars);
+    } else {
+      m_pieces.forwards(worker, [&](const Piece& piece, std::size_t) {
+        rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]));
+      });
     }
-    m_pieces.backwards(worker, [&](const Piece& piece, std::size_t i) {
-      m_sums.get()[i] = rule.measure(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
-    });
-    worker.meet();
-    if (worker.index == 0) takeRatios(scalars);
-    worker.meet();
-    m_pieces.forwards(worker, [&](const Piece& piece, std::size_t) {
-      rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]));
-    });
   }
 
  private:
@@ -160,6 +159,13 @@ class Step {
     scalars.weightDecay = static_cast<float>(m_settings.tensors[tensor].weightDecay);
     scalars.tensorScale = static_cast<float>(ratio);
     return scalars;
+  }
+
+  void takeStates(const Worker& worker) const {
+    for (const State& state : m_states) {
+      const auto [first, last] = worker.share(state.count, 16);
+      std::copy(state.becomes.get() + first, state.becomes.get() + last, state.state.get() + first);
+    }
   }
 
   void takeRatios(const UpdateScalars& scalars) const {
@@ -231,20 +237,22 @@ void lowerGradientSquares(Plan& plan, const Operation& operation) {
   const auto parts = plan.scratch(2 * pieces.size()).as<double>();
   const auto squares = plan.write(operation.outputs[0]).as<double>();
   plan.stage("gradient_squares", [=](const Worker& worker) {
-    pieces.forwards(worker, [&](const Piece& piece, std::size_t i) {
-      parts.get()[i] = sumOfSquares(gradients[piece.tensor].get() + piece.first, piece.count);
-    });
-    worker.meet();
+    if (worker.phase == 0)
+      return pieces.forwards(worker, [&](const Piece& piece, std::size_t i) {
+        parts.get()[i] = sumOfSquares(gradients[piece.tensor].get() + piece.first, piece.count);
+      });
     if (worker.index != 0) return;
     std::fill_n(squares.get(), gradients.size(), 0.0);
     for (std::size_t i = 0; i < static_cast<std::size_t>(pieces.size()); ++i)
       squares.get()[pieces[i].tensor] += parts.get()[i];
   });
+  plan.phases(2);
 }
 
 void lowerUpdate(Plan& plan, const Operation& operation) {
   const auto step = std::make_shared<const Step>(plan, operation);
   plan.stage("update", [step](const Worker& worker) { step->run(worker); });
+  plan.phases(step->phases());
 }
 
 }  // namespace loom::cpu

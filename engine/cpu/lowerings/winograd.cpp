@@ -100,6 +100,7 @@ void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name
     winogradConvolution(g, input.get(), transformed.get(), added.get(), relu, output.get(), first, last,
                         scratch.get() + worker.index * each);
   });
+  plan.together();
 }
 
 void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId dy,
@@ -117,6 +118,7 @@ void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std
     const auto [firstUnit, lastUnit] = worker.share(winogradWeightUnits(g));
     winogradWeightGradient(g, sums.get(), worker.count, target.to.get(), target.adds(worker), firstUnit, lastUnit);
   });
+  plan.together();
 }
 
 }  // namespace loom::cpu

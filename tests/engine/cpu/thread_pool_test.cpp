@@ -7,50 +7,59 @@
 namespace loom {
 namespace {
 
+// Once on every thread of the pool: the job is over when all have been in it.
+template <class Work>
+void onEveryThread(cpu::ThreadPool& pool, const Work& work) {
+  struct Context {
+    cpu::ThreadPool& pool;
+    const Work& work;
+    std::vector<std::atomic<int>> begun;
+    std::atomic<int> ended{0};
+  } context{pool, work, std::vector<std::atomic<int>>(static_cast<std::size_t>(pool.size()))};
+  pool.run(
+      [](void* pointer, int index) {
+        auto& c = *static_cast<Context*>(pointer);
+        if (c.begun[static_cast<std::size_t>(index)].exchange(1) == 0) {
+          c.work(index);
+          ++c.ended;
+          c.pool.signal();
+        }
+        return c.ended == c.pool.size();
+      },
+      &context);
+}
+
 TEST(ThreadPool, barrierHoldsThreadsTogetherWithMoreThreadsThanCores) {
   constexpr int kThreads = 7, kRounds = 300;
   cpu::ThreadPool pool(kThreads);
-  struct Context {
-    cpu::ThreadPool& pool;
-    std::atomic<int> arrived{0};
-    std::atomic<int> early{0};
-  } context{pool};
-  pool.run(
-      [](void* pointer, int) {
-        auto& c = *static_cast<Context*>(pointer);
-        for (int round = 1; round <= kRounds; ++round) {
-          ++c.arrived;
-          c.pool.barrier().wait();
-          if (c.arrived < round * kThreads) ++c.early;
-          c.pool.barrier().wait();
-        }
-      },
-      &context);
-  EXPECT_EQ(context.arrived, kThreads * kRounds);
-  EXPECT_EQ(context.early, 0);
+  std::atomic<int> arrived{0}, early{0};
+  onEveryThread(pool, [&](int) {
+    for (int round = 1; round <= kRounds; ++round) {
+      ++arrived;
+      pool.barrier().wait();
+      if (arrived < round * kThreads) ++early;
+      pool.barrier().wait();
+    }
+  });
+  EXPECT_EQ(arrived, kThreads * kRounds);
+  EXPECT_EQ(early, 0);
 }
 
 TEST(ThreadPool, callersFromSeveralThreadsTakeTurns) {
   cpu::ThreadPool pool(3);
   std::atomic<int> inside{0}, most{0}, done{0};
-  struct Context {
-    std::atomic<int>&inside, &most, &done;
-  } context{inside, most, done};
   std::vector<std::thread> callers;
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
       for (int k = 0; k < 20; ++k) {
-        pool.run(
-            [](void* pointer, int) {
-              auto& c = *static_cast<Context*>(pointer);
-              const int now = ++c.inside;
-              int before = c.most;
-              while (before < now && !c.most.compare_exchange_weak(before, now)) {
-              }
-              --c.inside;
-              ++c.done;
-            },
-            &context);
+        onEveryThread(pool, [&](int) {
+          const int now = ++inside;
+          int before = most;
+          while (before < now && !most.compare_exchange_weak(before, now)) {
+          }
+          --inside;
+          ++done;
+        });
       }
     });
   }
@@ -59,45 +68,65 @@ TEST(ThreadPool, callersFromSeveralThreadsTakeTurns) {
   EXPECT_LE(most, 3);
 }
 
-TEST(ThreadPool, aThreadThatWillNotComeLetsTheOthersGo) {
+// Nobody is in a job when run() returns, and a thread that came too late for it is not called any more.
+TEST(ThreadPool, aJobThatIsOverIsNotEnteredAgain) {
   constexpr int kThreads = 5;
   cpu::ThreadPool pool(kThreads);
-  struct Context {
-    cpu::ThreadPool& pool;
-    int absent;
-    std::atomic<int> broken{0}, met{0};
-  };
-  for (int round = 0; round < 200; ++round) {
-    Context context{pool, round % (kThreads + 1), {}, {}};  // the last: all come
+  for (int round = 0; round < 100; ++round) {
+    struct Context {
+      std::atomic<int> inside{0}, calls{0};
+      std::atomic<bool> ending{false};
+    } context;
     pool.run(
         [](void* pointer, int index) {
           auto& c = *static_cast<Context*>(pointer);
-          if (index == c.absent) return c.pool.barrier().breakUp();
-          for (int meeting = 0; meeting < 3; ++meeting) ++(c.pool.barrier().wait() ? c.met : c.broken);
+          ++c.inside;
+          ++c.calls;
+          if (index == 0) {  // ends when another thread is in the midst of it, if one comes at all
+            for (int i = 0; i < 1000 && c.inside == 1; ++i) std::this_thread::yield();
+            c.ending = true;
+          } else {
+            while (!c.ending) std::this_thread::yield();
+            for (int i = 0; i < 1000; ++i) __builtin_ia32_pause();
+          }
+          --c.inside;
+          return true;
         },
         &context);
-    EXPECT_EQ(context.met, context.absent == kThreads ? 3 * kThreads : 0) << "the barrier is whole in each run";
-    EXPECT_EQ(context.broken, context.absent == kThreads ? 0 : 3 * (kThreads - 1));
+    ASSERT_EQ(context.inside, 0);
+    const int calls = context.calls;
+    ASSERT_GE(calls, 1);
+    ASSERT_EQ(context.calls, calls);
+  }
+}
+
+TEST(ThreadPool, aThreadThatWillNotComeLetsTheOthersGo) {
+  constexpr int kThreads = 5;
+  cpu::ThreadPool pool(kThreads);
+  for (int round = 0; round < 200; ++round) {
+    const int absent = round % (kThreads + 1);  // the last: all come
+    std::atomic<int> broken{0}, met{0};
+    onEveryThread(pool, [&](int index) {
+      if (index == absent) return pool.barrier().breakUp();
+      for (int meeting = 0; meeting < 3; ++meeting) ++(pool.barrier().wait() ? met : broken);
+    });
+    EXPECT_EQ(met, absent == kThreads ? 3 * kThreads : 0) << "the barrier is whole in each run";
+    EXPECT_EQ(broken, absent == kThreads ? 0 : 3 * (kThreads - 1));
   }
 }
 
 TEST(ThreadPool, denormalsAreZeroWithinAJobAndTheCallersOwnModeComesBack) {
   constexpr int kThreads = 3;
   cpu::ThreadPool pool(kThreads);
-  struct Context {
-    volatile float least = std::numeric_limits<float>::min(), denormal = std::numeric_limits<float>::denorm_min();
-    std::atomic<int> stored{0}, read{0};
-  } context;
-  pool.run(
-      [](void* pointer, int) {
-        auto& c = *static_cast<Context*>(pointer);
-        if (c.least * 0.5f == 0) ++c.stored;
-        if (c.denormal * 16777216.0f * 16777216.0f == 0) ++c.read;
-      },
-      &context);
-  EXPECT_EQ(context.stored, kThreads);
-  EXPECT_EQ(context.read, kThreads);
-  EXPECT_GT(context.least * 0.5f, 0);
+  volatile float least = std::numeric_limits<float>::min(), denormal = std::numeric_limits<float>::denorm_min();
+  std::atomic<int> stored{0}, read{0};
+  onEveryThread(pool, [&](int) {
+    if (least * 0.5f == 0) ++stored;
+    if (denormal * 16777216.0f * 16777216.0f == 0) ++read;
+  });
+  EXPECT_EQ(stored, kThreads);
+  EXPECT_EQ(read, kThreads);
+  EXPECT_GT(least * 0.5f, 0);
 }
 
 }  // namespace
