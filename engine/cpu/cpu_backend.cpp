@@ -1,10 +1,9 @@
 #include "engine/cpu/cpu_backend.h"
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include <cstdlib>
 
 #include "engine/base/error.h"
+#include "engine/cpu/dnnl_layer.h"
 #include "engine/cpu/executable.h"
 #include "engine/cpu/kernels/isa.h"
 
@@ -57,11 +56,9 @@ StepCost stepCost(Program program, const CompileOptions& options) {
 }
 
 ProcessorFacts processorFacts(int threads) {
-  const dnnl_version_t* const dnnl = dnnl_version();
   return {.threads = threads > 0 ? threads : cpu::availableThreads(),
           .instructions = cpu::toString(cpu::isa()) + std::string(std::getenv("GRADLOOM_ISA") ? " at most" : ""),
-          .library = "oneDNN " + std::to_string(dnnl->major) + "." + std::to_string(dnnl->minor) + "." +
-                     std::to_string(dnnl->patch)};
+          .library = cpu::dnnlWords()};
 }
 
 }  // namespace loom

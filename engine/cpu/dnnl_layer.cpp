@@ -1,10 +1,44 @@
 #include "engine/cpu/dnnl_layer.h"
 
+#include <oneapi/dnnl/dnnl_debug.h>
+
+#include <cstdlib>
+
+#include "engine/cpu/kernels/isa.h"
+
 namespace loom::cpu {
+namespace {
+
+// What narrows our own kernels narrows oneDNN's, too; of any value, it leaves out the tiles of AMX. oneDNN takes this
+// once, before it makes its first primitive.
+void narrowDnnl() {
+  if (std::getenv("GRADLOOM_ISA") == nullptr) return;
+  const dnnl::cpu_isa most = isa() == Isa::avx512 ? dnnl::cpu_isa::avx512_core_bf16
+                             : isa() == Isa::avx2 ? dnnl::cpu_isa::avx2
+                                                  : dnnl::cpu_isa::sse41;
+  if (dnnl::set_max_cpu_isa(most) != dnnl::status::success)
+    throwError(ErrorCode::internal, "oneDNN was at work before GRADLOOM_ISA={} could narrow it",
+               std::getenv("GRADLOOM_ISA"));
+}
+
+}  // namespace
 
 const dnnl::engine& dnnlEngine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);  // holds no state of ours
+  static const dnnl::engine engine = [] {
+    narrowDnnl();
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);  // holds no state of ours
+  }();
   return engine;
+}
+
+std::string dnnlWords() {
+  const dnnl_version_t* const version = dnnl_version();
+  std::string words = "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+                      std::to_string(version->patch);
+  if (std::getenv("GRADLOOM_ISA") == nullptr) return words;
+  dnnlEngine();
+  const std::string most = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
+  return words + " with " + most.substr(most.starts_with("cpu_isa_") ? 8 : 0);
 }
 
 dnnl::primitive_attr dnnlAttributes(bool relu) {

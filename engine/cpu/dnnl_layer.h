@@ -14,7 +14,10 @@
 
 namespace loom::cpu {
 
+// Limited to the instructions that GRADLOOM_ISA allows (kernels/isa.h); to be asked for before anything else of oneDNN.
 const dnnl::engine& dnnlEngine();
+// "oneDNN 2.6.3", and where GRADLOOM_ISA is set what that leaves it: "oneDNN 2.6.3 with avx2".
+std::string dnnlWords();
 
 // The attributes of every primitive: scratchpad from outside; a ReLU behind it where asked.
 dnnl::primitive_attr dnnlAttributes(bool relu = false);

@@ -6,8 +6,8 @@ namespace loom::cpu {
 
 enum class Isa { baseline, avx2, avx512 };
 
-// The widest that this processor has; GRADLOOM_ISA=baseline|avx2|avx512 in the environment narrows it (tests), and any
-// of them leaves the tiles of AMX out (gemm_amx.h).
+// The widest that this processor has; GRADLOOM_ISA=baseline|avx2|avx512 in the environment narrows it, and oneDNN with
+// it (dnnl_layer.cpp); any of them leaves the tiles of AMX out (gemm_amx.h).
 Isa isa();
 const char* toString(Isa isa);
 

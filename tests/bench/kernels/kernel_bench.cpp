@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/base/philox.h"
+#include "engine/cpu/dnnl_layer.h"
 #include "engine/cpu/kernels/attention.h"
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/gelu.h"
@@ -92,7 +93,7 @@ const ProductRow kProducts[] = {
 double dnnlSeconds(const ProductRow& row, bool bf16, void* a, void* b, void* c) {
   using namespace dnnl;
   using Type = memory::data_type;
-  static const engine cpu(engine::kind::cpu, 0);
+  const engine& cpu = dnnlEngine();
   static stream on(cpu);
   const Type type = bf16 ? Type::bf16 : Type::f32;
   const memory::desc left({row.m, row.k}, type, row.transposedA ? memory::dims{1, row.m} : memory::dims{row.k, 1}),
