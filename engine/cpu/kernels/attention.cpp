@@ -141,16 +141,17 @@ LOOM_INLINE VecI lanesBelow(std::int64_t count) {
 
 // Scores to probabilities: in place, or to `half` where that is not null. Rows are read in whole vectors: what is not
 // seen, whatever stands there, counts as 0 probability.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void attendRowsBody(const AttentionHead& head, float* scores, std::uint16_t* half, float* statistics) {
   const Vec none = splat(-__builtin_inff());
   for (std::int64_t i = 0; i < head.queries; ++i) {
     float* row = scores + i * head.keys;
     const std::int64_t seen = seenBy(head, i), length = readOf(head, i), whole = seen / kLanes * kLanes;
     Vec best = none, total{};
-    for (std::int64_t j = 0; j < whole; j += kLanes) best = max(best, load(row + j));
-    if (whole < seen) best = max(best, lanesBelow(seen - whole) ? loadSome(row + whole, head.keys - whole) : none);
-    const float top = maximum(best);
+    for (std::int64_t j = 0; j < whole; j += kLanes) best = maxAs<kNative>(best, load(row + j));
+    if (whole < seen)
+      best = maxAs<kNative>(best, lanesBelow(seen - whole) ? loadSome(row + whole, head.keys - whole) : none);
+    const float top = maximumAs<kNative>(best);
     for (std::int64_t j = 0; j < whole; j += kLanes) {
       const Vec e = expAs<kNative>(load(row + j) - top);
       total += e;
@@ -190,7 +191,7 @@ struct Weights {
   float* slopes;  // dp to ds = p (dp - dy y) scale
   std::uint16_t *halfScores, *halfSlopes;
 };
-template <bool kNative, bool kHalf>
+template <Level kNative, bool kHalf>
 LOOM_INLINE void putWeights(const Weights& to, std::int64_t at, Vec p, Vec ds, std::int64_t n) {
   if constexpr (kHalf) {
     storeHalfAs<kNative>(to.halfScores + at, p, n);
@@ -201,7 +202,7 @@ LOOM_INLINE void putWeights(const Weights& to, std::int64_t at, Vec p, Vec ds, s
   }
 }
 // In place, or to the halves: what a head in bf16 multiplies.
-template <bool kNative, bool kHalf>
+template <Level kNative, bool kHalf>
 LOOM_INLINE void slopesRowsOf(const AttentionHead& head, const Weights& to, Stored y, Stored dy,
                               const float* statistics) {
   for (std::int64_t i = 0; i < head.queries; ++i) {
@@ -225,7 +226,7 @@ LOOM_INLINE void slopesRowsOf(const AttentionHead& head, const Weights& to, Stor
     }
   }
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void slopesRowsBody(const AttentionHead& head, const Weights& to, Stored y, Stored dy,
                                 const float* statistics) {
   if (head.bf16)

@@ -20,7 +20,11 @@ LOOM_INLINE void spread(const float* from, std::int64_t channels, float* to) {
   for (std::int64_t i = 0; i < kWide; ++i) to[i] = from[i % channels];
 }
 
-template <class F>
+template <Level kNative>
+constexpr int kTogether = kNative.inHalves() ? 2 : 4;  // vectors
+
+// Sums of two kinds by column. AVX2 has registers for those of two vectors, AVX-512 for four.
+template <int kVectors, class F>
 LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_t channels, double* first,
                             double* second, F f) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
@@ -29,15 +33,20 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
       alignas(64) float a[kWide], b[kWide];
       const std::int64_t width = std::min(kWide, columns - c);
       if (width == kWide) {
-        Vec sums[4] = {}, others[4] = {};
-        for (std::int64_t r = r0; r < r1; ++r) {
+        for (std::int64_t left = 0; left < kWide; left += kVectors * kLanes) {
+          Vec sums[kVectors] = {}, others[kVectors] = {};
+          for (std::int64_t r = r0; r < r1; ++r) {
 #pragma GCC unroll 4
-          for (int v = 0; v < 4; ++v) f(r * columns + c + v * kLanes, c + v * kLanes, kLanes, sums[v], others[v]);
-        }
+            for (int v = 0; v < kVectors; ++v) {
+              const std::int64_t at = c + left + v * kLanes;
+              f(r * columns + at, at, kLanes, sums[v], others[v]);
+            }
+          }
 #pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) {
-          store(a + v * kLanes, sums[v]);
-          store(b + v * kLanes, others[v]);
+          for (int v = 0; v < kVectors; ++v) {
+            store(a + left + v * kLanes, sums[v]);
+            store(b + left + v * kLanes, others[v]);
+          }
         }
       } else {
         for (std::int64_t v = 0; v < width; v += kLanes) {
@@ -55,14 +64,14 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
   }
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
                               double* squares) {
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](Stored from, std::int64_t count, std::int64_t columns, const float* about)
       __attribute__((always_inline)) {
-    sumColumns(
+    sumColumns<kTogether<kNative>>(
         count, columns, channels, sums,
         squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
           const Vec d = loadSomeAs<kNative>(from, at, n) - loadSome(about + c, n);
@@ -79,7 +88,7 @@ LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels
   }
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void addGradientSumsOf(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
                                    const float* mean, double* sums, double* products) {
   alignas(64) float wide[kWide];
@@ -88,15 +97,15 @@ LOOM_INLINE void addGradientSumsOf(Stored x, Stored dy, Stored mask, std::int64_
       __attribute__((always_inline)) {
     const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
     if (mask) {
-      sumColumns(
+      sumColumns<kTogether<kNative>>(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = where(loadSomeAs<kNative>(pm, at, n) > 0.0f, loadSomeAs<kNative>(pd, at, n));
+            const Vec g = wherePositive<kNative>(loadSomeAs<kNative>(pm, at, n), loadSomeAs<kNative>(pd, at, n));
             a += g;
             b += g * (loadSomeAs<kNative>(px, at, n) - loadSome(about + c, n));
           });
     } else {
-      sumColumns(
+      sumColumns<kTogether<kNative>>(
           count, columns, channels, sums, products,
           [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
             const Vec g = loadSomeAs<kNative>(pd, at, n);
@@ -131,7 +140,7 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
   }
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
                              std::int64_t channels) {
   alignas(64) float wide[3][kWide];
@@ -145,14 +154,14 @@ LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend,
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
             const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
                           loadSome(beta + c, n) + loadSomeAs<kNative>(pa, at, n);
-            storeSomeAs<kNative>(py, at, v < floor ? floor : v, n);
+            storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
             const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
                           loadSome(beta + c, n);
-            storeSomeAs<kNative>(py, at, v < floor ? floor : v, n);
+            storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
           });
     }
   };
@@ -167,7 +176,7 @@ LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend,
   }
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
                                      std::int64_t rows, std::int64_t channels) {
   alignas(64) float wide[4][kWide];
@@ -186,7 +195,7 @@ LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored 
     if (mask) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(where(loadSomeAs<kNative>(pm, at, n) > 0.0f, loadSomeAs<kNative>(pd, at, n)), at, c, n);
+            one(wherePositive<kNative>(loadSomeAs<kNative>(pm, at, n), loadSomeAs<kNative>(pd, at, n)), at, c, n);
           });
     } else {
       forEachVector(
@@ -208,33 +217,42 @@ LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored 
 }
 
 // Each of the above; where all that it reads and writes is in bf16, as in the middle of a network, the compiler is told
-// so.
-template <bool kNative>
+// so; with AVX2, where nothing is kept in bf16, that all is in f32.
+template <Level kNative>
 LOOM_INLINE void addMomentsRangeBody(Stored x, std::int64_t rows, std::int64_t channels, const float* shift,
                                      double* sums, double* squares) {
-  addMomentsOf<kNative>(x, rows, channels, shift, sums, squares);
+  if (kNative.inHalves() && !x.bf16)
+    addMomentsOf<kNative>(knownF32(x), rows, channels, shift, sums, squares);
+  else
+    addMomentsOf<kNative>(x, rows, channels, shift, sums, squares);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void addGradientSumsRangeBody(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
                                           const float* mean, double* sums, double* products) {
   if (x.bf16 && dy.bf16 && (!mask || mask.bf16))
     addGradientSumsOf<kNative>(knownBf16(x), knownBf16(dy), knownBf16(mask), rows, channels, mean, sums, products);
+  else if (kNative.inHalves() && !x.bf16 && !dy.bf16 && !mask.bf16)
+    addGradientSumsOf<kNative>(knownF32(x), knownF32(dy), knownF32(mask), rows, channels, mean, sums, products);
   else
     addGradientSumsOf<kNative>(x, dy, mask, rows, channels, mean, sums, products);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void normaliseRangeBody(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
                                     std::int64_t channels) {
   if (x.bf16 && y.bf16 && (!addend || addend.bf16))
     normaliseOf<kNative>(pass, knownBf16(x), knownBf16(addend), knownBf16(y), rows, channels);
+  else if (kNative.inHalves() && !x.bf16 && !y.bf16 && !addend.bf16)
+    normaliseOf<kNative>(pass, knownF32(x), knownF32(addend), knownF32(y), rows, channels);
   else
     normaliseOf<kNative>(pass, x, addend, y, rows, channels);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void normaliseGradientRangeBody(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
                                             std::int64_t rows, std::int64_t channels) {
   if (x.bf16 && dy.bf16 && dx.bf16 && (!mask || mask.bf16))
     normaliseGradientOf<kNative>(pass, knownBf16(x), knownBf16(dy), knownBf16(mask), knownBf16(dx), rows, channels);
+  else if (kNative.inHalves() && !x.bf16 && !dy.bf16 && !mask.bf16 && !dx.bf16)
+    normaliseGradientOf<kNative>(pass, knownF32(x), knownF32(dy), knownF32(mask), knownF32(dx), rows, channels);
   else
     normaliseGradientOf<kNative>(pass, x, dy, mask, dx, rows, channels);
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr float kInverseSqrt2 = 0.70710678118654752f, kInverseSqrt2Pi = 0.39894228040143268f;
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
   const Vec v = loadSome(x, i, n);
   storeSomeAs<kNative>(y, i, 0.5f * v * (1.0f + erfAs<kNative>(v * kInverseSqrt2)), n);
@@ -15,7 +15,7 @@ LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
 
 // Φ by Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26, whose e^(-x²/2) is the density's, too: one
 // exponential and one division are enough for both.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec geluSlope(Vec x) {
   const Vec e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
   const Vec t =
@@ -26,34 +26,34 @@ LOOM_INLINE Vec geluSlope(Vec x) {
   p = p * t + 0.5f * -0.284496736f;
   p = p * t + 0.5f * 0.254829592f;
   const Vec tail = p * t * e;  // 1 - Φ(|x|)
-  return (x < 0.0f ? tail : 1.0f - tail) + x * (e * kInverseSqrt2Pi);
+  return chooseBySign<kNative>(x, 1.0f - tail, tail) + x * (e * kInverseSqrt2Pi);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void geluGradientSome(Stored x, Stored dy, Stored dx, std::int64_t i, std::int64_t n) {
   const Vec slope = geluSlope<kNative>(loadSome(x, i, n));
   storeSomeAs<kNative>(dx, i, loadSome(dy, i, n) * slope, n);
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void geluAll(Stored x, Stored y, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) geluSome<kNative>(x, y, i, kLanes);
   if (i < count) geluSome<kNative>(x, y, i, count - i);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void geluRangeBody(Stored x, Stored y, std::int64_t count) {
   if (kNative && x.bf16 && y.bf16) return geluAll<kNative>(knownBf16(x), knownBf16(y), count);
   if (!x.bf16 && !y.bf16) return geluAll<kNative>(knownF32(x), knownF32(y), count);
   geluAll<kNative>(x, y, count);
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void geluGradientAll(Stored x, Stored dy, Stored dx, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) geluGradientSome<kNative>(x, dy, dx, i, kLanes);
   if (i < count) geluGradientSome<kNative>(x, dy, dx, i, count - i);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void geluGradientRangeBody(Stored x, Stored dy, Stored dx, std::int64_t count) {
   if (kNative && x.bf16 && dy.bf16 && dx.bf16)
     return geluGradientAll<kNative>(knownBf16(x), knownBf16(dy), knownBf16(dx), count);

@@ -1,11 +1,12 @@
 #pragma once
 // What processors with AVX512-BF16 do by one instruction each, for bodies that LOOM_CPU_KERNEL_NATIVE compiles for them
 // besides: `kNative` says for whom. In assembler, because an intrinsic cannot be inlined into a body that is compiled
-// for several targets. Everywhere else the same is done by the operations of simd.h.
+// for several targets. With AVX2 the same is done by halves (halves.h), everywhere else by the operations of simd.h.
 #include "engine/cpu/kernels/bf16.h"
+#include "engine/cpu/kernels/halves.h"
 #include "engine/cpu/kernels/simd.h"
 
-// LOOM_CPU_KERNEL of a body with the template argument kNative.
+// LOOM_CPU_KERNEL of a body with the template argument kNative: a Level, or a bool where AVX2 needs nothing of its own.
 #define LOOM_CPU_KERNEL_NATIVE(result, name, parameters, arguments) \
   static LOOM_TARGET_AVX512_BF16 result name##Native parameters {   \
     return name##Body<true> arguments;                              \
@@ -14,7 +15,7 @@
     return name##Body<false> arguments;                             \
   }                                                                 \
   static LOOM_TARGET_AVX2 result name##Avx2 parameters {            \
-    return name##Body<false> arguments;                             \
+    return name##Body<kInHalves> arguments;                         \
   }                                                                 \
   static result name##Baseline parameters {                         \
     return name##Body<false> arguments;                             \
@@ -34,20 +35,22 @@
 namespace loom::cpu {
 
 // max(x, low), then min(x, high): a NaN becomes one of the two.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec bounded(Vec x, float low, float high) {
   if constexpr (kNative) {
     Vec least, both;
     asm("vmaxps %2, %1, %0" : "=v"(least) : "v"(x), "v"(splat(low)));
     asm("vminps %2, %1, %0" : "=v"(both) : "v"(least), "v"(splat(high)));
     return both;
+  } else if constexpr (kNative.inHalves()) {
+    return boundedInHalves(x, low, high);
   } else {
     return min(max(x, splat(low)), splat(high));
   }
 }
 
 // a / b to an ulp, for |b| between 1e-37 and 1e37: an estimate to 14 bits and one step of Newton's.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec quotient(Vec a, Vec b) {
   if constexpr (kNative) {
     Vec estimate;
@@ -60,7 +63,7 @@ LOOM_INLINE Vec quotient(Vec a, Vec b) {
 }
 
 // loadHalf() and loadSome(): GCC 12 widens sixteen numbers in two halves.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec loadHalfAs(const std::uint16_t* p, std::int64_t count) {
   if constexpr (kNative) {
     if (count >= kLanes) {
@@ -71,14 +74,14 @@ LOOM_INLINE Vec loadHalfAs(const std::uint16_t* p, std::int64_t count) {
   }
   return loadHalf(p, count);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec loadSomeAs(const Stored& from, std::int64_t at, std::int64_t count) {
   return from.bf16 ? loadHalfAs<kNative>(reinterpret_cast<const std::uint16_t*>(from.at) + at, count)
                    : loadSome(reinterpret_cast<const float*>(from.at) + at, count);
 }
 
 // storeHalf(); the instruction takes denormal numbers for 0, as everything in a step does.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void storeHalfAs(std::uint16_t* p, Vec v, std::int64_t count) {
   if constexpr (kNative) {
     VecHalf half;
@@ -94,7 +97,7 @@ LOOM_INLINE void storeHalfAs(std::uint16_t* p, Vec v, std::int64_t count) {
     storeHalf(p, v, count);
   }
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void storeSomeAs(const Stored& to, std::int64_t at, Vec v, std::int64_t count) {
   if (to.bf16) {
     storeHalfAs<kNative>(reinterpret_cast<std::uint16_t*>(to.at) + at, v, count);
@@ -104,32 +107,63 @@ LOOM_INLINE void storeSomeAs(const Stored& to, std::int64_t at, Vec v, std::int6
 }
 
 // simd.h's functions by these.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec expAs(Vec x) {
+  if constexpr (kNative.inHalves()) return expOutsideInHalves(x, boundedExp(bounded<kNative>(x, -87.336f, 88.722f)));
   if constexpr (!kNative) return exp(x);
   const Vec y = boundedExp(bounded<kNative>(x, -87.336f, 88.722f));
   const Vec limited = x > 88.722f ? splat(__builtin_inff()) : y;
   return x == x ? limited : x;
 }
-template <bool kNative>
+// y, but NaN where x is.
+template <Level kNative>
+LOOM_INLINE Vec unlessNan(Vec x, Vec y) {
+  if constexpr (kNative.inHalves()) return unlessNanInHalves(x, y);
+  return x == x ? y : x;
+}
+template <Level kNative>
 LOOM_INLINE Vec sigmoidAs(Vec x) {
-  if constexpr (!kNative) return sigmoid(x);
+  if constexpr (!kNative && !kNative.inHalves()) return sigmoid(x);
   const Vec y = quotient<kNative>(splat(1), 1.0f + boundedExp(bounded<kNative>(-x, -87.0f, 85.0f)));
-  return x == x ? y : x;
+  return unlessNan<kNative>(x, y);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec tanhAs(Vec x) {
-  if constexpr (!kNative) return tanh(x);
   const Ratio ratio = tanhRatio(bounded<kNative>(x, -kTanhLimit, kTanhLimit));
-  const Vec y = quotient<kNative>(ratio.over, ratio.under);
-  return x == x ? y : x;
+  return unlessNan<kNative>(x, quotient<kNative>(ratio.over, ratio.under));
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE Vec erfAs(Vec x) {
-  if constexpr (!kNative) return erf(x);
   const Ratio ratio = erfRatio(bounded<kNative>(x, -kErfLimit, kErfLimit));
-  const Vec y = quotient<kNative>(ratio.over, ratio.under);
-  return x == x ? y : x;
+  return unlessNan<kNative>(x, quotient<kNative>(ratio.over, ratio.under));
+}
+// v, or the floor where v is below it; a NaN stays one.
+template <Level kNative>
+LOOM_INLINE Vec atLeast(Vec v, Vec floor) {
+  if constexpr (kNative.inHalves()) return atLeastInHalves(v, floor);
+  return v < floor ? floor : v;
+}
+// `positive` where x is above 0, `negative` where it is below; either where it is 0 or NaN.
+template <Level kNative>
+LOOM_INLINE Vec chooseBySign(Vec x, Vec positive, Vec negative) {
+  if constexpr (kNative.inHalves()) return chosenInHalves(x, positive, negative);
+  return x < 0.0f ? negative : positive;
+}
+// v where x is positive, else 0.
+template <Level kNative>
+LOOM_INLINE Vec wherePositive(Vec x, Vec v) {
+  if constexpr (kNative.inHalves()) return chosenInHalves(x, v, Vec{});
+  return where(x > 0.0f, v);
+}
+template <Level kNative>
+LOOM_INLINE Vec maxAs(Vec a, Vec b) {
+  if constexpr (kNative.inHalves()) return maxInHalves(a, b);
+  return max(a, b);
+}
+template <Level kNative>
+LOOM_INLINE float maximumAs(Vec v) {
+  if constexpr (kNative.inHalves()) return maximumInHalves(v);
+  return maximum(v);
 }
 
 }  // namespace loom::cpu

@@ -21,7 +21,7 @@ LOOM_INLINE Vec loadGate(const Stored& state, const float* product, std::int64_t
 }
 
 // Units [u, u + n), n at most a vector's.
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void lstmUnits(Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
                            std::int64_t u, std::int64_t n) {
   const Vec i = sigmoidAs<kNative>(loadGate(state, product, u, n)),
@@ -37,23 +37,25 @@ LOOM_INLINE void lstmUnits(Stored state, const float* product, Stored cBefore, f
   if (c != nullptr) storeSome(c + u, cell, n);
   storeSomeAs<kNative>(y, u, o * tanhAs<kNative>(cell), n);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void lstmRange(Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
                            std::int64_t first, std::int64_t last) {
   std::int64_t u = first;
   for (; u + kLanes <= last; u += kLanes) lstmUnits<kNative>(state, product, cBefore, c, y, hidden, u, kLanes);
   if (u < last) lstmUnits<kNative>(state, product, cBefore, c, y, hidden, u, last - u);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void lstmCellOfBody(Stored state, const float* product, Stored cBefore, float* c, Stored y,
                                 std::int64_t hidden, std::int64_t first, std::int64_t last) {
   // The compiler is told the types once, not asked at each number.
   if (kNative && state.bf16 && y.bf16)
     return lstmRange<kNative>(knownBf16(state), product, cBefore, c, knownBf16(y), hidden, first, last);
+  if (kNative.inHalves() && !state.bf16 && !y.bf16 && !cBefore.bf16)
+    return lstmRange<kNative>(knownF32(state), product, knownF32(cBefore), c, knownF32(y), hidden, first, last);
   lstmRange<kNative>(state, product, cBefore, c, y, hidden, first, last);
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                    std::int64_t hidden, std::int64_t u, std::int64_t n) {
   const Vec i = loadSome(state, u, n), f = loadSome(state, hidden + u, n), g = loadSome(state, 2 * hidden + u, n);
@@ -66,23 +68,26 @@ LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, cons
   storeSomeAs<kNative>(da, 3 * hidden + u, dhHere * t * o * (1.0f - o), n);
   storeSome(dc + u, dcHere * f, n);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void lstmGradientRange(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                    std::int64_t hidden, std::int64_t first, std::int64_t last) {
   std::int64_t u = first;
   for (; u + kLanes <= last; u += kLanes) lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, kLanes);
   if (u < last) lstmGradientUnits<kNative>(state, cBefore, dy, dh, dc, da, hidden, u, last - u);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void lstmCellGradientOfBody(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                         std::int64_t hidden, std::int64_t first, std::int64_t last) {
   if (kNative && state.bf16 && dy.bf16 && da.bf16)
     return lstmGradientRange<kNative>(knownBf16(state), cBefore, knownBf16(dy), dh, dc, knownBf16(da), hidden, first,
                                       last);
+  if (kNative.inHalves() && !state.bf16 && !dy.bf16 && !da.bf16 && !cBefore.bf16)
+    return lstmGradientRange<kNative>(knownF32(state), knownF32(cBefore), knownF32(dy), dh, dc, knownF32(da), hidden,
+                                      first, last);
   lstmGradientRange<kNative>(state, cBefore, dy, dh, dc, da, hidden, first, last);
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void gruCellOfBody(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden,
                                std::int64_t first, std::int64_t last) {
   for (std::int64_t j = first; j < last; j += kLanes) {

@@ -120,7 +120,7 @@ LOOM_INLINE Vec where(VecI condition, Vec v) {
   return (Vec)((VecI)v & condition);
 }
 LOOM_INLINE Vec absolute(Vec a) {
-  return a < 0.0f ? -a : a;
+  return (Vec)((VecI)a & 0x7fffffff);
 }
 
 // to[c * toStride + r] = from[r * fromStride + c] for 16 x 16 numbers, in registers: pairs, then fours, eights,
