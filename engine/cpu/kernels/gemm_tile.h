@@ -4,7 +4,7 @@
 
 #include "engine/base/bf16.h"
 #include "engine/cpu/kernels/gemm.h"
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/halves.h"
 
 namespace loom::cpu {
 
@@ -13,7 +13,6 @@ struct UnalignedOf {
   typedef V type __attribute__((aligned(4), may_alias));
 };
 
-typedef float Vec8 __attribute__((vector_size(32)));
 typedef float Vec4 __attribute__((vector_size(16)));
 
 // Registers of one instruction set: vectors, rows and vectors a row of the tile. A panel of B is kVectors * lanes wide.

@@ -23,6 +23,34 @@ union TwoHalves {
   Vec8 half[2];
 };
 
+// simd.h's functions of eight numbers.
+LOOM_INLINE Vec8 load8(const float* p) {
+  typedef Vec8 Unaligned __attribute__((aligned(4), may_alias));
+  return *reinterpret_cast<const Unaligned*>(p);
+}
+LOOM_INLINE void store8(float* p, Vec8 v) {
+  typedef Vec8 Unaligned __attribute__((aligned(4), may_alias));
+  *reinterpret_cast<Unaligned*>(p) = v;
+}
+LOOM_INLINE Vec8 bounded8(Vec8 x, float low, float high) {
+  const Vec8 least = splatOf<Vec8>(low), most = splatOf<Vec8>(high), above = x > least ? x : least;
+  return above < most ? above : most;
+}
+LOOM_INLINE Vec8 exp(Vec8 x) {
+  const Vec8 y = boundedExp(bounded8(x, -87.336f, 88.722f)),
+             limited = x > 88.722f ? splatOf<Vec8>(__builtin_inff()) : y, both = x < -103.0f ? Vec8{} : limited;
+  return x == x ? both : x;
+}
+LOOM_INLINE Vec8 sigmoid(Vec8 x) {
+  const Vec8 y = 1.0f / (1.0f + boundedExp(bounded8(-x, -87.0f, 85.0f)));
+  return x == x ? y : x;
+}
+LOOM_INLINE Vec8 tanh(Vec8 x) {
+  const Ratio<Vec8> ratio = tanhRatio(bounded8(x, -kTanhLimit, kTanhLimit));
+  const Vec8 y = ratio.over / ratio.under;
+  return x == x ? y : x;
+}
+
 template <class F>
 LOOM_INLINE Vec inHalves(Vec a, F f) {
   const TwoHalves x{a};
@@ -43,10 +71,7 @@ LOOM_INLINE Vec inHalves(Vec a, Vec b, F f) {
 // max(x, low), then min(x, high): a NaN becomes one of the two.
 LOOM_INLINE Vec boundedInHalves(Vec x, float low, float high) {
   return inHalves(
-      x, [=](Vec8 v) __attribute__((always_inline)) {
-        const Vec8 least = Vec8{} + low, most = Vec8{} + high, above = v > least ? v : least;
-        return above < most ? above : most;
-      });
+      x, [=](Vec8 v) __attribute__((always_inline)) { return bounded8(v, low, high); });
 }
 LOOM_INLINE Vec maxInHalves(Vec a, Vec b) {
   return inHalves(
@@ -67,15 +92,6 @@ LOOM_INLINE Vec chosenInHalves(Vec x, Vec positive, Vec otherwise) {
   y.half[0] = c.half[0] > 0.0f ? a.half[0] : b.half[0];
   y.half[1] = c.half[1] > 0.0f ? a.half[1] : b.half[1];
   return y.whole;
-}
-// exp() beyond what boundedExp() knows, where y is what that answers.
-LOOM_INLINE Vec expOutsideInHalves(Vec x, Vec y) {
-  return inHalves(
-      x, y, [](Vec8 a, Vec8 b) __attribute__((always_inline)) {
-        const Vec8 infinite = Vec8{} + __builtin_inff(), limited = a > 88.722f ? infinite : b,
-                   both = a < -103.0f ? Vec8{} : limited;
-        return a == a ? both : a;
-      });
 }
 LOOM_INLINE float maximumInHalves(Vec v) {
   const TwoHalves x{v};

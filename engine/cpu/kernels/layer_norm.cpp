@@ -8,23 +8,34 @@
 namespace loom::cpu {
 namespace {
 
+// Calls f(at, count) for whole vectors of a row, of which the compiler knows that they are, and for what is left.
+template <class F>
+LOOM_INLINE void forEachVector(std::int64_t count, F f) {
+  std::int64_t at = 0;
+  for (; at + kLanes <= count; at += kLanes) f(at, kLanes);
+  if (at < count) f(at, count - at);
+}
+
 LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon,
                                     std::int64_t count, float* y, float* mean, float* inverse) {
   Vec total{};
-  for (std::int64_t i = 0; i < count; i += kLanes) total += loadSome(x + i, count - i);
+  forEachVector(
+      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) { total += loadSome(x + i, n); });
   const float m = sum(total) / static_cast<float>(count);
   Vec squares{};
-  for (std::int64_t i = 0; i < count; i += kLanes) {
-    const Vec d = loadSome(x + i, count - i, m) - m;
-    squares += d * d;
-  }
+  forEachVector(
+      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+        const Vec d = loadSome(x + i, n, m) - m;
+        squares += d * d;
+      });
   const float r = 1 / std::sqrt(sum(squares) / static_cast<float>(count) + epsilon);
-  for (std::int64_t i = 0; i < count; i += kLanes) {
-    Vec h = (loadSome(x + i, count - i) - m) * r;
-    if (gamma != nullptr) h *= loadSome(gamma + i, count - i);
-    if (beta != nullptr) h += loadSome(beta + i, count - i);
-    storeSome(y + i, h, count - i);
-  }
+  forEachVector(
+      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+        Vec h = (loadSome(x + i, n) - m) * r;
+        if (gamma != nullptr) h *= loadSome(gamma + i, n);
+        if (beta != nullptr) h += loadSome(beta + i, n);
+        storeSome(y + i, h, n);
+      });
   *mean = m;
   *inverse = r;
 }
@@ -32,22 +43,22 @@ LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const fl
 LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, const float* gamma, float mean,
                                             float inverse, std::int64_t count, float* dx, float* dgamma, float* dbeta) {
   Vec sumG{}, sumGH{};
-  for (std::int64_t i = 0; i < count; i += kLanes) {
-    const std::int64_t n = count - i;
-    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n, mean) - mean) * inverse;
-    storeSome(dgamma + i, loadSome(dgamma + i, n) + d * h, n);
-    storeSome(dbeta + i, loadSome(dbeta + i, n) + d, n);
-    const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
-    sumG += g;
-    sumGH += g * h;
-  }
+  forEachVector(
+      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+        const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n, mean) - mean) * inverse;
+        storeSome(dgamma + i, loadSome(dgamma + i, n) + d * h, n);
+        storeSome(dbeta + i, loadSome(dbeta + i, n) + d, n);
+        const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+        sumG += g;
+        sumGH += g * h;
+      });
   const float meanG = sum(sumG) / static_cast<float>(count), meanGH = sum(sumGH) / static_cast<float>(count);
-  for (std::int64_t i = 0; i < count; i += kLanes) {
-    const std::int64_t n = count - i;
-    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n) - mean) * inverse;
-    const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
-    storeSome(dx + i, inverse * (g - meanG - h * meanGH), n);
-  }
+  forEachVector(
+      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+        const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n) - mean) * inverse;
+        const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+        storeSome(dx + i, inverse * (g - meanG - h * meanGH), n);
+      });
 }
 
 LOOM_CPU_KERNEL(void, layerNormRowOf,

@@ -109,7 +109,9 @@ LOOM_INLINE void storeSomeAs(const Stored& to, std::int64_t at, Vec v, std::int6
 // simd.h's functions by these.
 template <Level kNative>
 LOOM_INLINE Vec expAs(Vec x) {
-  if constexpr (kNative.inHalves()) return expOutsideInHalves(x, boundedExp(bounded<kNative>(x, -87.336f, 88.722f)));
+  if constexpr (kNative.inHalves())
+    return inHalves(
+        x, [](Vec8 half) __attribute__((always_inline)) { return exp(half); });
   if constexpr (!kNative) return exp(x);
   const Vec y = boundedExp(bounded<kNative>(x, -87.336f, 88.722f));
   const Vec limited = x > 88.722f ? splat(__builtin_inff()) : y;
@@ -123,18 +125,24 @@ LOOM_INLINE Vec unlessNan(Vec x, Vec y) {
 }
 template <Level kNative>
 LOOM_INLINE Vec sigmoidAs(Vec x) {
-  if constexpr (!kNative && !kNative.inHalves()) return sigmoid(x);
+  if constexpr (kNative.inHalves())
+    return inHalves(
+        x, [](Vec8 half) __attribute__((always_inline)) { return sigmoid(half); });
+  if constexpr (!kNative) return sigmoid(x);
   const Vec y = quotient<kNative>(splat(1), 1.0f + boundedExp(bounded<kNative>(-x, -87.0f, 85.0f)));
   return unlessNan<kNative>(x, y);
 }
 template <Level kNative>
 LOOM_INLINE Vec tanhAs(Vec x) {
-  const Ratio ratio = tanhRatio(bounded<kNative>(x, -kTanhLimit, kTanhLimit));
+  if constexpr (kNative.inHalves())
+    return inHalves(
+        x, [](Vec8 half) __attribute__((always_inline)) { return tanh(half); });
+  const Ratio<Vec> ratio = tanhRatio(bounded<kNative>(x, -kTanhLimit, kTanhLimit));
   return unlessNan<kNative>(x, quotient<kNative>(ratio.over, ratio.under));
 }
 template <Level kNative>
 LOOM_INLINE Vec erfAs(Vec x) {
-  const Ratio ratio = erfRatio(bounded<kNative>(x, -kErfLimit, kErfLimit));
+  const Ratio<Vec> ratio = erfRatio(bounded<kNative>(x, -kErfLimit, kErfLimit));
   return unlessNan<kNative>(x, quotient<kNative>(ratio.over, ratio.under));
 }
 // v, or the floor where v is below it; a NaN stays one.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
@@ -18,6 +19,36 @@ LOOM_INLINE Vec loadOr0(const Stored& p, std::int64_t at, std::int64_t count) {
 LOOM_INLINE Vec loadGate(const Stored& state, const float* product, std::int64_t at, std::int64_t count) {
   const Vec given = loadSome(state, at, count);
   return product == nullptr ? given : given + loadSome(product + at, count);
+}
+
+// With AVX2, all in f32: units [u, u + 8).
+LOOM_INLINE void lstmEight(float* state, const float* product, const float* cBefore, float* c, float* y,
+                           std::int64_t hidden, std::int64_t u) {
+  const auto gate = [&](std::int64_t at) __attribute__((always_inline)) {
+    const Vec8 given = load8(state + at);
+    return product == nullptr ? given : given + load8(product + at);
+  };
+  const Vec8 i = sigmoid(gate(u)), f = sigmoid(gate(hidden + u)), g = tanh(gate(2 * hidden + u)),
+             o = sigmoid(gate(3 * hidden + u)), cell = cBefore == nullptr ? i * g : f * load8(cBefore + u) + i * g;
+  store8(state + u, i);
+  store8(state + hidden + u, f);
+  store8(state + 2 * hidden + u, g);
+  store8(state + 3 * hidden + u, o);
+  store8(state + 4 * hidden + u, cell);
+  if (c != nullptr) store8(c + u, cell);
+  store8(y + u, o * tanh(cell));
+}
+LOOM_INLINE void lstmGradientEight(const float* state, const float* cBefore, const float* dy, const float* dh,
+                                   float* dc, float* da, std::int64_t hidden, std::int64_t u) {
+  const Vec8 i = load8(state + u), f = load8(state + hidden + u), g = load8(state + 2 * hidden + u),
+             o = load8(state + 3 * hidden + u), t = tanh(load8(state + 4 * hidden + u)),
+             dhHere = dh == nullptr ? load8(dy + u) : load8(dh + u) + load8(dy + u),
+             dcHere = load8(dc + u) + dhHere * o * (1.0f - t * t);
+  store8(da + u, dcHere * g * i * (1.0f - i));
+  store8(da + hidden + u, cBefore == nullptr ? Vec8{} : dcHere * load8(cBefore + u) * f * (1.0f - f));
+  store8(da + 2 * hidden + u, dcHere * i * (1.0f - g * g));
+  store8(da + 3 * hidden + u, dhHere * t * o * (1.0f - o));
+  store8(dc + u, dcHere * f);
 }
 
 // Units [u, u + n), n at most a vector's.
@@ -51,7 +82,8 @@ LOOM_INLINE void lstmCellOfBody(Stored state, const float* product, Stored cBefo
   if (kNative && state.bf16 && y.bf16)
     return lstmRange<kNative>(knownBf16(state), product, cBefore, c, knownBf16(y), hidden, first, last);
   if (kNative.inHalves() && !state.bf16 && !y.bf16 && !cBefore.bf16)
-    return lstmRange<kNative>(knownF32(state), product, knownF32(cBefore), c, knownF32(y), hidden, first, last);
+    for (; first + 8 <= last; first += 8)
+      lstmEight(wideNumbers(state), product, wideNumbers(cBefore), c, wideNumbers(y), hidden, first);
   lstmRange<kNative>(state, product, cBefore, c, y, hidden, first, last);
 }
 
@@ -82,8 +114,9 @@ LOOM_INLINE void lstmCellGradientOfBody(Stored state, Stored cBefore, Stored dy,
     return lstmGradientRange<kNative>(knownBf16(state), cBefore, knownBf16(dy), dh, dc, knownBf16(da), hidden, first,
                                       last);
   if (kNative.inHalves() && !state.bf16 && !dy.bf16 && !da.bf16 && !cBefore.bf16)
-    return lstmGradientRange<kNative>(knownF32(state), knownF32(cBefore), knownF32(dy), dh, dc, knownF32(da), hidden,
-                                      first, last);
+    for (; first + 8 <= last; first += 8)
+      lstmGradientEight(wideNumbers(state), wideNumbers(cBefore), wideNumbers(dy), dh, dc, wideNumbers(da), hidden,
+                        first);
   lstmGradientRange<kNative>(state, cBefore, dy, dh, dc, da, hidden, first, last);
 }
 

@@ -157,13 +157,21 @@ LOOM_INLINE void transpose16(const float* from, std::int64_t fromStride, float* 
   for (int i = 0; i < 16; ++i) store(to + i * toStride, rows[i]);
 }
 
+// The same number in all lanes of V, as splat().
+template <class V>
+LOOM_INLINE V splatOf(float value) {
+  return value - V{};
+}
+
 // e^x for x from -87.336 to 88.722: x = n ln 2 + r, a polynomial of degree 6 for e^r (Cephes expf); about 1 ulp.
-LOOM_INLINE Vec boundedExp(Vec x) {
-  const Vec shifted = x * 1.44269504088896341f + 12582912.0f;
-  const Vec n = shifted - 12582912.0f;
-  Vec r = x - n * 0.693359375f;
+template <class V>
+LOOM_INLINE V boundedExp(V x) {
+  typedef std::uint32_t Bits __attribute__((vector_size(sizeof(V))));
+  const V shifted = x * 1.44269504088896341f + 12582912.0f;
+  const V n = shifted - 12582912.0f;
+  V r = x - n * 0.693359375f;
   r = r - n * -2.12194440e-4f;
-  Vec p = splat(1.9875691500e-4f);
+  V p = splatOf<V>(1.9875691500e-4f);
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
@@ -171,7 +179,7 @@ LOOM_INLINE Vec boundedExp(Vec x) {
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
   // n stands in the lower bits of `shifted`: it is added to the exponent.
-  return (Vec)((VecU)p + ((VecU)shifted << 23));
+  return (V)((Bits)p + ((Bits)shifted << 23));
 }
 // NaN stays NaN, overflow is inf.
 LOOM_INLINE Vec exp(Vec x) {
@@ -184,22 +192,24 @@ LOOM_INLINE Vec sigmoid(Vec x) {
   return 1.0f / (1.0f + exp(-x));
 }
 
+template <class V>
 struct Ratio {
-  Vec over, under;
+  V over, under;
 };
 
 // A rational approximation (odd degree 13 over even degree 6, as in Eigen) within the limit; a few ulp.
 constexpr float kTanhLimit = 7.90531110763549805f;
-LOOM_INLINE Ratio tanhRatio(Vec b) {
-  const Vec s = b * b;
-  Vec p = splat(-2.76076847742355e-16f);
+template <class V>
+LOOM_INLINE Ratio<V> tanhRatio(V b) {
+  const V s = b * b;
+  V p = splatOf<V>(-2.76076847742355e-16f);
   p = p * s + 2.00018790482477e-13f;
   p = p * s + -8.60467152213735e-11f;
   p = p * s + 5.12229709037114e-08f;
   p = p * s + 1.48572235717979e-05f;
   p = p * s + 6.37261928875436e-04f;
   p = p * s + 4.89352455891786e-03f;
-  Vec q = splat(1.19825839466702e-06f);
+  V q = splatOf<V>(1.19825839466702e-06f);
   q = q * s + 1.18534705686654e-04f;
   q = q * s + 2.26843463243900e-03f;
   q = q * s + 4.89352518554385e-03f;
@@ -207,23 +217,24 @@ LOOM_INLINE Ratio tanhRatio(Vec b) {
 }
 // NaN stays NaN.
 LOOM_INLINE Vec tanh(Vec x) {
-  const Ratio ratio = tanhRatio(min(max(x, splat(-kTanhLimit)), splat(kTanhLimit)));
+  const Ratio<Vec> ratio = tanhRatio(min(max(x, splat(-kTanhLimit)), splat(kTanhLimit)));
   const Vec y = ratio.over / ratio.under;
   return x == x ? y : x;
 }
 
 // The error function, rational (odd degree 13 over even degree 8) within the limit, |error| below 2e-7.
 constexpr float kErfLimit = 4;
-LOOM_INLINE Ratio erfRatio(Vec b) {
-  const Vec s = b * b;
-  Vec p = splat(-2.72614225801306e-10f);
+template <class V>
+LOOM_INLINE Ratio<V> erfRatio(V b) {
+  const V s = b * b;
+  V p = splatOf<V>(-2.72614225801306e-10f);
   p = p * s + 2.77068142495902e-08f;
   p = p * s + -2.10102402082508e-06f;
   p = p * s + -5.69250639462346e-05f;
   p = p * s + -7.34990630326855e-04f;
   p = p * s + -2.95459980854025e-03f;
   p = p * s + -1.60960333262415e-02f;
-  Vec q = splat(-1.45660718464996e-05f);
+  V q = splatOf<V>(-1.45660718464996e-05f);
   q = q * s + -2.13374055278905e-04f;
   q = q * s + -1.68282697438203e-03f;
   q = q * s + -7.37332916720468e-03f;
@@ -231,7 +242,7 @@ LOOM_INLINE Ratio erfRatio(Vec b) {
   return {b * p, q};
 }
 LOOM_INLINE Vec erf(Vec x) {
-  const Ratio ratio = erfRatio(min(max(x, splat(-kErfLimit)), splat(kErfLimit)));
+  const Ratio<Vec> ratio = erfRatio(min(max(x, splat(-kErfLimit)), splat(kErfLimit)));
   const Vec y = ratio.over / ratio.under;
   return x == x ? y : x;
 }
