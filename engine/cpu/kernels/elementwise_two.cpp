@@ -4,6 +4,7 @@
 
 #include "engine/cpu/kernels/each.h"
 #include "engine/cpu/kernels/elementwise.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
@@ -126,37 +127,64 @@ LOOM_INLINE void scaleRangeBody(const float* x, float factor, float offset, floa
 }
 
 constexpr std::int64_t kRowBlock = 512;
+constexpr std::int64_t kColumns = 1024;  // of a row at a time: their sums stay in the level-1 cache
 
-LOOM_INLINE void sumRowsRangeBody(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
-  for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
-    const std::int64_t r1 = std::min(rows, r0 + kRowBlock);
-    std::int64_t c = 0;
-    for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
-      Vec s0{}, s1{}, s2{}, s3{};
-      for (std::int64_t r = r0; r < r1; ++r) {
-        const std::int64_t row = r * stride + c;
-        s0 += loadSome(x, row, kLanes);
-        s1 += loadSome(x, row + 16, kLanes);
-        s2 += loadSome(x, row + 32, kLanes);
-        s3 += loadSome(x, row + 48, kLanes);
-      }
-      store(out + c, load(out + c) + s0);
-      store(out + c + 16, load(out + c + 16) + s1);
-      store(out + c + 32, load(out + c + 32) + s2);
-      store(out + c + 48, load(out + c + 48) + s3);
-    }
-    for (; c + kLanes <= columns; c += kLanes) {
-      Vec s{};
-      for (std::int64_t r = r0; r < r1; ++r) s += loadSome(x, r * stride + c, kLanes);
-      store(out + c, load(out + c) + s);
-    }
-    if (c < columns) {
-      const std::int64_t n = columns - c;
-      Vec s{};
-      for (std::int64_t r = r0; r < r1; ++r) s += loadSome(x, r * stride + c, n);
-      storePart(out + c, loadPart(out + c, n) + s, n);
+// Columns [0, kVectors * 16): sums in registers.
+template <int kVectors, bool kNative>
+LOOM_INLINE void sumNarrow(Stored x, std::int64_t rows, std::int64_t stride, std::int64_t count, float* out) {
+  Vec sums[kVectors] = {};
+  for (std::int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[v] += loadSomeAs<kNative>(x, r * stride + v * kLanes, count - v * kLanes);
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const std::int64_t n = count - v * kLanes;
+    storeSome(out + v * kLanes, loadSome(out + v * kLanes, n) + sums[v], n);
+  }
+}
+// Whole vectors of long rows, four rows after one another: a few columns of each would lie on another page.
+template <bool kNative>
+LOOM_INLINE void sumWide(Stored x, std::int64_t rows, std::int64_t stride, std::int64_t columns, float* out) {
+  alignas(64) float sums[kColumns];
+  std::fill_n(sums, columns, 0.0f);
+  std::int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    for (std::int64_t c = 0; c < columns; c += kLanes) {
+      const std::int64_t at = r * stride + c;
+      const Vec first = loadSomeAs<kNative>(x, at, kLanes) + loadSomeAs<kNative>(x, at + stride, kLanes),
+                second =
+                    loadSomeAs<kNative>(x, at + 2 * stride, kLanes) + loadSomeAs<kNative>(x, at + 3 * stride, kLanes);
+      store(sums + c, load(sums + c) + (first + second));
     }
   }
+  for (; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; c += kLanes)
+      store(sums + c, load(sums + c) + loadSomeAs<kNative>(x, r * stride + c, kLanes));
+  for (std::int64_t c = 0; c < columns; c += kLanes) store(out + c, load(out + c) + load(sums + c));
+}
+
+template <bool kNative>
+LOOM_INLINE void sumRowsOf(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
+  const std::int64_t whole = columns / kLanes * kLanes, wide = columns > 4 * kLanes ? whole : 0;
+  for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
+    const std::int64_t count = std::min(rows - r0, kRowBlock);
+    const Stored block = x.from(r0 * stride);
+    for (std::int64_t c = 0; c < wide; c += kColumns)
+      sumWide<kNative>(block.from(c), count, stride, std::min(kColumns, wide - c), out + c);
+    std::int64_t c = wide;
+    for (; c + 4 * kLanes <= columns; c += 4 * kLanes)
+      sumNarrow<4, kNative>(block.from(c), count, stride, 4 * kLanes, out + c);
+    for (; c < columns; c += kLanes)
+      sumNarrow<1, kNative>(block.from(c), count, stride, std::min(kLanes, columns - c), out + c);
+  }
+}
+template <bool kNative>
+LOOM_INLINE void sumRowsRangeBody(Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out) {
+  if (x.bf16)
+    sumRowsOf<kNative>(knownBf16(x), rows, columns, stride, out);
+  else
+    sumRowsOf<kNative>(knownF32(x), rows, columns, stride, out);
 }
 
 LOOM_INLINE double sumAllRangeBody(Stored x, std::int64_t count) {
@@ -210,9 +238,9 @@ LOOM_CPU_KERNEL(void, addMaskedRange, (const float* a, const float* b, const flo
                 (a, b, mask, y, count))
 LOOM_CPU_KERNEL(void, scaleRange, (const float* x, float factor, float offset, float* y, std::int64_t count),
                 (x, factor, offset, y, count))
-LOOM_CPU_KERNEL(void, sumRowsRange,
-                (Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
-                (x, rows, columns, stride, out))
+LOOM_CPU_KERNEL_NATIVE(void, sumRowsRange,
+                       (Stored x, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* out),
+                       (x, rows, columns, stride, out))
 LOOM_CPU_KERNEL(double, sumAllRange, (Stored x, std::int64_t count), (x, count))
 
 }  // namespace

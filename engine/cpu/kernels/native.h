@@ -62,6 +62,19 @@ LOOM_INLINE Vec quotient(Vec a, Vec b) {
   }
 }
 
+// v where a and b are the same bits, else 0. (GCC 12 compares lane by lane where the mask is used once.)
+template <bool kNative>
+LOOM_INLINE Vec whereSame(Vec a, Vec b, Vec v) {
+  if constexpr (kNative) {
+    Vec chosen;
+    std::uint16_t mask;
+    asm("vpcmpeqd %3, %2, %1\n\tvmovaps %4, %0%{%1%}%{z%}" : "=v"(chosen), "=&Yk"(mask) : "v"(a), "v"(b), "v"(v));
+    return chosen;
+  } else {
+    return where((VecI)a == (VecI)b, v);
+  }
+}
+
 // loadHalf() and loadSome(): GCC 12 widens sixteen numbers in two halves.
 template <Level kNative>
 LOOM_INLINE Vec loadHalfAs(const std::uint16_t* p, std::int64_t count) {

@@ -1,9 +1,10 @@
 #include "engine/cpu/kernels/pooling.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
@@ -50,64 +51,105 @@ LOOM_INLINE void forEachTap(const PoolingGeometry& g, const Window& w, F f) {
   }
 }
 
+// Windows of 2 x 2 that lie within the image, and whole vectors of channels: what most networks pool. Their taps are
+// known to the compiler then.
+bool areFour(const PoolingGeometry& g) {
+  const std::array<std::int64_t, 3> four{1, 2, 2};
+  bool within = g.channels % kLanes == 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    within = within && g.kernel[i] == four[i] && g.before[i] == 0 &&
+             (g.output[i] - 1) * g.strides[i] + g.kernel[i] <= g.input[i];
+  return within;
+}
+template <bool kFour, class F>
+LOOM_INLINE void forEachTapOf(const PoolingGeometry& g, const Window& w, F f) {
+  if constexpr (kFour) {
+    const std::int64_t row = g.input[2] * g.channels,
+                       first = (w.from[0] * g.input[1] + w.from[1]) * row + w.from[2] * g.channels;
+    f(first);
+    f(first + g.channels);
+    f(first + row);
+    f(first + row + g.channels);
+  } else {
+    forEachTap(g, w, f);
+  }
+}
+
+template <bool kNative, bool kFour>
 LOOM_INLINE void maxima(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last) {
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
-          const std::int64_t n = std::min(kLanes, g.channels - c);
+          const std::int64_t n = kFour ? kLanes : std::min(kLanes, g.channels - c);
           Vec best = splat(-__builtin_inff()), nan{};
-          forEachTap(
+          forEachTapOf<kFour>(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                const Vec v = loadSome(x, sample + tap + c, n);
+                const Vec v = loadSomeAs<kNative>(x, sample + tap + c, n);
                 best = v > best ? v : best;
                 nan = isNan(v) ? v : nan;
               });
-          storeSome(y, out + c, isNan(nan) ? nan : best, n);
+          storeSome(y, out + c, isNan(nan) ? nan : best, n);  // to the bit, or its gradient would not find it
         }
       });
 }
 
+template <bool kNative>
 LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first,
                                      std::int64_t last) {
-  if (x.bf16 || y.bf16)
-    maxima(g, x, y, first, last);
+  if (x.bf16 && y.bf16 && areFour(g))
+    maxima<kNative, true>(g, knownBf16(x), knownBf16(y), first, last);
+  else if (x.bf16 || y.bf16)
+    maxima<kNative, false>(g, x, y, first, last);
+  else if (areFour(g))
+    maxima<kNative, true>(g, knownF32(x), knownF32(y), first, last);
   else
-    maxima(g, knownF32(x), knownF32(y), first, last);
+    maxima<kNative, false>(g, knownF32(x), knownF32(y), first, last);
 }
 
+// `kExact`: windowsTile(), each number is written once and nothing is to be cleared.
+template <bool kNative, bool kFour, bool kExact>
 LOOM_INLINE void gradientOfMaxima(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
                                   std::int64_t first, std::int64_t last) {
-  const bool exact = windowsTile(g);  // written once, nothing to clear
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
-  if (!exact)
+  if (!kExact)
     std::memset(dx.from(first * sampleX).at, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
-          const std::int64_t n = std::min(kLanes, g.channels - c);
-          const Vec top = loadSome(y, out + c, n);
+          const std::int64_t n = kFour ? kLanes : std::min(kLanes, g.channels - c);
+          const Vec top = loadSomeAs<kNative>(y, out + c, n);
           // What is left to give: all of dy until the first element that is the maximum, bit for bit.
-          Vec left = loadSome(dy, out + c, n);
+          Vec left = loadSomeAs<kNative>(dy, out + c, n);
           if (positiveOnly) left = top > 0.0f ? left : Vec{};
-          forEachTap(
+          forEachTapOf<kFour>(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                const Vec v = loadSome(x, sample + tap + c, n);
-                const VecI hit = (VecI)v == (VecI)top;
-                const Vec mine = (Vec)((VecI)left & hit);
-                left = (Vec)((VecI)left & ~hit);
+                const Vec v = loadSomeAs<kNative>(x, sample + tap + c, n);
+                const Vec mine = whereSame<kNative>(v, top, left);
+                left = (Vec)((VecI)left ^ (VecI)mine);
                 const std::int64_t to = sample + tap + c;
-                storeSome(dx, to, exact ? mine : loadSome(dx, to, n) + mine, n);
+                storeSomeAs<kNative>(dx, to, kExact ? mine : loadSome(dx, to, n) + mine, n);
               });
         }
       });
 }
 
+template <bool kNative>
 LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx,
                                              bool positiveOnly, std::int64_t first, std::int64_t last) {
-  if (x.bf16 || y.bf16 || dy.bf16 || dx.bf16)
-    gradientOfMaxima(g, x, y, dy, dx, positiveOnly, first, last);
+  const bool exact = windowsTile(g), four = exact && areFour(g);
+  if (four && x.bf16 && y.bf16 && dy.bf16 && dx.bf16)
+    gradientOfMaxima<kNative, true, true>(g, knownBf16(x), knownBf16(y), knownBf16(dy), knownBf16(dx), positiveOnly,
+                                          first, last);
+  else if (four && !x.bf16 && !y.bf16 && !dy.bf16 && !dx.bf16)
+    gradientOfMaxima<kNative, true, true>(g, knownF32(x), knownF32(y), knownF32(dy), knownF32(dx), positiveOnly, first,
+                                          last);
+  else if (exact)
+    gradientOfMaxima<kNative, false, true>(g, x, y, dy, dx, positiveOnly, first, last);
+  else if (!x.bf16 && !y.bf16 && !dy.bf16)
+    gradientOfMaxima<kNative, false, false>(g, knownF32(x), knownF32(y), knownF32(dy), knownF32(dx), positiveOnly,
+                                            first, last);
   else
-    gradientOfMaxima(g, knownF32(x), knownF32(y), knownF32(dy), knownF32(dx), positiveOnly, first, last);
+    gradientOfMaxima<kNative, false, false>(g, x, y, dy, knownF32(dx), positiveOnly, first, last);
 }
 
 LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includePadding, Stored x, Stored y,
@@ -148,13 +190,13 @@ LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool 
       });
 }
 
-LOOM_CPU_KERNEL(void, maxPoolingRange,
-                (const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last),
-                (g, x, y, first, last))
-LOOM_CPU_KERNEL(void, maxPoolingGradientRange,
-                (const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
-                 std::int64_t first, std::int64_t last),
-                (g, x, y, dy, dx, positiveOnly, first, last))
+LOOM_CPU_KERNEL_NATIVE(void, maxPoolingRange,
+                       (const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last),
+                       (g, x, y, first, last))
+LOOM_CPU_KERNEL_NATIVE(void, maxPoolingGradientRange,
+                       (const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
+                        std::int64_t first, std::int64_t last),
+                       (g, x, y, dy, dx, positiveOnly, first, last))
 LOOM_CPU_KERNEL(void, averagePoolingRange,
                 (const PoolingGeometry& g, bool padding, Stored x, Stored y, std::int64_t first, std::int64_t last),
                 (g, padding, x, y, first, last))

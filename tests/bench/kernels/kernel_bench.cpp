@@ -19,10 +19,14 @@
 #include "engine/base/philox.h"
 #include "engine/cpu/dnnl_layer.h"
 #include "engine/cpu/kernels/attention.h"
+#include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/kernels/bf16.h"
+#include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gelu.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/layer_norm.h"
+#include "engine/cpu/kernels/noise.h"
+#include "engine/cpu/kernels/pooling.h"
 #include "engine/cpu/kernels/recurrent.h"
 #include "engine/cpu/kernels/softmax.h"
 #include "tests/bench/kernels/peak.h"
@@ -209,6 +213,15 @@ void measureRows() {
     measureElements("gelu gradient", bf16, count, 3 * each, [&] { geluGradient(at, slope, to, count); });
     measureElements("sum", bf16, count, 3 * each, [&] { addStored(at, slope, {}, false, to, count); });
     measureElements("relu gradient", bf16, count, 3 * each, [&] { addStored(at, {}, slope, false, to, count); });
+    measureElements("sum of rows", bf16, count, each, [&] { sumRows(at, rows, width, width, sums.data()); });
+    measureElements("dropout", bf16, count, 2 * each,
+                    [&] { dropoutSample(noiseKey(1, 2), 3, 1 << 22, 4.0f / 3, at, to, count); });
+    // Elements of the image, 64 channels; the gradient with the ReLU's.
+    PoolingGeometry g;
+    g.batch = 12, g.channels = 64, g.input = {1, 32, 32}, g.output = {1, 16, 16}, g.kernel = g.strides = {1, 2, 2};
+    measureElements("max pooling", bf16, count, 1.25 * each, [&] { maxPooling(g, at, to, 0, g.batch); });
+    measureElements("max pooling gradient", bf16, count, 2.5 * each,
+                    [&] { maxPoolingGradient(g, at, slope, slope, to, true, 0, g.batch); });
   }
   float mean = 0, inverse = 0;
   measureElements("layer norm", false, count, 8, [&] {
