@@ -136,22 +136,47 @@ TEST(StoredNumbers, BothTypesMayMeet) {
   y.expectRounded();
 }
 
+// The first maximum of each window takes all of dy, by one number after another.
+void expectMaxima(const PoolingGeometry& g, const Twin& x, const Twin& y, const Twin& dy, const Twin& dx, bool relu) {
+  std::vector<float> expected(x.wide.size());
+  std::size_t out = 0;
+  for (std::int64_t n = 0; n < g.batch; ++n) {
+    for (std::int64_t h = 0; h < g.output[1]; ++h) {
+      for (std::int64_t w = 0; w < g.output[2]; ++w) {
+        for (std::int64_t c = 0; c < g.channels; ++c, ++out) {
+          std::size_t best = 0;
+          for (std::int64_t tap = 0; tap < g.kernel[1] * g.kernel[2]; ++tap) {
+            const std::int64_t row = h * g.strides[1] + tap / g.kernel[2],
+                               column = w * g.strides[2] + tap % g.kernel[2];
+            const auto at = static_cast<std::size_t>(((n * g.input[1] + row) * g.input[2] + column) * g.channels + c);
+            if (tap == 0 || x.wide[at] > x.wide[best]) best = at;
+          }
+          ASSERT_EQ(y.wide[out], x.wide[best]);
+          if (!relu || x.wide[best] > 0) expected[best] += dy.wide[out];
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_FLOAT_EQ(dx.wide[i], expected[i]) << i;
+}
+
 TEST(StoredNumbers, MaxPooling) {
-  for (const std::int64_t kernel : {2, 3}) {
-    SCOPED_TRACE(kernel);
+  for (const auto& [kernel, channels] : {std::pair{2, 20}, {2, 32}, {3, 20}, {3, 32}}) {
+    SCOPED_TRACE(testing::Message() << kernel << " " << channels);
     PoolingGeometry g;
-    g.batch = 3, g.channels = 20;
+    g.batch = 3, g.channels = channels;
     g.input = {1, 8, 6}, g.kernel = {1, kernel, kernel}, g.strides = {1, 2, 2}, g.before = {0, 0, 0};
     g.output = {1, (8 - kernel) / 2 + 1, (6 - kernel) / 2 + 1};
     EXPECT_EQ(windowsTile(g), kernel == 2);
-    Twin x("x", 3 * 48 * 20), y("y", 3 * g.output[1] * g.output[2] * 20), dy("dy", 3 * g.output[1] * g.output[2] * 20),
-        dx("dx", 3 * 48 * 20);
+    const std::int64_t inside = 3 * 48 * channels, outside = 3 * g.output[1] * g.output[2] * channels;
+    Twin x("x", inside), y("y", outside), dy("dy", outside), dx("dx", inside);
     for (const bool bf16 : {false, true}) maxPooling(g, x.in(bf16), y.in(bf16), 0, 3);
     y.expectRounded();
     for (const bool relu : {false, true}) {
-      for (const bool bf16 : {false, true})
+      for (const bool bf16 : {true, false})
         maxPoolingGradient(g, x.in(bf16), y.in(bf16), dy.in(bf16), dx.in(bf16 && windowsTile(g)), relu, 0, 3);
       if (windowsTile(g)) dx.expectRounded();
+      expectMaxima(g, x, y, dy, dx, relu);
     }
   }
 }
@@ -335,7 +360,9 @@ TEST(StoredNumbers, AttentionKeepsNanToTheRowsThatSeeIt) {
 }
 
 TEST(StoredNumbers, SumsOfRows) {
-  for (const std::int64_t columns : kChannels) {
+  std::vector<std::int64_t> widths(std::begin(kChannels), std::end(kChannels));
+  widths.push_back(1100);  // more than are summed at once
+  for (const std::int64_t columns : widths) {
     Twin x("x", kRows * columns);
     std::vector<float> sums[2];
     for (const bool bf16 : {false, true}) {
@@ -343,6 +370,11 @@ TEST(StoredNumbers, SumsOfRows) {
       sumRows(x.in(bf16), kRows, columns, columns, sums[bf16].data());
     }
     EXPECT_EQ(sums[0], sums[1]);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double sum = 1;
+      for (std::int64_t r = 0; r < kRows; ++r) sum += x.wide[static_cast<std::size_t>(r * columns + c)];
+      ASSERT_NEAR(sums[0][static_cast<std::size_t>(c)], sum, 1e-5) << c;
+    }
   }
 }
 
