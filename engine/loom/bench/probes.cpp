@@ -30,7 +30,7 @@ Network wideDense() {
 
 Network plainImages() {
   Drawing d = begin("plain-images", {1, 26, 26}, "values", {1});
-  d.add("Convolution", convolution(24, 3, 1, 0, true));
+  d.add("Convolution", convolution(32, 3, 1, 0, true));
   d.add("ReLU");
   d.add("Convolution", convolution(48, 3, 1, 0, true));
   d.add("ReLU");
