@@ -9,7 +9,7 @@ constexpr float kInverseSqrt2 = 0.70710678118654752f, kInverseSqrt2Pi = 0.398942
 
 template <Level kNative>
 LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
-  const Vec v = loadSome(x, i, n);
+  const Vec v = loadSomeAs<kNative>(x, i, n);
   storeSomeAs<kNative>(y, i, 0.5f * v * (1.0f + erfAs<kNative>(v * kInverseSqrt2)), n);
 }
 
@@ -30,8 +30,8 @@ LOOM_INLINE Vec geluSlope(Vec x) {
 }
 template <Level kNative>
 LOOM_INLINE void geluGradientSome(Stored x, Stored dy, Stored dx, std::int64_t i, std::int64_t n) {
-  const Vec slope = geluSlope<kNative>(loadSome(x, i, n));
-  storeSomeAs<kNative>(dx, i, loadSome(dy, i, n) * slope, n);
+  const Vec slope = geluSlope<kNative>(loadSomeAs<kNative>(x, i, n));
+  storeSomeAs<kNative>(dx, i, loadSomeAs<kNative>(dy, i, n) * slope, n);
 }
 
 template <Level kNative>

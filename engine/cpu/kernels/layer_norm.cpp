@@ -8,57 +8,70 @@
 namespace loom::cpu {
 namespace {
 
-// Calls f(at, count) for whole vectors of a row, of which the compiler knows that they are, and for what is left.
+// The sum of f(i, n) over the vectors of a row: four sums that do not wait for each other.
 template <class F>
-LOOM_INLINE void forEachVector(std::int64_t count, F f) {
-  std::int64_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) f(at, kLanes);
-  if (at < count) f(at, count - at);
+LOOM_INLINE float sumOver(std::int64_t count, F f) {
+  Vec sums[4] = {};
+  std::int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) sums[v] += f(i + v * kLanes, kLanes);
+  }
+  for (; i < count; i += kLanes) sums[0] += f(i, std::min(kLanes, count - i));
+  return sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
 LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon,
                                     std::int64_t count, float* y, float* mean, float* inverse) {
-  Vec total{};
-  forEachVector(
-      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) { total += loadSome(x + i, n); });
-  const float m = sum(total) / static_cast<float>(count);
-  Vec squares{};
-  forEachVector(
-      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+  const float m =
+      sumOver(
+          count, [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) { return loadSome(x + i, n); }) /
+      static_cast<float>(count);
+  const float squares = sumOver(
+      count, [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
         const Vec d = loadSome(x + i, n, m) - m;
-        squares += d * d;
+        return d * d;
       });
-  const float r = 1 / std::sqrt(sum(squares) / static_cast<float>(count) + epsilon);
-  forEachVector(
-      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
-        Vec h = (loadSome(x + i, n) - m) * r;
-        if (gamma != nullptr) h *= loadSome(gamma + i, n);
-        if (beta != nullptr) h += loadSome(beta + i, n);
-        storeSome(y + i, h, n);
-      });
+  const float r = 1 / std::sqrt(squares / static_cast<float>(count) + epsilon);
+  const auto put = [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+    Vec h = (loadSome(x + i, n) - m) * r;
+    if (gamma != nullptr) h *= loadSome(gamma + i, n);
+    if (beta != nullptr) h += loadSome(beta + i, n);
+    storeSome(y + i, h, n);
+  };
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) put(i, kLanes);
+  if (i < count) put(i, count - i);
   *mean = m;
   *inverse = r;
 }
 
 LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, const float* gamma, float mean,
                                             float inverse, std::int64_t count, float* dx, float* dgamma, float* dbeta) {
-  Vec sumG{}, sumGH{};
-  forEachVector(
-      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
-        const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n, mean) - mean) * inverse;
-        storeSome(dgamma + i, loadSome(dgamma + i, n) + d * h, n);
-        storeSome(dbeta + i, loadSome(dbeta + i, n) + d, n);
-        const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
-        sumG += g;
-        sumGH += g * h;
-      });
-  const float meanG = sum(sumG) / static_cast<float>(count), meanGH = sum(sumGH) / static_cast<float>(count);
-  forEachVector(
-      count, [&](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
-        const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n) - mean) * inverse;
-        const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
-        storeSome(dx + i, inverse * (g - meanG - h * meanGH), n);
-      });
+  Vec sumG[2] = {}, sumGH[2] = {};
+  const auto add = [&](std::int64_t i, std::int64_t n, Vec & g, Vec & gh) __attribute__((always_inline)) {
+    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n, mean) - mean) * inverse;
+    storeSome(dgamma + i, loadSome(dgamma + i, n) + d * h, n);
+    storeSome(dbeta + i, loadSome(dbeta + i, n) + d, n);
+    const Vec slope = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+    g += slope;
+    gh += slope * h;
+  };
+  std::int64_t i = 0;
+  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+    add(i, kLanes, sumG[0], sumGH[0]);
+    add(i + kLanes, kLanes, sumG[1], sumGH[1]);
+  }
+  for (; i < count; i += kLanes) add(i, std::min(kLanes, count - i), sumG[0], sumGH[0]);
+  const float meanG = sum(sumG[0] + sumG[1]) / static_cast<float>(count),
+              meanGH = sum(sumGH[0] + sumGH[1]) / static_cast<float>(count);
+  const auto put = [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
+    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n) - mean) * inverse;
+    const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+    storeSome(dx + i, inverse * (g - meanG - h * meanGH), n);
+  };
+  for (i = 0; i + kLanes <= count; i += kLanes) put(i, kLanes);
+  if (i < count) put(i, count - i);
 }
 
 LOOM_CPU_KERNEL(void, layerNormRowOf,

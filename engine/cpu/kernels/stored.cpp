@@ -10,9 +10,9 @@ namespace {
 
 template <bool kNative>
 LOOM_INLINE void addSome(Stored a, Stored b, Stored mask, Vec floor, Stored to, std::int64_t i, std::int64_t n) {
-  Vec v = loadSome(a, i, n);
-  if (b) v += loadSome(b, i, n);
-  if (mask) v = where(loadSome(mask, i, n) > 0.0f, v);
+  Vec v = loadSomeAs<kNative>(a, i, n);
+  if (b) v += loadSomeAs<kNative>(b, i, n);
+  if (mask) v = where(loadSomeAs<kNative>(mask, i, n) > 0.0f, v);
   storeSomeAs<kNative>(to, i, v < floor ? floor : v, n);
 }
 template <bool kNative>
