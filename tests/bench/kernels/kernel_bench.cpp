@@ -19,7 +19,6 @@
 #include "engine/base/philox.h"
 #include "engine/cpu/dnnl_layer.h"
 #include "engine/cpu/kernels/attention.h"
-#include "engine/cpu/kernels/batch_norm.h"
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gelu.h"
