@@ -32,16 +32,8 @@ double bytesOfTensor(const Program& program, TensorId id) {
   return static_cast<double>(tensor.shape.elements()) * static_cast<double>(bytesOf(tensor.type));
 }
 
-// As the op's rules know them, which are from before anything is kept in 16 bits.
-std::vector<TensorSpec> wideSpecs(const Program& program, const std::vector<TensorId>& ids) {
-  std::vector<TensorSpec> specs = program.specs(ids);
-  for (TensorSpec& spec : specs)
-    if (spec.type == DataType::bf16) spec.type = DataType::f32;
-  return specs;
-}
-
 std::vector<double> sizesOfConvolution(const Program& program, const Operation& operation) {
-  const auto specs = wideSpecs(program, operation.inputs);
+  const auto specs = program.wideSpecs(operation.inputs);
   const ConvolutionGeometry g = operation.op->name == "convolution" ? geometryOfConvolution(specs, operation.attributes)
                                 : operation.op->name == "convolution_input_gradient"
                                     ? geometryOfInputGradient(specs, operation.attributes)
@@ -103,8 +95,8 @@ StageCost costOf(const Compiled& compiled, int index) {
   for (const int place : updatedInputs(*operation.op, operation.inputs.size(), operation.attributes))
     cost.written += bytesOfTensor(program, operation.inputs[static_cast<std::size_t>(place)]);
   if (operation.op->multiplyAdds != nullptr)
-    cost.operations = 2 * operation.op->multiplyAdds(wideSpecs(program, operation.inputs),
-                                                     wideSpecs(program, operation.outputs), operation.attributes);
+    cost.operations = 2 * operation.op->multiplyAdds(program.wideSpecs(operation.inputs),
+                                                     program.wideSpecs(operation.outputs), operation.attributes);
   const bool multiplies = cost.kind != StageKind::memory && cost.kind != StageKind::update;
   cost.factors = half || (multiplies && compiled.bf16) ? DataType::bf16 : DataType::f32;
   cost.sizes = sizesOf(program, operation, cost);

@@ -80,6 +80,9 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_option("--threads", given->threads, "0 = all that this process may use");
   verb->add_option("--batch", given->batch, "Samples that a rank computes at once; 0 = as the workload says")
       ->check(CLI::Range(0, 1 << 20));
+  verb->add_option("--memory-budget", given->memoryBudget,
+                   "MiB, as memory_budget of a project: activations that do not fit are computed again")
+      ->check(CLI::Range(0.001, 1e9));
   verb->add_flag("--apart", given->apart, "Ranks compute at the same time and exchange nothing");
   verb->add_flag("--in-step", given->inStep, "As --apart, but each step begins when all ranks have ended theirs");
   verb->add_option("--trace", given->trace, "Write when what was computed and sent, for a browser's trace viewer")

@@ -231,8 +231,8 @@ Recomputation recomputeWithin(Program& program, const RecomputationRequest& requ
     if (repetitionOf(operation) == 0) continue;
     ++told.operations;
     if (operation.op->multiplyAdds != nullptr)
-      told.multiplyAdds += operation.op->multiplyAdds(program.specs(operation.inputs), program.specs(operation.outputs),
-                                                      operation.attributes);
+      told.multiplyAdds += operation.op->multiplyAdds(program.wideSpecs(operation.inputs),
+                                                      program.wideSpecs(operation.outputs), operation.attributes);
   }
   return told;
 }

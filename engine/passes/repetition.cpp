@@ -12,6 +12,7 @@ namespace {
 
 // What a byte that is read or written counts as much as: machines take about as long for so many multiply-adds.
 constexpr double kMultiplyAddsPerByte = 16;
+constexpr double kSmallBeside = 5;
 
 template <class T>
 decltype(auto) at(T& all, std::integral auto index) {
@@ -95,6 +96,18 @@ void Repetition::findUnits(const Fusion& fusion) {
     for (const TensorId id : m_units[u].again) at(m_repeatedBy, id) = static_cast<int>(u);
 }
 
+// An output that is small beside what the unit writes else is kept: the gates of a recurrent layer are then computed
+// again where its own gradient wants them, not where the layer behind it asks for a fifth of their size.
+void Repetition::keepSmall(Unit& unit) const {
+  double largest = 0;
+  for (const TensorId id : unit.again) largest = std::max(largest, at(m_bytes, id));
+  std::erase_if(unit.again, [&](TensorId id) {
+    const bool small = at(m_bytes, id) * kSmallBeside <= largest;
+    if (small) unit.bytes -= at(m_bytes, id);
+    return small;
+  });
+}
+
 // What a repetition of the unit would read, give and cost, where there can be one.
 void Repetition::describe(Unit& unit) const {
   for (const int index : unit.operations) {
@@ -111,8 +124,8 @@ void Repetition::describe(Unit& unit) const {
     if (!operation.op->isPure() && operation.op->again == nullptr) return;
     const Operation again = repeated(operation);
     if (again.op->multiplyAdds != nullptr)
-      unit.cost +=
-          again.op->multiplyAdds(m_program.specs(again.inputs), m_program.specs(again.outputs), again.attributes);
+      unit.cost += again.op->multiplyAdds(m_program.wideSpecs(again.inputs), m_program.wideSpecs(again.outputs),
+                                          again.attributes);
     made.insert(made.end(), again.outputs.begin(), again.outputs.end());
     for (const TensorId id : again.inputs) {
       if (id == kNoTensor || contains(made, id)) continue;
@@ -131,6 +144,7 @@ void Repetition::describe(Unit& unit) const {
     unit.again.push_back(id);
     unit.bytes += at(m_bytes, id);
   }
+  keepSmall(unit);
   unit.cost = unit.isView ? 0 : unit.cost + kMultiplyAddsPerByte * (moved + unit.bytes);
 }
 

@@ -47,6 +47,7 @@ class Repetition {
   };
   void findUnits(const Fusion& fusion);
   void describe(Unit& unit) const;
+  void keepSmall(Unit& unit) const;
   void findReaders();
   Chosen effective(const Chosen& chosen) const;
   std::vector<Step> order(const Chosen& effective) const;

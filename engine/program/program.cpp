@@ -92,11 +92,19 @@ std::vector<TensorSpec> Program::specs(const std::vector<TensorId>& ids) const {
   return specs;
 }
 
+std::vector<TensorSpec> Program::wideSpecs(const std::vector<TensorId>& ids) const {
+  std::vector<TensorSpec> wide = specs(ids);
+  for (TensorSpec& spec : wide)
+    if (spec.type == DataType::bf16 || spec.type == DataType::f16) spec.type = DataType::f32;
+  return wide;
+}
+
 double Program::multiplyAdds(bool backward) const {
   double sum = 0;
   for (const Operation& operation : operations)
     if (operation.backward == backward && operation.op->multiplyAdds)
-      sum += operation.op->multiplyAdds(specs(operation.inputs), specs(operation.outputs), operation.attributes);
+      sum +=
+          operation.op->multiplyAdds(wideSpecs(operation.inputs), wideSpecs(operation.outputs), operation.attributes);
   return sum;
 }
 

@@ -97,6 +97,8 @@ struct Program {
   const Parameter* findParameter(std::string_view name) const;        // null when there is none
   // The specs of tensors, absent where kNoTensor: what an op's rules take.
   std::vector<TensorSpec> specs(const std::vector<TensorId>& ids) const;
+  // The same, with f32 for what the precision pass keeps in 16 bits: ops' rules are from before it.
+  std::vector<TensorSpec> wideSpecs(const std::vector<TensorId>& ids) const;
   // Multiply-adds of one run; `backward` chooses the part.
   double multiplyAdds(bool backward) const;
   // One operation a line, for tests, bug reports and `loom plan --program`.

@@ -33,6 +33,8 @@ parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--tolerance", type=float, default=1e-5)
 parser.add_argument("--bf16-ratio", type=float, default=1.25)
+parser.add_argument("--window", type=int, default=10)
+parser.add_argument("--losses", metavar="FILE", help="write every loss of every run, as JSON")
 given = parser.parse_args()
 sys.path.insert(0, given.peers)
 import torch_bench  # noqa: E402
@@ -138,7 +140,26 @@ def text(found):
     return f"all {found[0]:.1e}  worst {found[1]:.1e} ({found[2]})"
 
 
-failed = False
+def spread_of(runs, window):
+    """Of each step: largest less smallest loss over the seeds (rows of `runs`), averaged over the `window` steps about it."""
+    each = runs.max(0).values - runs.min(0).values
+    before = window // 2
+    return torch.stack([each[max(0, i - before):i - before + window].mean() for i in range(len(each))]).clamp_min(1e-12)
+
+
+def apart_by(losses, others, spread):
+    return (losses - others).abs() / spread
+
+
+def within(apart):
+    return float((apart <= 1).float().mean())
+
+
+def largest(apart):
+    return f"{float(apart.max()):.3f} (step {int(apart.argmax()) + 1})"
+
+
+failed, every = False, {}  # every loss, by workload and precision
 with tempfile.TemporaryDirectory() as folder:
     for one in given.workloads.split(","):
         workload, _, batch = one.partition(":")
@@ -169,14 +190,24 @@ with tempfile.TemporaryDirectory() as folder:
                 wrong = mine[0] > given.bf16_ratio * peer[0]
             if given.seeds > 1 and given.steps > 1:
                 runs = torch.stack([train(workload, model_of(workload, 100 + s), x, y, precision, given.steps)[0] for s in range(given.seeds)])
-                spread = runs.max(0).values - runs.min(0).values
-                apart = (tensors["losses"] - losses).abs() / spread.clamp_min(1e-12)
-                within = float((apart <= 1).float().mean())
-                at = int(apart.argmax())
+                spread = spread_of(runs, given.window)
+                apart = apart_by(tensors["losses"], losses, spread)
                 line += (f"; loss {float(tensors['losses'][0]):.4f} to {float(tensors['losses'][-1]):.4f}, PyTorch's {float(losses[0]):.4f} to "
-                         f"{float(losses[-1]):.4f}; apart {float(apart[at]):.3f} of the spread of {given.seeds} seeds at step {at + 1}, "
-                         f"within it in {within:.0%} of {given.steps} steps")
-                wrong |= within < 1
+                         f"{float(losses[-1]):.4f}; apart {largest(apart)} of the spread of {given.seeds} seeds, "
+                         f"within it in {within(apart):.1%} of {given.steps} steps")
+                kept = {"ours": tensors["losses"], "theirs": losses, "seeds": runs}
+                left = within(apart) < 1
+                if precision == "bf16":  # how far bf16 alone takes a run, ours and theirs
+                    kept["theirs in f32"] = in_f32 = from_ours("f32", given.steps)[0]
+                    mine, peer = apart_by(tensors["losses"], in_f32, spread), apart_by(losses, in_f32, spread)
+                    line += (f"; from PyTorch's f32: ours {largest(mine)}, mean {float(mine.mean()):.3f}; "
+                             f"its own bf16 {largest(peer)}, mean {float(peer.mean()):.3f}")
+                    left &= float(mine.mean()) > given.bf16_ratio * float(peer.mean())
+                wrong |= left
+                every[f"{one} {precision}"] = {name: values.tolist() for name, values in kept.items()}
             failed |= wrong
             print(line + ("  MISSED" if wrong else ""), flush=True)
+if given.losses:
+    with open(given.losses, "w", encoding="utf-8") as file:
+        json.dump(every, file)
 sys.exit(failed)

@@ -108,7 +108,10 @@ class Stepper {
     differentiate(builder);
     program = builder.take();
     m_store.ensure(program.parameters);
-    CompileOptions options{.precision = precisionOf(arguments), .threads = arguments.threads, .trace = trace};
+    CompileOptions options{.precision = precisionOf(arguments),
+                           .threads = arguments.threads,
+                           .memoryBudget = static_cast<std::size_t>(arguments.memoryBudget * (1 << 20)),
+                           .trace = trace};
     if (communicator.size() > 1 && !arguments.apart && !arguments.inStep) {
       averageStates(program);
       const auto buckets = planBuckets(program, m_settings.fusionBytes);

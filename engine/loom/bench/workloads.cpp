@@ -91,7 +91,7 @@ Network gptMini() {
   constexpr std::int64_t kWidth = 384, kTokens = 128, kVocabulary = 256, kHeads = 6, kBlocks = 6;
   Drawing d = begin("gpt-mini", {kTokens}, "index", {kTokens});
   d.add("Embedding", {{"vocabulary", kVocabulary}, {"channels", kWidth}});
-  d.add("PositionEmbedding");
+  d.add("PositionEmbedding", {{"deviation", 1.0}});  // as PyTorch's Embedding draws it
   for (std::int64_t block = 0; block < kBlocks; ++block) transformerBlock(d, kWidth, kHeads);
   d.add("LayerNormalization");
   d.add("Linear", linear(kVocabulary, 1));

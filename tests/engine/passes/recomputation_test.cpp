@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/passes/differentiate.h"
 #include "engine/passes/passes.h"
+#include "engine/passes/precision.h"
 #include "engine/passes/repetition.h"
 #include "engine/program/builder.h"
 #include "engine/program/memory_plan.h"
@@ -205,6 +206,46 @@ TEST(Recomputation, WhatAResultOrAStateThatChangesIsMadeOfIsKept) {
   EXPECT_EQ(count(again, "batch_normalization_inference"), 1u) << "it reads statistics that have changed since";
   for (const Operation& operation : again.operations)
     EXPECT_FALSE(repetitionOf(operation) != 0 && operation.op->name == "unary" && operation.inputs[0] == net.x);
+}
+
+// Two layers of an LSTM: their states, five times the sequence, are most of what is kept.
+Program twoLayers() {
+  ProgramBuilder builder(4, 1, true);
+  TensorId x = builder.input("x", {4, 32, 8}, DataType::f32);
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string name = "lstm" + std::to_string(layer);
+    const TensorId input = builder.parameter({.name = name + "/input", .shape = {4 * 16, layer == 0 ? 8 : 16}}),
+                   hidden = builder.parameter({.name = name + "/hidden", .shape = {4 * 16, 16}});
+    x = builder.emit("lstm", {x, input, hidden, kNoTensor, kNoTensor, kNoTensor}, {})[0];
+  }
+  const TensorId squares = builder.add("unary", {x}, {{"function", "square"}});
+  builder.result("loss", "loss", builder.add("reduce", {squares}, {{"function", "sum"}}));
+  differentiate(builder);
+  return builder.take();
+}
+
+TEST(Recomputation, WhatIsKeptInSixteenBitsIsWeighedByRulesThatKnowNoneOfThem) {
+  Program program = twoLayers();
+  keepInSixteenBits(program, DataType::bf16, [](const Operation& operation) {
+    return SixteenBits{.inputs = {0, 3}, .outputs = operation.op->name == "lstm" ? 1 : 0};
+  });
+  ASSERT_TRUE(std::ranges::any_of(program.tensors, [](const Tensor& one) { return one.type == DataType::bf16; }));
+  const std::size_t without = arenaOf(program);
+  const Recomputation told = recomputeWithin(program, within(without * 9 / 10));
+  EXPECT_LT(told.with, without);
+  EXPECT_GT(told.multiplyAdds, 0);
+}
+
+// The layer behind reads the sequence before the gates are wanted: were both repeated there, the gates of both layers
+// would be there at once, as without.
+TEST(Recomputation, ALayersGatesAreComputedAgainBehindTheGradientOfTheNext) {
+  Program program = twoLayers();
+  recomputeWithin(program, within(arenaOf(program) * 9 / 10));
+  ASSERT_EQ(count(program, "lstm"), 3u);
+  std::vector<std::string> order;
+  for (const Operation& operation : program.operations)
+    if (operation.op->name.starts_with("lstm")) order.push_back(operation.op->name);
+  EXPECT_THAT(order, testing::ElementsAre("lstm", "lstm", "lstm_gradient", "lstm", "lstm_gradient"));
 }
 
 // In 16 bits it matters where a number is rounded: what was one pass is one pass again, and what was two is two.
