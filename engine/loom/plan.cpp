@@ -23,6 +23,7 @@ struct PlanArguments {
   std::vector<std::string> settings;
   std::string device = "auto", calibration;
   bool json = false, calibrate = false;
+  int threads = 0;  // of a calibration without a project
 };
 
 void tellMeasuring(const std::string& what) { std::fprintf(stderr, "measuring this processor: %s\n", what.c_str()); }
@@ -68,6 +69,17 @@ int planThere(const PlanArguments& given, Project project) {
   return kExitDone;
 }
 
+// The processor alone is measured, and what it is known to take is said.
+int calibrateAlone(const PlanArguments& given) {
+  const ProcessorTimes times = timesOf(given, given.threads);
+  if (given.json)
+    fmt::print("{}\n",
+               Json{{"device", times.machine}, {"source", sourceOf(times)}, {"measured_on", times.date}}.dump(2));
+  else
+    fmt::print("{}: predicted {}\n", times.machine, sourceOf(times));
+  return kExitDone;
+}
+
 int plan(const PlanArguments& given) {
   const bool here = given.device == "auto" || given.device == "cpu";
   if (here && !given.calibration.empty())
@@ -77,6 +89,11 @@ int plan(const PlanArguments& given) {
                "--calibrate measures this machine's processor, but --device is {}; a GPU is measured by "
                "tests/gpu/run.sh, whose file --calibration takes",
                given.device);
+  if (given.project.empty()) {
+    if (!given.calibrate)
+      throwError(ErrorCode::badArgument, "plan needs a PROJECT; without one it only measures: --calibrate");
+    return calibrateAlone(given);
+  }
   const Project project = loadForTraining(projectFile(given.project), given.settings).project;
   if (!here) return planThere(given, project);
   return planHere(given, project);
@@ -87,7 +104,7 @@ int plan(const PlanArguments& given) {
 void addPlan(CLI::App& app, Session& session) {
   auto given = std::make_shared<PlanArguments>();
   CLI::App* verb = app.add_subcommand("plan", "What a run will cost before it starts");
-  verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one")->required();
+  verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one; may be left out with --calibrate");
   verb->add_option("--set", given->settings, "As of loom train")->type_name("KEY=VALUE")->expected(1, -1);
   verb->add_option("--device", given->device,
                    "auto or cpu: this machine; h100, h200, a100: predicted for one; cuda: for the GPU that is here");
@@ -96,6 +113,8 @@ void addPlan(CLI::App& app, Session& session) {
   verb->add_flag(
       "--calibrate", given->calibrate,
       "Measure this machine's processor first, in some seconds, and keep what was found for every later plan");
+  verb->add_option("--threads", given->threads, "Of --calibrate without a PROJECT; 0 = all that this process may use")
+      ->check(CLI::Range(0, 4096));
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] { session.chosen = [given] { return plan(*given); }; });
 }

@@ -41,9 +41,12 @@ double slotsOf(const UpdateSpec& update) {
                     : 0;
 }
 
+// Bytes of the weights that the update changes, by the flat node that reads them.
+using Weights = std::map<std::string, double>;
+
 // Costs of one step by flat node, of a program with its backward part.
 std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec& update, std::int64_t passes,
-                                        const ProcessorModel& processor) {
+                                        const ProcessorModel& processor, Weights& weights) {
   std::map<std::string, NodeCost> costs;
   const double operations = processor.operations * processor.threads,
                bandwidth = processor.bandwidth * processor.threads;
@@ -88,8 +91,36 @@ std::map<std::string, NodeCost> costsOf(const Program& program, const UpdateSpec
     cost.memory += bytes * (parameter.isState ? 1 : 2 + (changed ? slots : 0));
     // The update reads weight, gradient and slots and writes all but the gradient.
     if (changed) cost.seconds += bytes * (3 + 2 * slots) / bandwidth / update.every;
+    if (changed) weights[*reader->second] += bytes;
   }
   return costs;
+}
+
+// In place of the roofline's: `known` is by flat node. What it says of nodes that are not here is no node's.
+void takeTimes(std::map<std::string, NodeCost>& costs, const Weights& weights, const NodeTimes& known) {
+  double rest = known.rest, bytes = 0;
+  for (auto& [node, cost] : costs) cost.seconds = 0;
+  for (const auto& [node, seconds] : known.nodes) {
+    const auto found = costs.find(node);
+    (found == costs.end() ? rest : found->second.seconds) += seconds;
+  }
+  for (const auto& [node, each] : weights) bytes += each;
+  if (bytes > 0)
+    for (const auto& [node, each] : weights) costs[node].seconds += rest * each / bytes;
+  else
+    for (auto& [node, cost] : costs) cost.seconds += rest / static_cast<double>(costs.size());
+}
+
+// Of all updates that run the network.
+NodeTimes timesOf(const Project& project, const std::string& network, const std::vector<NodeTimes>& predicted) {
+  NodeTimes all;
+  const auto& updates = project.training.updates;
+  for (std::size_t i = 0; i < std::min(updates.size(), predicted.size()); ++i) {
+    if (updates[i].network != network) continue;
+    for (const auto& [node, seconds] : predicted[i].nodes) all.nodes[node] += seconds;
+    all.rest += predicted[i].rest;
+  }
+  return all;
 }
 
 }  // namespace
@@ -102,7 +133,7 @@ void NodeCost::add(const NodeCost& other) {
 }
 
 StepPlan::StepPlan(const Project& project, const Network& drawing, const ProcessorModel& processor,
-                   const std::map<std::string, double>& measured) {
+                   const std::map<std::string, double>& measured, const std::vector<NodeTimes>& predicted) {
   const Network* around = project.network(drawing.name);
   for (const Network& network : project.networks) {
     if (around) break;
@@ -126,7 +157,9 @@ StepPlan::StepPlan(const Project& project, const Network& drawing, const Process
   differentiate(builder, [&](const Parameter& parameter) { return changes(update, parameter); });
   Program program = builder.take();
   simplify(program);
-  m_costs = costsOf(program, update, passes, processor);
+  Weights weights;
+  m_costs = costsOf(program, update, passes, processor, weights);
+  if (!predicted.empty()) takeTimes(m_costs, weights, timesOf(project, m_network, predicted));
   for (const Node& node : m_flat.network.nodes)
     if (const auto found = measured.find(node.id); found != measured.end()) m_costs[node.id].measured = found->second;
   for (const auto& [origin, cost] : m_costs) m_step.add(cost);
@@ -162,7 +195,8 @@ std::string StepPlan::drawnAt(std::size_t node, const std::string& drawing, cons
 }
 
 NetworkCosts StepPlan::of(const Network& drawing, const std::vector<Use>& through) const {
-  NetworkCosts result{.nodes = {}, .total = {}, .step = m_step, .network = m_network, .batch = m_batch};
+  NetworkCosts result{
+      .nodes = {}, .total = {}, .step = m_step, .network = m_network, .batch = m_batch, .measuredBy = {}};
   for (std::size_t i = 0; i < m_flat.network.nodes.size(); ++i) {
     const auto cost = m_costs.find(m_flat.network.nodes[i].id);
     const std::string node = cost == m_costs.end() ? std::string() : drawnAt(i, drawing.name, through);
@@ -170,6 +204,8 @@ NetworkCosts StepPlan::of(const Network& drawing, const std::vector<Use>& throug
     result.nodes[node].add(cost->second);
     result.total.add(cost->second);
   }
+  for (const auto& [node, cost] : result.nodes)
+    result.largestMeasured = std::max(result.largestMeasured, cost.measured);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/network/flatten.h"
 #include "engine/network/project.h"
 #include "engine/planner/processor_times.h"
+#include "engine/planner/step_time.h"
 
 namespace loom {
 
@@ -28,12 +29,18 @@ struct NetworkCosts {
   NodeCost step;                          // of the whole network that runs
   std::string network;                    // which that is
   std::int64_t batch = 0;                 // samples of a step
+  std::string measuredBy;                 // the run that measured; the caller's to say
+  // Of a node, as measured: what a scale of colours begins with. In a unit that is shown inside of another drawing,
+  // that one's.
+  double largestMeasured = 0;
 };
 
 // One plan of a step, asked about any drawing that the step runs through. `drawing`: a network as the first update that
 // trains it would run it, else as the first update would; a unit within the first network that uses it. `measured`:
-// seconds by node of the flat network, as a run told them. The project outlives this and stays as it is. The
-// constructor throws Error(badProject); of() may be asked on any thread.
+// seconds by node of the flat network, as a run told them. `predicted`: of each update, from the program as a machine
+// would run it (nodeTimes()); what belongs to no node goes to those whose weights change, by their bytes, so that all
+// together are the step. None: by a roofline over what `processor` is taken to reach. The project outlives this and
+// stays as it is. The constructor throws Error(badProject); of() may be asked on any thread.
 class StepPlan {
  public:
   // A node that uses a unit, by its drawing and its id.
@@ -43,7 +50,7 @@ class StepPlan {
   };
 
   StepPlan(const Project& project, const Network& drawing, const ProcessorModel& processor,
-           const std::map<std::string, double>& measured = {});
+           const std::map<std::string, double>& measured = {}, const std::vector<NodeTimes>& predicted = {});
 
   // A unit that several nodes use has the costs of all of them, and with `through` only what runs in that node, each
   // repeat of it: what that node has in its own drawing. Several: the one drawing opened in the other, the outermost

@@ -67,6 +67,14 @@ struct ProcessorPrediction : StepTimes {
 ProcessorPrediction predictStep(std::span<const UpdateCost> updates, std::int64_t batch, DataType precision,
                                 const ProcessorTimes& processor);
 
+// What the nodes of a flat network take of a mean step, and what belongs to none: the weights' update, their packing.
+struct NodeTimes {
+  std::map<std::string, double> nodes;  // seconds
+  double rest = 0;
+};
+// By update of `training`, from what toJson() below wrote of a step. Throws Error(badData) where it is something else.
+std::vector<NodeTimes> nodeTimes(const Json& step);
+
 // `memory`: of the same training, from the same device.
 std::string toText(const ProcessorPrediction& step);
 Json toJson(const ProcessorPrediction& step);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/planner/numbers_text.h"
 #include "engine/planner/step_time.h"
@@ -141,12 +142,32 @@ Json toJson(const ProcessorPrediction& step) {
           {"word", kPredicted},
           {"source", sourceOf(step.processor)},
           {"measured", !step.processor.points.empty()},
+          {"measured_on", step.processor.date},
           {"precision", toString(step.precision)},
           {"batch", step.batch},
           {"step_seconds", step.seconds},
           {"samples_per_second", step.samplesPerSecond()},
           {"ops", opsOf(step)},
           {"stages", stagesOf(step)}};
+}
+
+std::vector<NodeTimes> nodeTimes(const Json& step) {
+  constexpr std::size_t kMostUpdates = 1000;
+  std::vector<NodeTimes> updates;
+  try {
+    for (const Json& stage : step.at("stages")) {
+      const auto update = stage.at("update").get<std::size_t>();
+      const auto layer = stage.at("layer").get<std::string>();
+      const double seconds = stage.at("seconds").get<double>() * stage.at("times").get<double>();
+      if (update >= kMostUpdates || !(seconds >= 0))
+        throwError(ErrorCode::badData, "a stage of update {} that takes {} s", update, seconds);
+      if (updates.size() <= update) updates.resize(update + 1);
+      (layer.empty() ? updates[update].rest : updates[update].nodes[layer]) += seconds;
+    }
+  } catch (const Json::exception& error) {
+    throwError(ErrorCode::badData, "no prediction of a step: {}", error.what());
+  }
+  return updates;
 }
 
 }  // namespace loom

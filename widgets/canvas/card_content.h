@@ -1,6 +1,7 @@
 #pragma once
 // The words and numbers of a card, made from a node, its catalogue entry and what the analysis found.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct CardContent {
   QString category, icon;
   double share = 0;    // of the network's cost
   double bar = 0;      // of the largest node's cost
+  std::optional<int> step;  // of the scale of colours (CostScale); none: the kind of cost has bars
+  QString cost;             // as it is written on a coloured card: "6.0 ms"
   QStringList errors, warnings;
   enum class Form { layer, unit, group, port } form = Form::layer;
   QString repeat;      // "×3"

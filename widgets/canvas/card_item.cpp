@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "widgets/canvas/cards_item.h"
+#include "widgets/canvas/cost_scale.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -31,11 +32,12 @@ void CardItem::setDimmed(bool dimmed) {
 }
 
 QColor CardItem::colour() const {
-  if (!m_colour.isValid()) m_colour = Theme::of().layerColour(m_content.category);
+  if (!m_colour.isValid())
+    m_colour = m_content.step ? stepColour(Theme::of(), *m_content.step) : Theme::of().layerColour(m_content.category);
   return m_colour;
 }
 
-QRectF CardItem::boundingRect() const { return card().adjusted(-64, -12, 64, 26); }
+QRectF CardItem::boundingRect() const { return card().adjusted(-kBesideCard, -12, kBesideCard, 26); }
 
 void CardItem::setContent(CardContent content, double width, std::vector<CardPin> inputs, std::vector<CardPin> outputs) {
   if (content == m_content && width == m_width && inputs == m_inputs && outputs == m_outputs) return;
@@ -55,8 +57,16 @@ void CardItem::forgetTexts() {
   m_textsOf = m_farTextsOf = m_helpOf = 0;
 }
 
-void CardItem::setCost(double share, double bar) {
-  if (share == m_content.share && bar == m_content.bar) return;
+void CardItem::setCost(double share, double bar, std::optional<int> step, const QString& cost) {
+  if (share == m_content.share && bar == m_content.bar && step == m_content.step && cost == m_content.cost) return;
+  if (step != m_content.step) {
+    m_colour = QColor();
+    m_faceKey.clear();
+    m_cards.recoloured();
+  }
+  if (cost != m_content.cost) m_textsOf = m_farTextsOf = 0;
+  m_content.step = step;
+  m_content.cost = cost;
   if (percentOf(share) != percentOf(m_content.share)) m_textsOf = 0;
   m_content.share = share;
   m_content.bar = bar;

@@ -35,6 +35,9 @@ enum class Legality { none, legal, illegal };
 // So far a word under a unit stands lower than under a card: two sheets look out below it.
 inline constexpr double kSheetsBelow = 3;
 
+// How far the words beside a card reach.
+inline constexpr double kBesideCard = 96;
+
 class CardItem {
  public:
   CardItem(std::string id, CardsItem& cards, std::size_t number);
@@ -51,7 +54,8 @@ class CardItem {
   const std::vector<CardPin>& outputs() const { return m_outputs; }
 
   void setContent(CardContent content, double width, std::vector<CardPin> inputs, std::vector<CardPin> outputs);
-  void setCost(double share, double bar);  // of the network's, and of the largest node's
+  // Of the network's, and of the largest node's; and where cards are coloured, the step and the cost in words.
+  void setCost(double share, double bar, std::optional<int> step = {}, const QString& cost = {});
   void setFaults(const QStringList& errors, const QStringList& warnings);
   void setPicked(bool picked);    // selected; the scene keeps the set
   void setHovered(bool hovered);
@@ -63,7 +67,7 @@ class CardItem {
   bool hovered() const { return m_hovered; }
   // Something about it is seen from afar too: it is painted by itself.
   bool marked() const { return m_picked || m_hovered || m_dimmed || m_hoveredPin || legality() != Legality::none || !m_content.errors.isEmpty(); }
-  QColor colour() const;          // of its category
+  QColor colour() const;          // of its category, or of its step
   Legality legality() const;      // while a wire is drawn; illegal: it may go to no pin of it
   void restyle();                 // theme, text size
 
@@ -86,9 +90,11 @@ class CardItem {
   void paintBar(QPainter& painter, double level) const;
   void paintWords(QPainter& painter, double level) const;
   void paintSheets(QPainter& painter) const;
+  void paintFarWords(QPainter& painter) const;
   void paintGroupFace(QPainter& painter, double level) const;
   void paintPort(QPainter& painter) const;
   void paintPercent(QPainter& painter) const;
+  QColor costInk() const;
   QRectF pill() const;            // of a unit's own input or output
   // As they are by themselves; and those that are marked, over it.
   void paintPins(QPainter& painter, const std::vector<CardPin>& pins, bool output) const;
@@ -111,7 +117,7 @@ class CardItem {
   bool m_picked = false, m_hovered = false, m_dimmed = false;
   mutable QColor m_colour;
   mutable QString m_faceKey;
-  PreparedText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help, m_repeat;
+  PreparedText m_title, m_farTitle, m_type, m_parameters, m_percent, m_help, m_repeat, m_cost, m_farCost, m_farShort;
   // By which fonts they were laid out, 0 = not yet: most cards of a large network are out of sight.
   std::size_t m_textsOf = 0, m_farTextsOf = 0, m_helpOf = 0;
 };

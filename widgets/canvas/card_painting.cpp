@@ -7,6 +7,7 @@
 #include "widgets/canvas/canvas_fonts.h"
 #include "widgets/canvas/card_item.h"
 #include "widgets/canvas/cards_item.h"
+#include "widgets/canvas/cost_scale.h"
 #include "widgets/canvas/detail_levels.h"
 #include "widgets/canvas/group_item.h"
 #include "widgets/theme/elevation.h"
@@ -28,8 +29,12 @@ void CardItem::prepareTexts(double level) {
   if (level < kFull) {
     if (m_farTextsOf == fonts.number) return;
     m_farTextsOf = fonts.number;
-    m_farTitle = CanvasFonts::fitted(m_content.title, fonts.far, fonts.farMetrics, m_width - kFarLeft - kTextRight,
-                                     Qt::ElideMiddle);
+    m_farCost = fonts.usual(m_content.cost, fonts.far, fonts.farMetrics);
+    const double room = m_width - kFarLeft - kTextRight;
+    m_farTitle = CanvasFonts::fitted(m_content.title, fonts.far, fonts.farMetrics, room, Qt::ElideMiddle);
+    m_farShort = m_farCost.isEmpty() ? PreparedText()
+                                     : CanvasFonts::fitted(m_content.title, fonts.far, fonts.farMetrics,
+                                                           room - m_farCost.width() - 10, Qt::ElideMiddle);
     return;
   }
   if (level >= kRich && m_hovered && m_helpOf != fonts.number) {
@@ -46,7 +51,9 @@ void CardItem::prepareTexts(double level) {
   m_type = fonts.usual(m_content.type, fonts.small, fonts.smallMetrics);
   if (m_type.width() > left)
     m_type = left > 40 ? fonts.usual(m_content.type, fonts.small, fonts.smallMetrics, left) : PreparedText();
-  m_parameters = fonts.usual(m_content.parameters, fonts.small, fonts.smallMetrics, room);
+  m_cost = fonts.usual(m_content.cost, fonts.chip, fonts.chipMetrics);
+  m_parameters = fonts.usual(m_content.parameters, fonts.small, fonts.smallMetrics,
+                             room - (m_cost.isEmpty() ? 0 : m_cost.width() + 10));
   m_percent = fonts.usual(m_content.share >= 0.0005 ? percentText(m_content.share) : QString(), fonts.figure,
                           fonts.figureMetrics);
 }
@@ -88,7 +95,8 @@ const QString& CardItem::faceKey() const {
               QLatin1Char(!m_hovered ? '-'
                           : m_picked ? 'p'
                                      : 'h') +
-              QLatin1Char(m_content.form == CardContent::Form::unit ? 'u' : 'l');
+              QLatin1Char(m_content.form == CardContent::Form::unit ? 'u' : 'l') +
+              (m_content.step ? QString::number(*m_content.step) : QString());
   for (const auto* pins : {&m_inputs, &m_outputs}) {
     m_faceKey += QLatin1Char('|');
     for (const CardPin& pin : *pins)
@@ -114,23 +122,22 @@ void CardItem::paintOwn(QPainter& painter, double level) {
 
 void CardItem::paintBlock(QPainter& painter, double level) const {
   const Theme& theme = Theme::of();
-  const QColor colour = theme.layerColour(m_content.category);
   painter.setPen(Qt::NoPen);
-  painter.setBrush(colour);
+  painter.setBrush(colour());
   if (level < kBare) {
     painter.drawRect(card());
     return;
   }
   painter.drawRoundedRect(card(), 8, 8);
   paintIcon(painter, layerIcon(m_content.icon, m_content.category), QRectF(-16, -16, 32, 32),
-            theme.colour(Colour::raised));
+            m_content.step ? inkOnStep(theme, *m_content.step) : theme.colour(Colour::raised));
 }
 
 void CardItem::paintCardFace(QPainter& painter, double level) const {
   const Theme& theme = Theme::of();
   const QRectF face = card();
   const double radius = theme.radius(Radius::node);
-  const QColor colour = theme.layerColour(m_content.category);
+  const QColor colour = this->colour();
   if (m_content.form == CardContent::Form::unit) paintSheets(painter);
   paintShadow(painter, face, radius, Elevation::node);
   painter.setPen(Qt::NoPen);
@@ -142,9 +149,10 @@ void CardItem::paintCardFace(QPainter& painter, double level) const {
   painter.save();
   painter.setClipPath(round, Qt::IntersectClip);
   QColor tint = colour;
-  tint.setAlphaF(static_cast<float>(theme.categoryTint()));
+  if (!m_content.step) tint.setAlphaF(static_cast<float>(theme.categoryTint()));
   painter.fillRect(QRectF(face.left(), face.top(), kIconField, kCardHeight), tint);
   painter.fillRect(QRectF(face.left(), face.top(), kStrip, kCardHeight), colour);
+  if (m_content.step) painter.fillRect(QRectF(face.left(), face.bottom() - kBar, face.width(), kBar), colour);
   painter.restore();
 
   QPen frame(m_hovered && !m_picked ? theme.colour(Colour::control) : theme.colour(Colour::lineStrong));
@@ -154,12 +162,13 @@ void CardItem::paintCardFace(QPainter& painter, double level) const {
   painter.drawRoundedRect(face.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
   const double side = level < kFull ? 22 : 16, left = level < kFull ? 7 : 10, top = level < kFull ? 11 : 14;
   paintIcon(painter, layerIcon(m_content.icon, m_content.category),
-            QRectF(face.left() + left, face.top() + top, side, side), colour);
+            QRectF(face.left() + left, face.top() + top, side, side),
+            m_content.step ? inkOnStep(theme, *m_content.step) : colour);
 }
 
 // Along the lower edge, inside the frame and its round corner.
 void CardItem::paintBar(QPainter& painter, double level) const {
-  if (m_content.bar <= 0 || level < kFull) return;
+  if (m_content.bar <= 0 || level < kFull || m_content.step) return;
   const Theme& theme = Theme::of();
   const QRectF face = card();
   const double line = 0.5 + 0.5 / level, left = face.left() + kIconField + 1, top = face.bottom() - kBar,
@@ -188,8 +197,8 @@ void CardItem::paintWords(QPainter& painter, double level) const {
   const Theme& theme = Theme::of();
   const QRectF face = card();
   painter.setPen(theme.colour(Colour::text));
-  if (level < kFull) return m_farTitle.draw(painter, face.left() + kFarLeft, face.top() + 29.5);
-  const bool second = !m_content.parameters.isEmpty();
+  if (level < kFull) return paintFarWords(painter);
+  const bool second = !m_content.parameters.isEmpty() || !m_cost.isEmpty();
   m_title.draw(painter, face.left() + kTextLeft, face.top() + (second ? 19.7 : 26.7));
   painter.setPen(theme.colour(Colour::text3));
   const QRectF chip = repeatChip();
@@ -206,11 +215,26 @@ void CardItem::paintWords(QPainter& painter, double level) const {
     painter.setPen(theme.colour(Colour::text2));
     m_parameters.draw(painter, face.left() + kTextLeft, face.top() + 35.2);
   }
+  if (!m_cost.isEmpty()) {
+    painter.setPen(costInk());
+    m_cost.draw(painter, face.right() - kTextRight - m_cost.width(), face.top() + 35.2);
+  }
   paintPercent(painter);
   if (level >= kRich && m_hovered) {
     painter.setPen(theme.colour(Colour::text3));
     m_help.draw(painter, face.left(), face.bottom() + 18);
   }
+}
+
+// The name, and the cost beside the card or, where no room is free, on it.
+void CardItem::paintFarWords(QPainter& painter) const {
+  constexpr double kAway = 10, kBaseline = 29.5, kRise = 18, kHeight = 24;
+  const QRectF face = card();
+  const double beside = face.left() - kAway - m_farCost.width();
+  const bool free = m_farCost.isEmpty() || m_cards.isFree(QRectF(beside, face.top() + kBaseline - kRise, m_farCost.width(), kHeight).translated(m_pos), *this);
+  (free ? m_farTitle : m_farShort).draw(painter, face.left() + kFarLeft, face.top() + kBaseline);
+  painter.setPen(costInk());
+  m_farCost.draw(painter, free ? beside : face.right() - kTextRight - m_farCost.width(), face.top() + kBaseline);
 }
 
 QRectF CardItem::repeatChip() const {
@@ -226,9 +250,15 @@ void CardItem::paintPercent(QPainter& painter) const {
   for (const double x : {card().left() - kAway - m_percent.width(), card().right() + kAway}) {
     const QRectF words(x, card().top() + kBaseline - kRise, m_percent.width(), kRise + kFall);
     if (!m_cards.isFree(words.translated(m_pos), *this)) continue;
-    painter.setPen(Theme::of().colour(m_content.share >= 0.1 ? Colour::text : Colour::text3));
+    painter.setPen(m_cards.costsFaint()        ? Theme::of().colour(Colour::disabled)
+                   : m_content.share >= 0.1 ? Theme::of().colour(Colour::text)
+                                            : Theme::of().colour(Colour::text3));
     return m_percent.draw(painter, x, card().top() + kBaseline);
   }
+}
+
+QColor CardItem::costInk() const {
+  return Theme::of().colour(m_cards.costsFaint() ? Colour::disabled : Colour::text);
 }
 
 // A unit is a drawing with more behind it: two sheets look out at the right and below.
@@ -261,7 +291,9 @@ void CardItem::paintGroupFace(QPainter& painter, double level) const {
   painter.setPen(pen);
   painter.setBrush(fill);
   painter.drawRoundedRect(face.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
-  if (m_content.bar > 0 && level >= kFull)
+  if (m_content.step) {
+    painter.fillRect(QRectF(face.left() + 6, face.bottom() - 4, face.width() - 12, 3), colour());
+  } else if (m_content.bar > 0 && level >= kFull)
     painter.fillRect(QRectF(face.left() + 6, face.bottom() - 4, std::max(1.0, m_content.bar * (face.width() - 12)), 3),
                      theme.colour(Colour::text3, 0.6));
   paintIcon(painter, QStringLiteral("chevron-right"), QRectF(face.left() + 10, face.top() + 14, 14, 14), tint);
@@ -273,7 +305,9 @@ void CardItem::paintGroupFace(QPainter& painter, double level) const {
   const QRectF chip = repeatChip();
   const double typeRight = chip.isNull() ? right : chip.left() - 6;
   m_type.draw(painter, typeRight - m_type.width(), face.top() + 19.2);
-  m_parameters.draw(painter, right - m_parameters.width(), face.top() + 35.2);
+  const PreparedText& last = m_cost.isEmpty() ? m_parameters : m_cost;  // that it is folded the chevron says too
+  if (!m_cost.isEmpty()) painter.setPen(costInk());
+  last.draw(painter, right - last.width(), face.top() + 35.2);
   if (!chip.isNull()) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.colour(Colour::raised));

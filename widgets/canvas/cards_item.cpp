@@ -102,6 +102,12 @@ void CardsItem::setRules(std::shared_ptr<const WireRules> rules, const std::stri
   update();
 }
 
+void CardsItem::setCostsFaint(bool faint) {
+  if (faint == m_costsFaint) return;
+  m_costsFaint = faint;
+  update();
+}
+
 void CardsItem::restyle() {
   m_blocks.clear();
   m_faces.clear();
@@ -112,7 +118,7 @@ void CardsItem::restyle() {
 void CardsItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget*) {
   const QTransform& toView = painter->worldTransform();
   const double level = QStyleOptionGraphicsItem::levelOfDetailFromTransform(toView);
-  std::vector<CardItem*> seen = in(option->exposedRect.adjusted(-64, -26, 64, 26));
+  std::vector<CardItem*> seen = in(option->exposedRect.adjusted(-kBesideCard, -26, kBesideCard, 26));
   // Where cards overlap, the one that came later lies above.
   std::sort(seen.begin(), seen.end(), [](const CardItem* a, const CardItem* b) { return a->number() < b->number(); });
   if (level < kBlock) paintBlocks(*painter, seen, level);
@@ -187,7 +193,8 @@ const QPixmap& CardsItem::face(const CardItem& card, double level, double ratio,
 // A block by itself at the size of the level, made once.
 const QPixmap& CardsItem::block(const CardItem& card, double level, double ratio) {
   keepOf(level, ratio);
-  QPixmap& made = m_blocks[card.content().category + QLatin1Char('/') + card.content().icon + QString::number(card.card().width())];
+  QPixmap& made = m_blocks[card.content().category + QLatin1Char('/') + card.content().icon + QString::number(card.card().width()) +
+                           (card.content().step ? QLatin1Char('s') + QString::number(*card.content().step) : QString())];
   if (!made.isNull()) return made;
   const QSizeF size = card.card().size() * level;
   made = QPixmap((size * ratio).toSize().expandedTo({1, 1}));

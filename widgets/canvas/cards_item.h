@@ -41,6 +41,9 @@ class CardsItem : public CanvasItem {
   const QRectF& bounds() const;                                   // around all
   std::size_t revision() const { return m_revision; }  // another whenever a card came, went, moved or became another
   void restyle();
+  // What is being computed anew: the cards' costs are those of before, and grey.
+  void setCostsFaint(bool faint);
+  bool costsFaint() const { return m_costsFaint; }
   // While a wire is drawn from a pin of `from`, an output or an input: cards show what it may go to, judged when they are painted. Null: no
   // wire is drawn.
   void setRules(std::shared_ptr<const WireRules> rules, const std::string& from, bool output);
@@ -52,6 +55,7 @@ class CardsItem : public CanvasItem {
  private:
   friend class CardItem;
   void moved(CardItem& card);    // it stands elsewhere, or is as wide
+  void recoloured() { ++m_revision; }
   void repaint(const CardItem& card);
   void paintPixels(QPainter& painter, const std::vector<CardItem*>& cards, double level);
   void paintBlocks(QPainter& painter, const std::vector<CardItem*>& cards, double level);
@@ -66,7 +70,7 @@ class CardsItem : public CanvasItem {
   std::size_t m_revision = 0;
   std::shared_ptr<const WireRules> m_rules;
   std::string m_rulesFrom;
-  bool m_rulesOutput = false;
+  bool m_rulesOutput = false, m_costsFaint = false;
   std::size_t m_rulesNumber = 0;  // another with each change of them
   mutable QRectF m_bounds;
   mutable std::size_t m_boundsOf = static_cast<std::size_t>(-1);

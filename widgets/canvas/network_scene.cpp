@@ -85,6 +85,7 @@ void NetworkScene::tell() {
 
 void NetworkScene::setCostKind(CostKind kind) {
   m_costKind = kind;
+  setCostsFaint(m_costsFaint);
   if (m_seen) refreshFigures();
   else m_stale = true;
   Q_EMIT costKindChanged();
@@ -96,6 +97,11 @@ void NetworkScene::setCosts(NetworkCosts costs) {
   if (shown && m_seen) refreshFigures();
   if (shown && !m_seen) m_stale = true;
   Q_EMIT costsChanged();
+}
+
+void NetworkScene::setCostsFaint(bool faint) {
+  m_costsFaint = faint;
+  m_cards->setCostsFaint(faint && m_costKind >= CostKind::activations);
 }
 
 void NetworkScene::setSeen(bool seen) {

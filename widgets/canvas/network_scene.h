@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "widgets/canvas/cards_item.h"
+#include "widgets/canvas/cost_scale.h"
 #include "widgets/canvas/scene_groups.h"
 #include "widgets/canvas/shown_drawing.h"
 #include "widgets/canvas/wires_item.h"
@@ -51,6 +52,12 @@ class NetworkScene : public QGraphicsScene {
   // What this drawing costs in training: found by whoever plans it, shown by the kinds that are not of one sample.
   void setCosts(NetworkCosts costs);
   const NetworkCosts& costs() const { return m_costs; }
+  // They are being found anew: what stands on the cards is from before, and grey where it is of a step.
+  void setCostsFaint(bool faint);
+  bool costsFaint() const { return m_cards->costsFaint(); }
+  const CostScale& costScale() const { return m_scale; }  // of the colours of the cards; empty: they have bars
+  template <class Visit>
+  void eachCard(Visit visit) const { m_cards->each(visit); }
   void setGround(Colour ground) { m_wires->setGround(ground); }  // what the drawing lies on
   Colour ground() const { return m_wires->ground(); }
   bool wiresCross(const QRectF& words) const { return m_wires->crossed(words, {}); }
@@ -179,11 +186,14 @@ class NetworkScene : public QGraphicsScene {
   void tell();
   std::optional<Shape> shapeOf(const Endpoint& end) const;
   std::optional<std::size_t> portOf(const Endpoint& end) const;
+  void showCost(CardItem& item, double share, double bar, double cost);
 
   ProjectDocument& m_document;
   std::string m_name = "main";
   CostKind m_costKind = CostKind::multiplyAdds;
   NetworkCosts m_costs;
+  CostScale m_scale;
+  bool m_costsFaint = false;
   WiresItem* m_wires;
   CardsItem* m_cards;
   std::unique_ptr<SceneGroups> m_groups;

@@ -9,6 +9,7 @@
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/canvas_commands.h"
 #include "widgets/canvas/comment_editor.h"
+#include "widgets/canvas/cost_legend.h"
 #include "widgets/canvas/inline_name.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/canvas/selection_bar.h"
@@ -47,6 +48,7 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   m_name = new InlineName(viewport(), *m_hint);
   m_commentEditor = new CommentEditor(*this);
   m_bar = new SelectionBar(*this);
+  m_legend = new CostLegend(*this);
   m_arranging = new ArrangingBar(*this);
   connect(m_empty, &EmptyCanvas::startFromData, this, &NetworkView::startFromDataRequested);
   connect(m_empty, &EmptyCanvas::openSample, this, &NetworkView::openSampleRequested);
@@ -167,6 +169,7 @@ void NetworkView::placeOverlays() {
   m_map->setVisible(m_mapShown && !m_embedded && !empty && room.width() > 480 && room.height() > 320 && !(all && m_scene.network().nodes.size() < 4));
   m_map->move(room.right() - m_map->width() - 2, room.bottom() - m_map->height() - 2);
   m_map->update();
+  m_legend->place();
   if (m_unitView != nullptr && m_unitView->isOpen()) {
     m_unitView->place();
     if (m_unitView->card().intersects(m_map->geometry())) m_map->hide();  // it gives way to what needs its place

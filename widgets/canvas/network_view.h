@@ -26,6 +26,7 @@ class CanvasHint;
 class Commands;
 class EmptyCanvas;
 class CommentEditor;
+class CostLegend;
 class FaultBubble;
 class InlineName;
 class MiniMap;
@@ -105,6 +106,7 @@ class NetworkView : public QGraphicsView {
   InlineName& nameField() const { return *m_name; }
   CommentEditor& commentEditor() const { return *m_commentEditor; }
   SelectionBar& selectionBar() const { return *m_bar; }
+  CostLegend& costLegend() const { return *m_legend; }
   UnitView* unitView() const { return m_unitView; }  // null while none has been opened
 
  Q_SIGNALS:
@@ -232,6 +234,7 @@ class NetworkView : public QGraphicsView {
   InlineName* m_name;
   CommentEditor* m_commentEditor;
   SelectionBar* m_bar;
+  CostLegend* m_legend;
   UnitView* m_unitView = nullptr;
   std::vector<Entry> m_units;  // of the project and of the person, as the add menu shows them
   QPointer<OwnLayers> m_ownLayers;

@@ -3,6 +3,7 @@
 
 #include "widgets/canvas/card_content.h"
 #include "widgets/canvas/network_scene.h"
+#include "widgets/chart/format.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/document/unit_edits.h"
 
@@ -16,6 +17,8 @@ void NetworkScene::refreshCard(NetworkIndex::Position at, CardItem& item) {
   const auto keepFigures = [&](CardContent content) {  // until the analysis is read anew
     content.share = item.content().share;
     content.bar = item.content().bar;
+    content.step = item.content().step;
+    content.cost = item.content().cost;
     content.errors = item.content().errors;
     content.warnings = item.content().warnings;
     return content;
@@ -66,10 +69,11 @@ void NetworkScene::refreshFigures() {
   m_ofUse = use != nullptr && use->unit == m_name;
   const Analysis& analysis = this->analysis();
   const CardFigures figures(m_document.project(), network(), analysis, m_costs, m_costKind);
+  m_scale = CostScale::colours(m_costKind) ? CostScale(m_costs.largestMeasured) : CostScale();
   for (const auto& [id, facts] : analysis.nodes)
     if (CardItem* item = card(id)) {
       const double cost = figures.costOf(id, facts);
-      item->setCost(figures.share(cost), figures.bar(cost));
+      showCost(*item, figures.share(cost), figures.bar(cost), cost);
     }
   std::set<std::string> faulty;
   for (const auto& [id, faults] : figures.faults) faulty.insert(id);
@@ -118,6 +122,11 @@ void NetworkScene::refreshFigures() {
   refreshGroups(figures);
   route();
   Q_EMIT refreshed();
+}
+
+void NetworkScene::showCost(CardItem& item, double share, double bar, double cost) {
+  if (!CostScale::colours(m_costKind)) return item.setCost(share, bar);
+  item.setCost(share, bar, m_scale.stepOf(cost), cost > 0 ? formatDuration(cost) : QString());
 }
 
 std::optional<Shape> NetworkScene::shapeOf(const Endpoint& end) const {

@@ -39,7 +39,7 @@ void NetworkScene::refreshGroups(const CardFigures& figures) {
       CardItem* item = card(group.id);
       if (item == nullptr) continue;
       const GroupFigures sum = figuresOf(drawn, group, figures);
-      item->setCost(sum.share, sum.bar);
+      showCost(*item, sum.share, sum.bar, sum.cost);
       item->setFaults(sum.errors, sum.warnings);
     }
   if (m_dimming) dim();

@@ -54,6 +54,7 @@ GroupFigures figuresOf(const Network& network, const Group& group, const CardFig
   GroupFigures sum;
   for (const std::string& node : membersOf(network, group.id)) {
     const double cost = figures.costOf(node);
+    sum.cost += cost;
     sum.share += figures.share(cost);
     sum.bar += figures.bar(cost);
     if (const auto faults = figures.faults.find(node); faults != figures.faults.end()) {

@@ -17,7 +17,7 @@ namespace loom {
 
 // Cost and faults of all that a group holds.
 struct GroupFigures {
-  double share = 0, bar = 0;
+  double cost = 0, share = 0, bar = 0;
   QStringList errors, warnings;
 };
 GroupFigures figuresOf(const Network& network, const Group& group, const CardFigures& figures);

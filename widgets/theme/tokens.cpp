@@ -63,6 +63,11 @@ Palette palette(const Json& theme, const std::string& place) {
   result.compute = colourOf(member(stepTime, "compute", place), place + ".stepTime");
   result.allReduce = colourOf(member(stepTime, "allReduce", place), place + ".stepTime");
   result.dataWait = colourOf(member(stepTime, "dataWait", place), place + ".stepTime");
+  const Json& scale = member(theme, "scale", place);
+  if (scale.size() != result.scale.size())
+    throw Error(ErrorCode::badProject, "design tokens: " + place + ".scale holds " + std::to_string(scale.size()) +
+                                           " colours, the program knows " + std::to_string(result.scale.size()));
+  for (std::size_t i = 0; i < result.scale.size(); ++i) result.scale[i] = colourOf(scale[i], place + ".scale");
   result.categoryTint = member(theme, "categoryTint", place).get<double>();
   return result;
 }

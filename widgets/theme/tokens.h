@@ -30,6 +30,7 @@ struct Palette {
   std::vector<QColor> curves;     // in the order in which runs take them
   QHash<QString, QColor> layers;  // by category: "convolution"
   QColor compute, allReduce, dataWait;
+  std::array<QColor, 5> scale;  // of a cost on the canvas, from the least to the largest
   double categoryTint = 0;  // opacity of a category's colour behind its icon
 
   const QColor& operator[](Colour colour) const { return colours[static_cast<std::size_t>(colour)]; }

@@ -3,17 +3,24 @@
 #include "app/measured_step.h"
 #include "app/page.h"
 #include "app/workspace.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 
-std::map<std::string, double> measuredLayers(const AppContext& context) {
+MeasuredLayers measuredLayers(const AppContext& context) {
   if (context.workspace == nullptr || context.store == nullptr) return {};
+  const auto of = [&](const QString& id) -> MeasuredLayers {
+    const auto step = measuredStep(*context.store, id);
+    const RunRecord* run = context.store->find(id);
+    if (!step || run == nullptr) return {};
+    return {step->layers, run->name.toStdString()};
+  };
   const QString shown = context.workspace->currentRun();
-  if (const auto step = measuredStep(*context.store, shown)) return step->layers;
+  if (MeasuredLayers found = of(shown); !found.seconds.empty()) return found;
   const QList<RunRecord> runs = context.workspace->runs();
   for (auto run = runs.rbegin(); run != runs.rend(); ++run)
     if (run->id != shown)
-      if (const auto step = measuredStep(*context.store, run->id)) return step->layers;
+      if (MeasuredLayers found = of(run->id); !found.seconds.empty()) return found;
   return {};
 }
 

@@ -8,7 +8,10 @@ namespace loom {
 
 struct AppContext;
 
-// Seconds by node of the flat network; empty where no run of the project has measured any.
-std::map<std::string, double> measuredLayers(const AppContext& context);
+struct MeasuredLayers {
+  std::map<std::string, double> seconds;  // by node of the flat network; empty where no run of the project has measured any
+  std::string run;                        // its name
+};
+MeasuredLayers measuredLayers(const AppContext& context);
 
 }  // namespace loom

@@ -59,7 +59,8 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
 
   auto* costs = new QMenu(this);
   for (const CostKind kind : kCostKinds) {
-    QAction* action = costs->addAction(costName(kind).left(1).toUpper() + costName(kind).mid(1));
+    const QString name = costName(kind).left(1).toUpper() + costName(kind).mid(1);
+    QAction* action = costs->addAction(CostScale::colours(kind) ? tr("%1, in colours").arg(name) : name);
     connect(action, &QAction::triggered, this, [this, kind] { setCost(kind); });
   }
   auto* row = new QHBoxLayout(this);
@@ -181,7 +182,8 @@ void NetworkBar::addCommands(Commands& commands) {
 void NetworkBar::setCost(CostKind kind) {
   if (kind != m_scene.costKind()) m_scene.setCostKind(kind);
   m_cost->setText(m_narrow ? QString() : tr("Cost: %1").arg(costName(kind)));
-  m_cost->setToolTip(tr("What the bars on the cards show: %1").arg(costName(kind)));
+  m_cost->setToolTip(CostScale::colours(kind) ? tr("What the colours of the cards show: %1").arg(costName(kind))
+                                                : tr("What the bars on the cards show: %1").arg(costName(kind)));
   m_cost->setAccessibleName(tr("Cost: %1").arg(costName(kind)));
 }
 

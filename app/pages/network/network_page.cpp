@@ -14,6 +14,7 @@
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_side.h"
 #include "app/pages/network/network_strip.h"
+#include "app/pages/network/processor_measurement.h"
 #include "app/pages/network/start_from_data.h"
 #include "app/pages/network/wire_preview.h"
 #include "app/preferences.h"
@@ -143,6 +144,13 @@ void NetworkPage::makeActions() {
                      .scope = "network/canvas",
                      .icon = "eye"},
                     this, [this] { m_wirePreview->showSelected(); }));
+  list(commands.add({.id = "network.measure-processor",
+                     .group = tr("This page"),
+                     .text = tr("Measure this processor for predicted times"),
+                     .scope = "network",
+                     .icon = "cost",
+                     .possible = [this] { return !m_strip->measurement().runs(); }},
+                    this, [this] { m_strip->measureProcessor(); }));
   m_bar->addCommands(commands);
   m_side->outline().setCommands(commands);
   const auto dimmed = [this] { m_dim->setChecked(m_scene->dimming()); };

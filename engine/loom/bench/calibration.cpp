@@ -89,9 +89,11 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
                        .points = {},
                        .assumed = thisProcessor(processorFacts(threads).threads)};
   double between = std::numeric_limits<double>::infinity();
+  std::size_t now = 0;
   for (const Workload& workload : probes)
     for (const DataType precision : {DataType::f32, DataType::bf16}) {
-      if (tell) tell(fmt::format("{} in {}", workload.name, toString(precision)));
+      ++now;
+      if (tell) tell(fmt::format("{} of {}, {} in {}", now, 2 * probes.size(), workload.name, toString(precision)));
       Probe probe(workload, precision, backend, threads);
       probe.run();
       double sum = 0;

@@ -9,7 +9,9 @@
 #include "app/pages/network/network_page.h"
 #include "app/pages/training/training_page.h"
 #include "tests/app/opened_window.h"
+#include "widgets/canvas/cost_legend.h"
 #include "widgets/canvas/network_scene.h"
+#include "widgets/canvas/network_view.h"
 #include "widgets/controls/segmented_control.h"
 
 namespace loom {
@@ -114,9 +116,11 @@ class RunTimeTest : public QObject {
     QCOMPARE(table().rowCount(), 4);
     const QString space(QChar(0x202F));
     QCOMPARE(row(0), QStringList({"out", "6.0" + space + "ms", "60.0" + space + "%", "5.0" + space + "ms"}));
-    QCOMPARE(row(1).first(), QString("loss"));
-    QCOMPARE(QSet<QString>({row(2).first(), row(3).first()}), QSet<QString>({"Update of the weights", "Between stages"}));
-    QVERIFY2(text("time-title").contains("10") && text("time-title").contains("predicted 9.0"), qPrintable(text("time-title")));
+    QCOMPARE(row(1), QStringList({"loss", "2.0" + space + "ms", "20.0" + space + "%", "2.5" + space + "ms"}));
+    const int update = row(2).first() == "Between stages" ? 3 : 2;
+    QCOMPARE(row(update), QStringList({"Update of the weights", "1.0" + space + "ms", "10.0" + space + "%", "1.5" + space + "ms"}));
+    QCOMPARE(row(5 - update), QStringList({"Between stages", "1.0" + space + "ms", "10.0" + space + "%", "–"}));
+    QVERIFY2(text("time-title") == "A step takes 10" + space + "ms, predicted 9.0" + space + "ms", qPrintable(text("time-title")));
     QVERIFY2(text("time-detail").contains("5 steps up to step 8, on this machine; predicted from 9 stages"), qPrintable(text("time-detail")));
     shot("time-light");
     Theme::of().setMode(ThemeMode::dark);
@@ -130,6 +134,8 @@ class RunTimeTest : public QObject {
     QTest::mouseClick(by, Qt::LeftButton, {}, by->segment(1).center());
     QCOMPARE(table().rowCount(), 5);  // four, and what is between stages
     QCOMPARE(row(0).first(), QString("matmul"));
+    const QString space(QChar(0x202F));
+    QCOMPARE(row(0), QStringList({"matmul", "5.0" + space + "ms", "50.0" + space + "%", "4.0" + space + "ms"}));
     QCOMPARE(row(1).first(), QString("softmax_cross_entropy"));
     QCOMPARE(row(1).last(), QString("–"));  // nothing was predicted of it
     shot("time-operations");
@@ -141,14 +147,30 @@ class RunTimeTest : public QObject {
     const QString shown = addRun({kLayers});
     Json other = kLayers;
     other["ms"] = {{"out", 1.0}, {"loss", 7.0}};
-    addRun({other});  // newer
-    openTime(shown);
+    openTime(addRun({other}));  // newer, and the one that the window has in hand
+    QCOMPARE(row(0).first(), QString("loss"));
+    // As a run that was just submitted is shown: the window's run is still the other.
+    QVERIFY(m_open->window().page("training")->show({.page = "training", .run = shown}));
+    auto* tabs = m_open->part<QTabBar>("training-tabs");
+    QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(0).center());
+    QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(3).center());
+    QCOMPARE(row(0).first(), QString("out"));
     m_open->click("time-on-canvas");
     QTRY_VERIFY(m_open->window().page("network")->isVisible());
     auto& page = *static_cast<NetworkPage*>(m_open->window().page("network"));
     QCOMPARE(page.scene().costKind(), CostKind::measuredTime);
-    QTRY_COMPARE(page.scene().costs().nodes.count("out"), std::size_t{1});
+    QTRY_COMPARE_WITH_TIMEOUT(page.scene().costs().nodes.count("out"), std::size_t{1}, 20000);
     QCOMPARE(page.scene().costs().nodes.at("out").measured, 0.006);
+    QCOMPARE(page.scene().costs().measuredBy, m_open->workspace().store().find(shown)->name.toStdString());
+    // In colours: 6 and 2 ms, and the legend names them and the run.
+    const auto step = [&](const char* node) { return page.scene().card(node)->content().step.value_or(-2); };
+    QCOMPARE(step("out"), 4);
+    QCOMPARE(step("loss"), 3);
+    QCOMPARE(step("x"), CostScale::kNone);
+    QCOMPARE(page.scene().card("loss")->content().cost, "2.0" + QString(QChar(0x202F)) + "ms");
+    QVERIFY(page.view().costLegend().isVisible());
+    QCOMPARE(page.view().costLegend().title(), "Measured time of a step, " + m_open->workspace().store().find(shown)->name);
+    QCOMPARE(page.view().costLegend().steps()[3]->text(), QString("2–5"));
     shot("time-canvas");
   }
 

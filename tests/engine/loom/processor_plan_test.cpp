@@ -40,6 +40,16 @@ TEST(ProcessorPlan, OfEachWorkloadHoldsItsArithmeticAndItsOptimizer) {
     EXPECT_GT(update, 4.9 * static_cast<double>(cost.weightBytes)) << "weight, gradient and slot, weight and slot";
     EXPECT_THAT(toText(plan.step), HasSubstr("assumed"));
     EXPECT_EQ(toJson(plan.step)["measured"], false);
+    // By layer it is the same step, and each layer is one of the drawing.
+    const std::vector<NodeTimes> times = nodeTimes(toJson(plan.step));
+    ASSERT_EQ(times.size(), 1U);
+    const Workload workload = makeWorkload(name);
+    double layers = times[0].rest;
+    for (const auto& [layer, taken] : times[0].nodes) {
+      layers += taken;
+      EXPECT_NE(workload.network.find(layer), nullptr) << layer;
+    }
+    EXPECT_NEAR(layers / plan.step.seconds, 1, 1e-9);
   }
 }
 
@@ -65,7 +75,7 @@ TEST(ProcessorPlan, OfTheNetworkThatWasMeasuredIsWhatWasMeasured) {
   const auto backend = makeCpuBackend(1);
   std::vector<std::string> told;
   ProcessorTimes times = measureProcessor(*backend, 1, [&](const std::string& what) { told.push_back(what); }, {probe});
-  EXPECT_THAT(told, testing::ElementsAre("probe in f32", "probe in bf16"));
+  EXPECT_THAT(told, testing::ElementsAre("1 of 2, probe in f32", "2 of 2, probe in bf16"));
   EXPECT_THAT(times.machine, HasSubstr("1 thread, oneDNN"));
   EXPECT_EQ(times.machine, processorWords(1));
   times.betweenStages = 0;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/planner/plan.h"
 
@@ -98,7 +99,8 @@ TEST(NodeCosts, OfOneUseAreThoseOfItsCard) {
           "edges": [["in", "fc"], ["fc", "out"]]},
           "Pair": {"arguments": {"width": 8}, "nodes": [{"id": "in", "layer": "Input"}, {"id": "a", "unit": "Dense", "width": "=width"}, {"id": "b", "unit": "Dense", "width": "=width*2"}, {"id": "out", "layer": "Output"}],
           "edges": [["in", "a"], ["a", "b"], ["b", "out"]]}})");
-  const StepPlan plan(project, project.networks[0], kProcessor, {{"one/a/fc", 1.0}, {"g/0/two/0/b/fc", 2.0}, {"g/1/two/1/b/fc", 3.0}, {"lone/fc", 4.0}});
+  const StepPlan plan(project, project.networks[0], kProcessor,
+                      {{"one/a/fc", 1.0}, {"g/0/two/0/b/fc", 2.0}, {"g/1/two/1/b/fc", 3.0}, {"lone/fc", 4.0}});
   const NetworkCosts main = plan.of(project.networks[0]);
   const Network &dense = project.units[0], &pair = project.units[1];
   for (const char* use : {"one", "two"}) {
@@ -117,6 +119,58 @@ TEST(NodeCosts, OfOneUseAreThoseOfItsCard) {
   EXPECT_EQ(plan.of(dense).total.measured, 10);  // all its uses, wherever they stand
   EXPECT_EQ(plan.of(pair).total.measured, 6);
   EXPECT_EQ(plan.of(pair, {{"main", "lone"}}).nodes.size(), 0U);
+}
+
+// What a plan predicts stands at its nodes; the update's time at those whose weights change, by their bytes.
+TEST(NodeCosts, OfAPredictionAddUpToItsStep) {
+  const Project project = chain();
+  const std::vector<NodeTimes> predicted = {
+      {.nodes = {{"fc1", 3.0}, {"relu", 1.0}, {"fc2", 0.5}, {"gone", 0.25}}, .rest = 0.75}};
+  const StepPlan plan(project, project.networks[0], kProcessor, {}, predicted);
+  const NetworkCosts costs = plan.of(project.networks[0]);
+  const double fc1 = 3 * 8 + 8, fc2 = 8 * 2 + 2;  // weights
+  EXPECT_NEAR(costs.nodes.at("fc1").seconds, 3 + fc1 / (fc1 + fc2), 1e-12);
+  EXPECT_NEAR(costs.nodes.at("fc2").seconds, 0.5 + fc2 / (fc1 + fc2), 1e-12);
+  EXPECT_EQ(costs.nodes.at("relu").seconds, 1);
+  EXPECT_EQ(costs.nodes.at("loss").seconds, 0) << "no roofline is left";
+  EXPECT_NEAR(costs.step.seconds, 5.5, 1e-12);
+  EXPECT_NEAR(costs.total.seconds, 5.5, 1e-12);
+  // What is no time stays what it was.
+  EXPECT_EQ(costs.total.memory, planNodes(project, project.networks[0], kProcessor).total.memory);
+}
+
+TEST(NodeCosts, OfAPredictionAreThoseOfTheUpdatesThatRunTheNetwork) {
+  Project project = chain();
+  UpdateSpec other = project.training.updates.front();
+  other.network = "another";
+  project.training.updates = {other, project.training.updates.front(), project.training.updates.front()};
+  const std::vector<NodeTimes> predicted = {
+      {.nodes = {{"fc1", 100.0}}}, {.nodes = {{"fc1", 3.0}}}, {.nodes = {{"fc1", 2.0}}, .rest = 1.0}};
+  EXPECT_NEAR(StepPlan(project, project.networks[0], kProcessor, {}, predicted).of(project.networks[0]).step.seconds, 6,
+              1e-12);
+}
+
+TEST(NodeCosts, NameTheirLargestMeasured) {
+  const Project project = chain();
+  EXPECT_EQ(planNodes(project, project.networks[0], kProcessor, {{"fc1", 2.0}, {"relu", 3.0}}).largestMeasured, 3);
+  EXPECT_EQ(planNodes(project, project.networks[0], kProcessor).largestMeasured, 0);
+}
+
+TEST(NodeTimes, AreReadFromWhatAPlanWrote) {
+  const Json step = {{"stages",
+                      {{{"layer", "fc1"}, {"update", 0}, {"times", 2.0}, {"seconds", 0.5}},
+                       {{"layer", ""}, {"update", 0}, {"times", 1.0}, {"seconds", 0.25}},
+                       {{"layer", "fc1"}, {"update", 1}, {"times", 0.5}, {"seconds", 4.0}},
+                       {{"layer", "fc1"}, {"update", 0}, {"times", 1.0}, {"seconds", 0.125}}}}};
+  const std::vector<NodeTimes> times = nodeTimes(step);
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].nodes, (std::map<std::string, double>{{"fc1", 1.125}}));
+  EXPECT_EQ(times[0].rest, 0.25);
+  EXPECT_EQ(times[1].nodes.at("fc1"), 2);
+  for (const char* wrong : {"{}", R"({"stages": 3})", R"({"stages": [{"layer": 1}]})",
+                            R"({"stages": [{"layer": "a", "update": 0, "times": 1, "seconds": -1}]})",
+                            R"({"stages": [{"layer": "a", "update": 100000000, "times": 1, "seconds": 1}]})"})
+    EXPECT_THROW(nodeTimes(parseJson(wrong, "wrong")), Error) << wrong;
 }
 
 }  // namespace

@@ -1,0 +1,70 @@
+#include "widgets/canvas/cost_scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+// The n-th of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ...; 1 is the 0th. A whole power is exact as far as seconds need it.
+double oneTwoFive(int n) {
+  constexpr double kDigits[] = {1, 2, 5};
+  const int power = n >= 0 ? n / 3 : -((2 - n) / 3);
+  return power >= 0 ? kDigits[n - 3 * power] * std::pow(10.0, power) : kDigits[n - 3 * power] / std::pow(10.0, -power);
+}
+
+}  // namespace
+
+// The last bound is the largest 1, 2, 5 below the largest cost, so that the last step is never empty.
+CostScale::CostScale(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return;
+  int n = 3 * static_cast<int>(std::floor(std::log10(largest))) + 4;
+  while (oneTwoFive(n) >= largest * (1 - 1e-9)) --n;
+  for (int i = 0; i < kSteps - 1; ++i) m_bounds[static_cast<std::size_t>(i)] = oneTwoFive(n - (kSteps - 2) + i);
+}
+
+int CostScale::stepOf(double seconds) const {
+  if (isEmpty() || !(seconds > 0)) return kNone;
+  // What is written as the bound is at the bound.
+  return static_cast<int>(std::upper_bound(m_bounds.begin(), m_bounds.end(), seconds * (1 + 1e-9)) - m_bounds.begin());
+}
+
+QString CostScale::unit() const {
+  const double last = m_bounds.back();
+  return last >= 1 ? QStringLiteral("s") : last >= 1e-3 ? QStringLiteral("ms") : QStringLiteral("µs");
+}
+
+QString CostScale::numberText(double seconds) const {
+  const double last = m_bounds.back(), factor = last >= 1 ? 1 : last >= 1e-3 ? 1e3 : 1e6;
+  return QString::number(seconds * factor, 'g', 6);
+}
+
+QString CostScale::rangeText(int step) const {
+  if (step <= 0) return QStringLiteral("< %1").arg(numberText(m_bounds.front()));
+  if (step >= kSteps - 1) return QStringLiteral("≥ %1").arg(numberText(m_bounds.back()));
+  const auto at = static_cast<std::size_t>(step);
+  return QStringLiteral("%1–%2").arg(numberText(m_bounds[at - 1]), numberText(m_bounds[at]));
+}
+
+QString CostScale::rangeSentence(int step) const {
+  if (step <= 0) return QObject::tr("less than %1 %2").arg(numberText(m_bounds.front()), unit());
+  if (step >= kSteps - 1) return QObject::tr("%1 %2 and more").arg(numberText(m_bounds.back()), unit());
+  const auto at = static_cast<std::size_t>(step);
+  return QObject::tr("from %1 to %2 %3").arg(numberText(m_bounds[at - 1]), numberText(m_bounds[at]), unit());
+}
+
+QColor stepColour(const Theme& theme, int step) {
+  if (step < 0) return theme.colour(Colour::hover);
+  return theme.palette().scale[static_cast<std::size_t>(std::min(step, CostScale::kSteps - 1))];
+}
+
+QColor inkOnStep(const Theme& theme, int step) {
+  if (step < 0) return theme.colour(Colour::text3);
+  const QColor ground = stepColour(theme, step), text = theme.colour(Colour::text),
+               other = theme.colour(Colour::surface);
+  return contrast(text, ground) >= contrast(other, ground) ? text : other;
+}
+
+}  // namespace loom
