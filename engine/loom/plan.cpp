@@ -71,7 +71,7 @@ int planThere(const PlanArguments& given, Project project) {
 
 // The processor alone is measured, and what it is known to take is said.
 int calibrateAlone(const PlanArguments& given) {
-  const ProcessorTimes times = timesOf(given, given.threads);
+  const ProcessorTimes times = measuredProcessor(given.threads, tellMeasuring, true);
   if (given.json)
     fmt::print("{}\n",
                Json{{"device", times.machine}, {"source", sourceOf(times)}, {"measured_on", times.date}}.dump(2));
