@@ -1,8 +1,9 @@
-// The three convolutions, on oneDNN where no kernel of our own is faster (winograd.h): activations channels-last
-// throughout, weights in whatever layout oneDNN likes best, which they are brought into once a step. Each thread
-// computes its samples; weight gradients are summed over the threads.
+// The three convolutions, on oneDNN where no kernels of our own are faster (winograd.h, pixels.h): activations
+// channels-last throughout, weights in whatever layout oneDNN likes best, which they are brought into once a step. Each
+// thread computes its samples; weight gradients are summed over the threads.
 #include "engine/cpu/lowerings/convolution_description.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/cpu/lowerings/pixels.h"
 #include "engine/cpu/lowerings/winograd.h"
 
 namespace loom::cpu {
@@ -128,6 +129,8 @@ void lowerConvolution(Plan& plan, const Operation& operation) {
   const bool relu = plan.fused().relu;
   if (const auto own = winogradOf(plan, g, ConvolutionPart::forward))
     return emitWinograd(plan, *own, std::string("convolution") + (relu ? " + relu" : ""), x, w, false, b, relu, y);
+  if (const auto own = pixelsOf(plan, g, ConvolutionPart::forward))
+    return emitPixels(plan, *own, std::string("convolution") + (relu ? " + relu" : ""), x, w, b, relu, y);
   const Layout layout = channelsLast(plan.shape(x).rank());
   const int threads = activeThreads(plan, g.batch);
   const auto made = [&](Type type) {
@@ -163,6 +166,8 @@ void lowerConvolutionInputGradient(Plan& plan, const Operation& operation) {
   const auto g = describeConvolution(operation.attributes, plan.shape(dx), plan.shape(w), plan.shape(dy));
   if (const auto own = winogradOf(plan, g, ConvolutionPart::inputGradient); own && b == kNoTensor)
     return emitWinograd(plan, *own, "convolution_input_gradient", dy, w, true, kNoTensor, false, dx);
+  if (const auto own = pixelsOf(plan, g, ConvolutionPart::inputGradient); own && b == kNoTensor)
+    return emitPixelInputGradient(plan, *own, "convolution_input_gradient", dy, w, dx);
   const Layout layout = channelsLast(plan.shape(dy).rank());
   const int threads = activeThreads(plan, g.batch);
   const auto make = [&](std::int64_t samples, const dnnl::memory::desc& weights, Type type) {
@@ -213,6 +218,8 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
   const auto g = describeConvolution(operation.attributes, plan.shape(x), plan.shape(dw), plan.shape(dy));
   if (const auto own = winogradOf(plan, g, ConvolutionPart::weightGradient))
     return emitWinogradWeightGradient(plan, *own, "convolution_weight_gradient", x, dy, dw);
+  if (const auto own = pixelsOf(plan, g, ConvolutionPart::weightGradient))
+    return emitPixelWeightGradient(plan, *own, "convolution_weight_gradient", x, dy, dw);
   const Layout layout = channelsLast(plan.shape(x).rank());
   const auto target = plan.writeGradient(dw);
   const int threads = activeThreads(plan, g.batch);
