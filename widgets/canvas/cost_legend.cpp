@@ -53,6 +53,12 @@ void LegendStep::paintEvent(QPaintEvent*) {
                    text());
 }
 
+// A button would look for its neighbours by itself, also outside of the legend.
+void LegendStep::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right) return event->ignore();
+  QAbstractButton::keyPressEvent(event);
+}
+
 CostLegend::CostLegend(NetworkView& view) : QWidget(view.viewport()), m_view(view) {
   setAttribute(Qt::WA_NoMousePropagation);
   const int margin = shadowMargin(Elevation::menu) + kPadding;

@@ -68,6 +68,9 @@ TEST(StageCosts, CountWhatIsJoinedInThePassThatDoesIt) {
   EXPECT_FALSE(costs.contains("unary"));
   const StageCost& normalisation = costs.at("batch_normalization");
   EXPECT_GT(normalisation.read, 1.2 * normalisation.written) << "with the block's input that it adds";
+  // Back: what came in, what comes back, and for a ReLU behind it what that gave, which says where a gradient counts.
+  const StageCost& back = costs.at("batch_normalization_gradient");
+  EXPECT_GT(back.read, 2.1 * back.written) << "with the outputs of ReLUs as masks";
 }
 
 TEST(StageCosts, OfSixteenBitsMoveHalfAndSayWhatIsMultiplied) {
