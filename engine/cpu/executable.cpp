@@ -61,12 +61,6 @@ Recomputation prepare(Program& program, int threads, const CompileOptions& optio
 
 }  // namespace
 
-void Worker::meet() const {
-  if (barrier == nullptr)
-    throwError(ErrorCode::internal, "the threads of a stage meet, which is not said to be done together");
-  if (!barrier->wait()) throw StepBroken();
-}
-
 void Worker::fail() const {
   if (step->failing.exchange(true, std::memory_order_acq_rel)) return;
   step->report = [fault = std::current_exception()] { std::rethrow_exception(fault); };
@@ -174,8 +168,8 @@ bool CpuExecutable::workOn(int thread) {
     const int now = m_turns.now();
     if (m_turns.over(now)) return true;
     const Turn& turn = m_order[static_cast<std::size_t>(now)];
-    const bool together = turn.stage >= 0 && m_compiled.stages[static_cast<std::size_t>(turn.stage)].together;
-    const int part = m_turns.claim(now, thread, together);
+    const bool onCaller = turn.stage >= 0 && m_compiled.stages[static_cast<std::size_t>(turn.stage)].onCaller;
+    const int part = m_turns.claim(now, thread, onCaller);
     if (part < 0) return false;
     runPart(turn, part);
     // A stage that failed says so before its last part is done.
@@ -184,8 +178,7 @@ bool CpuExecutable::workOn(int thread) {
 }
 
 void CpuExecutable::runPart(const Turn& turn, int part) {
-  const bool together = turn.stage >= 0 && m_compiled.stages[static_cast<std::size_t>(turn.stage)].together;
-  const Worker worker{part, m_pool->size(), together ? &m_pool->barrier() : nullptr, &m_step, turn.phase};
+  const Worker worker{part, m_pool->size(), &m_step, turn.phase};
   try {
     if (turn.stage < 0)
       pack();
@@ -193,10 +186,8 @@ void CpuExecutable::runPart(const Turn& turn, int part) {
       runMeasured(static_cast<std::size_t>(turn.stage), worker);
     else
       m_compiled.stages[static_cast<std::size_t>(turn.stage)].run(worker);
-  } catch (const StepBroken&) {
-  } catch (...) {  // the others must not wait for this thread
+  } catch (...) {
     worker.fail();
-    m_pool->barrier().breakUp();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/arena.h"
 #include "engine/cpu/plan.h"
+#include "engine/cpu/thread_pool.h"
 #include "engine/cpu/turns.h"
 #include "engine/program/trace.h"
 

@@ -92,9 +92,9 @@ class Plan {
   void stage(std::string kernel, std::function<void(const Worker&)> run) {
     stage(std::move(kernel), {}, {}, std::move(run));
   }
-  // Of the stage that was appended last: Stage::phases, Stage::together.
+  // Of the stage that was appended last: Stage::phases, Stage::onCaller.
   void phases(std::int64_t count) { m_stages.back().phases = static_cast<int>(count); }
-  void together() { m_stages.back().together = true; }
+  void onCaller() { m_stages.back().onCaller = true; }
   // Runs before all stages of a step in which the parameter is another than in the last one, on one thread each, shared
   // out among them: weights into the kernels' layouts.
   void prologue(TensorId parameter, std::function<void()> task);

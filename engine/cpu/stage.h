@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/cpu/kernels/stored.h"
-#include "engine/cpu/thread_pool.h"
 #include "engine/program/backend.h"
 #include "engine/program/buffer_plan.h"
 
@@ -36,12 +35,9 @@ struct StepState {
   std::function<void()> report;  // throws the Error; set before `failed`, by one thread
 };
 
-struct StepBroken {};
-
 struct Worker {
   int index = 0;
   int count = 1;
-  Barrier* barrier = nullptr;  // of a stage whose threads meet; null in others
   StepState* step = nullptr;
   int phase = 0;  // of the stage
 
@@ -51,9 +47,6 @@ struct Worker {
     const std::int64_t first = pieces * index / count * grain, last = pieces * (index + 1) / count * grain;
     return {first < total ? first : total, last < total ? last : total};
   }
-  // All threads of this stage meet, which must be `together` and call this on every one. Throws StepBroken where one of
-  // them ended by an exception and will not come.
-  void meet() const;
   // In a catch: the step ends with this exception once the stage is over; with that of the first thread that says so.
   void fail() const;
 };
@@ -69,9 +62,8 @@ struct Stage {
   int operation = -1;  // of the program, that it computes or converts for
   double moved = 0;    // bytes read and written by a conversion; 0: it computes its operation
   int phases = 1;
-  // Each part on a thread of its own, part 0 on the caller's: for stages whose threads meet, or talk to other ranks. On
-  // a busy machine such a stage waits for the last thread to get a core; phases do not.
-  bool together = false;
+  // Part 0 on the thread that called run(): it alone talks to other ranks.
+  bool onCaller = false;
 };
 
 }  // namespace loom::cpu

@@ -44,32 +44,7 @@ std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_
   return now;
 }
 
-bool Barrier::wait() {
-  if (m_count == 1) return true;
-  const std::uint32_t phase = m_phase.load(std::memory_order_acquire);
-  if (m_broken.load(std::memory_order_acquire)) return false;
-  if (m_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == m_count) {
-    m_arrived.store(0, std::memory_order_relaxed);
-    m_phase.store(phase + 1, std::memory_order_release);
-    m_phase.notify_all();
-  } else {
-    spinThenSleep(m_phase, phase);
-  }
-  return !m_broken.load(std::memory_order_acquire);
-}
-
-void Barrier::breakUp() {
-  m_broken.store(true, std::memory_order_release);
-  m_phase.fetch_add(1, std::memory_order_acq_rel);
-  m_phase.notify_all();
-}
-
-void Barrier::reset() {
-  m_broken.store(false, std::memory_order_relaxed);
-  m_arrived.store(0, std::memory_order_relaxed);
-}
-
-ThreadPool::ThreadPool(int threads) : m_size(std::max(1, threads)), m_barrier(m_size) {
+ThreadPool::ThreadPool(int threads) : m_size(std::max(1, threads)) {
   for (int i = 1; i < m_size; ++i) m_threads.emplace_back([this, i] { work(i); });
 }
 
@@ -113,7 +88,6 @@ void ThreadPool::run(bool (*job)(void*, int), void* context) {
   std::lock_guard lock(m_mutex);
   m_job = job;
   m_context = context;
-  m_barrier.reset();
   const int before = omp_get_max_threads();
   omp_set_num_threads(1);
   m_gate.store(kOpen, std::memory_order_release);

@@ -13,24 +13,6 @@ namespace loom::cpu {
 // Waits until `word` differs from `old`; answers the new value.
 std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_t old);
 
-// All of `count` threads meet. Reusable at once.
-class Barrier {
- public:
-  explicit Barrier(int count) : m_count(count) {}
-  // False: a thread that will not come has broken the barrier up.
-  bool wait();
-  // Lets all who wait go, and whoever comes later, until reset().
-  void breakUp();
-  // While nobody waits.
-  void reset();
-
- private:
-  const int m_count;
-  std::atomic<bool> m_broken{false};
-  alignas(64) std::atomic<int> m_arrived{0};
-  alignas(64) std::atomic<std::uint32_t> m_phase{0};
-};
-
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);
@@ -39,12 +21,11 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return m_size; }
-  Barrier& barrier() { return m_barrier; }
   // Calls job(context, index), index 0 on the caller's thread, and again after each signal(), until it answers on the
   // caller's that the work is over; returns when no thread is in it any more. It answers false where there is nothing
   // to do at the moment. A thread that comes too late is not called. One job at a time: a second caller waits. The job
-  // must not throw. Allocates nothing. The barrier is whole at its start. Within the job denormal numbers count as zero
-  // and are stored as zero, on the caller's thread too; afterwards its own mode is back.
+  // must not throw. Allocates nothing. Within the job denormal numbers count as zero and are stored as zero, on the
+  // caller's thread too; afterwards its own mode is back.
   void run(bool (*job)(void* context, int index), void* context);
   // From within a job: there is something to do again, or the work is over.
   void signal();
@@ -54,7 +35,6 @@ class ThreadPool {
   bool enter();
   void leave();
   const int m_size;
-  Barrier m_barrier;  // for the job's own use
   std::mutex m_mutex;
   bool (*m_job)(void*, int) = nullptr;
   void* m_context = nullptr;

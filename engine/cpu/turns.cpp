@@ -24,13 +24,13 @@ bool Turns::claimPart(int turn, int part) {
   return true;
 }
 
-int Turns::claim(int turn, int thread, bool ownOnly) {
+int Turns::claim(int turn, int thread, bool firstIsCallers) {
   if (claimPart(turn, thread)) return thread;
   // Asked once for all parts: threads that are done do not go through each other's cache lines.
-  if (ownOnly || m_claimed.load(std::memory_order_relaxed) >= partsUntil(turn)) return -1;
+  if (m_claimed.load(std::memory_order_relaxed) >= partsUntil(turn)) return -1;
   for (int i = 1; i < m_parts; ++i) {
     const int part = (thread + i) % m_parts;
-    if (claimPart(turn, part)) return part;
+    if ((part > 0 || !firstIsCallers) && claimPart(turn, part)) return part;
   }
   return -1;
 }

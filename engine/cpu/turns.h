@@ -17,8 +17,9 @@ class Turns {
   // The turn that is being worked on; all before it are done.
   int now() const { return m_now.load(std::memory_order_acquire); }
   bool over(int turn) const { return turn >= m_last; }
-  // A part of this turn for this thread, its own first, -1 where none is left. `ownOnly`: no other thread's.
-  int claim(int turn, int thread, bool ownOnly);
+  // A part of this turn for this thread, its own first, -1 where none is left. `firstIsCallers`: thread 0 alone computes
+  // part 0.
+  int claim(int turn, int thread, bool firstIsCallers);
   // A claimed part of it is done. True: it was the last, and the next turn has begun, or none if `ends`, asked by the
   // last thread alone, says so.
   template <class Ends>

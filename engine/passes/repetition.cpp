@@ -96,16 +96,17 @@ void Repetition::findUnits(const Fusion& fusion) {
     for (const TensorId id : m_units[u].again) at(m_repeatedBy, id) = static_cast<int>(u);
 }
 
-// An output that is small beside what the unit writes else is kept: the gates of a recurrent layer are then computed
-// again where its own gradient wants them, not where the layer behind it asks for a fifth of their size.
+// A result that is small beside what its operation keeps for its gradient is kept, too: the gates of a recurrent layer are
+// then computed again where its own gradient wants them, not where the layer behind it asks for a fifth of their size.
 void Repetition::keepSmall(Unit& unit) const {
   double largest = 0;
   for (const TensorId id : unit.again) largest = std::max(largest, at(m_bytes, id));
-  std::erase_if(unit.again, [&](TensorId id) {
-    const bool small = at(m_bytes, id) * kSmallBeside <= largest;
-    if (small) unit.bytes -= at(m_bytes, id);
-    return small;
-  });
+  for (const int index : unit.operations) {
+    const TensorId result = at(m_program.operations, index).outputs[0];
+    if (!contains(unit.again, result) || at(m_bytes, result) * kSmallBeside > largest) continue;
+    std::erase(unit.again, result);
+    unit.bytes -= at(m_bytes, result);
+  }
 }
 
 // What a repetition of the unit would read, give and cost, where there can be one.

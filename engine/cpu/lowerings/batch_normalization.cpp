@@ -56,6 +56,12 @@ Ranks ranksOf(Plan& plan, const Operation& operation, std::int64_t channels) {
           .words = words};
 }
 
+// Sums, what the ranks tell each other, and y: the second on the thread that talks to them.
+void phasesOf(Plan& plan, const Ranks& ranks) {
+  plan.phases(ranks ? 3 : 2);
+  if (ranks) plan.onCaller();
+}
+
 struct Moments {
   double rows, mean, variance;
 };
@@ -94,63 +100,63 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   const std::int64_t rows = view.rows, channels = view.channels;
   const auto scratch = plan.scratch(workspace(channels) * plan.threads());
   const Ranks ranks = ranksOf(plan, operation, channels);
-  plan.stage(nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {},
-             layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
-               const auto [first, last] = worker.share(rows, 4);
-               double* sums = doublesOf(scratch, channels, worker.index);
-               std::fill_n(sums, 2 * channels, 0.0);
-               // The first row: a copy, since y may come to lie where it stands.
-               float* shift = floatsOfThread(scratch, channels, worker.index) + 3 * channels;
-               widen(from.get(), shift, channels);
-               addMoments(from.get().from(first * channels), last - first, channels, shift, sums, sums + channels);
-               worker.meet();
-               // Every thread sums for itself, in the order of threads.
-               const auto own = [&](std::int64_t c) {
-                 double sum = 0, squares = 0;
-                 for (int t = 0; t < worker.count; ++t) {
-                   const double* theirs = doublesOf(scratch, channels, t);
-                   sum += theirs[c];
-                   squares += theirs[channels + c];
-                 }
-                 const double n = static_cast<double>(rows), about = sum / n;
-                 return Moments{n, shift[c] + about, std::max(0.0, squares / n - about * about)};
-               };
-               if (ranks) {
-                 if (worker.index == 0) {
-                   double* mine = ranks.mine.get();
-                   mine[0] = static_cast<double>(rows);
-                   for (std::int64_t c = 0; c < channels; ++c) {
-                     const Moments moments = own(c);
-                     mine[1 + c] = moments.mean;
-                     mine[1 + channels + c] = moments.variance * moments.rows;
-                   }
-                   ranks.gather(worker);
-                 }
-                 worker.meet();
-               }
-               const double allRows = ranks ? ranks.rows() : 0;
-               float* mean = floatsOfThread(scratch, channels, worker.index);
-               float *scale = mean + channels, *offset = scale + channels;
-               for (std::int64_t c = 0; c < channels; ++c) {
-                 const auto [n, whole, variance] = ranks ? merged(ranks, allRows, channels, c) : own(c);
-                 // Rounded as it is kept, so that y can be computed again from it.
-                 const float inverse = static_cast<float>(1 / std::sqrt(variance + epsilon));
-                 mean[c] = static_cast<float>(whole);
-                 scale[c] = (gamma ? gamma.get()[c] : 1) * inverse;
-                 offset[c] = beta ? beta.get()[c] : 0;
-                 if (worker.index == 0) {
-                   batchMean.get()[c] = mean[c];
-                   batchInverse.get()[c] = inverse;
-                   float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
-                   oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
-                   oldVariance = static_cast<float>(momentum * oldVariance +
-                                                    (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
-                 }
-               }
-               normalise({mean, scale, offset, fused.relu}, from.get().from(first * channels),
-                         addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
-             });
-  plan.together();
+  plan.stage(
+      nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {},
+      layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
+        const auto [first, last] = worker.share(rows, 4);
+        // The first row: a copy, since y may come to lie where it stands.
+        float* shift = floatsOfThread(scratch, channels, worker.index) + 3 * channels;
+        if (worker.phase == 0) {
+          double* sums = doublesOf(scratch, channels, worker.index);
+          std::fill_n(sums, 2 * channels, 0.0);
+          widen(from.get(), shift, channels);
+          return addMoments(from.get().from(first * channels), last - first, channels, shift, sums, sums + channels);
+        }
+        // Every part sums for itself, in the order of parts.
+        const auto own = [&](std::int64_t c) {
+          double sum = 0, squares = 0;
+          for (int t = 0; t < worker.count; ++t) {
+            const double* theirs = doublesOf(scratch, channels, t);
+            sum += theirs[c];
+            squares += theirs[channels + c];
+          }
+          const double n = static_cast<double>(rows), about = sum / n;
+          return Moments{n, shift[c] + about, std::max(0.0, squares / n - about * about)};
+        };
+        if (ranks && worker.phase == 1) {
+          if (worker.index != 0) return;
+          double* mine = ranks.mine.get();
+          mine[0] = static_cast<double>(rows);
+          for (std::int64_t c = 0; c < channels; ++c) {
+            const Moments moments = own(c);
+            mine[1 + c] = moments.mean;
+            mine[1 + channels + c] = moments.variance * moments.rows;
+          }
+          return ranks.gather(worker);
+        }
+        const double allRows = ranks ? ranks.rows() : 0;
+        float* mean = floatsOfThread(scratch, channels, worker.index);
+        float *scale = mean + channels, *offset = scale + channels;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const auto [n, whole, variance] = ranks ? merged(ranks, allRows, channels, c) : own(c);
+          // Rounded as it is kept, so that y can be computed again from it.
+          const float inverse = static_cast<float>(1 / std::sqrt(variance + epsilon));
+          mean[c] = static_cast<float>(whole);
+          scale[c] = (gamma ? gamma.get()[c] : 1) * inverse;
+          offset[c] = beta ? beta.get()[c] : 0;
+          if (worker.index == 0) {
+            batchMean.get()[c] = mean[c];
+            batchInverse.get()[c] = inverse;
+            float &oldMean = runningMean.get()[c], &oldVariance = runningVariance.get()[c];
+            oldMean = static_cast<float>(momentum * oldMean + (1 - momentum) * whole);
+            oldVariance =
+                static_cast<float>(momentum * oldVariance + (1 - momentum) * variance * (n > 1 ? n / (n - 1) : 1));
+          }
+        }
+        normalise({mean, scale, offset, fused.relu}, from.get().from(first * channels),
+                  addend.get().from(first * channels), to.get().from(first * channels), last - first, channels);
+      });
+  phasesOf(plan, ranks);
 }
 
 namespace {
@@ -216,11 +222,12 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                const auto [first, last] = worker.share(rows, 4);
                const std::int64_t start = first * channels;
                const Stored positive = mask.get().from(start);
-               double* sums = doublesOf(scratch, channels, worker.index);
-               std::fill_n(sums, 2 * channels, 0.0);
-               addGradientSums(from.get().from(start), gradient.get().from(start), positive, last - first, channels,
-                               mean.get(), sums, sums + channels);
-               worker.meet();
+               if (worker.phase == 0) {
+                 double* sums = doublesOf(scratch, channels, worker.index);
+                 std::fill_n(sums, 2 * channels, 0.0);
+                 return addGradientSums(from.get().from(start), gradient.get().from(start), positive, last - first,
+                                        channels, mean.get(), sums, sums + channels);
+               }
                const auto own = [&](std::int64_t c) {
                  double sum = 0, product = 0;
                  for (int t = 0; t < worker.count; ++t) {
@@ -230,14 +237,12 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                  }
                  return std::pair(sum, product);
                };
-               if (ranks) {
-                 if (worker.index == 0) {
-                   double* mine = ranks.mine.get();
-                   mine[0] = static_cast<double>(rows);
-                   for (std::int64_t c = 0; c < channels; ++c) std::tie(mine[1 + c], mine[1 + channels + c]) = own(c);
-                   ranks.gather(worker);
-                 }
-                 worker.meet();
+               if (ranks && worker.phase == 1) {
+                 if (worker.index != 0) return;
+                 double* mine = ranks.mine.get();
+                 mine[0] = static_cast<double>(rows);
+                 for (std::int64_t c = 0; c < channels; ++c) std::tie(mine[1 + c], mine[1 + channels + c]) = own(c);
+                 return ranks.gather(worker);
                }
                const double n = ranks ? ranks.rows() : static_cast<double>(rows);
                float* a = floatsOfThread(scratch, channels, worker.index);
@@ -265,7 +270,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                normaliseGradient({mean.get(), a, b, c0}, from.get().from(start), gradient.get().from(start), positive,
                                  to.get().from(start), last - first, channels);
              });
-  plan.together();
+  phasesOf(plan, ranks);
 }
 
 }  // namespace loom::cpu

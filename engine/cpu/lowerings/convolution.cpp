@@ -266,16 +266,18 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
   };
   const auto overwrite = deliver(false), add = target.direct ? deliver(true) : overwrite;
   plan.stage("sum weight gradients", "own + oneDNN reorder", {}, [=](const Worker& worker) {
+    if (worker.phase == 1) {
+      if (worker.index == 0) (target.adds(worker) ? add : overwrite)->run();
+      return;
+    }
     const auto [first, last] = worker.share(floats, 64);
     float* sum = partial.get();
     for (int t = 1; t < threads; ++t) {
       const float* other = partial.get() + t * floats;
       for (std::int64_t i = first; i < last; ++i) sum[i] += other[i];
     }
-    worker.meet();
-    if (worker.index == 0) (target.adds(worker) ? add : overwrite)->run();
   });
-  plan.together();
+  plan.phases(2);
 }
 
 }  // namespace loom::cpu

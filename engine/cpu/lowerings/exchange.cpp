@@ -41,7 +41,7 @@ void emitExchange(Plan& plan, const Operation& operation, const Exchange& exchan
       worker.fail();
     }
   });
-  plan.together();
+  plan.onCaller();
 }
 
 // An op from one tensor to another: a copy in a group of one.
@@ -70,7 +70,7 @@ void lowerAllReduce(Plan& plan, const Operation& operation) {
     *done.get() = 1;
     if (collectives && worker.step->options.exchange) collectives->post(bucket);
   });
-  plan.together();
+  plan.onCaller();
 }
 
 void lowerAllGather(Plan& plan, const Operation& operation) {

@@ -59,6 +59,20 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
   const auto scratch = plan.scratch(each * plan.threads());
   const WideRows wide(plan, length, {from, gradient, to});
   plan.stage("layer_normalization_gradient", [=](const Worker& worker) {
+    if (worker.phase == 1) {
+      const auto [begin, end] = worker.share(length, 16);
+      for (std::int64_t i = begin; i < end; ++i) {
+        double g = 0, b = 0;
+        for (int t = 0; t < worker.count; ++t) {
+          const auto* theirs = reinterpret_cast<const double*>(scratch.get() + t * each);
+          g += theirs[i];
+          b += theirs[length + i];
+        }
+        dgamma.to.get()[i] = static_cast<float>(g) + (dgamma.adds(worker) ? dgamma.to.get()[i] : 0);
+        dbeta.to.get()[i] = static_cast<float>(b) + (dbeta.adds(worker) ? dbeta.to.get()[i] : 0);
+      }
+      return;
+    }
     constexpr std::int64_t kBlock = 64;
     const auto [first, last] = worker.share(rows);
     auto* sums = reinterpret_cast<double*>(scratch.get() + worker.index * each);
@@ -75,20 +89,8 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
       }
       for (std::int64_t i = 0; i < 2 * length; ++i) sums[i] += block[i];
     }
-    worker.meet();
-    const auto [begin, end] = worker.share(length, 16);
-    for (std::int64_t i = begin; i < end; ++i) {
-      double g = 0, b = 0;
-      for (int t = 0; t < worker.count; ++t) {
-        const auto* theirs = reinterpret_cast<const double*>(scratch.get() + t * each);
-        g += theirs[i];
-        b += theirs[length + i];
-      }
-      dgamma.to.get()[i] = static_cast<float>(g) + (dgamma.adds(worker) ? dgamma.to.get()[i] : 0);
-      dbeta.to.get()[i] = static_cast<float>(b) + (dbeta.adds(worker) ? dbeta.to.get()[i] : 0);
-    }
   });
-  plan.together();
+  plan.phases(2);
 }
 
 void lowerLocalResponseNormalization(Plan& plan, const Operation& operation) {

@@ -227,15 +227,15 @@ void emitPixelWeightGradient(Plan& plan, const PixelGeometry& g, const std::stri
       sums.run(input.get(), gradient.get(), 0, g.pixels(), firstOutput, lastOutput, inPlace ? to : partial.get(),
                inPlace && adds, mine, room);
       if (inPlace) return;
-    } else {
+    } else if (worker.phase == 0) {
       const auto [first, last] = worker.share(g.pixels(), 2);
       float* part = partial.get() + worker.index * floats;
       if (first == last) std::fill_n(part, floats, 0.0f);
-      sums.run(input.get(), gradient.get(), first, last, 0, g.outputs, part, false, mine, room);
-      worker.meet();
+      return sums.run(input.get(), gradient.get(), first, last, 0, g.outputs, part, false, mine, room);
     }
     sumPixelGradients(g, partial.get(), parts, to, adds, firstOutput, lastOutput);
   });
+  if (!byOutputs) plan.phases(2);
 }
 
 }  // namespace loom::cpu

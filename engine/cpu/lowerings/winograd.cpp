@@ -93,14 +93,15 @@ void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name
   const std::int64_t each = winogradScratch(g);
   const auto scratch = plan.scratch(each * plan.threads());
   plan.stage(name, std::string("own winograd:") + toString(isa()), "channels-last", [=](const Worker& worker) {
-    const auto [firstUnit, lastUnit] = worker.share(winogradWeightUnits(g));
-    winogradWeights(g, weight.get(), turned, transformed.get(), firstUnit, lastUnit);
-    worker.meet();
+    if (worker.phase == 0) {
+      const auto [first, last] = worker.share(winogradWeightUnits(g));
+      return winogradWeights(g, weight.get(), turned, transformed.get(), first, last);
+    }
     const auto [first, last] = worker.share(g.tiles(), 4);
     winogradConvolution(g, input.get(), transformed.get(), added.get(), relu, output.get(), first, last,
                         scratch.get() + worker.index * each);
   });
-  plan.together();
+  plan.phases(2);
 }
 
 void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId dy,
@@ -111,14 +112,15 @@ void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std
   const std::int64_t floats = winogradWeightFloats(g), each = winogradScratch(g);
   const auto sums = plan.scratch(floats * plan.threads()), scratch = plan.scratch(each * plan.threads());
   plan.stage(name, std::string("own winograd:") + toString(isa()), "channels-last", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(g.tiles(), 4);
-    winogradWeightSums(g, input.get(), gradient.get(), first, last, sums.get() + worker.index * floats,
-                       scratch.get() + worker.index * each);
-    worker.meet();
-    const auto [firstUnit, lastUnit] = worker.share(winogradWeightUnits(g));
-    winogradWeightGradient(g, sums.get(), worker.count, target.to.get(), target.adds(worker), firstUnit, lastUnit);
+    if (worker.phase == 0) {
+      const auto [first, last] = worker.share(g.tiles(), 4);
+      return winogradWeightSums(g, input.get(), gradient.get(), first, last, sums.get() + worker.index * floats,
+                                scratch.get() + worker.index * each);
+    }
+    const auto [first, last] = worker.share(winogradWeightUnits(g));
+    winogradWeightGradient(g, sums.get(), worker.count, target.to.get(), target.adds(worker), first, last);
   });
-  plan.together();
+  plan.phases(2);
 }
 
 }  // namespace loom::cpu

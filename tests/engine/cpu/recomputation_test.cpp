@@ -23,7 +23,7 @@ struct DeepNetwork {
 void PrintTo(const DeepNetwork& network, std::ostream* to) {
   *to << network.name;
 }
-const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 24, 0.5},
+const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 24, 0.51},
                              {"deepTransformer", networks::deepTransformer, 6, 0.5},
                              {"smallCnn", networks::smallCnn, 6, 0.97}};
 

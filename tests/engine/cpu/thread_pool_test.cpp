@@ -29,22 +29,6 @@ void onEveryThread(cpu::ThreadPool& pool, const Work& work) {
       &context);
 }
 
-TEST(ThreadPool, barrierHoldsThreadsTogetherWithMoreThreadsThanCores) {
-  constexpr int kThreads = 7, kRounds = 300;
-  cpu::ThreadPool pool(kThreads);
-  std::atomic<int> arrived{0}, early{0};
-  onEveryThread(pool, [&](int) {
-    for (int round = 1; round <= kRounds; ++round) {
-      ++arrived;
-      pool.barrier().wait();
-      if (arrived < round * kThreads) ++early;
-      pool.barrier().wait();
-    }
-  });
-  EXPECT_EQ(arrived, kThreads * kRounds);
-  EXPECT_EQ(early, 0);
-}
-
 TEST(ThreadPool, callersFromSeveralThreadsTakeTurns) {
   cpu::ThreadPool pool(3);
   std::atomic<int> inside{0}, most{0}, done{0};
@@ -97,21 +81,6 @@ TEST(ThreadPool, aJobThatIsOverIsNotEnteredAgain) {
     const int calls = context.calls;
     ASSERT_GE(calls, 1);
     ASSERT_EQ(context.calls, calls);
-  }
-}
-
-TEST(ThreadPool, aThreadThatWillNotComeLetsTheOthersGo) {
-  constexpr int kThreads = 5;
-  cpu::ThreadPool pool(kThreads);
-  for (int round = 0; round < 200; ++round) {
-    const int absent = round % (kThreads + 1);  // the last: all come
-    std::atomic<int> broken{0}, met{0};
-    onEveryThread(pool, [&](int index) {
-      if (index == absent) return pool.barrier().breakUp();
-      for (int meeting = 0; meeting < 3; ++meeting) ++(pool.barrier().wait() ? met : broken);
-    });
-    EXPECT_EQ(met, absent == kThreads ? 3 * kThreads : 0) << "the barrier is whole in each run";
-    EXPECT_EQ(broken, absent == kThreads ? 0 : 3 * (kThreads - 1));
   }
 }
 

@@ -20,9 +20,9 @@ TEST(Turns, aThreadTakesItsOwnPartFirstAndThenWhatNobodyHasBegun) {
   ASSERT_EQ(turns.now(), 4);
   EXPECT_EQ(turns.claim(4, 1, false), 1);
   EXPECT_FALSE(turns.done(4, never));
-  EXPECT_EQ(turns.claim(4, 1, true), -1) << "only its own";
-  EXPECT_EQ(turns.claim(4, 1, false), 2);
-  EXPECT_EQ(turns.claim(4, 0, false), 0);
+  EXPECT_EQ(turns.claim(4, 1, true), 2);
+  EXPECT_EQ(turns.claim(4, 1, true), -1) << "the first part is the caller's";
+  EXPECT_EQ(turns.claim(4, 0, true), 0);
   EXPECT_EQ(turns.claim(4, 2, false), -1) << "another thread has taken it";
   EXPECT_FALSE(turns.done(4, never));
   EXPECT_EQ(turns.now(), 4);
