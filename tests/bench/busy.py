@@ -49,7 +49,8 @@ class Load:
             self.count = int(kind.split()[0]) if kind else 0
             command = [sys.executable, "-c", "while True: pass"]
         for _ in range(self.count):
-            self.processes.append(subprocess.Popen(command, start_new_session=True))
+            # Ends with this process, however that ends.
+            self.processes.append(subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], start_new_session=True))
 
     def __enter__(self):
         time.sleep(0.2)
