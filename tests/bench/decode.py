@@ -3,7 +3,7 @@
 of processor time a file, the least of several passes over the same files, both in turn.
 
     cmake --build build --target decode_bench
-    tests/bench/decode.py build/bin/decode_bench --mnist /work/shared/data/mnist --cifar /work/shared/data/cifar10
+    tests/bench/decode.py build/bin/decode_bench --mnist FOLDER --cifar FOLDER
 Run it by a Python that has torch, torchvision, numpy and Pillow. The files: digits of MNIST as PNG (28 x 28, grey), CIFAR-10 as JPEG and as PNG
 (32 x 32), and mosaics of CIFAR's pictures as photographs come (224 x 224 and 500 x 375; JPEG of quality 90, and PNG), which Pillow writes.
 Exit code 1 where ours takes longer than torchvision's times --at-most."""

@@ -1,6 +1,6 @@
 #pragma once
 // What lstm and gru share: products of the input side over all frames at once, then the loop over time in which each
-// thread owns some units, its part of the hidden weights stays in its cache, and all meet once a frame.
+// thread owns some units, its part of the hidden weights stays in its cache, and a frame is a phase of the stage.
 #include "engine/cpu/lowerings/lowerings.h"
 #include "engine/cpu/lowerings/product.h"
 
