@@ -88,23 +88,28 @@ LOOM_INLINE std::int64_t readOf(const AttentionHead& head, std::int64_t query) {
   return head.causal ? std::min(head.keys, (query / kRows + 1) * kRows) : head.keys;
 }
 
+// Panels that a product over a part of K reads at once: gemm() alone takes panels that hold more than it multiplies.
+std::int64_t panelsTogether(const AttentionHead& head) {
+  return head.bf16 ? 1 : panelsOf(head.width);
+}
+
 // to (queries x width) = weights (queries x keys) matrix (keys x width), over the keys that are seen.
 void combine(const AttentionHead& head, const float* weights, const std::uint16_t* half, Stored matrix,
              const Parts& parts, Stored to) {
   pack(head, viewOf(matrix, head.stride, 1), head.keys, head.width, parts);
-  const std::int64_t panelSize = packedSize(head, head.keys, 1);
+  const std::int64_t panelSize = packedSize(head, head.keys, 1), together = panelsTogether(head);
   for (std::int64_t first = 0; first < head.queries; first += kRows) {
     const std::int64_t last = std::min(head.queries, first + kRows), seen = seenBy(head, last - 1);
-    // Panels hold all keys; a product over the first `seen` of them reads the head of each panel, so one panel at a
-    // time.
-    for (std::int64_t panel = 0; panel < panelsOf(head.width); ++panel) {
-      const std::int64_t columns = std::min(panelWidth(), head.width - panel * panelWidth());
+    // Panels hold all keys; a product over the first `seen` of them reads the head of each panel.
+    for (std::int64_t panel = 0; panel < panelsOf(head.width); panel += together) {
+      const std::int64_t columns = std::min(together * panelWidth(), head.width - panel * panelWidth());
       multiplyInto(head,
                    {.m = head.queries,
                     .n = columns,
                     .k = seen,
                     .a = viewOf(weightsFrom(head, weights, half, 0), head.keys, 1),
                     .packed = parts.panels + panel * panelSize,
+                    .panelSteps = head.keys,
                     .ldc = head.stride},
                    to.from(panel * panelWidth()), first, last, parts);
     }
@@ -115,50 +120,55 @@ void combine(const AttentionHead& head, const float* weights, const std::uint16_
 void combineTransposed(const AttentionHead& head, const float* weights, const std::uint16_t* half, Stored matrix,
                        const Parts& parts, Stored to) {
   pack(head, viewOf(matrix, head.stride, 1), head.queries, head.width, parts);
-  const std::int64_t panelSize = packedSize(head, head.queries, 1);
+  const std::int64_t panelSize = packedSize(head, head.queries, 1), together = panelsTogether(head);
   for (std::int64_t first = 0; first < head.keys; first += kRows) {
     const std::int64_t last = std::min(head.keys, first + kRows);
     // Queries before the block see none of its keys.
     const std::int64_t skip = head.causal ? first : 0;
-    for (std::int64_t panel = 0; panel < panelsOf(head.width); ++panel) {
-      const std::int64_t columns = std::min(panelWidth(), head.width - panel * panelWidth());
+    for (std::int64_t panel = 0; panel < panelsOf(head.width); panel += together) {
+      const std::int64_t columns = std::min(together * panelWidth(), head.width - panel * panelWidth());
       multiplyInto(head,
                    {.m = head.keys,
                     .n = columns,
                     .k = head.queries - skip,
                     .a = viewOf(weightsFrom(head, weights, half, skip), 1, head.keys),
                     .packed = parts.panels + panel * panelSize + packedSize(head, skip, 1),
+                    .panelSteps = head.queries,
                     .ldc = head.stride},
                    to.from(panel * panelWidth()), first, last, parts);
     }
   }
 }
 
-LOOM_INLINE VecI lanesBelow(std::int64_t count) {
-  const VecI lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  return lanes < static_cast<std::int32_t>(std::min(count, kLanes));
+// The first `count` lanes of V.
+template <class V>
+LOOM_INLINE auto lanesBelow(std::int64_t count) {
+  alignas(64) static constexpr float kPlaces[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return loadOf<V>(kPlaces) < static_cast<float>(std::min(count, kLanes));
 }
 
 // Scores to probabilities: in place, or to `half` where that is not null. Rows are read in whole vectors: what is not
 // seen, whatever stands there, counts as 0 probability.
 template <Level kNative>
 LOOM_INLINE void attendRowsBody(const AttentionHead& head, float* scores, std::uint16_t* half, float* statistics) {
-  const Vec none = splat(-__builtin_inff());
+  typedef VecFor<kNative> V;
+  const V none = splatOfAll<V>(-__builtin_inff());
   for (std::int64_t i = 0; i < head.queries; ++i) {
     float* row = scores + i * head.keys;
     const std::int64_t seen = seenBy(head, i), length = readOf(head, i), whole = seen / kLanes * kLanes;
-    Vec best = none, total{};
-    for (std::int64_t j = 0; j < whole; j += kLanes) best = maxAs<kNative>(best, load(row + j));
+    V best = none, total{};
+    for (std::int64_t j = 0; j < whole; j += kLanes) best = max(best, loadOf<V>(row + j));
     if (whole < seen)
-      best = maxAs<kNative>(best, lanesBelow(seen - whole) ? loadSome(row + whole, head.keys - whole) : none);
-    const float top = maximumAs<kNative>(best);
+      best = max(best, choose(lanesBelow<V>(seen - whole), loadSomeOf<V>(row + whole, head.keys - whole), none));
+    const float top = maximum(best);
     for (std::int64_t j = 0; j < whole; j += kLanes) {
-      const Vec e = expAs<kNative>(load(row + j) - top);
+      const V e = expAs<kNative>(loadOf<V>(row + j) - top);
       total += e;
       store(row + j, e);
     }
     if (whole < seen) {
-      const Vec e = where(lanesBelow(seen - whole), expAs<kNative>(loadSome(row + whole, head.keys - whole) - top));
+      const V e =
+          where(lanesBelow<V>(seen - whole), expAs<kNative>(loadSomeOf<V>(row + whole, head.keys - whole) - top));
       total += e;
       storeSome(row + whole, e, length - whole);
     }
@@ -166,21 +176,22 @@ LOOM_INLINE void attendRowsBody(const AttentionHead& head, float* scores, std::u
     statistics[i] = top + std::log(all);  // no number where a score is none, or infinite: so is the sum then
     std::int64_t j = 0;
     for (; j < seen && j + kLanes <= length; j += kLanes) {
-      const Vec p = load(row + j) * factor;
+      const V p = loadOf<V>(row + j) * factor;
       half != nullptr ? storeHalfAs<kNative>(half + i * head.keys + j, p, kLanes) : store(row + j, p);
     }
     for (; j < length; j += kLanes) {
       const std::int64_t n = std::min(kLanes, length - j);
-      const Vec p = j < seen ? loadSome(row + j, n) * factor : Vec{};
+      const V p = j < seen ? loadSomeOf<V>(row + j, n) * factor : V{};
       half != nullptr ? storeHalfAs<kNative>(half + i * head.keys + j, p, n) : storeSome(row + j, p, n);
     }
   }
 }
 
+template <Level kNative>
 LOOM_INLINE float dotOf(Stored a, Stored b, std::int64_t count) {
-  Vec total{};
+  VecFor<kNative> total{};
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) total += loadSome(a, i, kLanes) * loadSome(b, i, kLanes);
+  for (; i + kLanes <= count; i += kLanes) total += loadFor<kNative>(a, i, kLanes) * loadFor<kNative>(b, i, kLanes);
   float rest = 0;
   for (; i < count; ++i) rest += numberAt(a, i) * numberAt(b, i);
   return sum(total) + rest;
@@ -192,7 +203,7 @@ struct Weights {
   std::uint16_t *halfScores, *halfSlopes;
 };
 template <Level kNative, bool kHalf>
-LOOM_INLINE void putWeights(const Weights& to, std::int64_t at, Vec p, Vec ds, std::int64_t n) {
+LOOM_INLINE void putWeights(const Weights& to, std::int64_t at, VecFor<kNative> p, VecFor<kNative> ds, std::int64_t n) {
   if constexpr (kHalf) {
     storeHalfAs<kNative>(to.halfScores + at, p, n);
     storeHalfAs<kNative>(to.halfSlopes + at, ds, n);
@@ -205,22 +216,24 @@ LOOM_INLINE void putWeights(const Weights& to, std::int64_t at, Vec p, Vec ds, s
 template <Level kNative, bool kHalf>
 LOOM_INLINE void slopesRowsOf(const AttentionHead& head, const Weights& to, Stored y, Stored dy,
                               const float* statistics) {
+  typedef VecFor<kNative> V;
   for (std::int64_t i = 0; i < head.queries; ++i) {
     const std::int64_t seen = seenBy(head, i), length = readOf(head, i), at = i * head.keys;
-    const float d = dotOf({dy.from(i * head.stride).at, kHalf}, {y.from(i * head.stride).at, kHalf}, head.width),
+    const float d = dotOf<kNative>({dy.from(i * head.stride).at, kHalf}, {y.from(i * head.stride).at, kHalf},
+                                   head.width),
                 statistic = statistics[i];
     std::int64_t j = 0;
     for (; j + kLanes <= seen; j += kLanes) {
-      const Vec p = expAs<kNative>(load(to.scores + at + j) - statistic);
-      putWeights<kNative, kHalf>(to, at + j, p, p * (load(to.slopes + at + j) - d) * head.scale, kLanes);
+      const V p = expAs<kNative>(loadOf<V>(to.scores + at + j) - statistic);
+      putWeights<kNative, kHalf>(to, at + j, p, p * (loadOf<V>(to.slopes + at + j) - d) * head.scale, kLanes);
     }
     for (; j < length; j += kLanes) {
       const std::int64_t n = std::min(kLanes, length - j);
-      Vec p{}, ds{};
+      V p{}, ds{};
       if (j < seen) {
-        const VecI inside = lanesBelow(seen - j);
-        p = where(inside, expAs<kNative>(loadSome(to.scores + at + j, n) - statistic));
-        ds = where(inside, p * (loadSome(to.slopes + at + j, n) - d) * head.scale);
+        const auto inside = lanesBelow<V>(seen - j);
+        p = where(inside, expAs<kNative>(loadSomeOf<V>(to.scores + at + j, n) - statistic));
+        ds = where(inside, p * (loadSomeOf<V>(to.slopes + at + j, n) - d) * head.scale);
       }
       putWeights<kNative, kHalf>(to, at + j, p, ds, n);
     }

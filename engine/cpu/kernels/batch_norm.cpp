@@ -24,7 +24,7 @@ template <Level kNative>
 constexpr int kTogether = kNative.inHalves() ? 2 : 4;  // vectors
 
 // Sums of two kinds by column. AVX2 has registers for those of two vectors, AVX-512 for four.
-template <int kVectors, class F>
+template <class V, int kVectors, class F>
 LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_t channels, double* first,
                             double* second, F f) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kRowBlock) {
@@ -34,7 +34,7 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
       const std::int64_t width = std::min(kWide, columns - c);
       if (width == kWide) {
         for (std::int64_t left = 0; left < kWide; left += kVectors * kLanes) {
-          Vec sums[kVectors] = {}, others[kVectors] = {};
+          V sums[kVectors] = {}, others[kVectors] = {};
           for (std::int64_t r = r0; r < r1; ++r) {
 #pragma GCC unroll 4
             for (int v = 0; v < kVectors; ++v) {
@@ -50,7 +50,7 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
         }
       } else {
         for (std::int64_t v = 0; v < width; v += kLanes) {
-          Vec one{}, other{};
+          V one{}, other{};
           for (std::int64_t r = r0; r < r1; ++r) f(r * columns + c + v, c + v, std::min(kLanes, width - v), one, other);
           store(a + v, one);
           store(b + v, other);
@@ -67,14 +67,15 @@ LOOM_INLINE void sumColumns(std::int64_t rows, std::int64_t columns, std::int64_
 template <Level kNative>
 LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels, const float* shift, double* sums,
                               double* squares) {
+  typedef VecFor<kNative> V;
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](Stored from, std::int64_t count, std::int64_t columns, const float* about)
       __attribute__((always_inline)) {
-    sumColumns<kTogether<kNative>>(
+    sumColumns<V, kTogether<kNative>>(
         count, columns, channels, sums,
-        squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-          const Vec d = loadSomeAs<kNative>(from, at, n) - loadSome(about + c, n);
+        squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
+          const V d = loadFor<kNative>(from, at, n) - loadSomeOf<V>(about + c, n);
           a += d;
           b += d * d;
         });
@@ -91,26 +92,27 @@ LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels
 template <Level kNative>
 LOOM_INLINE void addGradientSumsOf(Stored x, Stored dy, Stored mask, std::int64_t rows, std::int64_t channels,
                                    const float* mean, double* sums, double* products) {
+  typedef VecFor<kNative> V;
   alignas(64) float wide[kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about)
       __attribute__((always_inline)) {
     const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
     if (mask) {
-      sumColumns<kTogether<kNative>>(
-          count, columns, channels, sums, products,
-          [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = wherePositive<kNative>(loadSomeAs<kNative>(pm, at, n), loadSomeAs<kNative>(pd, at, n));
+      sumColumns<V, kTogether<kNative>>(
+          count, columns, channels, sums,
+          products, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
+            const V g = wherePositive<kNative>(loadFor<kNative>(pm, at, n), loadFor<kNative>(pd, at, n));
             a += g;
-            b += g * (loadSomeAs<kNative>(px, at, n) - loadSome(about + c, n));
+            b += g * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(about + c, n));
           });
     } else {
-      sumColumns<kTogether<kNative>>(
-          count, columns, channels, sums, products,
-          [=](std::int64_t at, std::int64_t c, std::int64_t n, Vec & a, Vec & b) __attribute__((always_inline)) {
-            const Vec g = loadSomeAs<kNative>(pd, at, n);
+      sumColumns<V, kTogether<kNative>>(
+          count, columns, channels, sums,
+          products, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
+            const V g = loadFor<kNative>(pd, at, n);
             a += g;
-            b += g * (loadSomeAs<kNative>(px, at, n) - loadSome(about + c, n));
+            b += g * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(about + c, n));
           });
     }
   };
@@ -143,24 +145,25 @@ LOOM_INLINE void forEachVector(std::int64_t rows, std::int64_t columns, F f) {
 template <Level kNative>
 LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend, Stored y, std::int64_t rows,
                              std::int64_t channels) {
+  typedef VecFor<kNative> V;
   alignas(64) float wide[3][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean,
                         const float* scale, const float* beta) __attribute__((always_inline)) {
     const Stored px = x.from(start), pa = addend.from(start), py = y.from(start);
-    const Vec floor = pass.relu ? Vec{} : splat(-__builtin_inff());
+    const V floor = pass.relu ? V{} : splatOfAll<V>(-__builtin_inff());
     if (addend) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
-                          loadSome(beta + c, n) + loadSomeAs<kNative>(pa, at, n);
+            const V v = (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) * loadSomeOf<V>(scale + c, n) +
+                        loadSomeOf<V>(beta + c, n) + loadFor<kNative>(pa, at, n);
             storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            const Vec v = (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) * loadSome(scale + c, n) +
-                          loadSome(beta + c, n);
+            const V v = (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) * loadSomeOf<V>(scale + c, n) +
+                        loadSomeOf<V>(beta + c, n);
             storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
           });
     }
@@ -179,28 +182,29 @@ LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend,
 template <Level kNative>
 LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored dy, Stored mask, Stored dx,
                                      std::int64_t rows, std::int64_t channels) {
+  typedef VecFor<kNative> V;
   alignas(64) float wide[4][kWide];
   const std::int64_t fold = foldOf(channels), whole = rows / fold;
   const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a,
                         const float* b, const float* c0) __attribute__((always_inline)) {
     const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
     const Stored to = dx.from(start);
-    const auto one = [=](Vec g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+    const auto one = [=](V g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
       storeSomeAs<kNative>(to, at,
-                           loadSome(a + c, n) * g -
-                               loadSome(b + c, n) * (loadSomeAs<kNative>(px, at, n) - loadSome(mean + c, n)) -
-                               loadSome(c0 + c, n),
+                           loadSomeOf<V>(a + c, n) * g -
+                               loadSomeOf<V>(b + c, n) * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) -
+                               loadSomeOf<V>(c0 + c, n),
                            n);
     };
     if (mask) {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(wherePositive<kNative>(loadSomeAs<kNative>(pm, at, n), loadSomeAs<kNative>(pd, at, n)), at, c, n);
+            one(wherePositive<kNative>(loadFor<kNative>(pm, at, n), loadFor<kNative>(pd, at, n)), at, c, n);
           });
     } else {
       forEachVector(
           count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-            one(loadSomeAs<kNative>(pd, at, n), at, c, n);
+            one(loadFor<kNative>(pd, at, n), at, c, n);
           });
     }
   };

@@ -1,5 +1,7 @@
 #include "engine/cpu/kernels/bf16.h"
 
+#include <cstring>
+
 namespace loom::cpu {
 
 LOOM_INLINE void roundToBf16Body(const float* from, std::uint16_t* to, std::int64_t count) {

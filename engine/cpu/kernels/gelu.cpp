@@ -7,31 +7,38 @@ namespace {
 
 constexpr float kInverseSqrt2 = 0.70710678118654752f, kInverseSqrt2Pi = 0.39894228040143268f;
 
+template <Level kNative, class V>
+LOOM_INLINE V geluOf(V x) {
+  return 0.5f * x * (1.0f + erfAs<kNative>(x * kInverseSqrt2));
+}
 template <Level kNative>
 LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
-  const Vec v = loadSomeAs<kNative>(x, i, n);
-  storeSomeAs<kNative>(y, i, 0.5f * v * (1.0f + erfAs<kNative>(v * kInverseSqrt2)), n);
+  const auto each = [](auto v) __attribute__((always_inline)) {
+    return geluOf<kNative>(v);
+  };
+  storeSomeAs<kNative>(y, i, inParts(loadFor<kNative>(x, i, n), each), n);
 }
 
 // Φ by Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26, whose e^(-x²/2) is the density's, too: one
 // exponential and one division are enough for both.
-template <Level kNative>
-LOOM_INLINE Vec geluSlope(Vec x) {
-  const Vec e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
-  const Vec t =
-      quotient<kNative>(splat(1), bounded<kNative>(absolute(x), 0, 1e9f) * (0.3275911f * kInverseSqrt2) + 1.0f);
-  Vec p = splat(0.5f * 1.061405429f);
+template <Level kNative, class V>
+LOOM_INLINE V geluSlope(V x) {
+  const V e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
+  const V t =
+      quotient<kNative>(splatOf<V>(1), bounded<kNative>(absolute(x), 0, 1e9f) * (0.3275911f * kInverseSqrt2) + 1.0f);
+  V p = splatOf<V>(0.5f * 1.061405429f);
   p = p * t + 0.5f * -1.453152027f;
   p = p * t + 0.5f * 1.421413741f;
   p = p * t + 0.5f * -0.284496736f;
   p = p * t + 0.5f * 0.254829592f;
-  const Vec tail = p * t * e;  // 1 - Φ(|x|)
+  const V tail = p * t * e;  // 1 - Φ(|x|)
   return chooseBySign<kNative>(x, 1.0f - tail, tail) + x * (e * kInverseSqrt2Pi);
 }
 template <Level kNative>
 LOOM_INLINE void geluGradientSome(Stored x, Stored dy, Stored dx, std::int64_t i, std::int64_t n) {
-  const Vec slope = geluSlope<kNative>(loadSomeAs<kNative>(x, i, n));
-  storeSomeAs<kNative>(dx, i, loadSomeAs<kNative>(dy, i, n) * slope, n);
+  const auto slope = inParts(
+      loadFor<kNative>(x, i, n), [](auto v) __attribute__((always_inline)) { return geluSlope<kNative>(v); });
+  storeSomeAs<kNative>(dx, i, loadFor<kNative>(dy, i, n) * slope, n);
 }
 
 template <Level kNative>

@@ -85,6 +85,7 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
                           std::int64_t lastPanel, float* scratch) {
   constexpr std::int64_t kWidth = T::kVectors * lanesOf<typename T::V>();
   const bool packs = p.a.columnStride != 1;
+  const std::int64_t panelSteps = p.panelSteps != 0 ? p.panelSteps : p.k;
   for (std::int64_t row = firstRow; row < lastRow; row += kRowBlock) {
     const std::int64_t rows = std::min(kRowBlock, lastRow - row);
     const int tiles = static_cast<int>((rows + T::kRows - 1) / T::kRows);
@@ -92,7 +93,7 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
       const std::int64_t steps = std::min(kStepBlock, p.k - step);
       if (packs) packRows(p.a, row, rows, tiles, step, steps, scratch);
       for (std::int64_t panel = firstPanel; panel < lastPanel; ++panel) {
-        const float* b = p.packed + (panel * p.k + step) * kWidth;
+        const float* b = p.packed + (panel * panelSteps + step) * kWidth;
         TilePlace place;
         place.ldc = p.ldc;
         place.columns = std::min(kWidth, p.n - panel * kWidth);
@@ -130,25 +131,35 @@ void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::i
   gemmWith<TileBaseline>(p, r0, r1, p0, p1, s);
 }
 
-// Four rows of B at a time where B's rows are contiguous; else a block of 16 columns is gathered.
+// Panels that are packed together where rows of B are contiguous: their parts of a row are read after one another.
+constexpr std::int64_t kTogether = 64;  // columns
+template <Level kNative>
 LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
                                   std::int64_t first, std::int64_t last, std::int64_t width) {
-  for (std::int64_t panel = first; panel < last; ++panel) {
+  const std::int64_t whole = b.columnStride == 1 ? std::min(last, n / width) : first;
+  std::int64_t panel = first;
+  while (panel < whole) {
+    const std::int64_t count = std::min(std::max<std::int64_t>(kTogether / width, 1), whole - panel);
+    for (std::int64_t i = 0; i < k; ++i) {
+      const float* from = b.data + panel * width + i * b.rowStride;
+      for (std::int64_t p = 0; p < count; ++p) {
+        float* to = packed + ((panel + p) * k + i) * width;
+        for (std::int64_t j = 0; j < width; j += 16) store(to + j, loadOf<VecFor<kNative>>(from + p * width + j));
+      }
+    }
+    panel += count;
+  }
+  // What is left is gathered in squares of 16.
+  for (; panel < last; ++panel) {
     float* to = packed + panel * k * width;
     const std::int64_t columns = std::min(width, n - panel * width);
     const float* from = b.data + panel * width * b.columnStride;
-    if (b.columnStride == 1 && columns == width) {
-      for (std::int64_t i = 0; i < k; ++i) {
-        for (std::int64_t j = 0; j < width; j += 16) store(to + i * width + j, load(from + i * b.rowStride + j));
-      }
-      continue;
-    }
     for (std::int64_t i0 = 0; i0 < k; i0 += kLanes) {
       const std::int64_t i1 = std::min(k, i0 + kLanes);
       for (std::int64_t j0 = 0; j0 < columns; j0 += kLanes) {
         const std::int64_t j1 = std::min(columns, j0 + kLanes);
         if (b.rowStride == 1 && i1 - i0 == kLanes && j1 - j0 == kLanes) {
-          transpose16(from + i0 + j0 * b.columnStride, b.columnStride, to + i0 * width + j0, width);
+          transpose16As<kNative>(from + i0 + j0 * b.columnStride, b.columnStride, to + i0 * width + j0, width);
           continue;
         }
         for (std::int64_t j = j0; j < j1; ++j) {
@@ -161,10 +172,10 @@ LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64
     }
   }
 }
-LOOM_CPU_KERNEL(void, packPanelsOf,
-                (float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                 std::int64_t last, std::int64_t width),
-                (packed, b, k, n, first, last, width))
+LOOM_CPU_KERNEL_HALVES(void, packPanelsOf,
+                       (float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                        std::int64_t last, std::int64_t width),
+                       (packed, b, k, n, first, last, width))
 
 }  // namespace
 

@@ -32,6 +32,7 @@ struct GemmProblem {
   std::int64_t m = 0, n = 0, k = 0;
   MatrixView a;
   const float* packed = nullptr;
+  std::int64_t panelSteps = 0;  // of K in each panel, where panels hold more than `k` of them; for gemm() alone
   float* c = nullptr;
   std::int64_t ldc = 0;
   const float* bias = nullptr;  // N

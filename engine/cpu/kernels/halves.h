@@ -1,7 +1,32 @@
 #pragma once
-// Choices between numbers for AVX2: GCC takes sixteen numbers as two registers in arithmetic, but compares and chooses
-// them lane by lane, which costs five times as much. Here they are told apart into eight and eight by hand.
+// Sixteen numbers for AVX2. GCC takes a Vec (simd.h) as two registers in arithmetic there, but compares and chooses
+// lane by lane, and keeps a variable that outlives its expression in memory; sums and maxima took up to ten times as
+// long. So bodies are written for VecFor<kNative>: a Vec, or with AVX2 two registers by name.
+#include <type_traits>
+
 #include "engine/cpu/kernels/simd.h"
+
+// LOOM_CPU_KERNEL of a body with the template argument kNative, a Level: kInHalves or `false`.
+#define LOOM_CPU_KERNEL_HALVES(result, name, parameters, arguments) \
+  static LOOM_TARGET_AVX512 result name##Avx512 parameters {        \
+    return name##Body<false> arguments;                             \
+  }                                                                 \
+  static LOOM_TARGET_AVX2 result name##Avx2 parameters {            \
+    return name##Body<kInHalves> arguments;                         \
+  }                                                                 \
+  static result name##Baseline parameters {                         \
+    return name##Body<false> arguments;                             \
+  }                                                                 \
+  result name parameters {                                          \
+    switch (isa()) {                                                \
+      case Isa::avx512:                                             \
+        return name##Avx512 arguments;                              \
+      case Isa::avx2:                                               \
+        return name##Avx2 arguments;                                \
+      default:                                                      \
+        return name##Baseline arguments;                            \
+    }                                                               \
+  }
 
 namespace loom::cpu {
 
@@ -18,10 +43,9 @@ constexpr Level kInHalves{Level::Halves{}};
 
 typedef float Vec8 __attribute__((vector_size(32)));
 typedef std::int32_t Vec8I __attribute__((vector_size(32)));
-union TwoHalves {
-  Vec whole;
-  Vec8 half[2];
-};
+
+template <class V>
+constexpr int lanes = static_cast<int>(sizeof(V) / sizeof(float));
 
 // simd.h's functions of eight numbers.
 LOOM_INLINE Vec8 load8(const float* p) {
@@ -50,60 +74,225 @@ LOOM_INLINE Vec8 tanh(Vec8 x) {
   const Vec8 y = ratio.over / ratio.under;
   return x == x ? y : x;
 }
-
-template <class F>
-LOOM_INLINE Vec inHalves(Vec a, F f) {
-  const TwoHalves x{a};
-  TwoHalves y;
-  y.half[0] = f(x.half[0]);
-  y.half[1] = f(x.half[1]);
-  return y.whole;
+LOOM_INLINE Vec8 absolute(Vec8 a) {
+  return (Vec8)((Vec8I)a & 0x7fffffff);
 }
-template <class F>
-LOOM_INLINE Vec inHalves(Vec a, Vec b, F f) {
-  const TwoHalves x{a}, y{b};
-  TwoHalves z;
-  z.half[0] = f(x.half[0], y.half[0]);
-  z.half[1] = f(x.half[1], y.half[1]);
-  return z.whole;
+LOOM_INLINE Vec8 erf(Vec8 x) {
+  const Ratio<Vec8> ratio = erfRatio(bounded8(x, -kErfLimit, kErfLimit));
+  const Vec8 y = ratio.over / ratio.under;
+  return x == x ? y : x;
+}
+LOOM_INLINE Vec8I isNan(Vec8 x) {
+  return x != x;
+}
+LOOM_INLINE Vec8 where(Vec8I condition, Vec8 v) {
+  return (Vec8)((Vec8I)v & condition);
 }
 
-// max(x, low), then min(x, high): a NaN becomes one of the two.
-LOOM_INLINE Vec boundedInHalves(Vec x, float low, float high) {
-  return inHalves(
-      x, [=](Vec8 v) __attribute__((always_inline)) { return bounded8(v, low, high); });
+struct Two {
+  Vec8 low, high;
+};
+struct TwoI {
+  Vec8I low, high;  // conditions
+};
+
+// What a body for this level computes with.
+template <Level kNative>
+using VecFor = std::conditional_t<kNative.inHalves(), Two, Vec>;
+
+#define LOOM_OF_TWO(sign)                              \
+  LOOM_INLINE Two operator sign(Two a, Two b) {        \
+    return {a.low sign b.low, a.high sign b.high};     \
+  }                                                    \
+  LOOM_INLINE Two operator sign(Two a, float b) {      \
+    return {a.low sign b, a.high sign b};              \
+  }                                                    \
+  LOOM_INLINE Two operator sign(float a, Two b) {      \
+    return {a sign b.low, a sign b.high};              \
+  }                                                    \
+  template <class Other>                               \
+  LOOM_INLINE Two& operator sign##=(Two& a, Other b) { \
+    return a = a sign b;                               \
+  }
+LOOM_OF_TWO(+)
+LOOM_OF_TWO(-)
+LOOM_OF_TWO(*)
+LOOM_OF_TWO(/)
+#undef LOOM_OF_TWO
+#define LOOM_OF_TWO(sign)                          \
+  LOOM_INLINE TwoI operator sign(Two a, Two b) {   \
+    return {a.low sign b.low, a.high sign b.high}; \
+  }                                                \
+  LOOM_INLINE TwoI operator sign(Two a, float b) { \
+    return {a.low sign b, a.high sign b};          \
+  }
+LOOM_OF_TWO(<)
+LOOM_OF_TWO(>)
+LOOM_OF_TWO(==)
+LOOM_OF_TWO(!=)
+#undef LOOM_OF_TWO
+
+// condition ? a : b.
+LOOM_INLINE Vec choose(VecI condition, Vec a, Vec b) {
+  return condition ? a : b;
 }
-LOOM_INLINE Vec maxInHalves(Vec a, Vec b) {
-  return inHalves(
-      a, b, [](Vec8 x, Vec8 y) __attribute__((always_inline)) { return x > y ? x : y; });
+LOOM_INLINE Two choose(TwoI condition, Two a, Two b) {
+  return {condition.low ? a.low : b.low, condition.high ? a.high : b.high};
 }
-LOOM_INLINE Vec atLeastInHalves(Vec v, Vec floor) {
-  return inHalves(
-      v, floor, [](Vec8 x, Vec8 low) __attribute__((always_inline)) { return x < low ? low : x; });
+LOOM_INLINE Two where(TwoI condition, Two v) {
+  return {(Vec8)((Vec8I)v.low & condition.low), (Vec8)((Vec8I)v.high & condition.high)};
 }
-LOOM_INLINE Vec unlessNanInHalves(Vec x, Vec y) {
-  return inHalves(
-      x, y, [](Vec8 a, Vec8 b) __attribute__((always_inline)) { return a == a ? b : a; });
+// v where `part` is 0; `part` is v or 0, to the bit.
+LOOM_INLINE Vec without(Vec v, Vec part) {
+  return (Vec)((VecI)v ^ (VecI)part);
 }
-// `positive` where x is above 0, else `otherwise`.
-LOOM_INLINE Vec chosenInHalves(Vec x, Vec positive, Vec otherwise) {
-  const TwoHalves c{x}, a{positive}, b{otherwise};
-  TwoHalves y;
-  y.half[0] = c.half[0] > 0.0f ? a.half[0] : b.half[0];
-  y.half[1] = c.half[1] > 0.0f ? a.half[1] : b.half[1];
-  return y.whole;
+LOOM_INLINE Two without(Two v, Two part) {
+  return {(Vec8)((Vec8I)v.low ^ (Vec8I)part.low), (Vec8)((Vec8I)v.high ^ (Vec8I)part.high)};
 }
-LOOM_INLINE float maximumInHalves(Vec v) {
-  const TwoHalves x{v};
-  Vec8 best = x.half[0] > x.half[1] ? x.half[0] : x.half[1];
-  const auto with = [&](Vec8I order) __attribute__((always_inline)) {
-    const Vec8 other = __builtin_shuffle(best, order);
-    best = best > other ? best : other;
-  };
-  with(Vec8I{4, 5, 6, 7, 0, 1, 2, 3});
-  with(Vec8I{2, 3, 0, 1, 6, 7, 4, 5});
-  with(Vec8I{1, 0, 3, 2, 5, 4, 7, 6});
-  return best[0];
+LOOM_INLINE TwoI isNan(Two x) {
+  return x != x;
+}
+// The larger one; b where either is NaN.
+LOOM_INLINE Two max(Two a, Two b) {
+  return choose(a > b, a, b);
+}
+// f of each register's numbers: of a Vec, or of two Vec8.
+template <class F>
+LOOM_INLINE Vec inParts(Vec v, F f) {
+  return f(v);
+}
+template <class F>
+LOOM_INLINE Two inParts(Two v, F f) {
+  return {f(v.low), f(v.high)};
+}
+template <class F>
+LOOM_INLINE Vec inParts(Vec a, Vec b, F f) {
+  return f(a, b);
+}
+template <class F>
+LOOM_INLINE Two inParts(Two a, Two b, F f) {
+  return {f(a.low, b.low), f(a.high, b.high)};
+}
+LOOM_INLINE Two exp(Two x) {
+  return {exp(x.low), exp(x.high)};
+}
+
+// simd.h's loads and stores.
+LOOM_INLINE void store(float* p, Two v) {
+  store8(p, v.low);
+  store8(p + 8, v.high);
+}
+LOOM_INLINE void storeSome(float* p, Two v, std::int64_t count) {
+  if (count >= kLanes) return store(p, v);
+  alignas(32) float buffer[kLanes];
+  store(buffer, v);
+  for (std::int64_t i = 0; i < count; ++i) p[i] = buffer[i];
+}
+template <class V>
+LOOM_INLINE V loadOf(const float* p) {
+  if constexpr (std::is_same_v<V, Two>)
+    return {load8(p), load8(p + 8)};
+  else
+    return load(p);
+}
+template <class V>
+LOOM_INLINE V splatOfAll(float value) {
+  if constexpr (std::is_same_v<V, Two>)
+    return {splatOf<Vec8>(value), splatOf<Vec8>(value)};
+  else
+    return splat(value);
+}
+template <class V>
+LOOM_INLINE V loadSomeOf(const float* p, std::int64_t count, float otherwise = 0) {
+  if (count >= kLanes) return loadOf<V>(p);
+  alignas(64) float buffer[kLanes];
+  for (std::int64_t i = 0; i < kLanes; ++i) buffer[i] = otherwise;
+  for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
+  return loadOf<V>(buffer);
+}
+
+// to[c * toStride + r] = from[r * fromStride + c] for 8 x 8 numbers, in registers: pairs, fours, then halves.
+LOOM_INLINE void transpose8(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride) {
+  constexpr Vec8I kLowPairs{0, 8, 1, 9, 4, 12, 5, 13}, kHighPairs{2, 10, 3, 11, 6, 14, 7, 15};
+  constexpr Vec8I kLowFours{0, 1, 8, 9, 4, 5, 12, 13}, kHighFours{2, 3, 10, 11, 6, 7, 14, 15};
+  constexpr Vec8I kLowHalves{0, 1, 2, 3, 8, 9, 10, 11}, kHighHalves{4, 5, 6, 7, 12, 13, 14, 15};
+  Vec8 rows[8], next[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) rows[i] = load8(from + i * fromStride);
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    next[i] = __builtin_shuffle(rows[i], rows[i + 1], kLowPairs);
+    next[i + 1] = __builtin_shuffle(rows[i], rows[i + 1], kHighPairs);
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      rows[i + 2 * j] = __builtin_shuffle(next[i + j], next[i + 2 + j], kLowFours);
+      rows[i + 2 * j + 1] = __builtin_shuffle(next[i + j], next[i + 2 + j], kHighFours);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    store8(to + i * toStride, __builtin_shuffle(rows[i], rows[i + 4], kLowHalves));
+    store8(to + (i + 4) * toStride, __builtin_shuffle(rows[i], rows[i + 4], kHighHalves));
+  }
+}
+// transpose16().
+template <Level kNative>
+LOOM_INLINE void transpose16As(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride) {
+  if constexpr (kNative.inHalves()) {
+    for (std::int64_t r = 0; r < 16; r += 8)
+      for (std::int64_t c = 0; c < 16; c += 8)
+        transpose8(from + r * fromStride + c, fromStride, to + c * toStride + r, toStride);
+  } else {
+    transpose16(from, fromStride, to, toStride);
+  }
+}
+
+// All lanes joined into one number.
+template <class F>
+LOOM_INLINE float across8(Vec8 v, F join) {
+  v = join(v, __builtin_shuffle(v, Vec8I{4, 5, 6, 7, 0, 1, 2, 3}));
+  v = join(v, __builtin_shuffle(v, Vec8I{2, 3, 0, 1, 6, 7, 4, 5}));
+  v = join(v, __builtin_shuffle(v, Vec8I{1, 0, 3, 2, 5, 4, 7, 6}));
+  return v[0];
+}
+LOOM_INLINE float sum(Two v) {
+  return across8(
+      v.low + v.high, [](Vec8 a, Vec8 b) __attribute__((always_inline)) { return a + b; });
+}
+LOOM_INLINE float maximum(Two v) {
+  return across8(
+      v.low > v.high ? v.low : v.high, [](Vec8 a, Vec8 b) __attribute__((always_inline)) { return a > b ? a : b; });
+}
+
+// bf16, rounded as engine/base/bf16.h says.
+typedef std::uint32_t Vec8U __attribute__((vector_size(32)));
+typedef std::uint16_t Vec8Half __attribute__((vector_size(16)));
+typedef std::uint16_t Vec8HalfUnaligned __attribute__((vector_size(16), aligned(2), may_alias));
+LOOM_INLINE Vec8 loadHalf8(const std::uint16_t* p) {
+  return (Vec8)(__builtin_convertvector(*reinterpret_cast<const Vec8HalfUnaligned*>(p), Vec8U) << 16);
+}
+LOOM_INLINE void storeHalf8(std::uint16_t* p, Vec8 v) {
+  const Vec8U bits = (Vec8U)v, rounded = bits + 0x7fff + ((bits >> 16) & 1);
+  *reinterpret_cast<Vec8HalfUnaligned*>(p) =
+      __builtin_convertvector((isNan(v) ? bits | 0x400000 : rounded) >> 16, Vec8Half);
+}
+LOOM_INLINE Two loadTwoHalf(const std::uint16_t* p, std::int64_t count) {
+  alignas(32) std::uint16_t buffer[kLanes] = {};
+  if (count < kLanes) {
+    for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
+    p = buffer;
+  }
+  return {loadHalf8(p), loadHalf8(p + 8)};
+}
+LOOM_INLINE void storeHalf(std::uint16_t* p, Two v, std::int64_t count) {
+  alignas(32) std::uint16_t buffer[kLanes];
+  std::uint16_t* to = count >= kLanes ? p : buffer;
+  storeHalf8(to, v.low);
+  storeHalf8(to + 8, v.high);
+  for (std::int64_t i = 0; count < kLanes && i < count; ++i) p[i] = buffer[i];
 }
 
 }  // namespace loom::cpu

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/halves.h"
 
 namespace loom::cpu {
 namespace {
 
 // The sum of f(i, n) over the vectors of a row: four sums that do not wait for each other.
-template <class F>
+template <class V, class F>
 LOOM_INLINE float sumOver(std::int64_t count, F f) {
-  Vec sums[4] = {};
+  V sums[4] = {};
   std::int64_t i = 0;
   for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
 #pragma GCC unroll 4
@@ -21,22 +21,24 @@ LOOM_INLINE float sumOver(std::int64_t count, F f) {
   return sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
+template <Level kNative>
 LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const float* beta, float epsilon,
                                     std::int64_t count, float* y, float* mean, float* inverse) {
-  const float m =
-      sumOver(
-          count, [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) { return loadSome(x + i, n); }) /
-      static_cast<float>(count);
-  const float squares = sumOver(
+  typedef VecFor<kNative> V;
+  const float m = sumOver<V>(
+                      count, [=](std::int64_t i, std::int64_t n)
+                                 __attribute__((always_inline)) { return loadSomeOf<V>(x + i, n); }) /
+                  static_cast<float>(count);
+  const float squares = sumOver<V>(
       count, [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
-        const Vec d = loadSome(x + i, n, m) - m;
+        const V d = loadSomeOf<V>(x + i, n, m) - m;
         return d * d;
       });
   const float r = 1 / std::sqrt(squares / static_cast<float>(count) + epsilon);
   const auto put = [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
-    Vec h = (loadSome(x + i, n) - m) * r;
-    if (gamma != nullptr) h *= loadSome(gamma + i, n);
-    if (beta != nullptr) h += loadSome(beta + i, n);
+    V h = (loadSomeOf<V>(x + i, n) - m) * r;
+    if (gamma != nullptr) h *= loadSomeOf<V>(gamma + i, n);
+    if (beta != nullptr) h += loadSomeOf<V>(beta + i, n);
     storeSome(y + i, h, n);
   };
   std::int64_t i = 0;
@@ -46,14 +48,16 @@ LOOM_INLINE void layerNormRowOfBody(const float* x, const float* gamma, const fl
   *inverse = r;
 }
 
+template <Level kNative>
 LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, const float* gamma, float mean,
                                             float inverse, std::int64_t count, float* dx, float* dgamma, float* dbeta) {
-  Vec sumG[2] = {}, sumGH[2] = {};
-  const auto add = [&](std::int64_t i, std::int64_t n, Vec & g, Vec & gh) __attribute__((always_inline)) {
-    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n, mean) - mean) * inverse;
-    storeSome(dgamma + i, loadSome(dgamma + i, n) + d * h, n);
-    storeSome(dbeta + i, loadSome(dbeta + i, n) + d, n);
-    const Vec slope = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+  typedef VecFor<kNative> V;
+  V sumG[2] = {}, sumGH[2] = {};
+  const auto add = [&](std::int64_t i, std::int64_t n, V & g, V & gh) __attribute__((always_inline)) {
+    const V d = loadSomeOf<V>(dy + i, n), h = (loadSomeOf<V>(x + i, n, mean) - mean) * inverse;
+    storeSome(dgamma + i, loadSomeOf<V>(dgamma + i, n) + d * h, n);
+    storeSome(dbeta + i, loadSomeOf<V>(dbeta + i, n) + d, n);
+    const V slope = gamma != nullptr ? d * loadSomeOf<V>(gamma + i, n) : d;
     g += slope;
     gh += slope * h;
   };
@@ -66,22 +70,22 @@ LOOM_INLINE void layerNormGradientRowOfBody(const float* x, const float* dy, con
   const float meanG = sum(sumG[0] + sumG[1]) / static_cast<float>(count),
               meanGH = sum(sumGH[0] + sumGH[1]) / static_cast<float>(count);
   const auto put = [=](std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
-    const Vec d = loadSome(dy + i, n), h = (loadSome(x + i, n) - mean) * inverse;
-    const Vec g = gamma != nullptr ? d * loadSome(gamma + i, n) : d;
+    const V d = loadSomeOf<V>(dy + i, n), h = (loadSomeOf<V>(x + i, n) - mean) * inverse;
+    const V g = gamma != nullptr ? d * loadSomeOf<V>(gamma + i, n) : d;
     storeSome(dx + i, inverse * (g - meanG - h * meanGH), n);
   };
   for (i = 0; i + kLanes <= count; i += kLanes) put(i, kLanes);
   if (i < count) put(i, count - i);
 }
 
-LOOM_CPU_KERNEL(void, layerNormRowOf,
-                (const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count, float* y,
-                 float* mean, float* inverse),
-                (x, gamma, beta, epsilon, count, y, mean, inverse))
-LOOM_CPU_KERNEL(void, layerNormGradientRowOf,
-                (const float* x, const float* dy, const float* gamma, float mean, float inverse, std::int64_t count,
-                 float* dx, float* dgamma, float* dbeta),
-                (x, dy, gamma, mean, inverse, count, dx, dgamma, dbeta))
+LOOM_CPU_KERNEL_HALVES(void, layerNormRowOf,
+                       (const float* x, const float* gamma, const float* beta, float epsilon, std::int64_t count,
+                        float* y, float* mean, float* inverse),
+                       (x, gamma, beta, epsilon, count, y, mean, inverse))
+LOOM_CPU_KERNEL_HALVES(void, layerNormGradientRowOf,
+                       (const float* x, const float* dy, const float* gamma, float mean, float inverse,
+                        std::int64_t count, float* dx, float* dgamma, float* dbeta),
+                       (x, dy, gamma, mean, inverse, count, dx, dgamma, dbeta))
 
 float denominator(const ResponseWindow& w, const float* x, std::int64_t c, std::int64_t channels) {
   const std::int64_t first = std::max<std::int64_t>(0, c - w.size / 2),

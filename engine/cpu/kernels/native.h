@@ -42,8 +42,6 @@ LOOM_INLINE Vec bounded(Vec x, float low, float high) {
     asm("vmaxps %2, %1, %0" : "=v"(least) : "v"(x), "v"(splat(low)));
     asm("vminps %2, %1, %0" : "=v"(both) : "v"(least), "v"(splat(high)));
     return both;
-  } else if constexpr (kNative.inHalves()) {
-    return boundedInHalves(x, low, high);
   } else {
     return min(max(x, splat(low)), splat(high));
   }
@@ -75,6 +73,11 @@ LOOM_INLINE Vec whereSame(Vec a, Vec b, Vec v) {
   }
 }
 
+template <bool kNative>
+LOOM_INLINE Two whereSame(Two a, Two b, Two v) {
+  return where(TwoI{(Vec8I)a.low == (Vec8I)b.low, (Vec8I)a.high == (Vec8I)b.high}, v);
+}
+
 // loadHalf() and loadSome(): GCC 12 widens sixteen numbers in two halves.
 template <Level kNative>
 LOOM_INLINE Vec loadHalfAs(const std::uint16_t* p, std::int64_t count) {
@@ -91,6 +94,17 @@ template <Level kNative>
 LOOM_INLINE Vec loadSomeAs(const Stored& from, std::int64_t at, std::int64_t count) {
   return from.bf16 ? loadHalfAs<kNative>(reinterpret_cast<const std::uint16_t*>(from.at) + at, count)
                    : loadSome(reinterpret_cast<const float*>(from.at) + at, count);
+}
+
+// What the level computes with, out of numbers of either type.
+template <Level kNative>
+LOOM_INLINE VecFor<kNative> loadFor(const Stored& from, std::int64_t at, std::int64_t count) {
+  if constexpr (kNative.inHalves()) {
+    return from.bf16 ? loadTwoHalf(reinterpret_cast<const std::uint16_t*>(from.at) + at, count)
+                     : loadSomeOf<Two>(reinterpret_cast<const float*>(from.at) + at, count);
+  } else {
+    return loadSomeAs<kNative>(from, at, count);
+  }
 }
 
 // storeHalf(); the instruction takes denormal numbers for 0, as everything in a step does.
@@ -119,37 +133,52 @@ LOOM_INLINE void storeSomeAs(const Stored& to, std::int64_t at, Vec v, std::int6
   }
 }
 
+template <Level kNative>
+LOOM_INLINE void storeHalfAs(std::uint16_t* p, Two v, std::int64_t count) {
+  storeHalf(p, v, count);
+}
+template <Level kNative>
+LOOM_INLINE void storeSomeAs(const Stored& to, std::int64_t at, Two v, std::int64_t count) {
+  if (to.bf16) {
+    storeHalf(reinterpret_cast<std::uint16_t*>(to.at) + at, v, count);
+  } else {
+    storeSome(reinterpret_cast<float*>(to.at) + at, v, count);
+  }
+}
+
 // simd.h's functions by these.
 template <Level kNative>
 LOOM_INLINE Vec expAs(Vec x) {
-  if constexpr (kNative.inHalves())
-    return inHalves(
-        x, [](Vec8 half) __attribute__((always_inline)) { return exp(half); });
   if constexpr (!kNative) return exp(x);
   const Vec y = boundedExp(bounded<kNative>(x, -87.336f, 88.722f));
   const Vec limited = x > 88.722f ? splat(__builtin_inff()) : y;
   return x == x ? limited : x;
 }
+template <Level kNative>
+LOOM_INLINE Two expAs(Two x) {
+  return exp(x);
+}
+template <Level kNative>
+LOOM_INLINE Two sigmoidAs(Two x) {
+  return {sigmoid(x.low), sigmoid(x.high)};
+}
+template <Level kNative>
+LOOM_INLINE Two tanhAs(Two x) {
+  return {tanh(x.low), tanh(x.high)};
+}
 // y, but NaN where x is.
 template <Level kNative>
 LOOM_INLINE Vec unlessNan(Vec x, Vec y) {
-  if constexpr (kNative.inHalves()) return unlessNanInHalves(x, y);
   return x == x ? y : x;
 }
 template <Level kNative>
 LOOM_INLINE Vec sigmoidAs(Vec x) {
-  if constexpr (kNative.inHalves())
-    return inHalves(
-        x, [](Vec8 half) __attribute__((always_inline)) { return sigmoid(half); });
   if constexpr (!kNative) return sigmoid(x);
   const Vec y = quotient<kNative>(splat(1), 1.0f + boundedExp(bounded<kNative>(-x, -87.0f, 85.0f)));
   return unlessNan<kNative>(x, y);
 }
 template <Level kNative>
 LOOM_INLINE Vec tanhAs(Vec x) {
-  if constexpr (kNative.inHalves())
-    return inHalves(
-        x, [](Vec8 half) __attribute__((always_inline)) { return tanh(half); });
   const Ratio<Vec> ratio = tanhRatio(bounded<kNative>(x, -kTanhLimit, kTanhLimit));
   return unlessNan<kNative>(x, quotient<kNative>(ratio.over, ratio.under));
 }
@@ -161,30 +190,43 @@ LOOM_INLINE Vec erfAs(Vec x) {
 // v, or the floor where v is below it; a NaN stays one.
 template <Level kNative>
 LOOM_INLINE Vec atLeast(Vec v, Vec floor) {
-  if constexpr (kNative.inHalves()) return atLeastInHalves(v, floor);
   return v < floor ? floor : v;
 }
 // `positive` where x is above 0, `negative` where it is below; either where it is 0 or NaN.
 template <Level kNative>
 LOOM_INLINE Vec chooseBySign(Vec x, Vec positive, Vec negative) {
-  if constexpr (kNative.inHalves()) return chosenInHalves(x, positive, negative);
   return x < 0.0f ? negative : positive;
 }
 // v where x is positive, else 0.
 template <Level kNative>
 LOOM_INLINE Vec wherePositive(Vec x, Vec v) {
-  if constexpr (kNative.inHalves()) return chosenInHalves(x, v, Vec{});
   return where(x > 0.0f, v);
 }
+
+// The same of one of the two registers that AVX2 has for sixteen numbers, and of both.
 template <Level kNative>
-LOOM_INLINE Vec maxAs(Vec a, Vec b) {
-  if constexpr (kNative.inHalves()) return maxInHalves(a, b);
-  return max(a, b);
+LOOM_INLINE Vec8 bounded(Vec8 x, float low, float high) {
+  return bounded8(x, low, high);
 }
 template <Level kNative>
-LOOM_INLINE float maximumAs(Vec v) {
-  if constexpr (kNative.inHalves()) return maximumInHalves(v);
-  return maximum(v);
+LOOM_INLINE Vec8 quotient(Vec8 a, Vec8 b) {
+  return a / b;
+}
+template <Level kNative>
+LOOM_INLINE Vec8 erfAs(Vec8 x) {
+  return erf(x);
+}
+template <Level kNative>
+LOOM_INLINE Vec8 chooseBySign(Vec8 x, Vec8 positive, Vec8 negative) {
+  return x > 0.0f ? positive : negative;
+}
+template <Level kNative>
+LOOM_INLINE Two atLeast(Two v, Two floor) {
+  return choose(v < floor, floor, v);
+}
+template <Level kNative>
+LOOM_INLINE Two wherePositive(Two x, Two v) {
+  return where(x > 0.0f, v);
 }
 
 }  // namespace loom::cpu

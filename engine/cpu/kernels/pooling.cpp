@@ -75,25 +75,27 @@ LOOM_INLINE void forEachTapOf(const PoolingGeometry& g, const Window& w, F f) {
   }
 }
 
-template <bool kNative, bool kFour>
+template <Level kNative, bool kFour>
 LOOM_INLINE void maxima(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first, std::int64_t last) {
+  typedef VecFor<kNative> V;
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
           const std::int64_t n = kFour ? kLanes : std::min(kLanes, g.channels - c);
-          Vec best = splat(-__builtin_inff()), nan{};
+          V best = splatOfAll<V>(-__builtin_inff()), nan{};
           forEachTapOf<kFour>(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                const Vec v = loadSomeAs<kNative>(x, sample + tap + c, n);
-                best = v > best ? v : best;
-                nan = isNan(v) ? v : nan;
+                const V v = loadFor<kNative>(x, sample + tap + c, n);
+                best = choose(v > best, v, best);
+                nan = choose(isNan(v), v, nan);
               });
-          storeSome(y, out + c, isNan(nan) ? nan : best, n);  // to the bit, or its gradient would not find it
+          storeSomeAs<kNative>(y, out + c, choose(isNan(nan), nan, best),
+                               n);  // to the bit, or its gradient would not find it
         }
       });
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored y, std::int64_t first,
                                      std::int64_t last) {
   if (x.bf16 && y.bf16 && areFour(g))
@@ -107,9 +109,10 @@ LOOM_INLINE void maxPoolingRangeBody(const PoolingGeometry& g, Stored x, Stored 
 }
 
 // `kExact`: windowsTile(), each number is written once and nothing is to be cleared.
-template <bool kNative, bool kFour, bool kExact>
+template <Level kNative, bool kFour, bool kExact>
 LOOM_INLINE void gradientOfMaxima(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
                                   std::int64_t first, std::int64_t last) {
+  typedef VecFor<kNative> V;
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
   if (!kExact)
     std::memset(dx.from(first * sampleX).at, 0, static_cast<std::size_t>((last - first) * sampleX) * sizeof(float));
@@ -117,23 +120,23 @@ LOOM_INLINE void gradientOfMaxima(const PoolingGeometry& g, Stored x, Stored y, 
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
           const std::int64_t n = kFour ? kLanes : std::min(kLanes, g.channels - c);
-          const Vec top = loadSomeAs<kNative>(y, out + c, n);
+          const V top = loadFor<kNative>(y, out + c, n);
           // What is left to give: all of dy until the first element that is the maximum, bit for bit.
-          Vec left = loadSomeAs<kNative>(dy, out + c, n);
-          if (positiveOnly) left = top > 0.0f ? left : Vec{};
+          V left = loadFor<kNative>(dy, out + c, n);
+          if (positiveOnly) left = choose(top > 0.0f, left, V{});
           forEachTapOf<kFour>(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
-                const Vec v = loadSomeAs<kNative>(x, sample + tap + c, n);
-                const Vec mine = whereSame<kNative>(v, top, left);
-                left = (Vec)((VecI)left ^ (VecI)mine);
+                const V v = loadFor<kNative>(x, sample + tap + c, n);
+                const V mine = whereSame<kNative>(v, top, left);
+                left = without(left, mine);
                 const std::int64_t to = sample + tap + c;
-                storeSomeAs<kNative>(dx, to, kExact ? mine : loadSome(dx, to, n) + mine, n);
+                storeSomeAs<kNative>(dx, to, kExact ? mine : loadFor<kNative>(dx, to, n) + mine, n);
               });
         }
       });
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx,
                                              bool positiveOnly, std::int64_t first, std::int64_t last) {
   const bool exact = windowsTile(g), four = exact && areFour(g);
@@ -152,24 +155,30 @@ LOOM_INLINE void maxPoolingGradientRangeBody(const PoolingGeometry& g, Stored x,
     gradientOfMaxima<kNative, false, false>(g, x, y, dy, knownF32(dx), positiveOnly, first, last);
 }
 
+template <Level kNative>
 LOOM_INLINE void averagePoolingRangeBody(const PoolingGeometry& g, bool includePadding, Stored x, Stored y,
                                          std::int64_t first, std::int64_t last) {
+  typedef VecFor<kNative> V;
   const std::int64_t whole = g.kernel[0] * g.kernel[1] * g.kernel[2];
   forEachPlace(
       g, first, last, [&](std::int64_t sample, const Window& w, std::int64_t out) __attribute__((always_inline)) {
         const float share = 1.0f / static_cast<float>(includePadding ? whole : w.inside);
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
           const std::int64_t n = std::min(kLanes, g.channels - c);
-          Vec sum{};
+          V sum{};
           forEachTap(
-              g, w, [&](std::int64_t tap) __attribute__((always_inline)) { sum += loadSome(x, sample + tap + c, n); });
-          storeSome(y, out + c, sum * share, n);
+              g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
+                sum += loadFor<kNative>(x, sample + tap + c, n);
+              });
+          storeSomeAs<kNative>(y, out + c, sum * share, n);
         }
       });
 }
 
+template <Level kNative>
 LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool includePadding, Stored dy, Stored dx,
                                                  std::int64_t first, std::int64_t last) {
+  typedef VecFor<kNative> V;
   const std::int64_t whole = g.kernel[0] * g.kernel[1] * g.kernel[2];
   const std::int64_t sampleX = g.input[0] * g.input[1] * g.input[2] * g.channels;
   const bool once = dx.bf16;  // windows do not overlap: nothing to add to
@@ -180,11 +189,11 @@ LOOM_INLINE void averagePoolingGradientRangeBody(const PoolingGeometry& g, bool 
         const float share = 1.0f / static_cast<float>(includePadding ? whole : w.inside);
         for (std::int64_t c = 0; c < g.channels; c += kLanes) {
           const std::int64_t n = std::min(kLanes, g.channels - c);
-          const Vec mine = loadSome(dy, out + c, n) * share;
+          const V mine = loadFor<kNative>(dy, out + c, n) * share;
           forEachTap(
               g, w, [&](std::int64_t tap) __attribute__((always_inline)) {
                 const std::int64_t to = sample + tap + c;
-                storeSome(dx, to, once ? mine : loadSome(dx, to, n) + mine, n);
+                storeSomeAs<kNative>(dx, to, once ? mine : loadFor<kNative>(dx, to, n) + mine, n);
               });
         }
       });
@@ -197,12 +206,14 @@ LOOM_CPU_KERNEL_NATIVE(void, maxPoolingGradientRange,
                        (const PoolingGeometry& g, Stored x, Stored y, Stored dy, Stored dx, bool positiveOnly,
                         std::int64_t first, std::int64_t last),
                        (g, x, y, dy, dx, positiveOnly, first, last))
-LOOM_CPU_KERNEL(void, averagePoolingRange,
-                (const PoolingGeometry& g, bool padding, Stored x, Stored y, std::int64_t first, std::int64_t last),
-                (g, padding, x, y, first, last))
-LOOM_CPU_KERNEL(void, averagePoolingGradientRange,
-                (const PoolingGeometry& g, bool padding, Stored dy, Stored dx, std::int64_t first, std::int64_t last),
-                (g, padding, dy, dx, first, last))
+LOOM_CPU_KERNEL_HALVES(void, averagePoolingRange,
+                       (const PoolingGeometry& g, bool padding, Stored x, Stored y, std::int64_t first,
+                        std::int64_t last),
+                       (g, padding, x, y, first, last))
+LOOM_CPU_KERNEL_HALVES(void, averagePoolingGradientRange,
+                       (const PoolingGeometry& g, bool padding, Stored dy, Stored dx, std::int64_t first,
+                        std::int64_t last),
+                       (g, padding, dy, dx, first, last))
 
 }  // namespace
 

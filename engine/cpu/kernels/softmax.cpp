@@ -3,64 +3,75 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
 
+template <class V>
 LOOM_INLINE float highest(const float* x, std::int64_t count) {
-  Vec best = splat(-__builtin_inff()), nan{};
+  V best = splatOfAll<V>(-__builtin_inff()), nan{};
   for (std::int64_t i = 0; i < count; i += kLanes) {
-    const Vec v = loadSome(x + i, count - i, -__builtin_inff());
+    const V v = loadSomeOf<V>(x + i, count - i, -__builtin_inff());
     best = max(best, v);
-    nan = isNan(v) ? v : nan;
+    nan = choose(isNan(v), v, nan);
   }
-  return maximum(isNan(nan) ? nan : best) + 0 * sum(nan);
+  return maximum(choose(isNan(nan), nan, best)) + 0 * sum(nan);
 }
 
+template <Level kNative>
 LOOM_INLINE void softmaxRangeBody(const float* x, float* y, std::int64_t count) {
-  const float top = highest(x, count);
-  Vec total{};
+  typedef VecFor<kNative> V;
+  const float top = highest<V>(x, count);
+  V total{};
   for (std::int64_t i = 0; i < count; i += kLanes) {
-    const Vec e = exp(loadSome(x + i, count - i, -__builtin_inff()) - top);
+    const V e = expAs<kNative>(loadSomeOf<V>(x + i, count - i, -__builtin_inff()) - top);
     total += e;
     storeSome(y + i, e, count - i);
   }
   const float factor = 1 / sum(total);
-  for (std::int64_t i = 0; i < count; i += kLanes) storeSome(y + i, loadSome(y + i, count - i, 0) * factor, count - i);
+  for (std::int64_t i = 0; i < count; i += kLanes)
+    storeSome(y + i, loadSomeOf<V>(y + i, count - i, 0) * factor, count - i);
 }
 
+template <Level kNative>
 LOOM_INLINE void softmaxGradientRangeBody(const float* y, const float* dy, float* dx, std::int64_t count) {
-  Vec total{};
+  typedef VecFor<kNative> V;
+  V total{};
   for (std::int64_t i = 0; i < count; i += kLanes)
-    total += loadSome(y + i, count - i, 0) * loadSome(dy + i, count - i, 0);
+    total += loadSomeOf<V>(y + i, count - i, 0) * loadSomeOf<V>(dy + i, count - i, 0);
   const float dot = sum(total);
   for (std::int64_t i = 0; i < count; i += kLanes) {
-    storeSome(dx + i, loadSome(y + i, count - i, 0) * (loadSome(dy + i, count - i, 0) - dot), count - i);
+    storeSome(dx + i, loadSomeOf<V>(y + i, count - i, 0) * (loadSomeOf<V>(dy + i, count - i, 0) - dot), count - i);
   }
 }
 
+template <Level kNative>
 LOOM_INLINE float logSumExpRangeBody(const float* x, std::int64_t count) {
-  const float top = highest(x, count);
+  typedef VecFor<kNative> V;
+  const float top = highest<V>(x, count);
   if (!std::isfinite(top)) return top;
-  Vec total{};
-  for (std::int64_t i = 0; i < count; i += kLanes) total += exp(loadSome(x + i, count - i, -__builtin_inff()) - top);
+  V total{};
+  for (std::int64_t i = 0; i < count; i += kLanes)
+    total += expAs<kNative>(loadSomeOf<V>(x + i, count - i, -__builtin_inff()) - top);
   return top + std::log(sum(total));
 }
 
+template <Level kNative>
 LOOM_INLINE void scaledProbabilitiesRangeBody(const float* x, float logSum, float factor, float* y,
                                               std::int64_t count) {
+  typedef VecFor<kNative> V;
   for (std::int64_t i = 0; i < count; i += kLanes)
-    storeSome(y + i, factor * exp(loadSome(x + i, count - i, 0) - logSum), count - i);
+    storeSome(y + i, factor * expAs<kNative>(loadSomeOf<V>(x + i, count - i, 0) - logSum), count - i);
 }
 
-LOOM_CPU_KERNEL(void, softmaxRange, (const float* x, float* y, std::int64_t count), (x, y, count))
-LOOM_CPU_KERNEL(void, softmaxGradientRange, (const float* y, const float* dy, float* dx, std::int64_t count),
-                (y, dy, dx, count))
-LOOM_CPU_KERNEL(float, logSumExpRange, (const float* x, std::int64_t count), (x, count))
-LOOM_CPU_KERNEL(void, scaledProbabilitiesRange,
-                (const float* x, float logSum, float factor, float* y, std::int64_t count),
-                (x, logSum, factor, y, count))
+LOOM_CPU_KERNEL_HALVES(void, softmaxRange, (const float* x, float* y, std::int64_t count), (x, y, count))
+LOOM_CPU_KERNEL_HALVES(void, softmaxGradientRange, (const float* y, const float* dy, float* dx, std::int64_t count),
+                       (y, dy, dx, count))
+LOOM_CPU_KERNEL_HALVES(float, logSumExpRange, (const float* x, std::int64_t count), (x, count))
+LOOM_CPU_KERNEL_HALVES(void, scaledProbabilitiesRange,
+                       (const float* x, float logSum, float factor, float* y, std::int64_t count),
+                       (x, logSum, factor, y, count))
 
 }  // namespace
 

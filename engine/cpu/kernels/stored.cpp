@@ -8,21 +8,23 @@
 namespace loom::cpu {
 namespace {
 
-template <bool kNative>
-LOOM_INLINE void addSome(Stored a, Stored b, Stored mask, Vec floor, Stored to, std::int64_t i, std::int64_t n) {
-  Vec v = loadSomeAs<kNative>(a, i, n);
-  if (b) v += loadSomeAs<kNative>(b, i, n);
-  if (mask) v = where(loadSomeAs<kNative>(mask, i, n) > 0.0f, v);
-  storeSomeAs<kNative>(to, i, v < floor ? floor : v, n);
+template <Level kNative>
+LOOM_INLINE void addSome(Stored a, Stored b, Stored mask, VecFor<kNative> floor, Stored to, std::int64_t i,
+                         std::int64_t n) {
+  VecFor<kNative> v = loadFor<kNative>(a, i, n);
+  if (b) v += loadFor<kNative>(b, i, n);
+  if (mask) v = where(loadFor<kNative>(mask, i, n) > 0.0f, v);
+  storeSomeAs<kNative>(to, i, atLeast<kNative>(v, floor), n);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void addAll(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count) {
-  const Vec floor = relu ? Vec{} : splat(-__builtin_inff());
+  typedef VecFor<kNative> V;
+  const V floor = relu ? V{} : splatOfAll<V>(-__builtin_inff());
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) addSome<kNative>(a, b, mask, floor, to, i, kLanes);
   if (i < count) addSome<kNative>(a, b, mask, floor, to, i, count - i);
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void addStoredRangeBody(Stored a, Stored b, Stored mask, bool relu, Stored to, std::int64_t count) {
   // What networks in bf16 do, with what there is known to the compiler.
   if (kNative && a.bf16 && to.bf16) {
@@ -34,6 +36,11 @@ LOOM_INLINE void addStoredRangeBody(Stored a, Stored b, Stored mask, bool relu, 
   if (kNative && b && a.bf16 != b.bf16 && !to.bf16 && !mask) {  // to a stream that is kept in f32
     const Stored &wide = a.bf16 ? b : a, &half = a.bf16 ? a : b;
     return addAll<kNative>(knownF32(wide), knownBf16(half), {}, relu, knownF32(to), count);
+  }
+  if (kNative.inHalves() && !a.bf16 && !b.bf16 && !mask.bf16 && !to.bf16) {  // with AVX2 nothing else is kept
+    if (b && mask) return addAll<kNative>(knownF32(a), knownF32(b), knownF32(mask), relu, knownF32(to), count);
+    if (b) return addAll<kNative>(knownF32(a), knownF32(b), {}, relu, knownF32(to), count);
+    if (mask) return addAll<kNative>(knownF32(a), {}, knownF32(mask), relu, knownF32(to), count);
   }
   addAll<kNative>(a, b, mask, relu, to, count);
 }

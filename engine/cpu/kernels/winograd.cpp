@@ -67,20 +67,22 @@ LOOM_INLINE Window windowOf(std::int64_t sample, std::int64_t row, std::int64_t 
 }
 
 // What a transform is compiled for.
-template <bool kNative_, bool kHalf_, Outside kOutside_>
+template <Level kNative_, bool kHalf_, Outside kOutside_>
 struct Kind {
-  static constexpr bool kNative = kNative_, kHalf = kHalf_;
+  static constexpr Level kNative = kNative_;
+  static constexpr bool kHalf = kHalf_;
+  typedef VecFor<kNative> V;
   static constexpr Outside kOutside = kOutside_;
 };
 
 // Sixteen channels of a window's element; 0 outside.
 template <class K, int kSize>
-LOOM_INLINE Vec numbersAt(Stored from, const Window& w, std::int64_t channel, int i, int j) {
+LOOM_INLINE typename K::V numbersAt(Stored from, const Window& w, std::int64_t channel, int i, int j) {
   if (K::kOutside == Outside::anything || (K::kOutside == Outside::edges && (j == 0 || j == kSize - 1))) {
-    if (j < w.firstColumn || j >= w.lastColumn) return Vec{};
+    if (j < w.firstColumn || j >= w.lastColumn) return typename K::V{};
   }
-  return loadSomeAs<K::kNative>(Stored{from.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
-                                kLanes);
+  return loadFor<K::kNative>(Stored{from.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
+                             kLanes);
 }
 template <class K, int kSize>
 LOOM_INLINE bool hasRow(const Window& w, int i) {
@@ -95,10 +97,11 @@ LOOM_INLINE bool hasRow(const Window& w, int i) {
 // B' x B of sixteen channels of one tile.
 template <class K>
 LOOM_INLINE void transformInput(Stored x, const Window& w, std::int64_t channel, float* to, std::int64_t partStride) {
-  Vec rows[6][6];
+  typedef typename K::V V;
+  V rows[6][6];
 #pragma GCC unroll 1
   for (int i = 0; i < 6; ++i) {
-    Vec d[6] = {};
+    V d[6] = {};
     if (hasRow<K, 6>(w, i)) {
 #pragma GCC unroll 6
       for (int j = 0; j < 6; ++j) d[j] = numbersAt<K, 6>(x, w, channel, i, j);
@@ -107,8 +110,8 @@ LOOM_INLINE void transformInput(Stored x, const Window& w, std::int64_t channel,
   }
 #pragma GCC unroll 1
   for (int j = 0; j < 6; ++j, to += partStride) {
-    const Vec d[6] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j], rows[4][j], rows[5][j]};
-    Vec t[6];
+    const V d[6] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j], rows[4][j], rows[5][j]};
+    V t[6];
     toPoints(d, t);
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) store(to + i * 6 * partStride, t[i]);
@@ -119,10 +122,11 @@ LOOM_INLINE void transformInput(Stored x, const Window& w, std::int64_t channel,
 template <class K>
 LOOM_INLINE void transformGradient(Stored dy, const Window& w, std::int64_t channel, float* to,
                                    std::int64_t partStride) {
-  Vec rows[4][6];
+  typedef typename K::V V;
+  V rows[4][6];
 #pragma GCC unroll 1
   for (int i = 0; i < 4; ++i) {
-    Vec d[4] = {};
+    V d[4] = {};
     if (hasRow<K, 4>(w, i)) {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) d[j] = numbersAt<K, 4>(dy, w, channel, i, j);
@@ -131,8 +135,8 @@ LOOM_INLINE void transformGradient(Stored dy, const Window& w, std::int64_t chan
   }
 #pragma GCC unroll 1
   for (int j = 0; j < 6; ++j, to += partStride) {
-    const Vec d[4] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j]};
-    Vec t[6];
+    const V d[4] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j]};
+    V t[6];
     gradientToPoints(d, t);
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) store(to + i * 6 * partStride, t[i]);
@@ -141,40 +145,41 @@ LOOM_INLINE void transformGradient(Stored dy, const Window& w, std::int64_t chan
 
 // A' m A of sixteen channels of one tile into what of y lies in the image.
 template <class K>
-LOOM_INLINE void transformOutput(const float* from, std::int64_t partStride, Vec bias, Vec floor, Stored y,
-                                 const Window& w, std::int64_t channel) {
-  Vec columns[6][4];
+LOOM_INLINE void transformOutput(const float* from, std::int64_t partStride, typename K::V bias, typename K::V floor,
+                                 Stored y, const Window& w, std::int64_t channel) {
+  typedef typename K::V V;
+  V columns[6][4];
 #pragma GCC unroll 1
   for (int j = 0; j < 6; ++j, from += partStride) {
-    Vec m[6];
+    V m[6];
 #pragma GCC unroll 6
-    for (int i = 0; i < 6; ++i) m[i] = load(from + i * 6 * partStride);
+    for (int i = 0; i < 6; ++i) m[i] = loadOf<V>(from + i * 6 * partStride);
     fromPoints(m, columns[j]);
   }
   const int last = K::kOutside == Outside::nothing ? 4 : static_cast<int>(w.lastRow);
 #pragma GCC unroll 1
   for (int i = 0; i < last; ++i) {
-    const Vec m[6] = {columns[0][i], columns[1][i], columns[2][i], columns[3][i], columns[4][i], columns[5][i]};
-    Vec t[4];
+    const V m[6] = {columns[0][i], columns[1][i], columns[2][i], columns[3][i], columns[4][i], columns[5][i]};
+    V t[4];
     fromPoints(m, t);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       if (K::kOutside != Outside::nothing && j >= w.lastColumn) break;
-      const Vec v = t[j] + bias;
+      const V v = t[j] + bias;
       storeSomeAs<K::kNative>(Stored{y.at, K::kHalf}, w.corner + i * w.rowStride + j * w.columnStride + channel,
-                              v < floor ? floor : v, kLanes);
+                              atLeast<K::kNative>(v, floor), kLanes);
     }
   }
 }
 
 // Calls f(Kind) of what a tile is.
-template <bool kNative, bool kHalf, class F>
+template <Level kNative, bool kHalf, class F>
 LOOM_INLINE void withOutside(Outside outside, F f) {
   if (outside == Outside::nothing) return f(Kind<kNative, kHalf, Outside::nothing>{});
   if (outside == Outside::edges) return f(Kind<kNative, kHalf, Outside::edges>{});
   f(Kind<kNative, kHalf, Outside::anything>{});
 }
-template <bool kNative, class F>
+template <Level kNative, class F>
 LOOM_INLINE void withKind(bool half, Outside outside, F f) {
   if (half)
     withOutside<kNative, true>(outside, f);
@@ -182,7 +187,7 @@ LOOM_INLINE void withKind(bool half, Outside outside, F f) {
     withOutside<kNative, false>(outside, f);
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void transformInputs(const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
                                  const Matrices& matrices) {
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
@@ -195,7 +200,7 @@ LOOM_INLINE void transformInputs(const WinogradGeometry& g, Stored x, std::int64
         });
   }
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void transformGradients(const WinogradGeometry& g, Stored dy, std::int64_t first, std::int64_t last,
                                     float* to, const Matrices& matrices) {
   for (std::int64_t tile = first; tile < last; ++tile, to += kLanes) {
@@ -208,10 +213,11 @@ LOOM_INLINE void transformGradients(const WinogradGeometry& g, Stored dy, std::i
         });
   }
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void transformOutputs(const WinogradGeometry& g, const float* from, const Matrices& matrices,
                                   const float* bias, bool relu, Stored y, std::int64_t first, std::int64_t last) {
-  const Vec floor = relu ? Vec{} : splat(-__builtin_inff());
+  typedef VecFor<kNative> V;
+  const V floor = relu ? V{} : splatOfAll<V>(-__builtin_inff());
   for (std::int64_t tile = first; tile < last; ++tile, from += kLanes) {
     const Place at = placeOf(g, tile);
     const Window w = windowOf<4>(at.sample, at.row, at.column, g.outHeight, g.outWidth, g.outputs);
@@ -219,7 +225,7 @@ LOOM_INLINE void transformOutputs(const WinogradGeometry& g, const float* from, 
         y.bf16, std::min(outsideOf<4>(w), Outside::edges), [&](auto kind) __attribute__((always_inline)) {
           for (std::int64_t c = 0; c < g.outputs; c += kLanes)
             transformOutput<decltype(kind)>(from + c / kLanes * matrices.groupStride, matrices.partStride,
-                                            bias == nullptr ? Vec{} : load(bias + c), floor, y, w, c);
+                                            bias == nullptr ? V{} : loadOf<V>(bias + c), floor, y, w, c);
         });
   }
 }
@@ -230,8 +236,10 @@ struct Unit {
   Unit(const WinogradGeometry& g, std::int64_t unit) : input(unit % g.inputs), output(unit / g.inputs * kLanes) {}
 };
 
+template <Level kNative>
 LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool turned, float* transformed,
                            std::int64_t first, std::int64_t last) {
+  typedef VecFor<kNative> V;
   const std::int64_t outputStride = turned ? 9 : g.inputs * 9, inputStride = turned ? g.outputs * 9 : 9;
   for (std::int64_t u = first; u < last; ++u) {
     const Unit unit(g, u);
@@ -240,10 +248,10 @@ LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool 
     for (std::int64_t lane = 0; lane < kLanes; ++lane) {
       for (int tap = 0; tap < 9; ++tap) taps[turned ? 8 - tap : tap][lane] = from[lane * outputStride + tap];
     }
-    Vec rows[3][6];
+    V rows[3][6];
 #pragma GCC unroll 3
     for (int i = 0; i < 3; ++i) {
-      const Vec w[3] = {load(taps[3 * i]), load(taps[3 * i + 1]), load(taps[3 * i + 2])};
+      const V w[3] = {loadOf<V>(taps[3 * i]), loadOf<V>(taps[3 * i + 1]), loadOf<V>(taps[3 * i + 2])};
       weightToPoints(w, rows[i]);
     }
     const std::int64_t panel = unit.output / kWinogradPanel,
@@ -251,8 +259,8 @@ LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool 
     float* to = transformed + panel * kWinogradPanel * g.inputs + unit.input * width + unit.output % kWinogradPanel;
 #pragma GCC unroll 6
     for (int j = 0; j < 6; ++j) {
-      const Vec w[3] = {rows[0][j], rows[1][j], rows[2][j]};
-      Vec t[6];
+      const V w[3] = {rows[0][j], rows[1][j], rows[2][j]};
+      V t[6];
       weightToPoints(w, t);
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) store(to + (i * 6 + j) * winogradMatrixFloats(g), t[i]);
@@ -260,28 +268,30 @@ LOOM_INLINE void weightsOf(const WinogradGeometry& g, const float* weight, bool 
   }
 }
 
+template <Level kNative>
 LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, int parts, float* dw, bool add,
                                   std::int64_t first, std::int64_t last) {
+  typedef VecFor<kNative> V;
   const std::int64_t matrix = winogradMatrixFloats(g);
   for (std::int64_t u = first; u < last; ++u) {
     const Unit unit(g, u);
     const float* from = sums + unit.input * g.outputs + unit.output;
-    Vec rows[6][3];
+    V rows[6][3];
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) {
-      Vec m[6];
+      V m[6];
 #pragma GCC unroll 6
       for (int j = 0; j < 6; ++j) {
-        m[j] = load(from + (i * 6 + j) * matrix);
-        for (int part = 1; part < parts; ++part) m[j] += load(from + (i * 6 + j + 36 * part) * matrix);
+        m[j] = loadOf<V>(from + (i * 6 + j) * matrix);
+        for (int part = 1; part < parts; ++part) m[j] += loadOf<V>(from + (i * 6 + j + 36 * part) * matrix);
       }
       weightFromPoints(m, rows[i]);
     }
     alignas(64) float taps[9][kLanes];
 #pragma GCC unroll 3
     for (int j = 0; j < 3; ++j) {
-      const Vec m[6] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j], rows[4][j], rows[5][j]};
-      Vec w[3];
+      const V m[6] = {rows[0][j], rows[1][j], rows[2][j], rows[3][j], rows[4][j], rows[5][j]};
+      V w[3];
       weightFromPoints(m, w);
 #pragma GCC unroll 3
       for (int i = 0; i < 3; ++i) store(taps[3 * i + j], w[i]);
@@ -302,7 +312,7 @@ LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, 
     body(false) arguments;                                        \
   }                                                               \
   LOOM_TARGET_AVX2 void name##Avx2 parameters {                   \
-    body(false) arguments;                                        \
+    body(kInHalves) arguments;                                    \
   }                                                               \
   void name parameters {                                          \
     if (multipliesBf16()) return name##Native arguments;          \
@@ -311,8 +321,8 @@ LOOM_INLINE void weightGradientOf(const WinogradGeometry& g, const float* sums, 
 #define LOOM_INPUTS(native) transformInputs<native>
 #define LOOM_GRADIENTS(native) transformGradients<native>
 #define LOOM_OUTPUTS(native) transformOutputs<native>
-#define LOOM_WEIGHTS(native) weightsOf
-#define LOOM_WEIGHT_GRADIENT(native) weightGradientOf
+#define LOOM_WEIGHTS(native) weightsOf<native>
+#define LOOM_WEIGHT_GRADIENT(native) weightGradientOf<native>
 LOOM_WINOGRAD(inputsToPoints, LOOM_INPUTS,
               (const WinogradGeometry& g, Stored x, std::int64_t first, std::int64_t last, float* to,
                const Matrices& matrices),

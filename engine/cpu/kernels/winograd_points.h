@@ -9,9 +9,10 @@ constexpr float kA = 0.70710678118654752f, kB = 1.41421356237309505f;  // the po
 constexpr float kA3 = 0.35355339059327376f, kB3 = 2.82842712474619010f;
 
 // B': six numbers of a row or a column into the six points.
-LOOM_INLINE void toPoints(const Vec (&d)[6], Vec (&t)[6]) {
-  const Vec even = d[4] - 2.0f * d[2], odd = kA * d[3] - kB * d[1];
-  const Vec evenB = d[4] - 0.5f * d[2], oddB = kB * d[3] - kA * d[1];
+template <class V>
+LOOM_INLINE void toPoints(const V (&d)[6], V (&t)[6]) {
+  const V even = d[4] - 2.0f * d[2], odd = kA * d[3] - kB * d[1];
+  const V evenB = d[4] - 0.5f * d[2], oddB = kB * d[3] - kA * d[1];
   t[0] = d[0] + d[4] - 2.5f * d[2];
   t[1] = even + odd;
   t[2] = even - odd;
@@ -20,17 +21,19 @@ LOOM_INLINE void toPoints(const Vec (&d)[6], Vec (&t)[6]) {
   t[5] = d[1] + d[5] - 2.5f * d[3];
 }
 // A'
-LOOM_INLINE void fromPoints(const Vec (&m)[6], Vec (&y)[4]) {
-  const Vec sum = m[1] + m[2], difference = m[1] - m[2], sumB = m[3] + m[4], differenceB = m[3] - m[4];
+template <class V>
+LOOM_INLINE void fromPoints(const V (&m)[6], V (&y)[4]) {
+  const V sum = m[1] + m[2], difference = m[1] - m[2], sumB = m[3] + m[4], differenceB = m[3] - m[4];
   y[0] = m[0] + sum + sumB;
   y[1] = kA * difference + kB * differenceB;
   y[2] = 0.5f * sum + 2.0f * sumB;
   y[3] = kA3 * difference + kB3 * differenceB + m[5];
 }
 // A
-LOOM_INLINE void gradientToPoints(const Vec (&y)[4], Vec (&t)[6]) {
-  const Vec even = y[0] + 0.5f * y[2], odd = kA * y[1] + kA3 * y[3];
-  const Vec evenB = y[0] + 2.0f * y[2], oddB = kB * y[1] + kB3 * y[3];
+template <class V>
+LOOM_INLINE void gradientToPoints(const V (&y)[4], V (&t)[6]) {
+  const V even = y[0] + 0.5f * y[2], odd = kA * y[1] + kA3 * y[3];
+  const V evenB = y[0] + 2.0f * y[2], oddB = kB * y[1] + kB3 * y[3];
   t[0] = y[0];
   t[1] = even + odd;
   t[2] = even - odd;
@@ -39,9 +42,10 @@ LOOM_INLINE void gradientToPoints(const Vec (&y)[4], Vec (&t)[6]) {
   t[5] = y[3];
 }
 // G
-LOOM_INLINE void weightToPoints(const Vec (&w)[3], Vec (&t)[6]) {
-  const Vec even = (w[0] + 0.5f * w[2]) * (-2.0f / 3), odd = w[1] * (-2.0f / 3 * kA);
-  const Vec evenB = (w[0] + 2.0f * w[2]) * (1.0f / 6), oddB = w[1] * (1.0f / 6 * kB);
+template <class V>
+LOOM_INLINE void weightToPoints(const V (&w)[3], V (&t)[6]) {
+  const V even = (w[0] + 0.5f * w[2]) * (-2.0f / 3), odd = w[1] * (-2.0f / 3 * kA);
+  const V evenB = (w[0] + 2.0f * w[2]) * (1.0f / 6), oddB = w[1] * (1.0f / 6 * kB);
   t[0] = w[0];
   t[1] = even + odd;
   t[2] = even - odd;
@@ -50,9 +54,10 @@ LOOM_INLINE void weightToPoints(const Vec (&w)[3], Vec (&t)[6]) {
   t[5] = w[2];
 }
 // G'
-LOOM_INLINE void weightFromPoints(const Vec (&m)[6], Vec (&w)[3]) {
-  const Vec sum = (m[1] + m[2]) * (-2.0f / 3), difference = (m[1] - m[2]) * (-2.0f / 3 * kA);
-  const Vec sumB = (m[3] + m[4]) * (1.0f / 6), differenceB = (m[3] - m[4]) * (1.0f / 6 * kB);
+template <class V>
+LOOM_INLINE void weightFromPoints(const V (&m)[6], V (&w)[3]) {
+  const V sum = (m[1] + m[2]) * (-2.0f / 3), difference = (m[1] - m[2]) * (-2.0f / 3 * kA);
+  const V sumB = (m[3] + m[4]) * (1.0f / 6), differenceB = (m[3] - m[4]) * (1.0f / 6 * kB);
   w[0] = m[0] + sum + sumB;
   w[1] = difference + differenceB;
   w[2] = 0.5f * sum + 2.0f * sumB + m[5];
