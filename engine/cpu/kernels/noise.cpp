@@ -1,17 +1,27 @@
 #include "engine/cpu/kernels/noise.h"
 
+#include <type_traits>
+
 #include "engine/cpu/kernels/native.h"
 
 namespace loom::cpu {
 namespace {
 
 typedef std::uint64_t VecL __attribute__((vector_size(64)));
+typedef std::uint64_t VecL4 __attribute__((vector_size(32)));
+// Blocks of noise are computed in lanes of 64 bits: eight at once, with AVX2 four.
+template <Level kNative>
+using Longs = std::conditional_t<kNative.inHalves(), VecL4, VecL>;
+template <Level kNative>
+constexpr std::int64_t kBlocks = sizeof(Longs<kNative>) / sizeof(std::uint64_t);
+template <Level kNative>
+constexpr std::int64_t kVectors = kBlocks<kNative> * 4 / kLanes;  // of sixteen numbers
 
 // The product of the lower halves of the lanes; without the instruction, of lanes whose upper halves are 0.
-template <bool kNative>
-LOOM_INLINE VecL productOf(VecL a, VecL factor) {
-  if constexpr (kNative) {
-    VecL product;
+template <Level kNative, class L>
+LOOM_INLINE L productOf(L a, L factor) {
+  if constexpr (kNative || kNative.inHalves()) {
+    L product;
     asm("vpmuludq %2, %1, %0" : "=v"(product) : "v"(a), "v"(factor));
     return product;
   } else {
@@ -19,20 +29,24 @@ LOOM_INLINE VecL productOf(VecL a, VecL factor) {
   }
 }
 
-// Eight blocks of Philox4x32-10 in the lanes of 64 bits; word w of block l in words[w][l], upper halves zero.
-template <bool kNative>
-LOOM_INLINE void eightBlocks(NoiseKey key, std::uint64_t first, std::uint64_t counter, VecL (&words)[4]) {
+// kBlocks blocks of Philox4x32-10; word w of block l in words[w][l], upper halves zero.
+template <Level kNative, class L>
+LOOM_INLINE void blocksOf(NoiseKey key, std::uint64_t first, std::uint64_t counter, L (&words)[4]) {
   constexpr std::uint64_t kLow = 0xffffffffull;
-  VecL block = VecL{} + first;
-  block += VecL{0, 1, 2, 3, 4, 5, 6, 7};
-  VecL c0 = block & kLow, c1 = block >> 32, c2 = VecL{} + (counter & kLow), c3 = VecL{} + (counter >> 32);
+  constexpr bool kHalves = kNative || kNative.inHalves();  // what stands above, the instruction does not read
+  L block = L{} + first;
+  if constexpr (kNative.inHalves())
+    block += L{0, 1, 2, 3};
+  else
+    block += L{0, 1, 2, 3, 4, 5, 6, 7};
+  L c0 = block & kLow, c1 = block >> 32, c2 = L{} + (counter & kLow), c3 = L{} + (counter >> 32);
   std::uint32_t k0 = key.low, k1 = key.high;
   for (int round = 0; round < 10; ++round) {
-    const VecL p0 = productOf<kNative>(c0, VecL{} + 0xD2511F53ull), p1 = productOf<kNative>(c2, VecL{} + 0xCD9E8D57ull);
+    const L p0 = productOf<kNative>(c0, L{} + 0xD2511F53ull), p1 = productOf<kNative>(c2, L{} + 0xCD9E8D57ull);
     c0 = (p1 >> 32) ^ c1 ^ k0;
-    c1 = kNative ? p1 : p1 & kLow;  // what stands above it, the instruction does not read
+    c1 = kHalves ? p1 : p1 & kLow;
     c2 = (p0 >> 32) ^ c3 ^ k1;
-    c3 = kNative ? p0 : p0 & kLow;
+    c3 = kHalves ? p0 : p0 & kLow;
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
@@ -42,37 +56,52 @@ LOOM_INLINE void eightBlocks(NoiseKey key, std::uint64_t first, std::uint64_t co
   words[3] = c3 & kLow;
 }
 
-// Which of the 32 numbers from the i-th one on are kept: all bits set.
-template <bool kNative>
-LOOM_INLINE void keptOf(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, std::int64_t i, VecI (&kept)[2]) {
-  VecL words[4];
-  eightBlocks<kNative>(key, static_cast<std::uint64_t>(i / 4), counter, words);
+// `factor` for those of the kVectors * 16 numbers from the i-th one on that are kept, else 0.
+template <Level kNative>
+LOOM_INLINE void factorsOf(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, std::int64_t i,
+                           VecFor<kNative> (&factors)[kVectors<kNative>]) {
+  typedef Longs<kNative> L;
+  L words[4];
+  blocksOf<kNative>(key, static_cast<std::uint64_t>(i / 4), counter, words);
   // Words 0 1 and 2 3 of a block side by side, then the pairs of a block behind each other.
-  const VecL left = words[0] | (words[1] << 32), right = words[2] | (words[3] << 32);
-  const VecL low = __builtin_shuffle(left, right, VecL{0, 8, 1, 9, 2, 10, 3, 11});
-  const VecL high = __builtin_shuffle(left, right, VecL{4, 12, 5, 13, 6, 14, 7, 15});
+  const L left = words[0] | (words[1] << 32), right = words[2] | (words[3] << 32);
   const auto least = static_cast<std::int32_t>(threshold);  // at most 2^24
-  kept[0] = (VecI)((VecU)low >> 8) >= least;
-  kept[1] = (VecI)((VecU)high >> 8) >= least;
+  if constexpr (kNative.inHalves()) {
+    const L low = __builtin_shuffle(left, right, L{0, 4, 1, 5}), high = __builtin_shuffle(left, right, L{2, 6, 3, 7});
+    const TwoI kept{(Vec8I)((Vec8U)low >> 8) >= least, (Vec8I)((Vec8U)high >> 8) >= least};
+    factors[0] = where(kept, splatOfAll<Two>(factor));
+  } else {
+    const L low = __builtin_shuffle(left, right, L{0, 8, 1, 9, 2, 10, 3, 11});
+    const L high = __builtin_shuffle(left, right, L{4, 12, 5, 13, 6, 14, 7, 15});
+    factors[0] = where((VecI)((VecU)low >> 8) >= least, splat(factor));
+    factors[1] = where((VecI)((VecU)high >> 8) >= least, splat(factor));
+  }
 }
 
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void dropped(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x, Stored y,
                          std::int64_t count) {
-  const Vec factors = Vec{} + factor;
-  VecI kept[2];
+  constexpr std::int64_t kTogether = kVectors<kNative> * kLanes;
+  VecFor<kNative> factors[kVectors<kNative>];
   std::int64_t i = 0;
-  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    keptOf<kNative>(key, counter, threshold, i, kept);
-    storeSomeAs<kNative>(y, i, loadSomeAs<kNative>(x, i, kLanes) * where(kept[0], factors), kLanes);
-    storeSomeAs<kNative>(y, i + kLanes, loadSomeAs<kNative>(x, i + kLanes, kLanes) * where(kept[1], factors), kLanes);
+  for (; i + kTogether <= count; i += kTogether) {
+    factorsOf<kNative>(key, counter, threshold, factor, i, factors);
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors<kNative>; ++v) {
+      const std::int64_t at = i + v * kLanes;
+      storeSomeAs<kNative>(y, at, loadFor<kNative>(x, at, kLanes) * factors[v], kLanes);
+    }
   }
   if (i == count) return;
-  keptOf<kNative>(key, counter, threshold, i, kept);
-  for (int half = 0; half < 2 && i < count; ++half, i += kLanes)
-    storeSomeAs<kNative>(y, i, loadSomeAs<kNative>(x, i, count - i) * where(kept[half], factors), count - i);
+  factorsOf<kNative>(key, counter, threshold, factor, i, factors);
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors<kNative>; ++v) {
+    if (i + v * kLanes >= count) break;
+    const std::int64_t at = i + v * kLanes;
+    storeSomeAs<kNative>(y, at, loadFor<kNative>(x, at, count - at) * factors[v], count - at);
+  }
 }
-template <bool kNative>
+template <Level kNative>
 LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x,
                                   Stored y, std::int64_t count) {
   if (x.bf16 && y.bf16)
