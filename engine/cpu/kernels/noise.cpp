@@ -13,9 +13,9 @@ typedef std::uint64_t VecL4 __attribute__((vector_size(32)));
 template <Level kNative>
 using Longs = std::conditional_t<kNative.inHalves(), VecL4, VecL>;
 template <Level kNative>
-constexpr std::int64_t kBlocks = sizeof(Longs<kNative>) / sizeof(std::uint64_t);
+constexpr int kBlocks = sizeof(Longs<kNative>) / sizeof(std::uint64_t);
 template <Level kNative>
-constexpr std::int64_t kVectors = kBlocks<kNative> * 4 / kLanes;  // of sixteen numbers
+constexpr int kVectors = kBlocks<kNative> * 4 / kLanes;  // of sixteen numbers
 
 // The product of the lower halves of the lanes; without the instruction, of lanes whose upper halves are 0.
 template <Level kNative, class L>
@@ -56,10 +56,12 @@ LOOM_INLINE void blocksOf(NoiseKey key, std::uint64_t first, std::uint64_t count
   words[3] = c3 & kLow;
 }
 
-// `factor` for those of the kVectors * 16 numbers from the i-th one on that are kept, else 0.
+// Which of the kVectors * 16 numbers from the i-th one on are kept: all bits set.
 template <Level kNative>
-LOOM_INLINE void factorsOf(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, std::int64_t i,
-                           VecFor<kNative> (&factors)[kVectors<kNative>]) {
+using Kept = std::conditional_t<kNative.inHalves(), TwoI, VecI>;
+template <Level kNative>
+LOOM_INLINE void keptOf(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, std::int64_t i,
+                        Kept<kNative> (&kept)[kVectors<kNative>]) {
   typedef Longs<kNative> L;
   L words[4];
   blocksOf<kNative>(key, static_cast<std::uint64_t>(i / 4), counter, words);
@@ -68,38 +70,33 @@ LOOM_INLINE void factorsOf(NoiseKey key, std::uint64_t counter, std::uint32_t th
   const auto least = static_cast<std::int32_t>(threshold);  // at most 2^24
   if constexpr (kNative.inHalves()) {
     const L low = __builtin_shuffle(left, right, L{0, 4, 1, 5}), high = __builtin_shuffle(left, right, L{2, 6, 3, 7});
-    const TwoI kept{(Vec8I)((Vec8U)low >> 8) >= least, (Vec8I)((Vec8U)high >> 8) >= least};
-    factors[0] = where(kept, splatOfAll<Two>(factor));
+    kept[0] = {(Vec8I)((Vec8U)low >> 8) >= least, (Vec8I)((Vec8U)high >> 8) >= least};
   } else {
     const L low = __builtin_shuffle(left, right, L{0, 8, 1, 9, 2, 10, 3, 11});
     const L high = __builtin_shuffle(left, right, L{4, 12, 5, 13, 6, 14, 7, 15});
-    factors[0] = where((VecI)((VecU)low >> 8) >= least, splat(factor));
-    factors[1] = where((VecI)((VecU)high >> 8) >= least, splat(factor));
+    kept[0] = (VecI)((VecU)low >> 8) >= least;
+    kept[1] = (VecI)((VecU)high >> 8) >= least;
   }
 }
 
 template <Level kNative>
 LOOM_INLINE void dropped(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x, Stored y,
                          std::int64_t count) {
-  constexpr std::int64_t kTogether = kVectors<kNative> * kLanes;
-  VecFor<kNative> factors[kVectors<kNative>];
+  constexpr int kCount = kVectors<kNative>;
+  const auto factors = splatOfAll<VecFor<kNative>>(factor);
+  Kept<kNative> kept[kCount];
+  const auto put = [&](std::int64_t at, const Kept<kNative>& mask, std::int64_t n) __attribute__((always_inline)) {
+    storeSomeAs<kNative>(y, at, loadFor<kNative>(x, at, n) * where(mask, factors), n);
+  };
   std::int64_t i = 0;
-  for (; i + kTogether <= count; i += kTogether) {
-    factorsOf<kNative>(key, counter, threshold, factor, i, factors);
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors<kNative>; ++v) {
-      const std::int64_t at = i + v * kLanes;
-      storeSomeAs<kNative>(y, at, loadFor<kNative>(x, at, kLanes) * factors[v], kLanes);
-    }
+  for (; i + kCount * kLanes <= count; i += kCount * kLanes) {
+    keptOf<kNative>(key, counter, threshold, i, kept);
+    put(i, kept[0], kLanes);
+    if constexpr (kCount > 1) put(i + kLanes, kept[1], kLanes);
   }
   if (i == count) return;
-  factorsOf<kNative>(key, counter, threshold, factor, i, factors);
-#pragma GCC unroll 2
-  for (int v = 0; v < kVectors<kNative>; ++v) {
-    if (i + v * kLanes >= count) break;
-    const std::int64_t at = i + v * kLanes;
-    storeSomeAs<kNative>(y, at, loadFor<kNative>(x, at, count - at) * factors[v], count - at);
-  }
+  keptOf<kNative>(key, counter, threshold, i, kept);
+  for (int v = 0; v < kCount && i < count; ++v, i += kLanes) put(i, kept[v], count - i);
 }
 template <Level kNative>
 LOOM_INLINE void dropoutRangeBody(NoiseKey key, std::uint64_t counter, std::uint32_t threshold, float factor, Stored x,
