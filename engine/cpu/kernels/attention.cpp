@@ -143,8 +143,13 @@ void combineTransposed(const AttentionHead& head, const float* weights, const st
 // The first `count` lanes of V.
 template <class V>
 LOOM_INLINE auto lanesBelow(std::int64_t count) {
-  alignas(64) static constexpr float kPlaces[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  return loadOf<V>(kPlaces) < static_cast<float>(std::min(count, kLanes));
+  const auto bound = static_cast<std::int32_t>(std::min(count, kLanes));
+  if constexpr (std::is_same_v<V, Two>) {
+    return TwoI{Vec8I{0, 1, 2, 3, 4, 5, 6, 7} < bound, Vec8I{8, 9, 10, 11, 12, 13, 14, 15} < bound};
+  } else {
+    const VecI lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return lanes < bound;
+  }
 }
 
 // Scores to probabilities: in place, or to `half` where that is not null. Rows are read in whole vectors: what is not

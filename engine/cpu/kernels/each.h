@@ -10,7 +10,7 @@ LOOM_INLINE void map1(const float* x, float* y, std::int64_t count, F f) {
   typedef VecFor<kNative> V;
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) store(y + i, inParts(loadOf<V>(x + i), f));
-  if (i < count) storeSome(y + i, inParts(loadSomeOf<V>(x + i, count - i, 1), f), count - i);
+  if (i < count) storePart(y + i, inParts(loadPartOf<V>(x + i, count - i, 1), f), count - i);
 }
 
 template <Level kNative, class F>
@@ -19,7 +19,7 @@ LOOM_INLINE void map2(const float* a, const float* b, float* y, std::int64_t cou
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) store(y + i, inParts(loadOf<V>(a + i), loadOf<V>(b + i), f));
   if (i < count)
-    storeSome(y + i, inParts(loadSomeOf<V>(a + i, count - i, 1), loadSomeOf<V>(b + i, count - i, 1), f), count - i);
+    storePart(y + i, inParts(loadPartOf<V>(a + i, count - i, 1), loadPartOf<V>(b + i, count - i, 1), f), count - i);
 }
 
 #define LOOM_EACH(expression)                  \

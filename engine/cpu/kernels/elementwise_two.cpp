@@ -121,10 +121,11 @@ LOOM_INLINE void binaryScalarRangeBody(BinaryFunction function, const float* a, 
 
 template <Level kNative>
 LOOM_INLINE void addReluRangeBody(const float* a, const float* b, float* y, std::int64_t count) {
-  typedef VecFor<kNative> V;
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(y + i, atLeast<kNative>(loadOf<V>(a + i) + loadOf<V>(b + i), V{}));
-  for (; i < count; ++i) y[i] = a[i] + b[i] < 0 ? 0 : a[i] + b[i];
+  map2<kNative>(
+      a, b, y, count, [](auto a, auto b) __attribute__((always_inline)) {
+        const auto s = a + b;
+        return s < 0.0f ? decltype(s){} : s;
+      });
 }
 
 template <Level kNative>

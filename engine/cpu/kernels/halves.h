@@ -182,11 +182,13 @@ LOOM_INLINE void store(float* p, Two v) {
   store8(p, v.low);
   store8(p + 8, v.high);
 }
-LOOM_INLINE void storeSome(float* p, Two v, std::int64_t count) {
-  if (count >= kLanes) return store(p, v);
+LOOM_INLINE void storePart(float* p, Two v, std::int64_t count) {
   alignas(32) float buffer[kLanes];
   store(buffer, v);
   for (std::int64_t i = 0; i < count; ++i) p[i] = buffer[i];
+}
+LOOM_INLINE void storeSome(float* p, Two v, std::int64_t count) {
+  count >= kLanes ? store(p, v) : storePart(p, v, count);
 }
 template <class V>
 LOOM_INLINE V loadOf(const float* p) {
@@ -203,12 +205,19 @@ LOOM_INLINE V splatOfAll(float value) {
     return splat(value);
 }
 template <class V>
+LOOM_INLINE V loadPartOf(const float* p, std::int64_t count, float otherwise) {
+  if constexpr (std::is_same_v<V, Two>) {
+    alignas(32) float buffer[kLanes];
+    for (std::int64_t i = 0; i < kLanes; ++i) buffer[i] = otherwise;
+    for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
+    return loadOf<V>(buffer);
+  } else {
+    return loadPart(p, count, otherwise);
+  }
+}
+template <class V>
 LOOM_INLINE V loadSomeOf(const float* p, std::int64_t count, float otherwise = 0) {
-  if (count >= kLanes) return loadOf<V>(p);
-  alignas(64) float buffer[kLanes];
-  for (std::int64_t i = 0; i < kLanes; ++i) buffer[i] = otherwise;
-  for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
-  return loadOf<V>(buffer);
+  return count >= kLanes ? loadOf<V>(p) : loadPartOf<V>(p, count, otherwise);
 }
 
 // to[c * toStride + r] = from[r * fromStride + c] for 8 x 8 numbers, in registers: pairs, fours, then halves.
