@@ -25,6 +25,16 @@ LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_
   prefetchTile<kRows, kVectors * lanesOf<typename T::V>()>(place);
   multiplyTile<V, kRows, kVectors>(sums, a, rowStride, stepStride, b, panel, steps);
   storeTile<V, kRows, kVectors>(sums, place);
+  if (place.also == nullptr) return;
+  const TilePlace also{.c = place.also,
+                       .ldc = place.ldc,
+                       .columns = place.columns,
+                       .bias = nullptr,
+                       .add = place.alsoAdd,
+                       .last = false,
+                       .activation = Activation::none,
+                       .scale = place.alsoScale};
+  storeTile<V, kRows, kVectors>(sums, also);
 }
 
 }  // namespace
@@ -42,11 +52,21 @@ LOOM_INLINE std::int64_t tileAt(std::int64_t first, std::int64_t steps, int tile
   return first * steps + tile * kLanes;
 }
 
+// A's numbers from `at` on, with what GemmProblem::plus adds to them.
+enum class Sum { none, more, less };
+template <Sum kSum, class V>
+LOOM_INLINE V summed(V a, V b) {
+  return kSum == Sum::none ? a : kSum == Sum::more ? a + b : a - b;
+}
+
 // Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows
 // are not contiguous: it is a transposed matrix (rowStride 1), or any other view.
-LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t count, int tiles, std::int64_t step,
-                          std::int64_t steps, float* to) {
+template <Sum kSum>
+LOOM_INLINE void packRows(const MatrixView& a, const float* plus, std::int64_t row, std::int64_t count, int tiles,
+                          std::int64_t step, std::int64_t steps, float* to) {
   typedef UnalignedOf<Vec8>::type Eight;
+  // From a number of A to the one that is added.
+  const std::int64_t other = kSum == Sum::none ? 0 : plus - a.data;
   std::int64_t begin = 0;
   if (a.rowStride == 1 && a.columnStride >= 8 && count / tiles >= 4) {
     // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies
@@ -63,9 +83,13 @@ LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t co
     }
     for (std::int64_t k = 0; k < begin; ++k) {
       const float* from = a.data + row + (step + k) * a.columnStride;
-      if (k + kAhead < begin) prefetchRow(from + kAhead * a.columnStride, count);
+      if (k + kAhead < begin) {
+        prefetchRow(from + kAhead * a.columnStride, count);
+        if (kSum != Sum::none) prefetchRow(from + other + kAhead * a.columnStride, count);
+      }
       for (int t = 0; t < tiles; ++t) {
-        *reinterpret_cast<Eight*>(at[t]) = *reinterpret_cast<const Eight*>(from + firsts[t]);
+        const float* numbers = from + firsts[t];
+        *reinterpret_cast<Eight*>(at[t]) = summed<kSum, Vec8>(load8(numbers), load8(numbers + other));
         at[t] += heights[t];
       }
     }
@@ -74,24 +98,67 @@ LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, std::int64_t co
     const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
     const float* from = a.data + (row + first) * a.rowStride + step * a.columnStride;
     for (std::int64_t k = begin; k < steps; ++k) {
-      for (std::int64_t r = 0; r < height; ++r)
-        to[tileAt(first, steps, t) + k * height + r] = from[r * a.rowStride + k * a.columnStride];
+      for (std::int64_t r = 0; r < height; ++r) {
+        const float* number = from + r * a.rowStride + k * a.columnStride;
+        to[tileAt(first, steps, t) + k * height + r] = summed<kSum>(*number, number[other]);
+      }
     }
   }
+}
+
+// Rows of sums, contiguous ones; they begin a cache line further on than a multiple of 4 KiB, as tiles do.
+constexpr std::int64_t kSumStride = kStepBlock + kLanes;
+template <Sum kSum>
+LOOM_INLINE void addRows(const MatrixView& a, const float* plus, std::int64_t row, std::int64_t count,
+                         std::int64_t step, std::int64_t steps, float* to) {
+  typedef UnalignedOf<Vec8>::type Eight;
+  for (std::int64_t r = 0; r < count; ++r) {
+    const std::int64_t at = (row + r) * a.rowStride + step;
+    const float *one = a.data + at, *other = plus + at;
+    float* sum = to + r * kSumStride;
+    std::int64_t i = 0;
+    for (; i + 8 <= steps; i += 8)
+      *reinterpret_cast<Eight*>(sum + i) = summed<kSum, Vec8>(load8(one + i), load8(other + i));
+    for (; i < steps; ++i) sum[i] = summed<kSum>(one[i], other[i]);
+  }
+}
+
+// How tiles of a block of A are read.
+struct Rows {
+  const float* first;  // of the block's first row
+  std::int64_t rowStride;
+  bool tiles;  // as packRows() makes them
+};
+LOOM_INLINE Rows rowsOf(const GemmProblem& p, std::int64_t row, std::int64_t count, int tiles, std::int64_t step,
+                        std::int64_t steps, float* scratch) {
+  if (p.a.columnStride != 1) {
+    if (p.plus == nullptr)
+      packRows<Sum::none>(p.a, nullptr, row, count, tiles, step, steps, scratch);
+    else if (p.less)
+      packRows<Sum::less>(p.a, p.plus, row, count, tiles, step, steps, scratch);
+    else
+      packRows<Sum::more>(p.a, p.plus, row, count, tiles, step, steps, scratch);
+    return {scratch, 1, true};
+  }
+  if (p.plus == nullptr) return {p.a.data + row * p.a.rowStride + step, p.a.rowStride, false};
+  if (p.less)
+    addRows<Sum::less>(p.a, p.plus, row, count, step, steps, scratch);
+  else
+    addRows<Sum::more>(p.a, p.plus, row, count, step, steps, scratch);
+  return {scratch, kSumStride, false};
 }
 
 template <class T>
 LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
                           std::int64_t lastPanel, float* scratch) {
   constexpr std::int64_t kWidth = T::kVectors * lanesOf<typename T::V>();
-  const bool packs = p.a.columnStride != 1;
   const std::int64_t panelSteps = p.panelSteps != 0 ? p.panelSteps : p.k;
   for (std::int64_t row = firstRow; row < lastRow; row += kRowBlock) {
     const std::int64_t rows = std::min(kRowBlock, lastRow - row);
     const int tiles = static_cast<int>((rows + T::kRows - 1) / T::kRows);
     for (std::int64_t step = 0; step < p.k; step += kStepBlock) {
       const std::int64_t steps = std::min(kStepBlock, p.k - step);
-      if (packs) packRows(p.a, row, rows, tiles, step, steps, scratch);
+      const Rows from = rowsOf(p, row, rows, tiles, step, steps, scratch);
       for (std::int64_t panel = firstPanel; panel < lastPanel; ++panel) {
         const float* b = p.packed + (panel * panelSteps + step) * kWidth;
         TilePlace place;
@@ -106,8 +173,13 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
           const std::int64_t first = rows * t / tiles;
           const int height = static_cast<int>(rows * (t + 1) / tiles - first);
           place.c = p.c + (row + first) * p.ldc + panel * kWidth;
-          const float* a = packs ? scratch + tileAt(first, steps, t) : p.a.data + (row + first) * p.a.rowStride + step;
-          const std::int64_t rowStride = packs ? 1 : p.a.rowStride, stepStride = packs ? height : 1;
+          if (p.also != nullptr) {
+            place.also = p.also + (row + first) * p.ldc + panel * kWidth;
+            place.alsoScale = p.alsoScale;
+            place.alsoAdd = p.alsoAccumulate || step > 0;
+          }
+          const float* a = from.first + (from.tiles ? tileAt(first, steps, t) : first * from.rowStride);
+          const std::int64_t rowStride = from.rowStride, stepStride = from.tiles ? height : 1;
           if (place.columns <= kWidth / T::kVectors) {
             computeRows<T, 1>(height, a, rowStride, stepStride, b, kWidth, steps, place);
           } else {
@@ -184,7 +256,7 @@ std::int64_t panelWidth() {
 }
 
 std::int64_t gemmScratch() {
-  return kRowBlock * kStepBlock + kRowBlock * kLanes;
+  return kRowBlock * kSumStride;
 }
 
 void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,

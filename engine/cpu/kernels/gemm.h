@@ -27,10 +27,13 @@ void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
 
 enum class Activation { none, relu, gelu };
 
-// C (M x N, rows ldc apart) = activation(A B + bias), or C += A B when `accumulate` (no bias or activation then).
+// C (M x N, rows ldc apart) = activation(A B + bias), or activation(C + A B + bias) when `accumulate`.
 struct GemmProblem {
   std::int64_t m = 0, n = 0, k = 0;
   MatrixView a;
+  // What is added to A or, where `less`, subtracted from it on its way: of A's strides; for gemm() alone.
+  const float* plus = nullptr;
+  bool less = false;
   const float* packed = nullptr;
   std::int64_t panelSteps = 0;  // of K in each panel, where panels hold more than `k` of them; for gemm() alone
   float* c = nullptr;
@@ -40,6 +43,10 @@ struct GemmProblem {
   bool accumulate = false;
   float scale = 1;                // of A B
   std::uint16_t* half = nullptr;  // instead of c: C in bf16, for gemm_bf16.h alone; not to be accumulated
+  // Another C of the same shape, without bias or activation: alsoScale A B, or that added; for gemm() alone.
+  float* also = nullptr;
+  float alsoScale = 1;
+  bool alsoAccumulate = false;
 };
 
 // Floats of scratch that gemm() needs a thread.

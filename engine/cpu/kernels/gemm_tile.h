@@ -73,6 +73,10 @@ struct TilePlace {
   Activation activation;
   float scale;
   std::uint16_t* half = nullptr;  // instead of c
+  // A second place for the same sums, as they are or subtracted: GemmProblem::also.
+  float* also = nullptr;
+  float alsoScale = 1;
+  bool alsoAdd = false;
 };
 
 // What a tile is to be added to, or written over, on its way into the cache while the sums are made.
@@ -84,6 +88,11 @@ LOOM_INLINE void prefetchTile(const TilePlace& place) {
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     for (std::int64_t at = 0; at < kWidth * bytes; at += 64) __builtin_prefetch(to + r * place.ldc * bytes + at, 1);
+  }
+  if (place.also == nullptr) return;
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    for (std::int64_t at = 0; at < kWidth; at += 16) __builtin_prefetch(place.also + r * place.ldc + at, 1);
   }
 }
 

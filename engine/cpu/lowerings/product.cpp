@@ -1,13 +1,18 @@
 #include "engine/cpu/lowerings/product.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "engine/cpu/kernels/gemm_amx.h"
+#include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/kernels/strassen.h"
 
 namespace loom::cpu {
 namespace {
-constexpr std::int64_t kPackGrain = 1 << 15;  // floats of one packing task
-}
+constexpr std::int64_t kPackGrain = 1 << 15;                  // floats of one packing task
+constexpr std::int64_t kLeastHalved = std::int64_t{1} << 28;  // multiply-adds
+}  // namespace
 
 std::int64_t packedSize(std::int64_t k, std::int64_t n, bool bf16) {
   return bf16 ? packedFloatsBf16(k, n) : packedFloats(k, n);
@@ -49,7 +54,55 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
   return packed;
 }
 
+namespace {
+
+// Whether seven products of halves are faster than eight: from what was measured on Zen 3 with AVX2
+// (tests/bench/README.md); elsewhere it was not. Only where gradients are computed: a prediction for one sample does
+// not hang on what else is in the batch.
+bool isHalved(const Plan& plan, const Product& p) {
+  if (p.bf16 || p.a.bf16 || p.b.bf16 || !canHalve(p.m, p.n, p.k)) return false;
+  if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";
+  return isa() == Isa::avx2 && plan.trains() && std::min({p.m, p.n, p.k}) >= 384 && p.m * p.n * p.k >= kLeastHalved;
+}
+
+// Rows before columns, so that the sums of A's quarters are made once, but for rows that are too few to read B for.
+GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
+  constexpr std::int64_t kLeastRows = 96;
+  int columns = 1;
+  while (columns < worker.count && (worker.count % columns != 0 || m / (worker.count / columns) < kLeastRows))
+    ++columns;
+  const int rows = worker.count / columns;
+  const auto [firstRow, lastRow] = Worker{worker.index / columns, rows}.share(m, 6);
+  const auto [firstPanel, lastPanel] = Worker{worker.index % columns, columns}.share(panelsOf(n));
+  return {firstRow, lastRow, firstPanel, lastPanel};
+}
+
+void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
+  const auto packed = plan.scratch(halvedFloats(p.k, p.n));
+  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  plan.stage("pack halves", [=](const Worker& worker) {
+    const auto [first, last] = worker.share(panelsOf(p.n / 2));
+    packHalved(packed.get(), viewOf(p.b.get(), p.rowB, p.columnB), p.k, p.n, first, last);
+  });
+  plan.stage(p.name, "own:strassen", {}, [=](const Worker& worker) {
+    multiplyHalved({.m = p.m,
+                    .n = p.n,
+                    .k = p.k,
+                    .a = viewOf(p.a.get(), p.rowA, p.columnA),
+                    .packed = packed.get(),
+                    .c = target.to.get(),
+                    .ldc = p.ldc > 0 ? p.ldc : p.n,
+                    .bias = p.bias.get(),
+                    .activation = p.activation,
+                    .accumulate = target.adds(worker)},
+                   halvedShare(worker, p.m / 2, p.n / 2), scratch.get() + worker.index * gemmScratch());
+  });
+}
+
+}  // namespace
+
 void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
+  if (!target.half && isHalved(plan, p)) return emitHalved(plan, p, target);
   const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.k, p.n, p.bf16);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t tileRows = p.bf16 && multipliesInTiles() ? 32 : 6;

@@ -1,0 +1,29 @@
+#pragma once
+// Matrix products in f32 by one level of Strassen's scheme (V. Strassen, Gaussian elimination is not optimal, 1969):
+// seven products of halves for eight. The sums of A's quarters are made a block at a time beside their products, the
+// sums of B's when B is packed, and each product goes from registers into the quarters of C that it is part of, so no
+// temporary is as large as a quarter.
+//
+//   M1 = (A11 + A22)(B11 + B22)   M2 = (A21 + A22) B11   M3 = A11 (B12 - B22)   M4 = A22 (B21 - B11)
+//   M5 = (A11 + A12) B22          M6 = (A21 - A11)(B11 + B12)                   M7 = (A12 - A22)(B21 + B22)
+//   C11 = M1 + M4 - M5 + M7       C12 = M3 + M5      C21 = M2 + M4              C22 = M1 - M2 + M3 + M6
+//
+// What it rounds is a few times what rounding the plain product is, relative to the largest numbers of the factors and
+// not of the row and column; a number that is not finite spreads to the other half of the rows and columns.
+#include "engine/cpu/kernels/gemm.h"
+
+namespace loom::cpu {
+
+// Whether a product can be divided so: M even, N in twice panelWidth(), K in 32.
+bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// The seven sums of B's quarters, each as packPanels() packs; panels [first, last) of the left half of the columns.
+std::int64_t halvedFloats(std::int64_t k, std::int64_t n);
+void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
+                std::int64_t last);
+
+// gemm() with `packed` from packHalved(). The share is of the upper half of the rows and the left half of the panels:
+// the same rows of the lower half and panels of the right are computed with it. Not into bf16, scale 1.
+void multiplyHalved(const GemmProblem& problem, const GemmShare& share, float* scratch);
+
+}  // namespace loom::cpu
