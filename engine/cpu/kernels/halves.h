@@ -240,31 +240,32 @@ LOOM_INLINE V loadSomeOf(const float* p, std::int64_t count, float otherwise = 0
   return count >= kLanes ? loadOf<V>(p) : loadPartOf<V>(p, count, otherwise);
 }
 
-// to[c * toStride + r] = from[r * fromStride + c] for 8 x 8 numbers, in registers: pairs, fours, then halves.
+// to[c * toStride + r] = from[r * fromStride + c] for 8 x 8 numbers, in registers: fours of a row and of the fourth
+// after it are read side by side, so that no number has to change its half; then pairs, then fours.
 LOOM_INLINE void transpose8(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride) {
+  typedef float Four __attribute__((vector_size(16)));
+  typedef Four FourUnaligned __attribute__((aligned(4), may_alias));
   constexpr Vec8I kLowPairs{0, 8, 1, 9, 4, 12, 5, 13}, kHighPairs{2, 10, 3, 11, 6, 14, 7, 15};
   constexpr Vec8I kLowFours{0, 1, 8, 9, 4, 5, 12, 13}, kHighFours{2, 3, 10, 11, 6, 7, 14, 15};
-  constexpr Vec8I kLowHalves{0, 1, 2, 3, 8, 9, 10, 11}, kHighHalves{4, 5, 6, 7, 12, 13, 14, 15};
-  Vec8 rows[8], next[8];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) rows[i] = load8(from + i * fromStride);
+#pragma GCC unroll 2
+  for (int half = 0; half < 8; half += 4) {
+    Vec8 rows[4], next[4];
 #pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {
-    next[i] = __builtin_shuffle(rows[i], rows[i + 1], kLowPairs);
-    next[i + 1] = __builtin_shuffle(rows[i], rows[i + 1], kHighPairs);
-  }
-#pragma GCC unroll 2
-  for (int i = 0; i < 8; i += 4) {
-#pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) {
-      rows[i + 2 * j] = __builtin_shuffle(next[i + j], next[i + 2 + j], kLowFours);
-      rows[i + 2 * j + 1] = __builtin_shuffle(next[i + j], next[i + 2 + j], kHighFours);
+    for (int i = 0; i < 4; ++i) {
+      const Four low = *reinterpret_cast<const FourUnaligned*>(from + i * fromStride + half),
+                 high = *reinterpret_cast<const FourUnaligned*>(from + (i + 4) * fromStride + half);
+      rows[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
     }
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    store8(to + i * toStride, __builtin_shuffle(rows[i], rows[i + 4], kLowHalves));
-    store8(to + (i + 4) * toStride, __builtin_shuffle(rows[i], rows[i + 4], kHighHalves));
+#pragma GCC unroll 2
+    for (int i = 0; i < 4; i += 2) {
+      next[i] = __builtin_shuffle(rows[i], rows[i + 1], kLowPairs);
+      next[i + 1] = __builtin_shuffle(rows[i], rows[i + 1], kHighPairs);
+    }
+    float* column = to + half * toStride;
+    store8(column, __builtin_shuffle(next[0], next[2], kLowFours));
+    store8(column + toStride, __builtin_shuffle(next[0], next[2], kHighFours));
+    store8(column + 2 * toStride, __builtin_shuffle(next[1], next[3], kLowFours));
+    store8(column + 3 * toStride, __builtin_shuffle(next[1], next[3], kHighFours));
   }
 }
 // transpose16().
