@@ -23,9 +23,14 @@ LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
 // exponential and one division are enough for both.
 template <Level kNative, class V>
 LOOM_INLINE V geluSlope(V x) {
-  const V e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
-  const V t =
-      quotient<kNative>(splatOf<V>(1), bounded<kNative>(absolute(x), 0, 1e9f) * (0.3275911f * kInverseSqrt2) + 1.0f);
+  V e, size = absolute(x);
+  if constexpr (kNative.inHalves()) {
+    e = expWithin(-0.5f * x * x);
+  } else {
+    e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
+    size = bounded<kNative>(size, 0, 1e9f);  // what quotient() takes
+  }
+  const V t = quotient<kNative>(splatOf<V>(1), size * (0.3275911f * kInverseSqrt2) + 1.0f);
   V p = splatOf<V>(0.5f * 1.061405429f);
   p = p * t + 0.5f * -1.453152027f;
   p = p * t + 0.5f * 1.421413741f;

@@ -85,22 +85,20 @@ LOOM_INLINE Vec8 exp(Vec8 x) {
              limited = x > 88.722f ? splatOf<Vec8>(__builtin_inff()) : y, both = x < -103.0f ? Vec8{} : limited;
   return x == x ? both : x;
 }
+// Of these three NaN stays NaN, as it does in the bounds and in every operation after them.
 LOOM_INLINE Vec8 sigmoid(Vec8 x) {
-  const Vec8 y = 1.0f / (1.0f + boundedExp(bounded8(-x, -87.0f, 85.0f)));
-  return x == x ? y : x;
+  return 1.0f / (1.0f + expWithin(-x));
 }
 LOOM_INLINE Vec8 tanh(Vec8 x) {
   const Ratio<Vec8> ratio = tanhRatio(bounded8(x, -kTanhLimit, kTanhLimit));
-  const Vec8 y = ratio.over / ratio.under;
-  return x == x ? y : x;
-}
-LOOM_INLINE Vec8 absolute(Vec8 a) {
-  return (Vec8)((Vec8I)a & 0x7fffffff);
+  return ratio.over / ratio.under;
 }
 LOOM_INLINE Vec8 erf(Vec8 x) {
   const Ratio<Vec8> ratio = erfRatio(bounded8(x, -kErfLimit, kErfLimit));
-  const Vec8 y = ratio.over / ratio.under;
-  return x == x ? y : x;
+  return ratio.over / ratio.under;
+}
+LOOM_INLINE Vec8 absolute(Vec8 a) {
+  return (Vec8)((Vec8I)a & 0x7fffffff);
 }
 LOOM_INLINE Vec8I isNan(Vec8 x) {
   return x != x;
