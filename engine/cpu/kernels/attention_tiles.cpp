@@ -39,43 +39,58 @@ struct Place {
   bool add = false;
 };
 
-template <int kRows>
-LOOM_INLINE void putTile(Vec8 (&sums)[kRows][2], const Place& place, std::int64_t column) {
-  const std::int64_t columns = std::min(kColumns, place.columns - column);
+template <int kRows, int kVectors>
+LOOM_INLINE void putTile(Vec8 (&sums)[kRows][kVectors], const Place& place, std::int64_t column) {
+  constexpr std::int64_t kWidth = 8 * kVectors;
+  const std::int64_t columns = std::min(kWidth, place.columns - column);
   float* to = place.to + column;
   if (place.factors != nullptr) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      sums[r][0] *= place.factors[r];
-      sums[r][1] *= place.factors[r];
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[r][v] *= place.factors[r];
     }
   }
-  if (columns == kColumns && !place.add) {
+  if (columns == kWidth && !place.add) {
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) store(to + r * place.ld, Two{sums[r][0], sums[r][1]});
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) store8(to + r * place.ld + 8 * v, sums[r][v]);
+    }
   } else {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const Two sum{sums[r][0], sums[r][1]};
+      const Two sum{sums[r][0], kVectors == 2 ? sums[r][kVectors - 1] : Vec8{}};
       float* row = to + r * place.ld;
       storeSome(row, place.add ? sum + loadSomeOf<Two>(row, columns) : sum, columns);
     }
   }
 }
-// A few rows times all panels of packed B, each as many steps as `panelSteps` of which `steps` are multiplied.
+template <int kRows, int kVectors>
+LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
+                             std::int64_t steps, const Place& place, std::int64_t column) {
+  Vec8 sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = Vec8{};
+  }
+  multiplyTile<Vec8, kRows, kVectors>(sums, a, rowStride, stepStride, b, kColumns, steps);
+  putTile<kRows, kVectors>(sums, place, column);
+}
+// A few rows times all panels of packed B, each as many steps as `panelSteps` of which `steps` are multiplied; of the
+// last panel half, where that is enough.
 template <int kRows>
 LOOM_TARGET_AVX2 __attribute__((noinline)) void multiplyRows(const float* a, std::int64_t rowStride,
                                                              std::int64_t stepStride, const float* b,
                                                              std::int64_t panelSteps, std::int64_t steps,
                                                              const Place& at) {
   const Place place = at;
-  for (std::int64_t column = 0; column < place.columns; column += kColumns) {
-    Vec8 sums[kRows][2];
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = Vec8{};
-    multiplyTile<Vec8, kRows, 2>(sums, a, rowStride, stepStride, b + column * panelSteps, kColumns, steps);
-    putTile<kRows>(sums, place, column);
-  }
+  std::int64_t column = 0;
+  for (; column + 8 < place.columns; column += kColumns)
+    computeTile<kRows, 2>(a, rowStride, stepStride, b + column * panelSteps, steps, place, column);
+  if (column < place.columns)
+    computeTile<kRows, 1>(a, rowStride, stepStride, b + column * panelSteps, steps, place, column);
 }
 void multiply(std::int64_t rows, const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
               std::int64_t panelSteps, std::int64_t steps, const Place& place) {
@@ -235,8 +250,7 @@ void attentionTilesForward(const AttentionHead& head, const float* q, const floa
     last = tileEnd(first, head.queries);
     const std::int64_t rows = last - first, seen = seenBy(head, last - 1);
     float tops[kTile], sums[kTile], factors[kTile];
-    multiply(rows, q + first * head.stride, head.stride, 1, keys, head.width, head.width,
-             {scores, ld, up(seen, kColumns)});
+    multiply(rows, q + first * head.stride, head.stride, 1, keys, head.width, head.width, {scores, ld, up(seen, 8)});
     attendTile({rows, ld, seenBy(head, first), seen, head.scale}, scores, tops, sums);
     for (std::int64_t r = 0; r < rows; ++r) {
       factors[r] = 1 / sums[r];
@@ -263,8 +277,8 @@ void attentionTilesBackward(const AttentionHead& head, const float* q, const flo
     for (std::int64_t first = begin, last; first < head.queries && first - begin + kTile <= block; first = last) {
       end = last = tileEnd(first, head.queries);
       const std::int64_t rows = last - first, seen = seenBy(head, last - 1), at = (first - begin) * ld;
-      multiply(rows, q + first * stride, stride, 1, keysDown, width, width, {scores + at, ld, up(seen, kColumns)});
-      multiply(rows, dy + first * stride, stride, 1, values, width, width, {slopes + at, ld, up(seen, kColumns)});
+      multiply(rows, q + first * stride, stride, 1, keysDown, width, width, {scores + at, ld, up(seen, 8)});
+      multiply(rows, dy + first * stride, stride, 1, values, width, width, {slopes + at, ld, up(seen, 8)});
       slopesTile({rows, ld, seenBy(head, first), seen, head.scale}, scores + at, slopes + at, y + first * stride,
                  dy + first * stride, width, stride, statistics + first);
       multiply(rows, slopes + at, ld, 1, keys, head.keys, seen, {dq + first * stride, stride, width});
