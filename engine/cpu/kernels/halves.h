@@ -64,20 +64,21 @@ LOOM_INLINE Vec8 bounded8(Vec8 x, float low, float high) {
   asm("vminps %2, %1, %0" : "=x"(both) : "x"(splatOf<Vec8>(high)), "x"(above));
   return both;
 }
-// e^x within -87.3 and 88, and of numbers beyond them that of the bound: boundedExp(), but 2^n is a factor, so that NaN
-// stays NaN.
+// e^x within -87.3 and 88, and of numbers beyond them that of the bound. As boundedExp(), but 2^n is a factor, so that
+// NaN stays NaN; the polynomial, e^r = 1 + r + r^2 p(r) with the least relative error (3e-9), is shorter; and with one
+// multiply-add for r, the error of ln 2 is that of the result for large |x|: 2e-7 at -87, below 3e-8 from -10 to 10.
+constexpr float kExpPolynomial[] = {1.38144653994e-3f, 8.36878039011e-3f, 4.16683942429e-2f, 1.66665201077e-1f,
+                                    4.99999934124e-1f};
+constexpr float kLog2OfE = 1.44269504088896341f, kLn2 = 0.693147180559945309f;
+constexpr float kExpShift = 12583039.0f;  // 1.5 * 2^23 + 127: added to n, its lower bits are the exponent of 2^n
 LOOM_INLINE Vec8 expWithin(Vec8 x) {
   x = bounded8(x, -87.3f, 88.0f);
-  const Vec8 shifted = x * 1.44269504088896341f + 12583039.0f;  // 127 + n in its lower bits: the exponent of 2^n
-  const Vec8 n = shifted - 12583039.0f, power = (Vec8)((Vec8I)shifted << 23);
-  Vec8 r = x - n * 0.693359375f;
-  r = r - n * -2.12194440e-4f;
-  Vec8 p = splatOf<Vec8>(1.9875691500e-4f);
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
+  const Vec8 shifted = x * kLog2OfE + kExpShift;
+  const Vec8 n = shifted - kExpShift, power = (Vec8)((Vec8I)shifted << 23);
+  const Vec8 r = x - n * kLn2;
+  Vec8 p = splatOf<Vec8>(kExpPolynomial[0]);
+#pragma GCC unroll 4
+  for (int i = 1; i < 5; ++i) p = p * r + kExpPolynomial[i];
   return (p * (r * r) + r) * power + power;
 }
 LOOM_INLINE Vec8 exp(Vec8 x) {

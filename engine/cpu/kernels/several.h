@@ -19,16 +19,13 @@ LOOM_INLINE void polynomials(Vec8 (&p)[kCount], const Vec8 (&s)[kCount], const f
 // expWithin().
 template <int kCount>
 LOOM_INLINE void expWithinOf(Vec8 (&x)[kCount]) {
-  constexpr float kPolynomial[] = {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                                   4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f};
   Vec8 power[kCount], p[kCount];
   LOOM_FOR_EACH_OF(kCount) x[i] = bounded8(x[i], -87.3f, 88.0f);
-  LOOM_FOR_EACH_OF(kCount) power[i] = x[i] * 1.44269504088896341f + 12583039.0f;
-  LOOM_FOR_EACH_OF(kCount) p[i] = power[i] - 12583039.0f;
+  LOOM_FOR_EACH_OF(kCount) power[i] = x[i] * kLog2OfE + kExpShift;
+  LOOM_FOR_EACH_OF(kCount) p[i] = power[i] - kExpShift;
   LOOM_FOR_EACH_OF(kCount) power[i] = (Vec8)((Vec8I)power[i] << 23);
-  LOOM_FOR_EACH_OF(kCount) x[i] = x[i] - p[i] * 0.693359375f;
-  LOOM_FOR_EACH_OF(kCount) x[i] = x[i] - p[i] * -2.12194440e-4f;
-  polynomials(p, x, kPolynomial);
+  LOOM_FOR_EACH_OF(kCount) x[i] = x[i] - p[i] * kLn2;
+  polynomials(p, x, kExpPolynomial);
   LOOM_FOR_EACH_OF(kCount) p[i] = p[i] * (x[i] * x[i]) + x[i];
   LOOM_FOR_EACH_OF(kCount) x[i] = p[i] * power[i] + power[i];
 }
