@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/cpu/kernels/attention_tiles.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/native.h"
 
@@ -263,12 +264,15 @@ LOOM_CPU_KERNEL_NATIVE(void, slopesRows,
 }  // namespace
 
 std::int64_t attentionScratch(const AttentionHead& head) {
+  if (attendsInTiles(head)) return attentionTilesScratch(head);
   const std::int64_t pairs = head.queries * head.keys;
   return (panelFloats(head) + (head.bf16 ? 3 : 2) * pairs + 1 + gemmScratch() + 15) / 16 * 16;
 }
 
 void attentionForward(const AttentionHead& head, Stored q, Stored k, Stored v, Stored y, float* statistics,
                       float* scratch) {
+  const auto of = [](const Stored& tensor) { return reinterpret_cast<float*>(tensor.at); };
+  if (attendsInTiles(head)) return attentionTilesForward(head, of(q), of(k), of(v), of(y), statistics, scratch);
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   attendRows(head, parts.scores, head.bf16 ? parts.halfScores : nullptr, statistics);
@@ -277,6 +281,10 @@ void attentionForward(const AttentionHead& head, Stored q, Stored k, Stored v, S
 
 void attentionBackward(const AttentionHead& head, Stored q, Stored k, Stored v, Stored y, const float* statistics,
                        Stored dy, Stored dq, Stored dk, Stored dv, float* scratch) {
+  const auto of = [](const Stored& tensor) { return reinterpret_cast<float*>(tensor.at); };
+  if (attendsInTiles(head))
+    return attentionTilesBackward(head, of(q), of(k), of(v), of(y), statistics, of(dy), of(dq), of(dk), of(dv),
+                                  scratch);
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   scoresOf(head, dy, v, 1, parts, parts.slopes);

@@ -1,6 +1,7 @@
 #include "engine/cpu/kernels/gelu.h"
 
 #include "engine/cpu/kernels/native.h"
+#include "engine/cpu/kernels/several.h"
 
 namespace loom::cpu {
 namespace {
@@ -21,23 +22,34 @@ LOOM_INLINE void geluSome(Stored x, Stored y, std::int64_t i, std::int64_t n) {
 
 // Φ by Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26, whose e^(-x²/2) is the density's, too: one
 // exponential and one division are enough for both.
-template <Level kNative, class V>
-LOOM_INLINE V geluSlope(V x) {
-  const V e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
-  const V t =
-      quotient<kNative>(splatOf<V>(1), bounded<kNative>(absolute(x), 0, 1e9f) * (0.3275911f * kInverseSqrt2) + 1.0f);
-  V p = splatOf<V>(0.5f * 1.061405429f);
-  p = p * t + 0.5f * -1.453152027f;
-  p = p * t + 0.5f * 1.421413741f;
-  p = p * t + 0.5f * -0.284496736f;
-  p = p * t + 0.5f * 0.254829592f;
-  const V tail = p * t * e;  // 1 - Φ(|x|)
+constexpr float kOfSize = 0.3275911f * kInverseSqrt2;
+constexpr float kTail[] = {0.5f * 1.061405429f, 0.5f * -1.453152027f, 0.5f * 1.421413741f, 0.5f * -0.284496736f,
+                           0.5f * 0.254829592f};
+template <Level kNative>
+LOOM_INLINE Vec geluSlope(Vec x) {
+  const Vec e = boundedExp(bounded<kNative>(-0.5f * x * x, -87.0f, 0.0f));
+  const Vec t = quotient<kNative>(splat(1), bounded<kNative>(absolute(x), 0, 1e9f) * kOfSize + 1.0f);
+  Vec p = splat(kTail[0]);
+#pragma GCC unroll 4
+  for (int i = 1; i < 5; ++i) p = p * t + kTail[i];
+  const Vec tail = p * t * e;  // 1 - Φ(|x|)
   return chooseBySign<kNative>(x, 1.0f - tail, tail) + x * (e * kInverseSqrt2Pi);
 }
 template <Level kNative>
+LOOM_INLINE Two geluSlope(Two of) {
+  const Vec8 x[] = {of.low, of.high};
+  Vec8 e[2], t[2], p[2];
+  LOOM_FOR_EACH_OF(2) e[i] = -0.5f * x[i] * x[i];
+  LOOM_FOR_EACH_OF(2) t[i] = 1.0f / (absolute(x[i]) * kOfSize + 1.0f);
+  expWithinOf(e);
+  polynomials(p, t, kTail);
+  LOOM_FOR_EACH_OF(2) p[i] = p[i] * t[i] * e[i];
+  LOOM_FOR_EACH_OF(2) p[i] = chooseBySign<kNative>(x[i], 1.0f - p[i], p[i]) + x[i] * (e[i] * kInverseSqrt2Pi);
+  return {p[0], p[1]};
+}
+template <Level kNative>
 LOOM_INLINE void geluGradientSome(Stored x, Stored dy, Stored dx, std::int64_t i, std::int64_t n) {
-  const auto slope = inParts(
-      loadFor<kNative>(x, i, n), [](auto v) __attribute__((always_inline)) { return geluSlope<kNative>(v); });
+  const auto slope = geluSlope<kNative>(loadFor<kNative>(x, i, n));
   storeSomeAs<kNative>(dx, i, loadFor<kNative>(dy, i, n) * slope, n);
 }
 

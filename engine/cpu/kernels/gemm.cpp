@@ -203,15 +203,24 @@ void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::i
   gemmWith<TileBaseline>(p, r0, r1, p0, p1, s);
 }
 
-// Panels that are packed together where rows of B are contiguous: their parts of a row are read after one another.
-constexpr std::int64_t kTogether = 64;  // columns
+// Columns that are packed together where rows of B are contiguous: their parts of a row are read after one another.
+// With AVX2, of whole rows where those are short: memory is read in its order. Of wide ones, that many panels would be
+// written at once.
+template <Level kNative>
+LOOM_INLINE std::int64_t columnsTogether(std::int64_t n) {
+  if (!kNative.inHalves()) return 64;
+  return n <= 384 ? 384 : 192;
+}
 template <Level kNative>
 LOOM_INLINE void packPanelsOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
-                                  std::int64_t first, std::int64_t last, std::int64_t width) {
+                                  std::int64_t first, std::int64_t last, std::int64_t widthHere) {
+  // With AVX2 the compiler knows the width: a panel's row is two stores, not a loop.
+  const std::int64_t width = kNative.inHalves() ? 16 : widthHere;
   const std::int64_t whole = b.columnStride == 1 ? std::min(last, n / width) : first;
+  const std::int64_t together = std::max<std::int64_t>(columnsTogether<kNative>(n) / width, 1);
   std::int64_t panel = first;
   while (panel < whole) {
-    const std::int64_t count = std::min(std::max<std::int64_t>(kTogether / width, 1), whole - panel);
+    const std::int64_t count = std::min(together, whole - panel);
     for (std::int64_t i = 0; i < k; ++i) {
       const float* from = b.data + panel * width + i * b.rowStride;
       for (std::int64_t p = 0; p < count; ++p) {

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/native.h"
+#include "engine/cpu/kernels/several.h"
 
 namespace loom::cpu {
 namespace {
@@ -42,6 +43,34 @@ LOOM_INLINE void lstmUnits(Stored state, const float* product, Stored cBefore, f
   if (c != nullptr) storeSome(c + u, cell, n);
   storeSomeAs<kNative>(y, u, o * tanhAs<kNative>(cell), n);
 }
+// With AVX2 in f32 each nonlinearity is a pass of its own over the units, which are in the level-1 cache: the processor
+// looks ahead far enough for several vectors of one, not for all five of a cell, of which the last waits for the first.
+// Units [u, last), as many as are whole vectors; where it ended.
+LOOM_INLINE std::int64_t lstmInPasses(float* state, const float* product, const float* cBefore, float* c, float* y,
+                                      std::int64_t hidden, std::int64_t u, std::int64_t last) {
+  const std::int64_t first = u, end = first + (last - first) / kLanes * kLanes;
+  for (std::int64_t gate = 0; gate < 4; ++gate) {
+    float* to = state + gate * hidden;
+    for (u = first; u < end; u += kLanes) {
+      Two x = loadOf<Two>(to + u);
+      if (product != nullptr) x += loadOf<Two>(product + gate * hidden + u);
+      Vec8 both[] = {x.low, x.high};
+      gate == 2 ? tanhOf(both) : sigmoidOf(both);
+      store(to + u, Two{both[0], both[1]});
+    }
+  }
+  for (u = first; u < end; u += kLanes) {
+    Two cell = loadOf<Two>(state + u) * loadOf<Two>(state + 2 * hidden + u);
+    if (cBefore != nullptr) cell += loadOf<Two>(state + hidden + u) * loadOf<Two>(cBefore + u);
+    store(state + 4 * hidden + u, cell);
+    if (c != nullptr) store(c + u, cell);
+    Vec8 both[] = {cell.low, cell.high};
+    tanhOf(both);
+    store(y + u, loadOf<Two>(state + 3 * hidden + u) * Two{both[0], both[1]});
+  }
+  return end;
+}
+
 template <Level kNative>
 LOOM_INLINE void lstmRange(Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
                            std::int64_t first, std::int64_t last) {
@@ -55,9 +84,23 @@ LOOM_INLINE void lstmCellOfBody(Stored state, const float* product, Stored cBefo
   // The compiler is told the types once, not asked at each number.
   if (kNative && state.bf16 && y.bf16)
     return lstmRange<kNative>(knownBf16(state), product, cBefore, c, knownBf16(y), hidden, first, last);
+  if (kNative.inHalves() && !state.bf16 && !cBefore.bf16 && !y.bf16) {
+    const auto of = [](const Stored& numbers) { return reinterpret_cast<float*>(numbers.at); };
+    first = lstmInPasses(of(state), product, of(cBefore), c, of(y), hidden, first, last);
+  }
   lstmRange<kNative>(state, product, cBefore, c, y, hidden, first, last);
 }
 
+template <Level kNative, class V>
+LOOM_INLINE V tanhTogether(V x) {
+  if constexpr (kNative.inHalves()) {
+    Vec8 both[] = {x.low, x.high};
+    tanhOf(both);
+    return {both[0], both[1]};
+  } else {
+    return tanhAs<kNative>(x);
+  }
+}
 template <Level kNative>
 LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                    std::int64_t hidden, std::int64_t u, std::int64_t n) {
@@ -65,7 +108,7 @@ LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, cons
   const V i = loadFor<kNative>(state, u, n), f = loadFor<kNative>(state, hidden + u, n),
           g = loadFor<kNative>(state, 2 * hidden + u, n);
   const V o = loadFor<kNative>(state, 3 * hidden + u, n),
-          t = tanhAs<kNative>(loadFor<kNative>(state, 4 * hidden + u, n));
+          t = tanhTogether<kNative>(loadFor<kNative>(state, 4 * hidden + u, n));
   const V dhHere = loadOr0<kNative>(dh, u, n) + loadFor<kNative>(dy, u, n);
   const V dcHere = loadSomeOf<V>(dc + u, n) + dhHere * o * (1.0f - t * t);
   storeSomeAs<kNative>(da, u, dcHere * g * i * (1.0f - i), n);
@@ -87,6 +130,9 @@ LOOM_INLINE void lstmCellGradientOfBody(Stored state, Stored cBefore, Stored dy,
   if (kNative && state.bf16 && dy.bf16 && da.bf16)
     return lstmGradientRange<kNative>(knownBf16(state), cBefore, knownBf16(dy), dh, dc, knownBf16(da), hidden, first,
                                       last);
+  if (kNative.inHalves() && !state.bf16 && !cBefore.bf16 && !dy.bf16 && !da.bf16)
+    return lstmGradientRange<kNative>(knownF32(state), knownF32(cBefore), knownF32(dy), dh, dc, knownF32(da), hidden,
+                                      first, last);
   lstmGradientRange<kNative>(state, cBefore, dy, dh, dc, da, hidden, first, last);
 }
 

@@ -342,10 +342,13 @@ TEST(CpuKernels, notANumberAndInfinityAreNeverHidden) {
         UnaryFunction::square, UnaryFunction::absolute, UnaryFunction::clamp, UnaryFunction::hardSigmoid,
         UnaryFunction::hardSwish, UnaryFunction::softplus, UnaryFunction::sign, UnaryFunction::reciprocal}) {
     std::vector<float> x(37, 0.5f), y(37);
-    x[3] = x[36] = nan;
+    const std::uint32_t withDigits = 0x7fc00155;  // a NaN with digits that would become an exponent
+    x[3] = nan;
+    std::memcpy(&x[20], &withDigits, sizeof withDigits);
+    x[36] = nan;
     unary(function, 1, x.data(), y.data(), 37);
     for (std::size_t i = 0; i < y.size(); ++i)
-      EXPECT_EQ(std::isnan(y[i]), i == 3 || i == 36) << static_cast<int>(function);
+      EXPECT_EQ(std::isnan(y[i]), i == 3 || i == 20 || i == 36) << static_cast<int>(function);
   }
   std::vector<float> x{100, -200, inf, -inf}, y(4);
   unary(UnaryFunction::exp, 0, x.data(), y.data(), 4);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -325,7 +326,7 @@ void expectClose(const Twin& found) {
 }
 
 TEST(StoredNumbers, Attention) {
-  for (const std::int64_t keys : {100, 7, 128}) {
+  for (const std::int64_t keys : {100, 7, 128, 400}) {
     for (const bool causal : {false, true}) {
       SCOPED_TRACE(keys);
       const std::int64_t queries = causal ? keys : 67, width = 24, stride = 2 * width;
@@ -350,12 +351,17 @@ TEST(StoredNumbers, Attention) {
 TEST(StoredNumbers, AttentionKeepsNanToTheRowsThatSeeIt) {
   Twin q("q", 40 * 16), k("k", 40 * 16), v("v", 40 * 16), y("y", 40 * 16);
   q.half[20 * 16] = 0x7fc0;
-  const AttentionHead head{40, 40, 16, 16, true, 0.25f, true};
-  std::vector<float> scratch(static_cast<std::size_t>(attentionScratch(head))), statistics(40);
-  attentionForward(head, q.in(true), k.in(true), v.in(true), y.in(true), statistics.data(), scratch.data());
-  for (std::size_t i = 0; i < 40; ++i) {
-    EXPECT_EQ(std::isnan(statistics[i]), i == 20) << i;
-    EXPECT_EQ(std::isnan(fromBf16(y.half[i * 16 + 3])), i == 20) << i;
+  const std::uint32_t bits = 0x7fc00155;  // with digits that would become an exponent
+  std::memcpy(&q.wide[20 * 16], &bits, sizeof(bits));
+  for (const bool bf16 : {false, true}) {
+    SCOPED_TRACE(bf16);
+    const AttentionHead head{40, 40, 16, 16, true, 0.25f, bf16};
+    std::vector<float> scratch(static_cast<std::size_t>(attentionScratch(head))), statistics(40);
+    attentionForward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics.data(), scratch.data());
+    for (std::size_t i = 0; i < 40; ++i) {
+      EXPECT_EQ(std::isnan(statistics[i]), i == 20) << i;
+      EXPECT_EQ(std::isnan(bf16 ? fromBf16(y.half[i * 16 + 3]) : y.wide[i * 16 + 3]), i == 20) << i;
+    }
   }
 }
 
