@@ -9,6 +9,15 @@
 #include "engine/cpu/kernels/permute.h"
 
 namespace loom::cpu {
+namespace {
+
+// Smaller packed weights stay: a stage of their own is not worth their memory.
+constexpr std::int64_t kLeastPackedInStep = 1 << 16;  // floats
+// A step of several passes packs again in each of them only what so many rows are multiplied with: at 2048, packing is
+// a hundredth of the products.
+constexpr std::int64_t kRowsPackedEachPass = 512;
+
+}  // namespace
 
 Plan::Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options)
     : m_program(program),
@@ -16,6 +25,9 @@ Plan::Plan(const Program& program, ParameterStore& store, int threads, const Com
       m_threads(threads),
       m_collectives(options.collectives),
       m_bf16(options.precision == DataType::bf16),
+      m_learns(std::any_of(program.operations.begin(), program.operations.end(),
+                           [](const Operation& operation) { return operation.backward; })),
+      m_passes(options.passes),
       m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
       m_buffers(program) {
   prepareTensors();
@@ -241,6 +253,23 @@ Ref<float> Plan::persistent(std::int64_t floats) {
 
 Ref<float> Plan::shared(const std::string& key, std::int64_t floats) {
   return use(m_buffers.shared(key, static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)));
+}
+
+bool Plan::keepsPacked(TensorId weight, std::int64_t floats, std::int64_t rows) const {
+  if (weight == kNoTensor || tensor(weight).role != TensorRole::parameter) return false;
+  return !m_learns || floats < kLeastPackedInStep || (m_passes > 1 && rows < kRowsPackedEachPass);
+}
+
+Ref<float> Plan::packInStep(TensorId weight, std::int64_t floats, std::string implementation,
+                            const std::function<std::function<void(const Worker&)>(const Ref<float>&)>& make) {
+  const auto bytes = static_cast<std::size_t>(floats) * sizeof(float);
+  if (m_room.first != m_buffers.now()) m_room = {m_buffers.now(), m_buffers.make(bytes)};
+  m_buffers.enlarge(m_room.second, bytes);
+  const Ref<float> packed = use(m_room.second);
+  const bool changes = weight != kNoTensor && tensor(weight).role == TensorRole::parameter;
+  stage(changes ? "pack weights" : "pack", std::move(implementation), {}, make(packed));
+  if (changes) moves(weight, sizeof(float), m_bf16 ? sizeof(std::uint16_t) : sizeof(float));
+  return packed;
 }
 
 Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats,

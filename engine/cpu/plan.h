@@ -82,6 +82,14 @@ class Plan {
                                !m_fusion.consumers[static_cast<std::size_t>(id)].empty());
   }
   bool hasShared(const std::string& key) const { return m_buffers.hasShared(key); }
+  // Whether a weight that so many rows are multiplied with stays in a kernel's layout from step to step (packedWeight).
+  // Else packInStep() brings it there in each operation that reads it: what changes with every run would be packed as
+  // often if it stayed, and held all of the step.
+  bool keepsPacked(TensorId weight, std::int64_t floats, std::int64_t rows) const;
+  // `make(packed)` answers what fills it. What is packed, weight or not, is read before the operation packs again: all
+  // of it shares one room.
+  Ref<float> packInStep(TensorId weight, std::int64_t floats, std::string implementation,
+                        const std::function<std::function<void(const Worker&)>(const Ref<float>&)>& make);
   // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it after every
   // change of the weight.
   Ref<float> packedWeight(const std::string& key, std::int64_t floats,
@@ -156,11 +164,14 @@ class Plan {
   int m_threads;
   Collectives* m_collectives;
   bool m_bf16;
+  bool m_learns;  // has a backward part: its weights change
+  std::int64_t m_passes;
   Fusion m_fusion;
   BufferPlan m_buffers;
   std::vector<TensorId> m_undelivered;
   std::vector<Rounding> m_unrounded;
   std::map<std::string, Ref<float>> m_packed;
+  std::pair<int, int> m_room{-1, -1};  // of packInStep(): the operation, the buffer
   std::vector<Stage> m_stages;
   std::vector<Pack> m_prologue;
   std::vector<std::function<void()>> m_guards;

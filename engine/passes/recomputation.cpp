@@ -1,7 +1,8 @@
 // Candidates are a class of units (what costs little for its memory, up to everything) and a size of segments: at the
 // end of each, what is read behind it is kept, so that a segment is repeated from there alone (Chen et al., "Training
-// deep nets with sublinear memory cost", 2016). The cheapest that fits by an estimate is thinned out, laid out by the
-// backend and judged by that; then the estimate's target is corrected.
+// deep nets with sublinear memory cost", 2016); those that need least again with single units changed. The cheapest
+// that fits by an estimate is thinned out, laid out by the backend and judged by that; then the estimate's target is
+// corrected.
 #include "engine/passes/recomputation.h"
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ class Search {
   explicit Search(const Repetition& repetition) : m_repetition(repetition), m_units(repetition.units()) {
     add(Repetition::Chosen(m_units.size()));
     for (const double most : classes()) addSegments(most);
+    for (Candidate& one : smallest()) m_candidates.push_back(lowered(std::move(one)));
   }
 
   double estimate() const { return m_candidates[0].outlook.peak; }
@@ -136,6 +138,25 @@ class Search {
     for (std::size_t u = 0; u < best; ++u)
       if (crosses(u, best)) chosen[u] = false;
     return best;
+  }
+
+  // With single units kept or repeated otherwise, as long as that lowers the peak.
+  Candidate lowered(Candidate candidate) const {
+    for (bool better = true; better;) {
+      better = false;
+      for (std::size_t u = 0; u < m_units.size(); ++u) {
+        if (!std::isfinite(price(m_units[u]))) continue;
+        candidate.chosen[u] = !candidate.chosen[u];
+        const Repetition::Outlook outlook = m_repetition.outlook(candidate.chosen);
+        if (outlook.peak < candidate.outlook.peak) {
+          candidate.outlook = outlook;
+          better = true;
+        } else {
+          candidate.chosen[u] = !candidate.chosen[u];
+        }
+      }
+    }
+    return candidate;
   }
 
   // Without the repetitions that are not needed for the target, the dearest first.

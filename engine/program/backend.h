@@ -33,6 +33,7 @@ struct CompileOptions {
   // Bytes of what lives during a step alone (Extent::shared) where the program has a backward part: what does not fit
   // is computed again, with the same bits. 0 = no limit. One that cannot be kept is Error(badProject).
   std::size_t memoryBudget = 0;
+  std::int64_t passes = 1;                 // of a step: how often it runs between two changes of the weights
   Recomputation* recomputation = nullptr;  // where to tell what was done for it; null: nobody asks
   Collectives* collectives = nullptr;  // for all_reduce and synchronised statistics; null: a group of one
   Trace* trace = nullptr;              // where stages are recorded

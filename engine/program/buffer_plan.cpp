@@ -8,10 +8,14 @@
 namespace loom {
 
 int BufferPlan::make(std::size_t bytes) {
-  Buffer buffer;
-  buffer.bytes = (bytes + 63) / 64 * 64;
-  m_buffers.push_back(buffer);
-  return static_cast<int>(m_buffers.size()) - 1;
+  m_buffers.emplace_back();
+  const int buffer = static_cast<int>(m_buffers.size()) - 1;
+  enlarge(buffer, bytes);
+  return buffer;
+}
+
+void BufferPlan::enlarge(int buffer, std::size_t bytes) {
+  at(buffer).bytes = std::max(at(buffer).bytes, (bytes + 63) / 64 * 64);
 }
 
 int BufferPlan::external(std::byte* address) {

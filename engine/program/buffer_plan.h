@@ -49,7 +49,8 @@ class BufferPlan {
   void setNow(int operation) { m_now = operation; }
 
   int make(std::size_t bytes);
-  int external(std::byte* at);  // memory that others own
+  int external(std::byte* at);                  // memory that others own
+  void enlarge(int buffer, std::size_t bytes);  // to at least this
   Ref<std::byte> use(int buffer);
   std::size_t bytes(int buffer) const { return m_buffers[static_cast<std::size_t>(buffer)].bytes; }
   // Its content is there before the first operation and after the last.

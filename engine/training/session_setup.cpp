@@ -22,6 +22,7 @@ CompileOptions compileOptionsOf(const TrainSettings& settings, Trace* trace) {
           .tf32 = settings.tf32,
           .threads = settings.deterministic ? 1 : settings.threads,
           .memoryBudget = settings.memoryBudget,
+          .passes = settings.accumulate,
           .trace = trace};
 }
 

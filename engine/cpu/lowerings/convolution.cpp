@@ -45,8 +45,9 @@ Type typeOf(const Plan& plan, const Make& make) {
   }
 }
 
-// oneDNN 3 prefers kernels for strided input gradients that take, in f32, 1.6 to 2.3 times as long as those it had before
-// (ResNet-20's on an Intel Xeon, oneDNN 3.7): they are passed over where there is another. `make()` answers a description.
+// oneDNN 3 prefers kernels for strided input gradients that take, in f32, 1.6 to 2.3 times as long as those it had
+// before (ResNet-20's on an Intel Xeon, oneDNN 3.7): they are passed over where there is another. `make()` answers a
+// description.
 template <class Make>
 auto withoutSlowOnes(const Make& make) {
   const auto slow = [](const auto& description) {
@@ -81,28 +82,56 @@ const char* suffix(Type type) {
   return type == Type::bf16 ? " in bf16" : "";
 }
 
-// The weight in `wanted` layout and type: a parameter's once a step, another tensor's now.
+// What brings a weight into `wanted`: outputs (groups, where there are several) in as many parts, of whole blocks of
+// any layout; or in one where they are too few or oneDNN has no reorder of a part.
+DnnlTasks reorders(const ConvolutionDescription& g, const dnnl::memory::desc& wanted, const Ref<float>& plain,
+                   const Ref<float>& packed, int parts) {
+  constexpr std::int64_t kOutputs = 64;
+  const std::int64_t blocks = std::max<std::int64_t>(1, g.weight[0] / kOutputs);
+  parts = static_cast<int>(std::min<std::int64_t>(parts, blocks));
+  auto tasks = std::make_shared<std::vector<DnnlTask>>();
+  const auto add = [&](std::int64_t first, std::int64_t last) {
+    dnnl::memory::dims extents = g.weight, begin(extents.size(), 0);
+    begin[0] = first;
+    extents[0] = last - first;
+    const auto from = g.weights(false).submemory_desc(extents, begin), to = wanted.submemory_desc(extents, begin);
+    tasks->emplace_back(
+        dnnl::reorder(dnnl::reorder::primitive_desc(dnnlEngine(), from, dnnlEngine(), to, dnnlAttributes())));
+    tasks->back().argument(DNNL_ARG_FROM, from, plain).argument(DNNL_ARG_TO, to, packed);
+  };
+  try {
+    for (int part = 0; part < parts; ++part)
+      add(blocks * part / parts * kOutputs, part + 1 == parts ? g.weight[0] : blocks * (part + 1) / parts * kOutputs);
+    return tasks;
+  } catch (const dnnl::error&) {
+    if (parts == 1) throw;
+    return reorders(g, wanted, plain, packed, 1);
+  }
+}
+
+// The weight in `wanted` layout and type, once a change where it stays so, else now.
 Ref<float> weightIn(Plan& plan, TensorId id, const ConvolutionDescription& g, const dnnl::memory::desc& wanted) {
   const Ref<float> plain = plan.read(id);
   if (wanted == g.weights(false)) return plain;
-  const auto task = std::make_shared<DnnlTask>(dnnl::reorder(
-      dnnl::reorder::primitive_desc(dnnlEngine(), g.weights(false), dnnlEngine(), wanted, dnnlAttributes())));
-  const auto bindTo = [&](const Ref<float>& packed) {
-    task->argument(DNNL_ARG_FROM, g.weights(false), plain).argument(DNNL_ARG_TO, wanted, packed);
-    plan.onBind([task] { task->bind(); });
-  };
-  if (plan.tensor(id).role != TensorRole::parameter) {
-    const Ref<float> packed = plan.scratch(floatsOf(wanted));
-    bindTo(packed);
-    plan.stage("pack weight", "oneDNN reorder", {}, [task](const Worker& worker) {
-      if (worker.index == 0) task->run();
+  const auto tasksTo = [&](const Ref<float>& packed, int parts) {
+    const DnnlTasks tasks =
+        withDnnl("the layout of weights", [&] { return reorders(g, wanted, plain, packed, parts); });
+    plan.onBind([tasks] {
+      for (DnnlTask& task : *tasks) task.bind();
     });
-    return packed;
+    return tasks;
+  };
+  if (!plan.keepsPacked(id, floatsOf(wanted), g.batch * g.outputFloats() / g.output[1])) {
+    return plan.packInStep(id, floatsOf(wanted), "oneDNN reorder", [&](const Ref<float>& packed) {
+      return [tasks = tasksTo(packed, plan.threads())](const Worker& worker) {
+        const auto index = static_cast<std::size_t>(worker.index);
+        if (index < tasks->size()) (*tasks)[index].run();
+      };
+    });
   }
   const std::string key = "convolution weight " + std::to_string(id) + " " + bytesOf(wanted);
   return plan.packedWeight(key, floatsOf(wanted), [&](const Ref<float>& packed) {
-    bindTo(packed);
-    plan.prologue(id, [task] { task->run(); });
+    plan.prologue(id, [tasks = tasksTo(packed, 1)] { tasks->front().run(); });
   });
 }
 

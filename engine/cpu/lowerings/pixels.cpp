@@ -123,7 +123,7 @@ void emitPixels(Plan& plan, const PixelGeometry& g, const std::string& name, Ten
   const StoredRef input = factorOf(plan, x, layout), weight = inF32(plan.read(w));
   const auto added = plan.readOptional(bias);
   const StoredRef output = plan.writeStored(y, layout);
-  const auto packed = packedB(plan, w, weight, 1, g.inputs, g.inputs, g.outputs, bf16);
+  const auto packed = packedB(plan, w, weight, 1, g.inputs, g.pixels(), g.inputs, g.outputs, bf16);
   const RowProduct product{g.inputs, g.outputs, packed, added, relu, bf16};
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t pixels = rowsOfBlock(g) * g.outWidth;
@@ -147,7 +147,7 @@ void emitPixelInputGradient(Plan& plan, const PixelGeometry& g, const std::strin
   const bool bf16 = plan.bf16();
   const StoredRef gradient = factorOf(plan, dy, layout), weight = inF32(plan.read(w));
   const StoredRef result = plan.writeStored(dx, layout);
-  const auto packed = packedB(plan, w, weight, g.inputs, 1, g.outputs, g.inputs, bf16);
+  const auto packed = packedB(plan, w, weight, g.inputs, 1, g.pixels(), g.outputs, g.inputs, bf16);
   const RowProduct product{g.outputs, g.inputs, packed, {}, false, bf16};
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t pixels = rowsOfBlock(g) * g.outWidth;

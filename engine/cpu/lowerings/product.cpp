@@ -32,12 +32,13 @@ std::string productImplementation(bool bf16) {
 }
 
 Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
-                   std::int64_t k, std::int64_t n, bool bf16) {
-  if (weight != kNoTensor && plan.tensor(weight).role == TensorRole::parameter) {
+                   std::int64_t m, std::int64_t k, std::int64_t n, bool bf16) {
+  const std::int64_t size = packedSize(k, n, bf16);
+  if (plan.keepsPacked(weight, size, m)) {
     std::string key = bf16 ? "product in bf16" : "product";
     for (std::int64_t part : {static_cast<std::int64_t>(weight), b.at.offset, rowStride, columnStride, k, n})
       key.append(" ").append(std::to_string(part));
-    return plan.packedWeight(key, packedSize(k, n, bf16), [&](const Ref<float>& packed) {
+    return plan.packedWeight(key, size, [&](const Ref<float>& packed) {
       const std::int64_t step = std::max<std::int64_t>(1, kPackGrain / (panelWidth() * k));
       for (std::int64_t panel = 0; panel < panelsOf(n); panel += step) {
         const std::int64_t end = std::min(panelsOf(n), panel + step);
@@ -46,12 +47,12 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
       }
     });
   }
-  const Ref<float> packed = plan.scratch(packedSize(k, n, bf16));
-  plan.stage("pack", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(panelsOf(n));
-    packB(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, first, last, bf16);
+  return plan.packInStep(weight, size, {}, [=](const Ref<float>& packed) {
+    return [=](const Worker& worker) {
+      const auto [first, last] = worker.share(panelsOf(n));
+      packB(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, first, last, bf16);
+    };
   });
-  return packed;
 }
 
 namespace {
@@ -78,12 +79,13 @@ GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
 }
 
 void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
-  const auto packed = plan.scratch(halvedFloats(p.k, p.n));
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  plan.stage("pack halves", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(panelsOf(p.n / 2));
-    packHalved(packed.get(), viewOf(p.b.get(), p.rowB, p.columnB), p.k, p.n, first, last);
+  const auto packed = plan.packInStep(p.weight, halvedFloats(p.k, p.n), "own:strassen", [&](const Ref<float>& to) {
+    return [=, b = p.b, row = p.rowB, column = p.columnB, k = p.k, n = p.n](const Worker& worker) {
+      const auto [first, last] = worker.share(panelsOf(n / 2));
+      packHalved(to.get(), viewOf(b.get(), row, column), k, n, first, last);
+    };
   });
+  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(p.name, "own:strassen", {}, [=](const Worker& worker) {
     multiplyHalved({.m = p.m,
                     .n = p.n,
@@ -103,7 +105,7 @@ void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
 
 void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
   if (!target.half && isHalved(plan, p)) return emitHalved(plan, p, target);
-  const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.k, p.n, p.bf16);
+  const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n, p.bf16);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t tileRows = p.bf16 && multipliesInTiles() ? 32 : 6;
   plan.stage(p.name, productImplementation(p.bf16), {}, [=](const Worker& worker) {

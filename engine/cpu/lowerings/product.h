@@ -1,5 +1,6 @@
 #pragma once
-// One matrix product as stages: B packed ahead of the step where it is a parameter, in a stage of its own otherwise.
+// One matrix product as stages: B packed ahead of the step where that stays (Plan::keepsPacked), in a stage of its own
+// otherwise.
 #include <string>
 
 #include "engine/cpu/kernels/gemm.h"
@@ -15,7 +16,7 @@ struct Product {
   std::int64_t rowA = 0, columnA = 1;
   StoredRef b;
   std::int64_t rowB = 0, columnB = 1;
-  TensorId weight = kNoTensor;  // whose memory b is; packed once a step where it is a parameter
+  TensorId weight = kNoTensor;  // whose memory b is; packed once a change where it is a parameter
   Ref<float> bias = {};
   Activation activation = Activation::none;
   std::int64_t ldc = 0;  // 0 = n
@@ -25,9 +26,9 @@ struct Product {
 // With Target::half, K is at most kLongestToHalf.
 void emitProduct(Plan& plan, const Product& product, const Plan::Target& target);
 
-// b (k x n) in panels, from the prologue on where `weight` is a parameter, else from this place of the program on.
+// b (k x n) in panels for m rows of A: from the prologue on where `weight` is kept so, else in this operation.
 Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
-                   std::int64_t k, std::int64_t n, bool bf16 = false);
+                   std::int64_t m, std::int64_t k, std::int64_t n, bool bf16 = false);
 
 inline MatrixView viewOf(Stored at, std::int64_t rowStride, std::int64_t columnStride) {
   if (at.bf16) return {nullptr, rowStride, columnStride, reinterpret_cast<const std::uint16_t*>(at.at)};

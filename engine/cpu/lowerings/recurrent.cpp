@@ -42,27 +42,28 @@ void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wIn
 Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
   const auto weights = plan.read(wHidden);
   const std::int64_t size = packedSize(s.hidden, s.hidden, s.bf16);
-  const auto packGate = [=](const Ref<float>& packed, std::int64_t gate) {
-    packB(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden, s.hidden, 0,
-          panelsOf(s.hidden), s.bf16);
+  const auto packGate = [=](const Ref<float>& packed, std::int64_t gate, std::int64_t first, std::int64_t last) {
+    packB(packed.get() + gate * size, {weights.get() + gate * s.hidden * s.hidden, 1, s.hidden}, s.hidden, s.hidden,
+          first, last, s.bf16);
   };
-  if (plan.tensor(wHidden).role == TensorRole::parameter) {
+  if (plan.keepsPacked(wHidden, size * s.gates, s.batch * s.time)) {
     return plan.packedWeight(named(s, "hidden by gate") + " " + std::to_string(wHidden), size * s.gates,
                              [&](const Ref<float>& packed) {
                                for (std::int64_t gate = 0; gate < s.gates; ++gate)
-                                 plan.prologue(wHidden, [=] { packGate(packed, gate); });
+                                 plan.prologue(wHidden, [=] { packGate(packed, gate, 0, panelsOf(s.hidden)); });
                              });
   }
-  const auto packed = plan.scratch(size * s.gates);
-  plan.stage("pack", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(s.gates);
-    for (std::int64_t gate = first; gate < last; ++gate) packGate(packed, gate);
+  return plan.packInStep(wHidden, size * s.gates, {}, [=](const Ref<float>& packed) {
+    return [=](const Worker& worker) {
+      const auto [first, last] = worker.share(panelsOf(s.hidden));
+      for (std::int64_t gate = 0; gate < s.gates; ++gate) packGate(packed, gate, first, last);
+    };
   });
-  return packed;
 }
 
 Ref<float> packHidden(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
-  return packedB(plan, wHidden, inF32(plan.read(wHidden)), s.hidden, 1, s.gates * s.hidden, s.hidden, s.bf16);
+  return packedB(plan, wHidden, inF32(plan.read(wHidden)), s.hidden, 1, s.batch * s.time, s.gates * s.hidden, s.hidden,
+                 s.bf16);
 }
 
 StoredRef gateGradients(Plan& plan, const RecurrentShape& s) {

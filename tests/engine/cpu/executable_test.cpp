@@ -183,6 +183,26 @@ TEST(CpuExecutable, weightsArePackedOnceAChange) {
   }
 }
 
+// What a backward part changes at every run is packed where it is read, in memory that is others' before and behind; in
+// a step of several passes, of few rows, once for all of them.
+TEST(CpuExecutable, largeWeightsThatChangeStayNotPacked) {
+  const auto reference = makeReferenceBackend();
+  for (const auto make : {networks::wideConvolutions, networks::wideRecurrent})
+    for (const DataType precision : {DataType::f32, DataType::bf16})
+      for (const int threads : {1, 3}) {
+        const Program program = make(6);
+        const auto cpu = makeCpuBackend();
+        const CompileOptions once{.precision = precision, .threads = threads},
+            twice{.precision = precision, .threads = threads, .passes = 2};
+        const auto found = networks::step(*cpu, program, once);
+        EXPECT_EQ(found, networks::step(*cpu, program, twice));
+        if (precision == DataType::f32) expectNear(found, networks::step(*reference, program), 3e-5);
+        const BufferPlan::Extent within = cpu->measure(program, once), kept = cpu->measure(program, twice);
+        EXPECT_LT(2 * within.lasting, kept.lasting);
+        EXPECT_LT(within.lasting + within.shared + kept.lasting / 3, kept.lasting + kept.shared);
+      }
+}
+
 // Large enough that an arena is more than all else that an executable keeps, a sanitizer's own memory included.
 TEST(CpuExecutable, executablesOfABackendShareOneArena) {
   const Program large = networks::smallCnn(512), small = networks::smallCnn(128);
@@ -372,7 +392,8 @@ TEST(CpuExecutable, aNotANumberIsNeverRight) {
   const TensorId p = builder.input("p", {4}, DataType::f32), target = builder.input("target", {4}, DataType::f32);
   builder.result("share", "metric", builder.add("binary_accuracy", {p, target}));
   const auto executable = cpu->compile(builder.take(), store, {});
-  const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {0.9f, 0.1f, nan, nan}, targets[] = {1, 0, 0, 1};
+  const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {0.9f, 0.1f, nan, nan},
+              targets[] = {1, 0, 0, 1};
   std::memcpy(executable->input("p").data(), values, sizeof values);
   std::memcpy(executable->input("target").data(), targets, sizeof targets);
   executable->run({});

@@ -190,6 +190,22 @@ Program perceptron(std::int64_t batch) {
   return l.finish(l.linear(x, kClasses), {batch, 1});
 }
 
+Program wideConvolutions(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 3, 10, 10}, DataType::f32);
+  x = l.relu(l.convolution(x, 128, 3, 1, 1, true));
+  x = l.meanOverSpace(l.relu(l.convolution(x, 144, 3, 2, 1, true)));
+  for (int layer = 0; layer < 3; ++layer) x = l.relu(l.linear(x, 500));
+  return l.finish(l.linear(x, kClasses), {batch, 1});
+}
+
+Program wideRecurrent(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 5, 160}, DataType::f32);
+  x = l.recurrent(l.recurrent(x, "lstm", 4, 240), "gru", 3, 256);
+  return l.finish(l.linear(x, kClasses), {batch, 5});
+}
+
 void fill(Executable& executable, std::int64_t classes) {
   for (const Tensor& tensor : executable.program().tensors) {
     if (tensor.role != TensorRole::input) continue;

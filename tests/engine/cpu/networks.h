@@ -18,7 +18,11 @@ Program transformerBlock(std::int64_t batch);  // embedding, positions, layer no
 // As deep as those that are trained: 9 residual blocks in three stages; 6 layers with dropout.
 Program deepResidualNetwork(std::int64_t batch);
 Program deepTransformer(std::int64_t batch);
-Program perceptron(std::int64_t batch);        // own kernels only
+Program perceptron(std::int64_t batch);  // own kernels only
+// With weights so large that their packed copies are made within the step: strided convolution and linear layers; an
+// LSTM and a GRU.
+Program wideConvolutions(std::int64_t batch);
+Program wideRecurrent(std::int64_t batch);
 
 // Inputs are functions of their name and place: normal numbers, or classes below `classes`.
 void fill(Executable& executable, std::int64_t classes);
