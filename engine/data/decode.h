@@ -21,6 +21,7 @@ struct Sample {
   Shape shape;
   DataType type = DataType::u8;
   std::vector<std::byte> bytes;  // row-major; reused from one decode to the next
+  std::vector<std::byte> work;   // what a decoder needs beside them, kept for the next one; means nothing afterwards
 };
 
 // The largest sample that is decoded, and so the most that a file of a few bytes can make us take.
@@ -46,7 +47,8 @@ class DecodeError : public Error {
 // DecodeError.
 void decodeFile(const std::filesystem::path& path, Sample& sample, std::vector<std::byte>& scratch);
 
-// By content for images and sounds (a JPEG that is named .png is read as what it is), by the name's ending for all else.
+// By content for images and sounds (a JPEG that is named .png is read as what it is), by the name's ending for all
+// else.
 void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sample& sample);
 
 // image: C x H x W of u8 (grey 1, grey and alpha 2, RGB 3, RGBA 4). PNGs of 16 bits become f32 of 0 ... 255, so that
@@ -59,8 +61,8 @@ void decodeBmp(std::span<const std::byte> file, Sample& sample);
 // matrix: the array's shape (rank 1 to 6), u8 stays u8, every other number becomes f32; either byte order, either order
 // of axes.
 void decodeNpy(std::span<const std::byte> file, Sample& sample);
-// wave: samples x channels of f32 in [-1, 1). WAV with integers of 8, 16, 24 and 32 bits or floats of 32 and 64, FLAC, and
-// OGG (Vorbis, Opus), whose numbers may lie a little outside.
+// wave: samples x channels of f32 in [-1, 1). WAV with integers of 8, 16, 24 and 32 bits or floats of 32 and 64, FLAC,
+// and OGG (Vorbis, Opus), whose numbers may lie a little outside.
 void decodeSound(std::span<const std::byte> file, Sample& sample);
 // matrix: rows x columns of f32 from numbers without a header.
 void decodeMatrix(std::span<const std::byte> file, Sample& sample);

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "engine/data/decode.h"
+#include "engine/data/plain_png.h"
+#include "engine/data/planes.h"
 
 namespace loom {
 namespace {
@@ -70,7 +72,7 @@ bool readRows(PngReader& reader, png_bytepp rows) {
 
 }  // namespace
 
-void decodePng(std::span<const std::byte> file, Sample& sample) {
+void decodeAnyPng(std::span<const std::byte> file, Sample& sample) {
   PngReader reader{.file = file};
   reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, onError, onWarning);
   if (reader.png) reader.info = png_create_info_struct(reader.png);
@@ -92,24 +94,23 @@ void decodePng(std::span<const std::byte> file, Sample& sample) {
   const std::size_t stride = std::size_t{header.width} * channels * (wide ? 2 : 1);
   sample.bytes.resize(pixels * channels * bytesOf(sample.type));
   const bool direct = channels == 1 && !wide;
-  std::vector<std::byte> packed(direct ? 0 : stride * header.height);
-  std::byte* const to = direct ? sample.bytes.data() : packed.data();
+  if (!direct) sample.work.resize(std::max(sample.work.size(), stride * header.height));
+  std::byte* const to = direct ? sample.bytes.data() : sample.work.data();
   std::vector<png_bytep> rows(header.height);
   for (std::size_t y = 0; y < header.height; ++y) rows[y] = reinterpret_cast<png_bytep>(to + y * stride);
   if (!readRows(reader, rows.data())) refuse(reader);
   if (direct) return;
+  if (!wide) return partPlanes(to, pixels, channels, channels, sample.bytes.data(), pixels);
   for (std::size_t c = 0; c < channels; ++c) {
-    if (wide) {
-      auto* out = reinterpret_cast<float*>(sample.bytes.data()) + c * pixels;
-      const auto* in = reinterpret_cast<const unsigned char*>(packed.data()) + 2 * c;
-      for (std::size_t i = 0; i < pixels; ++i, in += 2 * channels)
-        out[i] = static_cast<float>(in[0] * 256 + in[1]) / 257.0f;
-    } else {
-      std::byte* out = sample.bytes.data() + c * pixels;
-      const std::byte* in = packed.data() + c;
-      for (std::size_t i = 0; i < pixels; ++i) out[i] = in[i * channels];
-    }
+    auto* out = reinterpret_cast<float*>(sample.bytes.data()) + c * pixels;
+    const auto* in = reinterpret_cast<const unsigned char*>(to) + 2 * c;
+    for (std::size_t i = 0; i < pixels; ++i, in += 2 * channels)
+      out[i] = static_cast<float>(in[0] * 256 + in[1]) / 257.0f;
   }
+}
+
+void decodePng(std::span<const std::byte> file, Sample& sample) {
+  if (!decodePlainPng(file, sample)) decodeAnyPng(file, sample);
 }
 
 }  // namespace loom

@@ -79,7 +79,6 @@ class BackgroundLoader : public Loader {
   }
 
   const Batch& next() override {
-    const auto begin = std::chrono::steady_clock::now();
     std::unique_lock lock(m_mutex);
     if (m_handed) {  // the caller is done with the batch before
       m_handed = false;
@@ -88,8 +87,12 @@ class BackgroundLoader : public Loader {
       m_work.notify_all();
     }
     Slot& slot = m_slots[m_consumed % m_slots.size()];
-    m_ready.wait(lock, [&] { return slot.failure || slot.filled == slot.batch.partSize; });
-    m_waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const auto there = [&] { return slot.failure || slot.filled == slot.batch.partSize; };
+    if (!there()) {
+      const auto begin = std::chrono::steady_clock::now();
+      m_ready.wait(lock, there);
+      m_waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
     if (slot.failure) std::rethrow_exception(slot.failure);
     lock.unlock();
     m_dataset->verify();

@@ -60,7 +60,8 @@ class Loader {
   virtual ~Loader() = default;
   // Valid until the next call. Rethrows what a background thread met, with row and column.
   virtual const Batch& next() = 0;
-  // Seconds that next() waited for data since it was last asked.
+  // Seconds that next() waited since it was last asked for batches that were not there yet; that other work has the
+  // processor when a batch is there does not count.
   virtual double waited() = 0;
   // From the next call on (batch-size control). Throws as makeLoader() for a batch that cannot be.
   virtual void setBatch(std::int64_t batch) = 0;

@@ -2,9 +2,10 @@
 
 #include <fmt/core.h>
 // clang-format off: jpeglib.h needs these two before it
+#include <jpeglib.h>
+
 #include <cstddef>
 #include <cstdio>
-#include <jpeglib.h>
 // clang-format on
 #include <png.h>
 #include <sndfile.h>
@@ -33,22 +34,49 @@ void onWrite(png_structp png, png_bytep data, size_t size) {
 
 }  // namespace
 
-Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, const Bytes& pixels) {
+Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, const Bytes& pixels,
+          const PngOptions& options) {
   Bytes out;
+  std::vector<png_bytep> rows;
+  std::vector<png_color> colors{{10, 20, 30}, {40, 50, 60}};
+  for (unsigned i = 2; i < options.colours; ++i)
+    colors.push_back(
+        {static_cast<png_byte>(3 * i), static_cast<png_byte>(3 * i + 1), static_cast<png_byte>(3 * i + 2)});
   png_structp writer = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(writer);
   if (setjmp(png_jmpbuf(writer))) throw std::runtime_error("libpng cannot write the image");
   png_set_write_fn(writer, &out, onWrite, nullptr);
-  png_set_IHDR(writer, info, width, height, bits, colorType, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+  png_set_IHDR(writer, info, width, height, bits, colorType,
+               options.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
-  const png_color colors[] = {{10, 20, 30}, {40, 50, 60}};
-  if (colorType == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(writer, info, colors, 2);
+  if (options.filters != 0) png_set_filter(writer, PNG_FILTER_TYPE_BASE, options.filters);
+  png_set_compression_buffer_size(writer, options.chunk);
+  png_set_check_for_invalid_index(writer, 0);
+  if (colorType == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(writer, info, colors.data(), static_cast<int>(options.colours));
+  const png_byte clear = 0;
+  png_color_16 color{};
+  if (options.transparent) png_set_tRNS(writer, info, &clear, 1, &color);
   png_write_info(writer, info);
   const std::size_t stride = pixels.size() / height;
-  for (std::uint32_t y = 0; y < height; ++y) png_write_row(writer, pixels.data() + y * stride);
+  for (std::uint32_t y = 0; y < height; ++y) rows.push_back(const_cast<png_bytep>(pixels.data() + y * stride));
+  png_write_image(writer, rows.data());
   png_write_end(writer, nullptr);
   png_destroy_write_struct(&writer, &info);
   return out;
+}
+
+void mendPngChecks(Bytes& file) {
+  const auto number = [&](std::size_t at) {
+    return static_cast<std::size_t>(file[at]) << 24 | static_cast<std::size_t>(file[at + 1]) << 16 |
+           static_cast<std::size_t>(file[at + 2]) << 8 | file[at + 3];
+  };
+  for (std::size_t at = 8; at + 12 <= file.size();) {
+    const std::size_t size = number(at);
+    if (size > file.size() - at - 12) return;
+    const auto check = static_cast<std::uint32_t>(crc32(0, file.data() + at + 4, static_cast<unsigned>(size + 4)));
+    at += size + 12;
+    for (std::size_t i = 0; i < 4; ++i) file[at - 4 + i] = static_cast<unsigned char>(check >> (24 - 8 * i));
+  }
 }
 
 Bytes pngHeader(std::uint32_t width, std::uint32_t height) {
@@ -89,6 +117,25 @@ Bytes jpeg(unsigned width, unsigned height, int channels, const Bytes& pixels, i
   jpeg_destroy_compress(&writer);
   const Bytes out(memory, memory + size);
   std::free(memory);
+  return out;
+}
+
+Bytes readJpeg(const Bytes& file) {
+  jpeg_decompress_struct reader{};
+  jpeg_error_mgr errors{};
+  reader.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&reader);
+  jpeg_mem_src(&reader, file.data(), file.size());
+  jpeg_read_header(&reader, TRUE);
+  jpeg_start_decompress(&reader);
+  const std::size_t stride = std::size_t{reader.output_width} * static_cast<std::size_t>(reader.output_components);
+  Bytes out(stride * reader.output_height);
+  while (reader.output_scanline < reader.output_height) {
+    JSAMPROW row = out.data() + reader.output_scanline * stride;
+    jpeg_read_scanlines(&reader, &row, 1);
+  }
+  jpeg_finish_decompress(&reader);
+  jpeg_destroy_decompress(&reader);
   return out;
 }
 
@@ -133,7 +180,9 @@ Bytes sound(int format, int channels, const std::vector<float>& values) {
   calls.get_filelen = [](void* user) { return static_cast<sf_count_t>(static_cast<Memory*>(user)->bytes.size()); };
   calls.seek = [](sf_count_t offset, int from, void* user) {
     auto& to = *static_cast<Memory*>(user);
-    return to.at = offset + (from == SEEK_SET ? 0 : from == SEEK_CUR ? to.at : static_cast<sf_count_t>(to.bytes.size()));
+    return to.at = offset + (from == SEEK_SET   ? 0
+                             : from == SEEK_CUR ? to.at
+                                                : static_cast<sf_count_t>(to.bytes.size()));
   };
   calls.read = [](void*, sf_count_t, void*) -> sf_count_t { return 0; };
   calls.write = [](const void* data, sf_count_t count, void* user) {
@@ -149,7 +198,8 @@ Bytes sound(int format, int channels, const std::vector<float>& values) {
   if (!file) throw std::runtime_error(sf_strerror(nullptr));
   // As integers, which it neither rounds nor scales.
   std::vector<int> numbers;
-  for (const float value : values) numbers.push_back(static_cast<int>(std::clamp(static_cast<double>(value) * 0x1p31, -0x1p31, 0x1p31 - 1)));
+  for (const float value : values)
+    numbers.push_back(static_cast<int>(std::clamp(static_cast<double>(value) * 0x1p31, -0x1p31, 0x1p31 - 1)));
   sf_writef_int(file, numbers.data(), static_cast<sf_count_t>(numbers.size()) / channels);
   sf_close(file);
   return memory.bytes;
