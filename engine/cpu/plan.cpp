@@ -34,11 +34,6 @@ Plan::Plan(const Program& program, ParameterStore& store, int threads, const Com
 }
 
 // Everything that exists before the first stage: inputs, scalars, constants, and what the store owns.
-bool Plan::trains() const {
-  return std::any_of(m_program.tensors.begin(), m_program.tensors.end(),
-                     [](const Tensor& one) { return one.role == TensorRole::parameterGradient; });
-}
-
 void Plan::prepareTensors() {
   std::vector<bool> computed(m_program.tensors.size());
   for (const Operation& operation : m_program.operations)

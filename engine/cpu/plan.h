@@ -74,8 +74,8 @@ class Plan {
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
   // Memory that a forward operation leaves for its gradient, found again under any name.
   Ref<float> shared(const std::string& key, std::int64_t floats);
-  // Whether the program computes gradients of parameters.
-  bool trains() const;
+  // Whether it has a backward part.
+  bool learns() const { return m_learns; }
   // Whether anything reads this output: gradients that nobody asked for are not computed.
   bool wanted(TensorId id) const {
     return id != kNoTensor && (tensor(id).role == TensorRole::parameterGradient ||

@@ -104,7 +104,7 @@ constexpr Part kParts[] = {
 }  // namespace
 
 bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m % (2 * kLanes) == 0 && n % (2 * panelWidth()) == 0 && k % (2 * kLanes) == 0;
+  return m % 2 == 0 && n % (2 * panelWidth()) == 0 && k % (2 * kLanes) == 0;
 }
 
 std::int64_t halvedFloats(std::int64_t k, std::int64_t n) {

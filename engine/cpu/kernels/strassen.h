@@ -14,7 +14,7 @@
 
 namespace loom::cpu {
 
-// Whether a product can be divided so: M even, N in twice panelWidth(), K in 32.
+// Whether a product can be divided so: M in 2, N in twice panelWidth(), K in 32.
 bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k);
 
 // The seven sums of B's quarters, each as packPanels() packs; panels [first, last) of the left half of the columns.

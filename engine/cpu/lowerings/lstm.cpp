@@ -4,6 +4,7 @@
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/recurrent.h"
+#include "engine/cpu/kernels/strassen.h"
 #include "engine/cpu/lowerings/recurrent.h"
 
 namespace loom::cpu {
@@ -23,7 +24,10 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   const std::int64_t width = s.gates * s.hidden;
   const auto products = narrow ? plan.scratch(s.batch * width) : Ref<float>{},
              cells = narrow ? plan.scratch(s.batch * s.hidden) : Ref<float>{};
-  const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
+  const bool halved = halvesFrames(plan, s);
+  const auto packed = halved ? halvedB(plan, operation.inputs[2], inF32(plan.read(operation.inputs[2])), 1, s.hidden,
+                                       s.batch * s.time, s.hidden, width)
+                             : packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(named(s, "lstm over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
@@ -32,7 +36,21 @@ void lowerLstm(Plan& plan, const Operation& operation) {
     const std::int64_t step = worker.phase;
     const Stored now = state.get().from(s.offset(step, row)),
                  before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
-    for (std::int64_t gate = 0; gate < s.gates && before; ++gate) {
+    // Halves of all gates' columns: those of the first two gates with those of the last two.
+    for (std::int64_t gate = 0; gate < s.gates / 2 && before && halved; ++gate) {
+      const std::int64_t panels = gate * panelsOf(s.hidden);
+      multiplyHalved({.m = s.batch,
+                      .n = width,
+                      .k = s.hidden,
+                      .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
+                      .packed = packed.get(),
+                      .c = wideNumbers(now),
+                      .ldc = sampleState,
+                      .accumulate = true},
+                     {0, s.batch / 2, panels + firstPanel, panels + lastPanel},
+                     scratch.get() + worker.index * gemmScratch());
+    }
+    for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
       multiply({.m = s.batch,
                 .n = s.hidden,
                 .k = s.hidden,
@@ -66,44 +84,54 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const auto da = gateGradients(plan, s);
   const auto dh = plan.scratch(s.batch * s.hidden), dc = plan.scratch(s.batch * s.hidden);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  const auto packed = packHidden(plan, s, operation.inputs[2]);
+  const bool halved = halvesFrames(plan, s);
+  const auto packed = halved ? halvedB(plan, operation.inputs[2], inF32(plan.read(operation.inputs[2])), s.hidden, 1,
+                                       s.batch * s.time, width, s.hidden)
+                             : packHidden(plan, s, operation.inputs[2]);
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
   const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{},
              dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
   plan.stage(named(s, "lstm_gradient over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
-    const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
-    const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
+    // Of the units, or of each half of them.
+    const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
+    const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
+    const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(part, lastPanel * panelWidth());
     const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
                        sampleA = s.time * width;
     // dh of the step before: da U, for this thread's units.
     const auto back = [&](std::int64_t step, float* to) {
-      multiply({.m = s.batch,
-                .n = s.hidden,
-                .k = width,
-                .a = viewOf(da.get().from(s.offset(step, width)), sampleA, 1),
-                .packed = packed.get(),
-                .c = to,
-                .ldc = s.hidden},
-               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+      const GemmProblem product{.m = s.batch,
+                                .n = s.hidden,
+                                .k = width,
+                                .a = viewOf(da.get().from(s.offset(step, width)), sampleA, 1),
+                                .packed = packed.get(),
+                                .c = to,
+                                .ldc = s.hidden};
+      float* const room = scratch.get() + worker.index * gemmScratch();
+      if (halved)
+        multiplyHalved(product, {0, s.batch / 2, firstPanel, lastPanel}, room);
+      else
+        multiply(product, {0, s.batch, firstPanel, lastPanel}, room, s.bf16);
     };
     const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
-    for (std::int64_t n = 0; n < s.batch && worker.phase == 0; ++n)
-      std::fill(dc.get() + n * s.hidden + firstUnit, dc.get() + n * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
-    if (step >= 0) {
-      if (step + 1 < s.time) back(step + 1, dh.get());
+    if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
+    if (step < 0) back(0, dh0.get());
+    for (std::int64_t begin = 0; begin < s.hidden; begin += part) {
+      const std::int64_t from = begin + firstUnit, until = begin + std::max(firstUnit, lastUnit);
       for (std::int64_t n = 0; n < s.batch; ++n) {
+        float* const slope = dc.get() + n * s.hidden;
+        if (worker.phase == 0) std::fill(slope + from, slope + until, 0.0f);
+        if (step < 0) {
+          std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
+          continue;
+        }
         const Stored cell = step > 0 ? state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden)
                                      : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
         lstmCellGradient(state.get().from(n * sampleState + s.offset(step, row)), cell,
                          dy.get().from(n * sampleY + s.offset(step, s.hidden)),
-                         step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, dc.get() + n * s.hidden,
-                         da.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
+                         step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
+                         da.get().from(n * sampleA + s.offset(step, width)), s.hidden, from, until);
       }
-      return;
-    }
-    back(0, dh0.get());
-    for (std::int64_t n = 0; n < s.batch; ++n) {
-      for (std::int64_t u = firstUnit; u < lastUnit; ++u) dc0.get()[n * s.hidden + u] = dc.get()[n * s.hidden + u];
     }
   });
   plan.phases(s.time + (first ? 1 : 0));

@@ -1,5 +1,7 @@
 #include "engine/cpu/lowerings/product.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -55,15 +57,40 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
   });
 }
 
+// From what was measured on Zen 3 with AVX2 (tests/bench/README.md); elsewhere it was not. Only where gradients are
+// computed: a prediction for one sample does not hang on what else is in the batch.
+bool mayHalve(const Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, bool isFaster) {
+  if (!canHalve(m, n, k)) return false;
+  if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";
+  return isFaster && isa() == Isa::avx2 && plan.learns();
+}
+
+Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
+                   std::int64_t rows, std::int64_t k, std::int64_t n) {
+  const std::int64_t floats = halvedFloats(k, n);
+  const auto pack = [=](const Ref<float>& packed, std::int64_t first, std::int64_t last) {
+    packHalved(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, first, last);
+  };
+  if (plan.keepsPacked(weight, floats, rows)) {
+    return plan.packedWeight(fmt::format("halves {} {} {} {} {}", weight, rowStride, columnStride, k, n), floats,
+                             [&](const Ref<float>& packed) {
+                               for (std::int64_t panel = 0; panel < panelsOf(n / 2); ++panel)
+                                 plan.prologue(weight, [=] { pack(packed, panel, panel + 1); });
+                             });
+  }
+  return plan.packInStep(weight, floats, "own:strassen", [=](const Ref<float>& packed) {
+    return [=](const Worker& worker) {
+      const auto [first, last] = worker.share(panelsOf(n / 2));
+      pack(packed, first, last);
+    };
+  });
+}
+
 namespace {
 
-// Whether seven products of halves are faster than eight: from what was measured on Zen 3 with AVX2
-// (tests/bench/README.md); elsewhere it was not. Only where gradients are computed: a prediction for one sample does
-// not hang on what else is in the batch.
 bool isHalved(const Plan& plan, const Product& p) {
-  if (p.bf16 || p.a.bf16 || p.b.bf16 || !canHalve(p.m, p.n, p.k)) return false;
-  if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";
-  return isa() == Isa::avx2 && plan.trains() && std::min({p.m, p.n, p.k}) >= 384 && p.m * p.n * p.k >= kLeastHalved;
+  const bool isFaster = std::min({p.m, p.n, p.k}) >= 384 && p.m * p.n * p.k >= kLeastHalved;
+  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && mayHalve(plan, p.m, p.n, p.k, isFaster);
 }
 
 // Rows before columns, so that the sums of A's quarters are made once, but for rows that are too few to read B for.
@@ -79,12 +106,7 @@ GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
 }
 
 void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
-  const auto packed = plan.packInStep(p.weight, halvedFloats(p.k, p.n), "own:strassen", [&](const Ref<float>& to) {
-    return [=, b = p.b, row = p.rowB, column = p.columnB, k = p.k, n = p.n](const Worker& worker) {
-      const auto [first, last] = worker.share(panelsOf(n / 2));
-      packHalved(to.get(), viewOf(b.get(), row, column), k, n, first, last);
-    };
-  });
+  const auto packed = halvedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(p.name, "own:strassen", {}, [=](const Worker& worker) {
     multiplyHalved({.m = p.m,

@@ -30,6 +30,12 @@ void emitProduct(Plan& plan, const Product& product, const Plan::Target& target)
 Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t m, std::int64_t k, std::int64_t n, bool bf16 = false);
 
+// Whether a product in f32 is computed by kernels/strassen.h: where it can be and the caller says that it is faster, or
+// as GRADLOOM_STRASSEN=0|1 says. And packedB() for that.
+bool mayHalve(const Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, bool isFaster);
+Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
+                   std::int64_t rows, std::int64_t k, std::int64_t n);
+
 inline MatrixView viewOf(Stored at, std::int64_t rowStride, std::int64_t columnStride) {
   if (at.bf16) return {nullptr, rowStride, columnStride, reinterpret_cast<const std::uint16_t*>(at.at)};
   return {reinterpret_cast<const float*>(at.at), rowStride, columnStride};

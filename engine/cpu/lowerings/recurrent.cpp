@@ -66,6 +66,13 @@ Ref<float> packHidden(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
                  s.bf16);
 }
 
+bool halvesFrames(const Plan& plan, const RecurrentShape& s) {
+  const bool isFaster = s.batch >= 32 && s.hidden >= 256 && s.time >= 8;
+  const std::int64_t width = s.gates * s.hidden;
+  return !s.bf16 && s.gates % 2 == 0 && mayHalve(plan, s.batch, width, s.hidden, isFaster) &&
+         mayHalve(plan, s.batch, s.hidden, width, isFaster);
+}
+
 StoredRef gateGradients(Plan& plan, const RecurrentShape& s) {
   const std::int64_t count = s.batch * s.time * s.gates * s.hidden;
   return {plan.scratch(s.bf16 ? (count + 1) / 2 : count).as<std::byte>(), s.bf16};

@@ -27,6 +27,10 @@ Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wH
 // U itself (gates hidden x hidden), for the way back.
 Ref<float> packHidden(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
 
+// Whether the products of a frame are computed by kernels/strassen.h, whose sums of weights are made once for all
+// frames: in f32, there and back.
+bool halvesFrames(const Plan& plan, const RecurrentShape& shape);
+
 // Room for the gradients of the gates before their nonlinearity. In bf16 where products round them anyway.
 StoredRef gateGradients(Plan& plan, const RecurrentShape& shape);
 
