@@ -21,7 +21,7 @@ std::int64_t rowOf(const AttentionHead& head) {
 }
 // Queries of which all weights are kept at once.
 std::int64_t blockOf(const AttentionHead& head) {
-  return std::clamp(kPairs / rowOf(head) / kTile * kTile, 4 * kTile, up(head.queries, kTile));
+  return std::max(4 * kTile, std::min(kPairs / rowOf(head) / kTile * kTile, up(head.queries, kTile)));
 }
 // Tiles of queries and of keys begin at the same numbers: the first is the short one, as causal ones are longer later.
 std::int64_t tileEnd(std::int64_t first, std::int64_t count) {

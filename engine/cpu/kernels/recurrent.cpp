@@ -4,7 +4,6 @@
 
 #include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/native.h"
-#include "engine/cpu/kernels/several.h"
 
 namespace loom::cpu {
 namespace {
@@ -54,9 +53,7 @@ LOOM_INLINE std::int64_t lstmInPasses(float* state, const float* product, const 
     for (u = first; u < end; u += kLanes) {
       Two x = loadOf<Two>(to + u);
       if (product != nullptr) x += loadOf<Two>(product + gate * hidden + u);
-      Vec8 both[] = {x.low, x.high};
-      gate == 2 ? tanhOf(both) : sigmoidOf(both);
-      store(to + u, Two{both[0], both[1]});
+      store(to + u, gate == 2 ? tanhAs<kInHalves>(x) : sigmoidAs<kInHalves>(x));
     }
   }
   for (u = first; u < end; u += kLanes) {
@@ -64,9 +61,7 @@ LOOM_INLINE std::int64_t lstmInPasses(float* state, const float* product, const 
     if (cBefore != nullptr) cell += loadOf<Two>(state + hidden + u) * loadOf<Two>(cBefore + u);
     store(state + 4 * hidden + u, cell);
     if (c != nullptr) store(c + u, cell);
-    Vec8 both[] = {cell.low, cell.high};
-    tanhOf(both);
-    store(y + u, loadOf<Two>(state + 3 * hidden + u) * Two{both[0], both[1]});
+    store(y + u, loadOf<Two>(state + 3 * hidden + u) * tanhAs<kInHalves>(cell));
   }
   return end;
 }
@@ -91,16 +86,6 @@ LOOM_INLINE void lstmCellOfBody(Stored state, const float* product, Stored cBefo
   lstmRange<kNative>(state, product, cBefore, c, y, hidden, first, last);
 }
 
-template <Level kNative, class V>
-LOOM_INLINE V tanhTogether(V x) {
-  if constexpr (kNative.inHalves()) {
-    Vec8 both[] = {x.low, x.high};
-    tanhOf(both);
-    return {both[0], both[1]};
-  } else {
-    return tanhAs<kNative>(x);
-  }
-}
 template <Level kNative>
 LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                                    std::int64_t hidden, std::int64_t u, std::int64_t n) {
@@ -108,7 +93,7 @@ LOOM_INLINE void lstmGradientUnits(Stored state, Stored cBefore, Stored dy, cons
   const V i = loadFor<kNative>(state, u, n), f = loadFor<kNative>(state, hidden + u, n),
           g = loadFor<kNative>(state, 2 * hidden + u, n);
   const V o = loadFor<kNative>(state, 3 * hidden + u, n),
-          t = tanhTogether<kNative>(loadFor<kNative>(state, 4 * hidden + u, n));
+          t = tanhAs<kNative>(loadFor<kNative>(state, 4 * hidden + u, n));
   const V dhHere = loadOr0<kNative>(dh, u, n) + loadFor<kNative>(dy, u, n);
   const V dcHere = loadSomeOf<V>(dc + u, n) + dhHere * o * (1.0f - t * t);
   storeSomeAs<kNative>(da, u, dcHere * g * i * (1.0f - i), n);
