@@ -36,7 +36,9 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-void PrintTo(const Outcome& outcome, std::ostream* out) { *out << outcome.error << ", " << outcome.shape.toString(); }
+void PrintTo(const Outcome& outcome, std::ostream* out) {
+  *out << outcome.error << ", " << outcome.shape.toString();
+}
 
 Outcome outcomeOf(void (*decode)(std::span<const std::byte>, Sample&), const Bytes& file) {
   Sample sample;
