@@ -29,47 +29,49 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                                        s.batch * s.time, s.hidden, width)
                              : packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  plan.stage(named(s, "lstm over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
-    const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
-    const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
-    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
-    const std::int64_t step = worker.phase;
-    const Stored now = state.get().from(s.offset(step, row)),
-                 before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
-    // Halves of all gates' columns: those of the first two gates with those of the last two.
-    for (std::int64_t gate = 0; gate < s.gates / 2 && before && halved; ++gate) {
-      const std::int64_t panels = gate * panelsOf(s.hidden);
-      multiplyHalved({.m = s.batch,
-                      .n = width,
-                      .k = s.hidden,
-                      .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
-                      .packed = packed.get(),
-                      .c = wideNumbers(now),
-                      .ldc = sampleState,
-                      .accumulate = true},
-                     {0, s.batch / 2, panels + firstPanel, panels + lastPanel},
-                     scratch.get() + worker.index * gemmScratch());
-    }
-    for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
-      multiply({.m = s.batch,
-                .n = s.hidden,
-                .k = s.hidden,
-                .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
-                .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
-                .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
-                .ldc = narrow ? width : sampleState,
-                .accumulate = !narrow},
-               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
-    }
-    for (std::int64_t n = 0; n < s.batch; ++n) {
-      const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
-                          : narrow  ? inF32(cells.get() + n * s.hidden)
-                                    : state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden);
-      lstmCell(now.from(n * sampleState), narrow && before ? products.get() + n * width : nullptr, cell,
-               narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(n * sampleY + s.offset(step, s.hidden)),
-               s.hidden, firstUnit, lastUnit);
-    }
-  });
+  plan.stage(
+      named(s, "lstm over time"), halved ? kHalvedName : productImplementation(s.bf16), {}, [=](const Worker& worker) {
+        const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
+        const std::int64_t firstUnit = firstPanel * panelWidth(),
+                           lastUnit = std::min(s.hidden, lastPanel * panelWidth());
+        const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
+        const std::int64_t step = worker.phase;
+        const Stored now = state.get().from(s.offset(step, row)),
+                     before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
+        // Halves of all gates' columns: those of the first two gates with those of the last two.
+        for (std::int64_t gate = 0; gate < s.gates / 2 && before && halved; ++gate) {
+          const std::int64_t panels = gate * panelsOf(s.hidden);
+          multiplyHalved({.m = s.batch,
+                          .n = width,
+                          .k = s.hidden,
+                          .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
+                          .packed = packed.get(),
+                          .c = wideNumbers(now),
+                          .ldc = sampleState,
+                          .accumulate = true},
+                         {0, s.batch / 2, panels + firstPanel, panels + lastPanel},
+                         scratch.get() + worker.index * gemmScratch());
+        }
+        for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
+          multiply({.m = s.batch,
+                    .n = s.hidden,
+                    .k = s.hidden,
+                    .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
+                    .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
+                    .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
+                    .ldc = narrow ? width : sampleState,
+                    .accumulate = !narrow},
+                   {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+        }
+        for (std::int64_t n = 0; n < s.batch; ++n) {
+          const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
+                              : narrow  ? inF32(cells.get() + n * s.hidden)
+                                        : state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden);
+          lstmCell(now.from(n * sampleState), narrow && before ? products.get() + n * width : nullptr, cell,
+                   narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(n * sampleY + s.offset(step, s.hidden)),
+                   s.hidden, firstUnit, lastUnit);
+        }
+      });
   plan.phases(s.time);
 }
 
@@ -91,49 +93,51 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
   const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{},
              dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
-  plan.stage(named(s, "lstm_gradient over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
-    // Of the units, or of each half of them.
-    const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
-    const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
-    const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(part, lastPanel * panelWidth());
-    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
-                       sampleA = s.time * width;
-    // dh of the step before: da U, for this thread's units.
-    const auto back = [&](std::int64_t step, float* to) {
-      const GemmProblem product{.m = s.batch,
-                                .n = s.hidden,
-                                .k = width,
-                                .a = viewOf(da.get().from(s.offset(step, width)), sampleA, 1),
-                                .packed = packed.get(),
-                                .c = to,
-                                .ldc = s.hidden};
-      float* const room = scratch.get() + worker.index * gemmScratch();
-      if (halved)
-        multiplyHalved(product, {0, s.batch / 2, firstPanel, lastPanel}, room);
-      else
-        multiply(product, {0, s.batch, firstPanel, lastPanel}, room, s.bf16);
-    };
-    const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
-    if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
-    if (step < 0) back(0, dh0.get());
-    for (std::int64_t begin = 0; begin < s.hidden; begin += part) {
-      const std::int64_t from = begin + firstUnit, until = begin + std::max(firstUnit, lastUnit);
-      for (std::int64_t n = 0; n < s.batch; ++n) {
-        float* const slope = dc.get() + n * s.hidden;
-        if (worker.phase == 0) std::fill(slope + from, slope + until, 0.0f);
-        if (step < 0) {
-          std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
-          continue;
+  plan.stage(
+      named(s, "lstm_gradient over time"), halved ? kHalvedName : productImplementation(s.bf16), {},
+      [=](const Worker& worker) {
+        // Of the units, or of each half of them.
+        const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
+        const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
+        const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(part, lastPanel * panelWidth());
+        const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
+                           sampleA = s.time * width;
+        // dh of the step before: da U, for this thread's units.
+        const auto back = [&](std::int64_t step, float* to) {
+          const GemmProblem product{.m = s.batch,
+                                    .n = s.hidden,
+                                    .k = width,
+                                    .a = viewOf(da.get().from(s.offset(step, width)), sampleA, 1),
+                                    .packed = packed.get(),
+                                    .c = to,
+                                    .ldc = s.hidden};
+          float* const room = scratch.get() + worker.index * gemmScratch();
+          if (halved)
+            multiplyHalved(product, {0, s.batch / 2, firstPanel, lastPanel}, room);
+          else
+            multiply(product, {0, s.batch, firstPanel, lastPanel}, room, s.bf16);
+        };
+        const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
+        if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
+        if (step < 0) back(0, dh0.get());
+        for (std::int64_t begin = 0; begin < s.hidden; begin += part) {
+          const std::int64_t from = begin + firstUnit, until = begin + std::max(firstUnit, lastUnit);
+          for (std::int64_t n = 0; n < s.batch; ++n) {
+            float* const slope = dc.get() + n * s.hidden;
+            if (worker.phase == 0) std::fill(slope + from, slope + until, 0.0f);
+            if (step < 0) {
+              std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
+              continue;
+            }
+            const Stored cell = step > 0 ? state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden)
+                                         : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
+            lstmCellGradient(state.get().from(n * sampleState + s.offset(step, row)), cell,
+                             dy.get().from(n * sampleY + s.offset(step, s.hidden)),
+                             step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
+                             da.get().from(n * sampleA + s.offset(step, width)), s.hidden, from, until);
+          }
         }
-        const Stored cell = step > 0 ? state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden)
-                                     : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
-        lstmCellGradient(state.get().from(n * sampleState + s.offset(step, row)), cell,
-                         dy.get().from(n * sampleY + s.offset(step, s.hidden)),
-                         step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
-                         da.get().from(n * sampleA + s.offset(step, width)), s.hidden, from, until);
-      }
-    }
-  });
+      });
   plan.phases(s.time + (first ? 1 : 0));
   emitInputGradient(plan, s, "lstm_gradient to input", da, wInput, operation.outputs[0]);
   emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, plainLayout(3)), s.channels,

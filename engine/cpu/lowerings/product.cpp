@@ -78,7 +78,7 @@ Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
                                  plan.prologue(weight, [=] { pack(packed, panel, panel + 1); });
                              });
   }
-  return plan.packInStep(weight, floats, "own:strassen", [=](const Ref<float>& packed) {
+  return plan.packInStep(weight, floats, kHalvedName, [=](const Ref<float>& packed) {
     return [=](const Worker& worker) {
       const auto [first, last] = worker.share(panelsOf(n / 2));
       pack(packed, first, last);
@@ -108,7 +108,7 @@ GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
 void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
   const auto packed = halvedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  plan.stage(p.name, "own:strassen", {}, [=](const Worker& worker) {
+  plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
     multiplyHalved({.m = p.m,
                     .n = p.n,
                     .k = p.k,

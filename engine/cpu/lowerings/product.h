@@ -32,6 +32,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
 
 // Whether a product in f32 is computed by kernels/strassen.h: where it can be and the caller says that it is faster, or
 // as GRADLOOM_STRASSEN=0|1 says. And packedB() for that.
+constexpr const char* kHalvedName = "own:strassen";
 bool mayHalve(const Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, bool isFaster);
 Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t rows, std::int64_t k, std::int64_t n);

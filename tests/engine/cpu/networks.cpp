@@ -206,6 +206,13 @@ Program wideRecurrent(std::int64_t batch) {
   return l.finish(l.linear(x, kClasses), {batch, 5});
 }
 
+Program evenNetwork(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 6, 128}, DataType::f32);
+  x = l.relu(l.linear(l.recurrent(x, "lstm", 4, 128), 256));
+  return l.finish(l.linear(x, kClasses), {batch, 6});
+}
+
 void fill(Executable& executable, std::int64_t classes) {
   for (const Tensor& tensor : executable.program().tensors) {
     if (tensor.role != TensorRole::input) continue;

@@ -23,6 +23,8 @@ Program perceptron(std::int64_t batch);  // own kernels only
 // LSTM and a GRU.
 Program wideConvolutions(std::int64_t batch);
 Program wideRecurrent(std::int64_t batch);
+// All extents can be halved, panels and all, for a batch of 32: a linear layer between an LSTM and the classes.
+Program evenNetwork(std::int64_t batch);
 
 // Inputs are functions of their name and place: normal numbers, or classes below `classes`.
 void fill(Executable& executable, std::int64_t classes);

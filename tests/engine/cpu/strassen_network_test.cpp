@@ -1,0 +1,59 @@
+// A network whose products are those of halves (kernels/strassen.h), beside the plain ones: linear layers and an LSTM,
+// there and back, on one to three threads.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "engine/base/json.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/kernels/isa.h"
+#include "tests/engine/cpu/networks.h"
+#include "tests/engine/ops/op_cases.h"
+
+namespace loom {
+namespace {
+
+struct Steps {
+  std::vector<float> gradients;  // of two steps, the second added to the first
+  int halved = 0;                // stages
+};
+
+Steps run(int threads, const char* strassen) {
+  if (strassen != nullptr) setenv("GRADLOOM_STRASSEN", strassen, 1);
+  const auto backend = makeCpuBackend(threads);
+  ParameterStore store(7, backend->makeMemory());
+  const Program program = networks::evenNetwork(32);
+  store.ensure(program.parameters);
+  const auto executable = backend->compile(program, store, {.threads = threads});
+  unsetenv("GRADLOOM_STRASSEN");
+  networks::fill(*executable, networks::kClasses);
+  executable->run({});
+  executable->run({.accumulate = true});
+  Steps result;
+  for (const auto& [name, values] : networks::collect(*executable, store))
+    if (name.starts_with("gradient")) result.gradients.insert(result.gradients.end(), values.begin(), values.end());
+  const Json described = executable->describe();
+  for (const Json& stage : described["operations"])
+    result.halved +=
+        stage["implementation"] == "own:strassen" && !stage["kernel"].get<std::string>().starts_with("pack");
+  return result;
+}
+
+TEST(CpuStrassen, ANetworksGradientsAreThoseOfPlainProducts) {
+  const Steps plain = run(1, "0");
+  EXPECT_EQ(plain.halved, 0);
+  for (const int threads : {1, 2, 3}) {
+    const Steps halves = run(threads, "1");
+    // Forward, to the input and to the weight of a linear layer; the input side, both weights and both loops of the
+    // LSTM.
+    EXPECT_EQ(halves.halved, 8) << threads;
+    EXPECT_LT(cases::relativeDistance(halves.gradients, plain.gradients), 1e-5) << threads;
+  }
+}
+
+TEST(CpuStrassen, SmallProductsAreLeftAlone) {
+  EXPECT_EQ(run(2, nullptr).halved, 0);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,103 @@
+// Products of halves (kernels/strassen.h) beside sums in double, in parts as threads compute them.
+#include "engine/cpu/kernels/strassen.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/base/philox.h"
+
+namespace loom::cpu {
+namespace {
+
+std::vector<float> numbers(std::int64_t count, const char* name) {
+  const Philox random(2, name);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random.normal(i));
+  return values;
+}
+
+struct Case {
+  std::int64_t m, panels, k;  // panels of a half of the columns
+  bool transposedA, transposedB, accumulate, bias;
+};
+
+void check(const Case& c) {
+  const std::int64_t n = 2 * c.panels * panelWidth(), ldc = n + 5;
+  SCOPED_TRACE(::testing::Message() << c.m << "×" << n << "×" << c.k << (c.transposedA ? " A'" : "")
+                                    << (c.transposedB ? " B'" : "") << (c.accumulate ? " added" : ""));
+  ASSERT_TRUE(canHalve(c.m, n, c.k));
+  // Rows of A begin further on than they are long; what lies between is not read.
+  const std::int64_t lda = (c.transposedA ? c.m : c.k) + 3;
+  auto a = numbers((c.transposedA ? c.k : c.m) * lda, "a");
+  for (std::int64_t row = 0; row < (c.transposedA ? c.k : c.m); ++row)
+    std::fill_n(a.begin() + (row + 1) * lda - 3, 3, std::numeric_limits<float>::quiet_NaN());
+  const auto b = numbers(c.k * n, "b"), bias = numbers(n, "bias");
+  auto found = numbers(c.m * ldc, "c");
+  const auto before = found;
+  std::vector<float> packed(static_cast<std::size_t>(halvedFloats(c.k, n)), std::numeric_limits<float>::quiet_NaN()),
+      scratch(static_cast<std::size_t>(gemmScratch()), std::numeric_limits<float>::quiet_NaN());
+  const MatrixView viewB{b.data(), c.transposedB ? 1 : n, c.transposedB ? c.k : 1};
+  packHalved(packed.data(), viewB, c.k, n, 0, c.panels / 2);
+  packHalved(packed.data(), viewB, c.k, n, c.panels / 2, c.panels);
+  const GemmProblem problem{.m = c.m,
+                            .n = n,
+                            .k = c.k,
+                            .a = {a.data(), c.transposedA ? 1 : lda, c.transposedA ? lda : 1},
+                            .packed = packed.data(),
+                            .c = found.data(),
+                            .ldc = ldc,
+                            .bias = c.bias ? bias.data() : nullptr,
+                            .activation = c.bias ? Activation::relu : Activation::none,
+                            .accumulate = c.accumulate};
+  const std::int64_t middle = c.m / 4, between = c.panels / 2;
+  for (const GemmShare& share : {GemmShare{0, middle, 0, between}, GemmShare{0, middle, between, c.panels},
+                                 GemmShare{middle, c.m / 2, 0, c.panels}})
+    multiplyHalved(problem, share, scratch.data());
+  double distance = 0, size = 0;
+  for (std::int64_t i = 0; i < c.m; ++i) {
+    for (std::int64_t j = 0; j < ldc; ++j) {
+      const auto at = static_cast<std::size_t>(i * ldc + j);
+      if (j >= n) {
+        ASSERT_EQ(found[at], before[at]) << "written behind the row";
+        continue;
+      }
+      double expected = c.accumulate ? before[at] : 0;
+      for (std::int64_t k = 0; k < c.k; ++k) {
+        expected += static_cast<double>(a[static_cast<std::size_t>(c.transposedA ? k * lda + i : i * lda + k)]) *
+                    b[static_cast<std::size_t>(c.transposedB ? j * c.k + k : k * n + j)];
+      }
+      if (c.bias) expected = std::max(0.0, expected + bias[static_cast<std::size_t>(j)]);
+      distance += (found[at] - expected) * (found[at] - expected);
+      size += expected * expected;
+    }
+  }
+  // A product that is missing or has the wrong sign is some tenths.
+  EXPECT_LE(std::sqrt(distance), 4e-6 * std::sqrt(size));
+}
+
+TEST(Strassen, productsOfHalvesAreTheProduct) {
+  for (const bool transposedA : {false, true}) {
+    for (const bool transposedB : {false, true}) {
+      check({8, 2, 32, transposedA, transposedB, false, false});
+      check({32, 2, 64, transposedA, transposedB, true, false});
+      // More rows than a block of them, of a height that no tile divides; more of K than a block, and none of its kind.
+      check({418, 3, 96, transposedA, transposedB, false, true});
+      check({50, 2, 1120, transposedA, transposedB, true, true});
+    }
+  }
+}
+
+TEST(Strassen, whatCannotBeHalvedIsToldFromIt) {
+  const std::int64_t n = 2 * panelWidth();
+  EXPECT_TRUE(canHalve(2, n, 32));
+  EXPECT_FALSE(canHalve(3, n, 32));
+  EXPECT_FALSE(canHalve(2, n + panelWidth(), 32));
+  EXPECT_FALSE(canHalve(2, n, 48));
+}
+
+}  // namespace
+}  // namespace loom::cpu
