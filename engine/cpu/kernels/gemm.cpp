@@ -156,6 +156,8 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
   for (std::int64_t row = firstRow; row < lastRow; row += kRowBlock) {
     const std::int64_t rows = std::min(kRowBlock, lastRow - row);
     const int tiles = static_cast<int>((rows + T::kRows - 1) / T::kRows);
+    std::int64_t firsts[kRowBlock + 1];  // of each tile: a division would delay the next one
+    for (int t = 0; t <= tiles; ++t) firsts[t] = rows * t / tiles;
     for (std::int64_t step = 0; step < p.k; step += kStepBlock) {
       const std::int64_t steps = std::min(kStepBlock, p.k - step);
       const Rows from = rowsOf(p, row, rows, tiles, step, steps, scratch);
@@ -170,8 +172,8 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
         place.activation = p.activation;
         place.scale = p.scale;
         for (int t = 0; t < tiles; ++t) {
-          const std::int64_t first = rows * t / tiles;
-          const int height = static_cast<int>(rows * (t + 1) / tiles - first);
+          const std::int64_t first = firsts[t];
+          const int height = static_cast<int>(firsts[t + 1] - first);
           place.c = p.c + (row + first) * p.ldc + panel * kWidth;
           if (p.also != nullptr) {
             place.also = p.also + (row + first) * p.ldc + panel * kWidth;
