@@ -11,7 +11,7 @@
 
 #include "engine/base/philox.h"
 
-namespace loom::cpu {
+namespace loom::cpu::attention_test {
 namespace {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -105,4 +105,4 @@ TEST(Attention, followsItsDoublesAtEverySizeThatCrossesATile) {
 }
 
 }  // namespace
-}  // namespace loom::cpu
+}  // namespace loom::cpu::attention_test

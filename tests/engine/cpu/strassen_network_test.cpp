@@ -10,7 +10,7 @@
 #include "tests/engine/cpu/networks.h"
 #include "tests/engine/ops/op_cases.h"
 
-namespace loom {
+namespace loom::strassen {
 namespace {
 
 struct Steps {
@@ -56,4 +56,4 @@ TEST(CpuStrassen, SmallProductsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace loom
+}  // namespace loom::strassen

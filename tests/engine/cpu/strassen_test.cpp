@@ -10,7 +10,7 @@
 
 #include "engine/base/philox.h"
 
-namespace loom::cpu {
+namespace loom::cpu::strassen {
 namespace {
 
 std::vector<float> numbers(std::int64_t count, const char* name) {
@@ -100,4 +100,4 @@ TEST(Strassen, whatCannotBeHalvedIsToldFromIt) {
 }
 
 }  // namespace
-}  // namespace loom::cpu
+}  // namespace loom::cpu::strassen
