@@ -209,7 +209,7 @@ Program wideRecurrent(std::int64_t batch) {
 Program evenNetwork(std::int64_t batch) {
   Layers l(batch);
   TensorId x = l.b.input("x", {batch, 6, 128}, DataType::f32);
-  x = l.relu(l.linear(l.recurrent(x, "lstm", 4, 128), 256));
+  x = l.unary(l.linear(l.recurrent(x, "lstm", 4, 128), 256), "tanh");
   return l.finish(l.linear(x, kClasses), {batch, 6});
 }
 
