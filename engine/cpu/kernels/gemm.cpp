@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/gemm_rows.h"
 #include "engine/cpu/kernels/gemm_tile.h"
 #include "engine/cpu/stage.h"
 
 namespace loom::cpu {
 namespace {
-
-constexpr std::int64_t kStepBlock =
-    512;  // of K: one panel block (128 KiB) and the block of A stay in the level-2 cache
-constexpr std::int64_t kRowBlock = 96;
 
 template <class T, int kRows, int kVectors>
 LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_t stepStride, const float* b,
@@ -24,17 +21,8 @@ LOOM_INLINE void computeTile(const float* a, std::int64_t rowStride, std::int64_
   }
   prefetchTile<kRows, kVectors * lanesOf<typename T::V>()>(place);
   multiplyTile<V, kRows, kVectors>(sums, a, rowStride, stepStride, b, panel, steps);
+  if (place.also != nullptr) storeAlso<V, kRows, kVectors>(sums, place);
   storeTile<V, kRows, kVectors>(sums, place);
-  if (place.also == nullptr) return;
-  const TilePlace also{.c = place.also,
-                       .ldc = place.ldc,
-                       .columns = place.columns,
-                       .bias = nullptr,
-                       .add = place.alsoAdd,
-                       .last = false,
-                       .activation = Activation::none,
-                       .scale = place.alsoScale};
-  storeTile<V, kRows, kVectors>(sums, also);
 }
 
 }  // namespace
@@ -45,107 +33,34 @@ LOOM_TILE(TileBaseline, , float)
 
 namespace {
 
-// Where a tile's rows are packed. Tiles begin a cache line further on than their rows would have it: whole steps of
-// them are written side by side, and at multiples of 4 KiB they would all want the same eight places of the level-1
-// cache.
-LOOM_INLINE std::int64_t tileAt(std::int64_t first, std::int64_t steps, int tile) {
-  return first * steps + tile * kLanes;
-}
-
-// A's numbers from `at` on, with what GemmProblem::plus adds to them.
-enum class Sum { none, more, less };
-template <Sum kSum, class V>
-LOOM_INLINE V summed(V a, V b) {
-  return kSum == Sum::none ? a : kSum == Sum::more ? a + b : a - b;
-}
-
-// Rows [row, row + count) of A into tiles of nearly equal height (so that none is thin), each as [k][rows]. A's rows
-// are not contiguous: it is a transposed matrix (rowStride 1), or any other view.
-template <Sum kSum>
-LOOM_INLINE void packRows(const MatrixView& a, const float* plus, std::int64_t row, std::int64_t count, int tiles,
-                          std::int64_t step, std::int64_t steps, float* to) {
-  typedef UnalignedOf<Vec8>::type Eight;
-  // From a number of A to the one that is added.
-  const std::int64_t other = kSum == Sum::none ? 0 : plus - a.data;
+// Rows [row, row + count) of A into tiles (gemm_rows.h). A's rows are not contiguous: it is a transposed matrix
+// (rowStride 1), or any other view.
+LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, const TileRows& rows, std::int64_t step,
+                          std::int64_t steps, float* to) {
   std::int64_t begin = 0;
-  if (a.rowStride == 1 && a.columnStride >= 8 && count / tiles >= 4) {
+  if (a.rowStride == 1 && a.columnStride >= 8 && rows.count / rows.tiles >= 4) {
     // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies
     // before the end of the next step's row; what is written too much is overwritten by the next step. So the last step
-    // is not done this way. Tiles begin where they do for every step: no division stands in the loop.
+    // is not done this way.
     begin = steps - 1;
-    std::int64_t firsts[kRowBlock];
-    std::int64_t heights[kRowBlock];
     float* at[kRowBlock];
-    for (int t = 0; t < tiles; ++t) {
-      firsts[t] = count * t / tiles;
-      heights[t] = count * (t + 1) / tiles - firsts[t];
-      at[t] = to + tileAt(firsts[t], steps, t);
-    }
+    for (int t = 0; t < rows.tiles; ++t) at[t] = to + rows.at(t, steps);
     for (std::int64_t k = 0; k < begin; ++k) {
       const float* from = a.data + row + (step + k) * a.columnStride;
-      if (k + kAhead < begin) {
-        prefetchRow(from + kAhead * a.columnStride, count);
-        if (kSum != Sum::none) prefetchRow(from + other + kAhead * a.columnStride, count);
-      }
-      for (int t = 0; t < tiles; ++t) {
-        const float* numbers = from + firsts[t];
-        *reinterpret_cast<Eight*>(at[t]) = summed<kSum, Vec8>(load8(numbers), load8(numbers + other));
-        at[t] += heights[t];
+      if (k + kAhead < begin) prefetchRow(from + kAhead * a.columnStride, rows.count);
+      for (int t = 0; t < rows.tiles; ++t) {
+        store8(at[t], load8(from + rows.firsts[t]));
+        at[t] += rows.height(t);
       }
     }
   }
-  for (int t = 0; t < tiles; ++t) {
-    const std::int64_t first = count * t / tiles, height = count * (t + 1) / tiles - first;
-    const float* from = a.data + (row + first) * a.rowStride + step * a.columnStride;
-    for (std::int64_t k = begin; k < steps; ++k) {
-      for (std::int64_t r = 0; r < height; ++r) {
-        const float* number = from + r * a.rowStride + k * a.columnStride;
-        to[tileAt(first, steps, t) + k * height + r] = summed<kSum>(*number, number[other]);
-      }
-    }
+  for (int t = 0; t < rows.tiles; ++t) {
+    const std::int64_t height = rows.height(t);
+    const float* from = a.data + (row + rows.firsts[t]) * a.rowStride + step * a.columnStride;
+    float* tile = to + rows.at(t, steps);
+    for (std::int64_t k = begin; k < steps; ++k)
+      for (std::int64_t r = 0; r < height; ++r) tile[k * height + r] = from[r * a.rowStride + k * a.columnStride];
   }
-}
-
-// Rows of sums, contiguous ones; they begin a cache line further on than a multiple of 4 KiB, as tiles do.
-constexpr std::int64_t kSumStride = kStepBlock + kLanes;
-template <Sum kSum>
-LOOM_INLINE void addRows(const MatrixView& a, const float* plus, std::int64_t row, std::int64_t count,
-                         std::int64_t step, std::int64_t steps, float* to) {
-  typedef UnalignedOf<Vec8>::type Eight;
-  for (std::int64_t r = 0; r < count; ++r) {
-    const std::int64_t at = (row + r) * a.rowStride + step;
-    const float *one = a.data + at, *other = plus + at;
-    float* sum = to + r * kSumStride;
-    std::int64_t i = 0;
-    for (; i + 8 <= steps; i += 8)
-      *reinterpret_cast<Eight*>(sum + i) = summed<kSum, Vec8>(load8(one + i), load8(other + i));
-    for (; i < steps; ++i) sum[i] = summed<kSum>(one[i], other[i]);
-  }
-}
-
-// How tiles of a block of A are read.
-struct Rows {
-  const float* first;  // of the block's first row
-  std::int64_t rowStride;
-  bool tiles;  // as packRows() makes them
-};
-LOOM_INLINE Rows rowsOf(const GemmProblem& p, std::int64_t row, std::int64_t count, int tiles, std::int64_t step,
-                        std::int64_t steps, float* scratch) {
-  if (p.a.columnStride != 1) {
-    if (p.plus == nullptr)
-      packRows<Sum::none>(p.a, nullptr, row, count, tiles, step, steps, scratch);
-    else if (p.less)
-      packRows<Sum::less>(p.a, p.plus, row, count, tiles, step, steps, scratch);
-    else
-      packRows<Sum::more>(p.a, p.plus, row, count, tiles, step, steps, scratch);
-    return {scratch, 1, true};
-  }
-  if (p.plus == nullptr) return {p.a.data + row * p.a.rowStride + step, p.a.rowStride, false};
-  if (p.less)
-    addRows<Sum::less>(p.a, p.plus, row, count, step, steps, scratch);
-  else
-    addRows<Sum::more>(p.a, p.plus, row, count, step, steps, scratch);
-  return {scratch, kSumStride, false};
 }
 
 template <class T>
@@ -153,14 +68,13 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
                           std::int64_t lastPanel, float* scratch) {
   constexpr std::int64_t kWidth = T::kVectors * lanesOf<typename T::V>();
   const std::int64_t panelSteps = p.panelSteps != 0 ? p.panelSteps : p.k;
+  const bool tiled = p.tiled || p.a.columnStride != 1;
   for (std::int64_t row = firstRow; row < lastRow; row += kRowBlock) {
-    const std::int64_t rows = std::min(kRowBlock, lastRow - row);
-    const int tiles = static_cast<int>((rows + T::kRows - 1) / T::kRows);
-    std::int64_t firsts[kRowBlock + 1];  // of each tile: a division would delay the next one
-    for (int t = 0; t <= tiles; ++t) firsts[t] = rows * t / tiles;
+    const TileRows rows(std::min(kRowBlock, lastRow - row), T::kRows);
     for (std::int64_t step = 0; step < p.k; step += kStepBlock) {
       const std::int64_t steps = std::min(kStepBlock, p.k - step);
-      const Rows from = rowsOf(p, row, rows, tiles, step, steps, scratch);
+      if (tiled && !p.tiled) packRows(p.a, row, rows, step, steps, scratch);
+      const float* const block = p.tiled ? p.a.data : tiled ? scratch : p.a.data + row * p.a.rowStride + step;
       for (std::int64_t panel = firstPanel; panel < lastPanel; ++panel) {
         const float* b = p.packed + (panel * panelSteps + step) * kWidth;
         TilePlace place;
@@ -171,17 +85,17 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
         place.last = step + steps == p.k;
         place.activation = p.activation;
         place.scale = p.scale;
-        for (int t = 0; t < tiles; ++t) {
-          const std::int64_t first = firsts[t];
-          const int height = static_cast<int>(firsts[t + 1] - first);
+        for (int t = 0; t < rows.tiles; ++t) {
+          const std::int64_t first = rows.firsts[t];
+          const int height = static_cast<int>(rows.height(t));
           place.c = p.c + (row + first) * p.ldc + panel * kWidth;
           if (p.also != nullptr) {
             place.also = p.also + (row + first) * p.ldc + panel * kWidth;
-            place.alsoScale = p.alsoScale;
+            place.alsoLess = p.alsoLess;
             place.alsoAdd = p.alsoAccumulate || step > 0;
           }
-          const float* a = from.first + (from.tiles ? tileAt(first, steps, t) : first * from.rowStride);
-          const std::int64_t rowStride = from.rowStride, stepStride = from.tiles ? height : 1;
+          const float* a = block + (tiled ? rows.at(t, steps) : first * p.a.rowStride);
+          const std::int64_t rowStride = tiled ? 1 : p.a.rowStride, stepStride = tiled ? height : 1;
           if (place.columns <= kWidth / T::kVectors) {
             computeRows<T, 1>(height, a, rowStride, stepStride, b, kWidth, steps, place);
           } else {
@@ -266,8 +180,12 @@ std::int64_t panelWidth() {
   return isa() == Isa::avx512 ? 64 : 16;
 }
 
+std::int64_t tileRows() {
+  return isa() == Isa::baseline ? TileBaseline::kRows : TileAvx2::kRows;
+}
+
 std::int64_t gemmScratch() {
-  return kRowBlock * kSumStride;
+  return kRowBlock * (kStepBlock + kLanes);
 }
 
 void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,

@@ -15,6 +15,7 @@ struct MatrixView {
 };
 
 std::int64_t panelWidth();
+std::int64_t tileRows();
 inline std::int64_t panelsOf(std::int64_t columns) {
   return (columns + panelWidth() - 1) / panelWidth();
 }
@@ -31,9 +32,7 @@ enum class Activation { none, relu, gelu };
 struct GemmProblem {
   std::int64_t m = 0, n = 0, k = 0;
   MatrixView a;
-  // What is added to A or, where `less`, subtracted from it on its way: of A's strides; for gemm() alone.
-  const float* plus = nullptr;
-  bool less = false;
+  bool tiled = false;  // A is one block in tiles of tileRows(), as gemm_rows.h says; for gemm() alone
   const float* packed = nullptr;
   std::int64_t panelSteps = 0;  // of K in each panel, where panels hold more than `k` of them; for gemm() alone
   float* c = nullptr;
@@ -43,13 +42,12 @@ struct GemmProblem {
   bool accumulate = false;
   float scale = 1;                // of A B
   std::uint16_t* half = nullptr;  // instead of c: C in bf16, for gemm_bf16.h alone; not to be accumulated
-  // Another C of the same shape, without bias or activation: alsoScale A B, or that added; for gemm() alone.
+  // Another C of the same shape, without scale, bias or activation: A B, or that added or subtracted; for gemm() alone.
   float* also = nullptr;
-  float alsoScale = 1;
-  bool alsoAccumulate = false;
+  bool alsoAccumulate = false, alsoLess = false;
 };
 
-// Floats of scratch that gemm() needs a thread.
+// Floats of scratch that gemm() needs a thread, but for a `tiled` A or one with contiguous rows.
 std::int64_t gemmScratch();
 // Rows [firstRow, lastRow) and panels [firstPanel, lastPanel) of C.
 void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,

@@ -82,7 +82,7 @@ LOOM_INLINE void storeTileNative(Vec (&sums)[kRows][kVectors], const TilePlace& 
     for (int v = 0; v < kVectors; ++v) {
       Vec value = sums[r][v] * place.scale;
       if (place.bias != nullptr) value += load(place.bias + v * kLanes);
-      value = activate(value, place.activation);
+      if (place.activation == Activation::relu) value = rectified(value);
       VecHalf half;
       asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(value));
       *reinterpret_cast<VecHalfUnaligned*>(place.half + r * place.ldc + v * kLanes) = half;

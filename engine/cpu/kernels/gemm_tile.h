@@ -73,10 +73,9 @@ struct TilePlace {
   Activation activation;
   float scale;
   std::uint16_t* half = nullptr;  // instead of c
-  // A second place for the same sums, as they are or subtracted: GemmProblem::also.
+  // A second place for the same sums: GemmProblem::also.
   float* also = nullptr;
-  float alsoScale = 1;
-  bool alsoAdd = false;
+  bool alsoLess = false, alsoAdd = false;
 };
 
 // What a tile is to be added to, or written over, on its way into the cache while the sums are made.
@@ -109,9 +108,24 @@ LOOM_INLINE void computeRows(int rows, const Number* a, std::int64_t rowStride, 
 }
 
 template <class V>
-LOOM_INLINE V activate(V value, Activation activation) {
-  if (activation == Activation::relu) return value < 0.0f ? V{} : value;  // a NaN stays one
-  return value;
+LOOM_INLINE V rectified(V value) {
+  return value < 0.0f ? V{} : value;  // a NaN stays one
+}
+
+// How sums get to C, decided once for a tile: what lies between the sums of two tiles costs as much as ten steps of K.
+enum class Put { over, add, subtract };
+template <Put kPut, bool kRelu = false, class V, int kRows, int kVectors>
+LOOM_INLINE void putSums(const V (&sums)[kRows][kVectors], float* c, std::int64_t ldc) {
+  typedef typename UnalignedOf<V>::type U;
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      U* to = reinterpret_cast<U*>(c + r * ldc + v * lanesOf<V>());
+      V value = kPut == Put::over ? sums[r][v] : kPut == Put::add ? *to + sums[r][v] : *to - sums[r][v];
+      *to = kRelu ? rectified(value) : value;
+    }
+  }
 }
 
 template <class V, int kRows, int kVectors>
@@ -125,20 +139,20 @@ LOOM_INLINE void storeTile(V (&sums)[kRows][kVectors], const TilePlace& place) {
       for (int v = 0; v < kVectors; ++v) sums[r][v] *= place.scale;
     }
   }
+  const bool relu = place.last && place.activation == Activation::relu;
   if (place.columns == kWidth) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
+    if (place.last && place.bias != nullptr) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
-        U* to = reinterpret_cast<U*>(place.c + r * place.ldc + v * lanesOf<V>());
-        V value = sums[r][v];
-        if (place.add) value += *to;
-        if (place.last && place.bias != nullptr) value += *reinterpret_cast<const U*>(place.bias + v * lanesOf<V>());
-        if (place.last) value = activate(value, place.activation);
-        *to = value;
+        const V bias = *reinterpret_cast<const U*>(place.bias + v * lanesOf<V>());
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) sums[r][v] += bias;
       }
     }
-    return;
+    if (place.add && relu) return putSums<Put::add, true>(sums, place.c, place.ldc);
+    if (place.add) return putSums<Put::add>(sums, place.c, place.ldc);
+    if (relu) return putSums<Put::over, true>(sums, place.c, place.ldc);
+    return putSums<Put::over>(sums, place.c, place.ldc);
   }
   alignas(64) float buffer[kRows * kWidth];
 #pragma GCC unroll 8
@@ -151,10 +165,18 @@ LOOM_INLINE void storeTile(V (&sums)[kRows][kVectors], const TilePlace& place) {
       float value = buffer[r * kWidth + i];
       if (place.add) value += place.c[r * place.ldc + i];
       if (place.last && place.bias != nullptr) value += place.bias[i];
-      if (place.last && place.activation == Activation::relu && value < 0) value = 0;
+      if (relu && value < 0) value = 0;
       place.c[r * place.ldc + i] = value;
     }
   }
+}
+
+// The same sums into TilePlace::also; storeTile() may change them.
+template <class V, int kRows, int kVectors>
+LOOM_INLINE void storeAlso(const V (&sums)[kRows][kVectors], const TilePlace& place) {
+  if (!place.alsoAdd) return putSums<Put::over>(sums, place.also, place.ldc);
+  if (place.alsoLess) return putSums<Put::subtract>(sums, place.also, place.ldc);
+  putSums<Put::add>(sums, place.also, place.ldc);
 }
 
 // Into `place.half`, rounded once: all of K is in the sums. (They are stored with constant indices first: a variable

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/cpu/kernels/gemm_rows.h"
+#include "engine/cpu/kernels/gemm_tile.h"
 #include "engine/cpu/kernels/halves.h"
 
 namespace loom::cpu {
 namespace {
 
-constexpr std::int64_t kRows = 96;  // of each half at a time: their part of C stays in a cache for all seven
+// Of each half at a time, for all seven products: the sums of A's block and its part of C stay in the level-2 cache.
+constexpr std::int64_t kRows = 48, kSteps = kStepBlock;
+constexpr std::int64_t kRowStride = kSteps + kLanes;  // of sums: no multiple of 4 KiB, as TileRows::at()
+constexpr std::int64_t kSum = kRows * kRowStride;     // floats from one sum of the block to the next
 
 // Four quarters of a matrix at one place: sixteen numbers of each.
 template <class V>
@@ -78,16 +83,80 @@ LOOM_CPU_KERNEL_HALVES(void, packHalvedOf,
                         std::int64_t last, std::int64_t width),
                        (packed, b, k, n, first, last, width))
 
+// A block of A: its first number in A11, how far down and right those of the other quarters stand, and how far apart
+// its rows are, or its columns where it is transposed.
+struct BlockOfA {
+  const float* first;
+  std::int64_t down, right, stride;
+  std::int64_t rows, steps;
+};
+
+LOOM_INLINE void put(float* to, Vec8 value) {
+  store8(to, value);
+}
+LOOM_INLINE void put(float* to, float value) {
+  *to = value;
+}
+// M1's to M7's, or only those that are a sum of two.
+template <bool kAll, class V>
+LOOM_INLINE void putSumsOfA(const Quarters<V>& a, float* to) {
+  put(to, a.q11 + a.q22);
+  put(to + kSum, a.q21 + a.q22);
+  if (kAll) put(to + 2 * kSum, a.q11);
+  if (kAll) put(to + 3 * kSum, a.q22);
+  put(to + 4 * kSum, a.q11 + a.q12);
+  put(to + 5 * kSum, a.q21 - a.q11);
+  put(to + 6 * kSum, a.q12 - a.q22);
+}
+LOOM_INLINE Quarters<Vec8> eightAt(const BlockOfA& a, const float* at) {
+  return {load8(at), load8(at + a.right), load8(at + a.down), load8(at + a.down + a.right)};
+}
+
+// Of contiguous rows: kRowStride apart.
+template <Level kNative>
+LOOM_INLINE void sumRowsOfABody(const BlockOfA& a, float* to) {
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    for (std::int64_t k = 0; k < a.steps; k += 8)
+      putSumsOfA<false>(eightAt(a, a.first + r * a.stride + k), to + r * kRowStride + k);
+  }
+}
+LOOM_CPU_KERNEL_HALVES(void, sumRowsOfA, (const BlockOfA& a, float* to), (a, to))
+
+// Of contiguous columns: in tiles. Eight numbers are moved for each, of which it has up to six: what is read too much
+// lies before the end of the next column, what is written too much is overwritten by the next step or lies between
+// tiles. So the last step is moved by single numbers.
+template <Level kNative>
+LOOM_INLINE void sumTilesOfABody(const BlockOfA& a, const TileRows& rows, float* to) {
+  float* at[kRows];
+  for (int t = 0; t < rows.tiles; ++t) at[t] = to + rows.at(t, a.steps);
+  const std::int64_t last = a.steps - 1;
+  for (std::int64_t k = 0; k < last; ++k) {
+    const float* from = a.first + k * a.stride;
+    if (k + kAhead < last) {
+      for (const std::int64_t quarter : {std::int64_t{0}, a.right, a.down, a.down + a.right})
+        prefetchRow(from + kAhead * a.stride + quarter, a.rows);
+    }
+    for (int t = 0; t < rows.tiles; ++t) {
+      putSumsOfA<true>(eightAt(a, from + rows.firsts[t]), at[t]);
+      at[t] += rows.height(t);
+    }
+  }
+  for (int t = 0; t < rows.tiles; ++t) {
+    const float* from = a.first + last * a.stride + rows.firsts[t];
+    for (std::int64_t r = 0; r < rows.height(t); ++r, ++from)
+      putSumsOfA<true>(Quarters<float>{*from, from[a.right], from[a.down], from[a.down + a.right]}, at[t] + r);
+  }
+}
+LOOM_CPU_KERNEL_HALVES(void, sumTilesOfA, (const BlockOfA& a, const TileRows& rows, float* to), (a, rows, to))
+
 struct Quarter {
   int row, column;
 };
-// A product: the quarter of A, what is added to it or subtracted, where it goes, where else it goes or is subtracted,
-// and whether it is the first or the last that these get.
+// A product: which of the seven, the quarter of A where that is its only one, where it goes, where else it goes or is
+// subtracted, and whether it is the first or the last that these get.
 struct Part {
-  int sum;  // of packHalved()'s
-  Quarter a;
-  std::optional<Quarter> plus;
-  bool less;
+  int number;  // from 0
+  std::optional<Quarter> a;
   Quarter to;
   bool begins, ends;
   std::optional<Quarter> also;
@@ -95,20 +164,28 @@ struct Part {
 };
 constexpr Quarter k11{0, 0}, k12{0, 1}, k21{1, 0}, k22{1, 1};
 constexpr Part kParts[] = {
-    {0, k11, k22, false, k11, true, false, k22, false, true}, {2, k11, {}, false, k12, true, false, k22, false, false},
-    {1, k21, k22, false, k21, true, false, k22, true, false}, {3, k22, {}, false, k21, false, true, k11, false, false},
-    {4, k11, k12, false, k12, false, true, k11, true, false}, {5, k21, k11, true, k22, false, true, {}, false, false},
-    {6, k12, k22, true, k11, false, true, {}, false, false},
+    {0, {}, k11, true, false, k22, false, true},   {2, k11, k12, true, false, k22, false, false},
+    {1, {}, k21, true, false, k22, true, false},   {3, k22, k21, false, true, k11, false, false},
+    {4, {}, k12, false, true, k11, true, false},   {5, {}, k22, false, true, {}, false, false},
+    {6, {}, k11, false, true, {}, false, false},
 };
+
+std::int64_t blocksOf(std::int64_t count, std::int64_t atMost) {
+  return (count + atMost - 1) / atMost;
+}
 
 }  // namespace
 
 bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m % 2 == 0 && n % (2 * panelWidth()) == 0 && k % (2 * kLanes) == 0;
+  return m % 2 == 0 && m >= 8 && n % (2 * panelWidth()) == 0 && k % (2 * kLanes) == 0;
 }
 
 std::int64_t halvedFloats(std::int64_t k, std::int64_t n) {
   return 7 * (k / 2) * (n / 2);
+}
+
+std::int64_t halvedScratch() {
+  return 7 * kSum;
 }
 
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
@@ -118,42 +195,61 @@ void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
 
 void multiplyHalved(const GemmProblem& p, const GemmShare& share, float* scratch) {
   const std::int64_t half = p.k / 2, each = half * p.n / 2;
+  const bool tiled = p.a.columnStride != 1;
   const auto inA = [&](Quarter q) {
     return p.a.data + q.row * p.m / 2 * p.a.rowStride + q.column * half * p.a.columnStride;
   };
   const auto inC = [&](Quarter q) { return p.c + q.row * p.m / 2 * p.ldc + q.column * p.n / 2; };
-  // Blocks of nearly equal height, in whole tiles.
-  constexpr std::int64_t kTile = 6;
-  const std::int64_t tiles = (share.lastRow - share.firstRow + kTile - 1) / kTile;
-  const std::int64_t blocks = (tiles * kTile + kRows - 1) / kRows;
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    const auto rowAt = [&](std::int64_t at) {
-      return std::min(share.lastRow, share.firstRow + tiles * at / blocks * kTile);
-    };
+  // Blocks of rows in whole tiles, of steps in eights.
+  const std::int64_t tile = tileRows(), tiles = blocksOf(share.lastRow - share.firstRow, tile),
+                     rowBlocks = blocksOf(tiles * tile, kRows), stepBlocks = blocksOf(half, kSteps);
+  const auto rowAt = [&](std::int64_t block) {
+    return std::min(share.lastRow, share.firstRow + tiles * block / rowBlocks * tile);
+  };
+  const auto stepAt = [&](std::int64_t block) { return half / 8 * block / stepBlocks * 8; };
+  const auto multiplyBlock = [&](std::int64_t rowBlock, std::int64_t stepBlock) {
+    const std::int64_t row = rowAt(rowBlock), rows = rowAt(rowBlock + 1) - row, step = stepAt(stepBlock),
+                       steps = stepAt(stepBlock + 1) - step;
+    const std::int64_t inQuarter = row * p.a.rowStride + step * p.a.columnStride;
+    const BlockOfA block{p.a.data + inQuarter,
+                         p.m / 2 * p.a.rowStride,
+                         half * p.a.columnStride,
+                         tiled ? p.a.columnStride : p.a.rowStride,
+                         rows,
+                         steps};
+    if (tiled)
+      sumTilesOfA(block, TileRows(rows, tile), scratch);
+    else
+      sumRowsOfA(block, scratch);
     for (const Part& part : kParts) {
-      GemmProblem one{.m = p.m / 2,
+      GemmProblem one{.m = rows,
                       .n = p.n / 2,
-                      .k = half,
-                      .a = {inA(part.a), p.a.rowStride, p.a.columnStride},
-                      .packed = p.packed + part.sum * each,
-                      .c = inC(part.to),
+                      .k = steps,
+                      .a = {scratch + part.number * kSum, kRowStride},
+                      .tiled = tiled,
+                      .packed = p.packed + part.number * each + step * panelWidth(),
+                      .panelSteps = half,
+                      .c = inC(part.to) + row * p.ldc,
                       .ldc = p.ldc,
-                      .accumulate = p.accumulate || !part.begins};
-      if (part.plus) {
-        one.plus = inA(*part.plus);
-        one.less = part.less;
-      }
-      if (part.ends) {
+                      .accumulate = p.accumulate || !part.begins || step > 0};
+      if (part.a && !tiled) one.a = {inA(*part.a) + inQuarter, p.a.rowStride};
+      if (part.ends && stepBlock + 1 == stepBlocks) {
         one.activation = p.activation;
         if (p.bias != nullptr) one.bias = p.bias + part.to.column * p.n / 2;
       }
       if (part.also) {
-        one.also = inC(*part.also);
-        one.alsoScale = part.alsoLess ? -1.0f : 1.0f;
-        one.alsoAccumulate = p.accumulate || !part.alsoBegins;
+        one.also = inC(*part.also) + row * p.ldc;
+        one.alsoLess = part.alsoLess;
+        one.alsoAccumulate = p.accumulate || !part.alsoBegins || step > 0;
       }
-      gemm(one, rowAt(block), rowAt(block + 1), share.firstPanel, share.lastPanel, scratch);
+      gemm(one, 0, rows, share.firstPanel, share.lastPanel, nullptr);
     }
+  };
+  // A block of A is read once for all its columns. Of a transposed A (long in K: a gradient of weights) all rows use
+  // some steps of B before the next ones are read: B is as large as a cache there.
+  for (std::int64_t outer = 0; outer < (tiled ? stepBlocks : rowBlocks); ++outer) {
+    for (std::int64_t inner = 0; inner < (tiled ? rowBlocks : stepBlocks); ++inner)
+      tiled ? multiplyBlock(inner, outer) : multiplyBlock(outer, inner);
   }
 }
 

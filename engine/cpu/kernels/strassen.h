@@ -1,8 +1,8 @@
 #pragma once
 // Matrix products in f32 by one level of Strassen's scheme (V. Strassen, Gaussian elimination is not optimal, 1969):
-// seven products of halves for eight. The sums of A's quarters are made a block at a time beside their products, the
-// sums of B's when B is packed, and each product goes from registers into the quarters of C that it is part of, so no
-// temporary is as large as a quarter.
+// seven products of halves for eight. All sums of A's quarters are made of a block of them at a time, the sums of B's
+// when B is packed, and each product goes from registers into the quarters of C that it is part of, so no temporary of
+// A or C is as large as a quarter.
 //
 //   M1 = (A11 + A22)(B11 + B22)   M2 = (A21 + A22) B11   M3 = A11 (B12 - B22)   M4 = A22 (B21 - B11)
 //   M5 = (A11 + A12) B22          M6 = (A21 - A11)(B11 + B12)                   M7 = (A12 - A22)(B21 + B22)
@@ -14,7 +14,7 @@
 
 namespace loom::cpu {
 
-// Whether a product can be divided so: M in 2, N in twice panelWidth(), K in 32.
+// Whether a product can be divided so: M, of at least 8, in 2, N in twice panelWidth(), K in 32.
 bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k);
 
 // The seven sums of B's quarters, each as packPanels() packs; panels [first, last) of the left half of the columns.
@@ -22,8 +22,11 @@ std::int64_t halvedFloats(std::int64_t k, std::int64_t n);
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
                 std::int64_t last);
 
-// gemm() with `packed` from packHalved(). The share is of the upper half of the rows and the left half of the panels:
-// the same rows of the lower half and panels of the right are computed with it. Not into bf16, scale 1.
+// Floats of scratch that multiplyHalved() needs a thread.
+std::int64_t halvedScratch();
+// gemm() with `packed` from packHalved(), of an A whose rows or columns are contiguous. The share is of the upper half
+// of the rows and the left half of the panels: the same rows of the lower half and panels of the right are computed
+// with it. Not into bf16, scale 1.
 void multiplyHalved(const GemmProblem& problem, const GemmShare& share, float* scratch);
 
 }  // namespace loom::cpu

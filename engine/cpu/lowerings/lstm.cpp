@@ -28,7 +28,8 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   const auto packed = halved ? halvedB(plan, operation.inputs[2], inF32(plan.read(operation.inputs[2])), 1, s.hidden,
                                        s.batch * s.time, s.hidden, width)
                              : packHiddenByGate(plan, s, operation.inputs[2]);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const std::int64_t room = halved ? halvedScratch() : gemmScratch();  // a thread
+  const auto scratch = plan.scratch(room * plan.threads());
   plan.stage(
       named(s, "lstm over time"), halved ? kHalvedName : productImplementation(s.bf16), {}, [=](const Worker& worker) {
         const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
@@ -50,7 +51,7 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                           .ldc = sampleState,
                           .accumulate = true},
                          {0, s.batch / 2, panels + firstPanel, panels + lastPanel},
-                         scratch.get() + worker.index * gemmScratch());
+                         scratch.get() + worker.index * room);
         }
         for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
           multiply({.m = s.batch,
@@ -61,7 +62,7 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                     .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
                     .ldc = narrow ? width : sampleState,
                     .accumulate = !narrow},
-                   {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+                   {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * room, s.bf16);
         }
         for (std::int64_t n = 0; n < s.batch; ++n) {
           const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
@@ -85,8 +86,9 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const std::int64_t width = s.gates * s.hidden;
   const auto da = gateGradients(plan, s);
   const auto dh = plan.scratch(s.batch * s.hidden), dc = plan.scratch(s.batch * s.hidden);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const bool halved = halvesFrames(plan, s);
+  const std::int64_t room = halved ? halvedScratch() : gemmScratch();  // a thread
+  const auto scratch = plan.scratch(room * plan.threads());
   const auto packed = halved ? halvedB(plan, operation.inputs[2], inF32(plan.read(operation.inputs[2])), s.hidden, 1,
                                        s.batch * s.time, width, s.hidden)
                              : packHidden(plan, s, operation.inputs[2]);
@@ -111,11 +113,11 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                                     .packed = packed.get(),
                                     .c = to,
                                     .ldc = s.hidden};
-          float* const room = scratch.get() + worker.index * gemmScratch();
+          float* const mine = scratch.get() + worker.index * room;
           if (halved)
-            multiplyHalved(product, {0, s.batch / 2, firstPanel, lastPanel}, room);
+            multiplyHalved(product, {0, s.batch / 2, firstPanel, lastPanel}, mine);
           else
-            multiply(product, {0, s.batch, firstPanel, lastPanel}, room, s.bf16);
+            multiply(product, {0, s.batch, firstPanel, lastPanel}, mine, s.bf16);
         };
         const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
         if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());

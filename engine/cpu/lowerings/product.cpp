@@ -90,7 +90,7 @@ namespace {
 
 bool isHalved(const Plan& plan, const Product& p) {
   const bool isFaster = std::min({p.m, p.n, p.k}) >= 384 && p.m * p.n * p.k >= kLeastHalved;
-  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && mayHalve(plan, p.m, p.n, p.k, isFaster);
+  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && (p.rowA == 1 || p.columnA == 1) && mayHalve(plan, p.m, p.n, p.k, isFaster);
 }
 
 // Rows before columns, so that the sums of A's quarters are made once, but for rows that are too few to read B for.
@@ -105,21 +105,27 @@ GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
   return {firstRow, lastRow, firstPanel, lastPanel};
 }
 
+// What each worker multiplies, or its part of it.
+GemmProblem problemOf(const Product& p, const Plan::Target& target, const Ref<float>& packed, const Worker& worker) {
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .a = viewOf(p.a.get(), p.rowA, p.columnA),
+          .packed = packed.get(),
+          .c = target.to.get(),
+          .ldc = p.ldc > 0 ? p.ldc : p.n,
+          .bias = p.bias.get(),
+          .activation = p.activation,
+          .accumulate = target.adds(worker),
+          .half = target.half.get()};
+}
+
 void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
   const auto packed = halvedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratch(halvedScratch() * plan.threads());
   plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
-    multiplyHalved({.m = p.m,
-                    .n = p.n,
-                    .k = p.k,
-                    .a = viewOf(p.a.get(), p.rowA, p.columnA),
-                    .packed = packed.get(),
-                    .c = target.to.get(),
-                    .ldc = p.ldc > 0 ? p.ldc : p.n,
-                    .bias = p.bias.get(),
-                    .activation = p.activation,
-                    .accumulate = target.adds(worker)},
-                   halvedShare(worker, p.m / 2, p.n / 2), scratch.get() + worker.index * gemmScratch());
+    multiplyHalved(problemOf(p, target, packed, worker), halvedShare(worker, p.m / 2, p.n / 2),
+                   scratch.get() + worker.index * halvedScratch());
   });
 }
 
@@ -131,18 +137,8 @@ void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const std::int64_t tileRows = p.bf16 && multipliesInTiles() ? 32 : 6;
   plan.stage(p.name, productImplementation(p.bf16), {}, [=](const Worker& worker) {
-    multiply({.m = p.m,
-              .n = p.n,
-              .k = p.k,
-              .a = viewOf(p.a.get(), p.rowA, p.columnA),
-              .packed = packed.get(),
-              .c = target.to.get(),
-              .ldc = p.ldc > 0 ? p.ldc : p.n,
-              .bias = p.bias.get(),
-              .activation = p.activation,
-              .accumulate = target.adds(worker),
-              .half = target.half.get()},
-             shareOf(worker, p.m, p.n, tileRows), scratch.get() + worker.index * gemmScratch(), p.bf16);
+    multiply(problemOf(p, target, packed, worker), shareOf(worker, p.m, p.n, tileRows),
+             scratch.get() + worker.index * gemmScratch(), p.bf16);
   });
 }
 

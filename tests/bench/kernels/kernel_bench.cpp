@@ -133,7 +133,7 @@ void printProduct(const ProductRow& row, const std::string& how, double took, do
 void measureHalved(const ProductRow& row) {
   if (!canHalve(row.m, row.n, row.k)) return;
   const auto a = numbers(row.m * row.k, "a"), b = numbers(row.k * row.n, "b");
-  std::vector<float> c(static_cast<std::size_t>(row.m * row.n)), scratch(static_cast<std::size_t>(gemmScratch())),
+  std::vector<float> c(static_cast<std::size_t>(row.m * row.n)), scratch(static_cast<std::size_t>(halvedScratch())),
       packed(static_cast<std::size_t>(halvedFloats(row.k, row.n)));
   const MatrixView viewB{b.data(), row.transposedB ? 1 : row.n, row.transposedB ? row.k : 1};
   const GemmProblem problem{.m = row.m,

@@ -39,7 +39,7 @@ void check(const Case& c) {
   auto found = numbers(c.m * ldc, "c");
   const auto before = found;
   std::vector<float> packed(static_cast<std::size_t>(halvedFloats(c.k, n)), std::numeric_limits<float>::quiet_NaN()),
-      scratch(static_cast<std::size_t>(gemmScratch()), std::numeric_limits<float>::quiet_NaN());
+      scratch(static_cast<std::size_t>(halvedScratch()), std::numeric_limits<float>::quiet_NaN());
   const MatrixView viewB{b.data(), c.transposedB ? 1 : n, c.transposedB ? c.k : 1};
   packHalved(packed.data(), viewB, c.k, n, 0, c.panels / 2);
   packHalved(packed.data(), viewB, c.k, n, c.panels / 2, c.panels);
@@ -86,17 +86,18 @@ TEST(Strassen, productsOfHalvesAreTheProduct) {
       check({32, 2, 64, transposedA, transposedB, true, false});
       // More rows than a block of them, of a height that no tile divides; more of K than a block, and none of its kind.
       check({418, 3, 96, transposedA, transposedB, false, true});
-      check({50, 2, 1120, transposedA, transposedB, true, true});
+      check({50, 2, 2144, transposedA, transposedB, true, true});
     }
   }
 }
 
 TEST(Strassen, whatCannotBeHalvedIsToldFromIt) {
   const std::int64_t n = 2 * panelWidth();
-  EXPECT_TRUE(canHalve(2, n, 32));
-  EXPECT_FALSE(canHalve(3, n, 32));
-  EXPECT_FALSE(canHalve(2, n + panelWidth(), 32));
-  EXPECT_FALSE(canHalve(2, n, 48));
+  EXPECT_TRUE(canHalve(8, n, 32));
+  EXPECT_FALSE(canHalve(6, n, 32));
+  EXPECT_FALSE(canHalve(9, n, 32));
+  EXPECT_FALSE(canHalve(8, n + panelWidth(), 32));
+  EXPECT_FALSE(canHalve(8, n, 48));
 }
 
 }  // namespace
