@@ -43,7 +43,7 @@ std::int64_t stateBytes(const Program& program, const Parameter& state) {
 }  // namespace
 
 std::int64_t CostPlan::totalBytes() const {
-  return weightBytes + gradientBytes + optimizerBytes + stateBytes + activationBytes + inputBytes;
+  return weightBytes + gradientBytes + optimizerBytes + stateBytes + activationBytes + inputBytes + processBytes;
 }
 
 StepMemory rowMajorMemory(const Program& program) {

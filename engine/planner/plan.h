@@ -19,6 +19,7 @@ struct CostPlan {
   std::int64_t stateBytes = 0;     // running means and variances
   std::int64_t activationBytes = 0;  // the arena: one shard, forward and backward, with sharing by lifetime
   std::int64_t inputBytes = 0;     // what stays beside it: one shard of every Input; a machine's results and packed weights
+  std::int64_t processBytes = 0;   // on a processor, in `total` alone: what the process holds that is no tensor
   double forwardMultiplyAdds = 0;  // of one step, all its passes
   double backwardMultiplyAdds = 0;
   // Where a memory budget asks that activations be computed again instead of kept:

@@ -39,6 +39,7 @@ Json toJson(const CostPlan& cost) {
           {"kept_activation_bytes", cost.keptActivationBytes},
           {"operations_again", cost.operationsAgain},
           {"input_bytes", cost.inputBytes},
+          {"process_bytes", cost.processBytes},
           {"total_bytes", cost.totalBytes()},
           {"forward_multiply_adds", cost.forwardMultiplyAdds},
           {"backward_multiply_adds", cost.backwardMultiplyAdds},
@@ -58,6 +59,7 @@ std::string lines(const CostPlan& cost) {
   line("activations", bytesText(cost.activationBytes));
   if (cost.operationsAgain > 0) line("  if all were kept", bytesText(cost.keptActivationBytes));
   line("inputs", bytesText(cost.inputBytes));
+  if (cost.processBytes > 0) line("kernels and threads", bytesText(cost.processBytes));
   line("memory together", bytesText(cost.totalBytes()));
   line("multiply-adds, forward", scaledText(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));
   line("multiply-adds, backward", scaledText(cost.backwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));

@@ -38,6 +38,9 @@ TEST(ProcessorPlan, OfEachWorkloadHoldsItsArithmeticAndItsOptimizer) {
     EXPECT_NEAR(seconds / plan.step.seconds, 1, 1e-9);
     EXPECT_NEAR(operations / (2 * (cost.forwardMultiplyAdds + cost.backwardMultiplyAdds)), 1, 1e-9);
     EXPECT_GT(update, 4.9 * static_cast<double>(cost.weightBytes)) << "weight, gradient and slot, weight and slot";
+    // Convolutions bring oneDNN's code.
+    EXPECT_EQ(cost.processBytes >> 20, name == "mlp" || name == "lstm" || name == "gpt-mini" ? 3 : 7);
+    EXPECT_GT(cost.totalBytes(), cost.weightBytes + cost.activationBytes + cost.processBytes);
     EXPECT_THAT(toText(plan.step), HasSubstr("assumed"));
     EXPECT_EQ(toJson(plan.step)["measured"], false);
     // By layer it is the same step, and each layer is one of the drawing.
