@@ -201,10 +201,15 @@ LOOM_INLINE void store(float* p, Two v) {
   store8(p, v.low);
   store8(p + 8, v.high);
 }
-LOOM_INLINE void storePart(float* p, Two v, std::int64_t count) {
-  alignas(32) float buffer[kLanes];
-  store(buffer, v);
+LOOM_INLINE void storePart8(float* p, Vec8 v, std::int64_t count) {
+  if (count >= 8) return store8(p, v);
+  alignas(32) float buffer[8];
+  store8(buffer, v);
   for (std::int64_t i = 0; i < count; ++i) p[i] = buffer[i];
+}
+LOOM_INLINE void storePart(float* p, Two v, std::int64_t count) {
+  storePart8(p, v.low, count);
+  if (count > 8) storePart8(p + 8, v.high, count - 8);
 }
 LOOM_INLINE void storeSome(float* p, Two v, std::int64_t count) {
   count >= kLanes ? store(p, v) : storePart(p, v, count);
@@ -223,13 +228,22 @@ LOOM_INLINE V splatOfAll(float value) {
   else
     return splat(value);
 }
+// The first `count` of eight, the others not read. (Numbers gathered in memory one by one are read as a vector some
+// twenty cycles later.)
+LOOM_INLINE Vec8 loadPart8(const float* p, std::int64_t count, float otherwise) {
+  if (count >= 8) return load8(p);
+  static constexpr std::int32_t kFirst[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  typedef Vec8I Unaligned __attribute__((aligned(4), may_alias));
+  const Vec8I first = *reinterpret_cast<const Unaligned*>(kFirst + 8 - count);
+  Vec8 v;
+  asm("vmaskmovps %2, %1, %0" : "=x"(v) : "x"(first), "m"(*reinterpret_cast<const float(*)[8]>(p)));
+  return (Vec8)((Vec8I)v | ((Vec8I)splatOf<Vec8>(otherwise) & ~first));
+}
 template <class V>
 LOOM_INLINE V loadPartOf(const float* p, std::int64_t count, float otherwise) {
   if constexpr (std::is_same_v<V, Two>) {
-    alignas(32) float buffer[kLanes];
-    for (std::int64_t i = 0; i < kLanes; ++i) buffer[i] = otherwise;
-    for (std::int64_t i = 0; i < count; ++i) buffer[i] = p[i];
-    return loadOf<V>(buffer);
+    return {loadPart8(p, count, otherwise),
+            count > 8 ? loadPart8(p + 8, count - 8, otherwise) : splatOf<Vec8>(otherwise)};
   } else {
     return loadPart(p, count, otherwise);
   }
