@@ -1,6 +1,9 @@
 // The three convolutions, on oneDNN where no kernels of our own are faster (winograd.h, pixels.h): activations
 // channels-last throughout, weights in whatever layout oneDNN likes best, which they are brought into once a step. Each
 // thread computes its samples; weight gradients are summed over the threads.
+#include <algorithm>
+
+#include "engine/cpu/kernels/simd.h"
 #include "engine/cpu/lowerings/convolution_description.h"
 #include "engine/cpu/lowerings/lowerings.h"
 #include "engine/cpu/lowerings/pixels.h"
@@ -57,6 +60,14 @@ auto withoutSlowOnes(const Make& make) {
   while (slow(description))
     if (!description.next_impl()) return make();
   return std::string_view(description.impl_info_str()).starts_with("ref") ? make() : description;
+}
+
+// Floats that a weight gradient may write behind its scratchpad: where oneDNN 2.6 gathers the pixels of a strided 1 x 1
+// window, it moves channels in whole vectors and has room for as many as there are (fewer than 8, AVX2; up to 765
+// numbers of 33 x 33 pixels). What lies there is another thread's.
+std::int64_t floatsBehind(const ConvolutionDescription& g) {
+  const bool strided = std::ranges::any_of(g.strides, [](std::int64_t stride) { return stride > 1; });
+  return strided && g.input[1] % kLanes != 0 ? g.outputFloats() / g.output[1] * kLanes : 0;
 }
 
 // A tensor that is read, in the type that is computed in, and where a sample begins.
@@ -274,7 +285,8 @@ void lowerConvolutionWeightGradient(Plan& plan, const Operation& operation) {
     task.argument(DNNL_ARG_SRC, g.inputOf(last - first, type), input.from(first * g.inputFloats()))
         .argument(DNNL_ARG_DIFF_DST, g.outputOf(last - first, type), gradient.from(first * g.outputFloats()))
         .argument(DNNL_ARG_DIFF_WEIGHTS, weights, partial.at(t * floats))
-        .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), plan.scratch(floatsOf(pd.scratchpad_desc())));
+        .argument(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(),
+                  plan.scratch(floatsOf(pd.scratchpad_desc()) + floatsBehind(g)));
     tasks->push_back(std::move(task));
   }
   runTasks(plan, std::string("convolution_weight_gradient") + suffix(type), any.impl_info_str(), tasks);

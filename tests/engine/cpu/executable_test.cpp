@@ -126,6 +126,22 @@ TEST(CpuExecutable, convolutionsMeetNoReorder) {
   EXPECT_EQ(fusedNormalisations, 2);
 }
 
+// oneDNN wrote behind the scratchpad of one thread into that of another.
+TEST(CpuExecutable, aStepIsTheSameEveryTime) {
+  const auto backend = makeCpuBackend(3);
+  const Program program = networks::thinShortcut(12);
+  ParameterStore store(7, backend->makeMemory());
+  store.ensure(program.parameters);
+  const auto executable = backend->compile(program, store, {.threads = 3});
+  networks::fill(*executable, networks::kClasses);
+  executable->run({});
+  const networks::Outcome first = networks::collect(*executable, store);
+  for (int i = 0; i < 200; ++i) {
+    executable->run({});
+    ASSERT_EQ(networks::collect(*executable, store), first) << "step " << i;
+  }
+}
+
 TEST(CpuExecutable, arenaIsSmallerThanItsTensors) {
   const auto cpu = makeCpuBackend(1);
   const Program program = networks::residualNetwork(32);

@@ -141,6 +141,14 @@ Program residualNetwork(std::int64_t batch) {
   return l.finish(l.linear(l.meanOverSpace(x), kClasses), {batch, 1});
 }
 
+Program thinShortcut(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 1, 16, 16}, DataType::f32);
+  x = l.relu(l.convolution(x, 4, 3, 1, 1, false));
+  x = l.sum(l.convolution(x, 8, 3, 2, 1, false), l.convolution(x, 8, 1, 2, 0, false));
+  return l.finish(l.linear(l.meanOverSpace(l.relu(x)), kClasses), {batch, 1});
+}
+
 Program deepResidualNetwork(std::int64_t batch) {
   Layers l(batch);
   TensorId x = l.b.input("x", {batch, 3, 16, 16}, DataType::f32);

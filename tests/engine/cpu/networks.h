@@ -12,6 +12,7 @@ namespace loom::networks {
 // Each with input "x" (f32, or i32 for indices), labels "y" and result "loss"; differentiated.
 Program smallCnn(std::int64_t batch);         // convolutions with bias, ReLU, pooling, dropout, linear layers
 Program residualNetwork(std::int64_t batch);  // batch normalisation, identity and projected shortcuts, global average
+Program thinShortcut(std::int64_t batch);     // a strided 1 x 1 convolution over fewer channels than a vector has
 Program stackedLstm(std::int64_t batch);
 Program gatedRecurrent(std::int64_t batch);
 Program transformerBlock(std::int64_t batch);  // embedding, positions, layer norm, causal attention, GELU
