@@ -100,8 +100,8 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
     Program program = builder.take();
     if (planned.passes > 1) averageStates(program);
     planned.cost = planCosts(
-        program, memoryOf(program),
-        [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; }, planned.passes);
+        program, memoryOf(program), [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; },
+        planned.passes);
 
     CostPlan& total = plan.total;
     for (const Parameter& parameter : program.parameters) {

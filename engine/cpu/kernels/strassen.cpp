@@ -164,9 +164,9 @@ struct Part {
 };
 constexpr Quarter k11{0, 0}, k12{0, 1}, k21{1, 0}, k22{1, 1};
 constexpr Part kParts[] = {
-    {0, {}, k11, true, false, k22, false, true},   {2, k11, k12, true, false, k22, false, false},
-    {1, {}, k21, true, false, k22, true, false},   {3, k22, k21, false, true, k11, false, false},
-    {4, {}, k12, false, true, k11, true, false},   {5, {}, k22, false, true, {}, false, false},
+    {0, {}, k11, true, false, k22, false, true}, {2, k11, k12, true, false, k22, false, false},
+    {1, {}, k21, true, false, k22, true, false}, {3, k22, k21, false, true, k11, false, false},
+    {4, {}, k12, false, true, k11, true, false}, {5, {}, k22, false, true, {}, false, false},
     {6, {}, k11, false, true, {}, false, false},
 };
 

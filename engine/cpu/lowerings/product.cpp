@@ -90,7 +90,8 @@ namespace {
 
 bool isHalved(const Plan& plan, const Product& p) {
   const bool isFaster = std::min({p.m, p.n, p.k}) >= 384 && p.m * p.n * p.k >= kLeastHalved;
-  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && (p.rowA == 1 || p.columnA == 1) && mayHalve(plan, p.m, p.n, p.k, isFaster);
+  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && (p.rowA == 1 || p.columnA == 1) &&
+         mayHalve(plan, p.m, p.n, p.k, isFaster);
 }
 
 // Rows before columns, so that the sums of A's quarters are made once, but for rows that are too few to read B for.
