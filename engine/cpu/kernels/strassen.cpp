@@ -11,9 +11,10 @@ namespace loom::cpu {
 namespace {
 
 // Of each half at a time, for all seven products: the sums of A's block and its part of C stay in the level-2 cache.
-constexpr std::int64_t kRows = 48, kSteps = kStepBlock;
-constexpr std::int64_t kRowStride = kSteps + kLanes;  // of sums: no multiple of 4 KiB, as TileRows::at()
-constexpr std::int64_t kSum = kRows * kRowStride;     // floats from one sum of the block to the next
+// Twice as many rows of a transposed A that B is larger than: B is read again for each block.
+constexpr std::int64_t kRows = 48, kMostRows = kRowBlock, kSteps = kStepBlock;
+constexpr std::int64_t kRowStride = kSteps + kLanes;   // of sums: no multiple of 4 KiB, as TileRows::at()
+constexpr std::int64_t kSum = kMostRows * kRowStride;  // floats from one sum of the block to the next
 
 // Four quarters of a matrix at one place: sixteen numbers of each.
 template <class V>
@@ -127,7 +128,7 @@ LOOM_CPU_KERNEL_HALVES(void, sumRowsOfA, (const BlockOfA& a, float* to), (a, to)
 // tiles. So the last step is moved by single numbers.
 template <Level kNative>
 LOOM_INLINE void sumTilesOfABody(const BlockOfA& a, const TileRows& rows, float* to) {
-  float* at[kRows];
+  float* at[kMostRows];
   for (int t = 0; t < rows.tiles; ++t) at[t] = to + rows.at(t, a.steps);
   const std::int64_t last = a.steps - 1;
   for (std::int64_t k = 0; k < last; ++k) {
@@ -202,7 +203,8 @@ void multiplyHalved(const GemmProblem& p, const GemmShare& share, float* scratch
   const auto inC = [&](Quarter q) { return p.c + q.row * p.m / 2 * p.ldc + q.column * p.n / 2; };
   // Blocks of rows in whole tiles, of steps in eights.
   const std::int64_t tile = tileRows(), tiles = blocksOf(share.lastRow - share.firstRow, tile),
-                     rowBlocks = blocksOf(tiles * tile, kRows), stepBlocks = blocksOf(half, kSteps);
+                     rowBlocks = blocksOf(tiles * tile, tiled && p.n > p.m ? kMostRows : kRows),
+                     stepBlocks = blocksOf(half, kSteps);
   const auto rowAt = [&](std::int64_t block) {
     return std::min(share.lastRow, share.firstRow + tiles * block / rowBlocks * tile);
   };

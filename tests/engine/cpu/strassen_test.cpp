@@ -86,6 +86,7 @@ TEST(Strassen, productsOfHalvesAreTheProduct) {
       check({32, 2, 64, transposedA, transposedB, true, false});
       // More rows than a block of them, of a height that no tile divides; more of K than a block, and none of its kind.
       check({418, 3, 96, transposedA, transposedB, false, true});
+      check({420, 16, 64, transposedA, transposedB, false, false});  // B larger than A
       check({50, 2, 2144, transposedA, transposedB, true, true});
     }
   }
