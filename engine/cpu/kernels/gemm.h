@@ -42,7 +42,8 @@ struct GemmProblem {
   bool accumulate = false;
   float scale = 1;                // of A B
   std::uint16_t* half = nullptr;  // instead of c: C in bf16, for gemm_bf16.h alone; not to be accumulated
-  // Another C of the same shape, without scale, bias or activation: A B, or that added or subtracted; for gemm() alone.
+  // Another C of the same shape, of whole panels, without scale, bias or activation: A B, or that added or subtracted;
+  // for gemm() alone.
   float* also = nullptr;
   bool alsoAccumulate = false, alsoLess = false;
 };
