@@ -84,7 +84,7 @@ class HostsClusterTest : public QObject {
     QVERIFY2(m_cluster->message(id).contains(QStringLiteral("rank %1").arg(rank)), qPrintable(m_cluster->message(id)));
     QVERIFY2(m_cluster->message(id).contains(ranks[rank].host), qPrintable(m_cluster->message(id)));
     QCOMPARE(m_cluster->wrong(id), QString());
-    QTRY_COMPARE(m_cluster->launcher().running(), 0);
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->launcher().running(), 0, kSoon);
   }
   void areGone(const QVector<Cluster::Rank>& ranks) {
     for (const auto& each : ranks) QTRY_VERIFY_WITH_TIMEOUT(!Cluster::lives(each.process), kSoon);
@@ -149,7 +149,7 @@ class HostsClusterTest : public QObject {
     m_cluster->launcher().stop("a");
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("a"), RunState::stopped, kSoon);
     QCOMPARE(m_cluster->wrong("a"), QString());
-    QTRY_COMPARE(m_cluster->launcher().running(), 0);
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->launcher().running(), 0, kSoon);
   }
 
   void itGoesOnWithAnotherNumberOfRanks() {
@@ -162,7 +162,7 @@ class HostsClusterTest : public QObject {
     m_cluster->launcher().stop("a");
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("a"), RunState::stopped, kSoon);
     QCOMPARE(m_cluster->wrong("a"), QString());
-    QTRY_COMPARE(m_cluster->launcher().running(), 0);
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->launcher().running(), 0, kSoon);
     m_cluster->hosts().change(laboratory(*m_cluster));
   }
 
