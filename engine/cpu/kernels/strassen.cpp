@@ -113,12 +113,19 @@ LOOM_INLINE Quarters<Vec8> eightAt(const BlockOfA& a, const float* at) {
   return {load8(at), load8(at + a.right), load8(at + a.down), load8(at + a.down + a.right)};
 }
 
-// Of contiguous rows: kRowStride apart.
+// Of contiguous rows: kRowStride apart. The next row is fetched meanwhile: from the end of half a row the processor does
+// not look ahead to it.
 template <Level kNative>
 LOOM_INLINE void sumRowsOfABody(const BlockOfA& a, float* to) {
   for (std::int64_t r = 0; r < a.rows; ++r) {
-    for (std::int64_t k = 0; k < a.steps; k += 8)
-      putSumsOfA<false>(eightAt(a, a.first + r * a.stride + k), to + r * kRowStride + k);
+    const float* const from = a.first + r * a.stride;
+    for (std::int64_t k = 0; k < a.steps; k += 8) {
+      if (k % kLanes == 0) {
+        for (const std::int64_t quarter : {std::int64_t{0}, a.right, a.down, a.down + a.right})
+          __builtin_prefetch(from + a.stride + quarter + k, 0, 2);
+      }
+      putSumsOfA<false>(eightAt(a, from + k), to + r * kRowStride + k);
+    }
   }
 }
 LOOM_CPU_KERNEL_HALVES(void, sumRowsOfA, (const BlockOfA& a, float* to), (a, to))
