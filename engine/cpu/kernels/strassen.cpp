@@ -201,13 +201,54 @@ void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
   packHalvedOf(packed, b, k, n, first, last, panelWidth());
 }
 
-void multiplyHalved(const GemmProblem& p, const GemmShare& share, float* scratch) {
+namespace {
+
+// Rows and steps of a half that are multiplied together.
+struct Block {
+  std::int64_t row, rows, step, steps;
+};
+
+// One of the problems, with the sums of A's block.
+void multiplyBlock(const GemmProblem& p, const GemmShare& share, const Block& block, const float* sums) {
   const std::int64_t half = p.k / 2, each = half * p.n / 2;
-  const bool tiled = p.a.columnStride != 1;
-  const auto inA = [&](Quarter q) {
-    return p.a.data + q.row * p.m / 2 * p.a.rowStride + q.column * half * p.a.columnStride;
+  const bool tiled = p.a.columnStride != 1, ends = block.step + block.steps == half;
+  const auto inC = [&](Quarter q) {
+    return p.c + (q.row * p.m / 2 + block.row) * p.ldc + q.column * p.n / 2;
   };
-  const auto inC = [&](Quarter q) { return p.c + q.row * p.m / 2 * p.ldc + q.column * p.n / 2; };
+  for (const Part& part : kParts) {
+    GemmProblem one{.m = block.rows,
+                    .n = p.n / 2,
+                    .k = block.steps,
+                    .a = {sums + part.number * kSum, kRowStride},
+                    .tiled = tiled,
+                    .packed = p.packed + part.number * each + block.step * panelWidth(),
+                    .panelSteps = half,
+                    .c = inC(part.to),
+                    .ldc = p.ldc,
+                    .accumulate = p.accumulate || !part.begins || block.step > 0};
+    if (part.a && !tiled) {
+      one.a = {p.a.data + (part.a->row * p.m / 2 + block.row) * p.a.rowStride + part.a->column * half + block.step,
+               p.a.rowStride};
+    }
+    if (part.ends && ends) {
+      one.activation = p.activation;
+      if (p.bias != nullptr) one.bias = p.bias + part.to.column * p.n / 2;
+    }
+    if (part.also) {
+      one.also = inC(*part.also);
+      one.alsoLess = part.alsoLess;
+      one.alsoAccumulate = p.accumulate || !part.alsoBegins || block.step > 0;
+    }
+    gemm(one, 0, block.rows, share.firstPanel, share.lastPanel, nullptr);
+  }
+}
+
+}  // namespace
+
+void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, float* scratch) {
+  const GemmProblem& p = problems.front();
+  const std::int64_t half = p.k / 2;
+  const bool tiled = p.a.columnStride != 1;
   // Blocks of rows in whole tiles, of steps in eights.
   const std::int64_t tile = tileRows(), tiles = blocksOf(share.lastRow - share.firstRow, tile),
                      rowBlocks = blocksOf(tiles * tile, tiled && p.n > p.m ? kMostRows : kRows),
@@ -216,49 +257,26 @@ void multiplyHalved(const GemmProblem& p, const GemmShare& share, float* scratch
     return std::min(share.lastRow, share.firstRow + tiles * block / rowBlocks * tile);
   };
   const auto stepAt = [&](std::int64_t block) { return half / 8 * block / stepBlocks * 8; };
-  const auto multiplyBlock = [&](std::int64_t rowBlock, std::int64_t stepBlock) {
-    const std::int64_t row = rowAt(rowBlock), rows = rowAt(rowBlock + 1) - row, step = stepAt(stepBlock),
-                       steps = stepAt(stepBlock + 1) - step;
-    const std::int64_t inQuarter = row * p.a.rowStride + step * p.a.columnStride;
-    const BlockOfA block{p.a.data + inQuarter,
-                         p.m / 2 * p.a.rowStride,
-                         half * p.a.columnStride,
-                         tiled ? p.a.columnStride : p.a.rowStride,
-                         rows,
-                         steps};
+  const auto multiplyAll = [&](std::int64_t rowBlock, std::int64_t stepBlock) {
+    const std::int64_t row = rowAt(rowBlock), step = stepAt(stepBlock);
+    const Block block{row, rowAt(rowBlock + 1) - row, step, stepAt(stepBlock + 1) - step};
+    const BlockOfA a{p.a.data + row * p.a.rowStride + step * p.a.columnStride,
+                     p.m / 2 * p.a.rowStride,
+                     half * p.a.columnStride,
+                     tiled ? p.a.columnStride : p.a.rowStride,
+                     block.rows,
+                     block.steps};
     if (tiled)
-      sumTilesOfA(block, TileRows(rows, tile), scratch);
+      sumTilesOfA(a, TileRows(block.rows, tile), scratch);
     else
-      sumRowsOfA(block, scratch);
-    for (const Part& part : kParts) {
-      GemmProblem one{.m = rows,
-                      .n = p.n / 2,
-                      .k = steps,
-                      .a = {scratch + part.number * kSum, kRowStride},
-                      .tiled = tiled,
-                      .packed = p.packed + part.number * each + step * panelWidth(),
-                      .panelSteps = half,
-                      .c = inC(part.to) + row * p.ldc,
-                      .ldc = p.ldc,
-                      .accumulate = p.accumulate || !part.begins || step > 0};
-      if (part.a && !tiled) one.a = {inA(*part.a) + inQuarter, p.a.rowStride};
-      if (part.ends && stepBlock + 1 == stepBlocks) {
-        one.activation = p.activation;
-        if (p.bias != nullptr) one.bias = p.bias + part.to.column * p.n / 2;
-      }
-      if (part.also) {
-        one.also = inC(*part.also) + row * p.ldc;
-        one.alsoLess = part.alsoLess;
-        one.alsoAccumulate = p.accumulate || !part.alsoBegins || step > 0;
-      }
-      gemm(one, 0, rows, share.firstPanel, share.lastPanel, nullptr);
-    }
+      sumRowsOfA(a, scratch);
+    for (const GemmProblem& problem : problems) multiplyBlock(problem, share, block, scratch);
   };
   // A block of A is read once for all its columns. Of a transposed A (long in K: a gradient of weights) all rows use
   // some steps of B before the next ones are read: B is as large as a cache there.
   for (std::int64_t outer = 0; outer < (tiled ? stepBlocks : rowBlocks); ++outer) {
     for (std::int64_t inner = 0; inner < (tiled ? rowBlocks : stepBlocks); ++inner)
-      tiled ? multiplyBlock(inner, outer) : multiplyBlock(outer, inner);
+      tiled ? multiplyAll(inner, outer) : multiplyAll(outer, inner);
   }
 }
 

@@ -10,6 +10,8 @@
 //
 // What it rounds is a few times what rounding the plain product is, relative to the largest numbers of the factors and
 // not of the row and column; a number that is not finite spreads to the other half of the rows and columns.
+#include <span>
+
 #include "engine/cpu/kernels/gemm.h"
 
 namespace loom::cpu {
@@ -26,7 +28,10 @@ void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
 std::int64_t halvedScratch();
 // gemm() with `packed` from packHalved(), of an A whose rows or columns are contiguous. The share is of the upper half
 // of the rows and the left half of the panels: the same rows of the lower half and panels of the right are computed
-// with it. Not into bf16, scale 1.
-void multiplyHalved(const GemmProblem& problem, const GemmShare& share, float* scratch);
+// with it. Not into bf16, scale 1. Several products of the same A, of one size, share the sums of its quarters.
+void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, float* scratch);
+inline void multiplyHalved(const GemmProblem& problem, const GemmShare& share, float* scratch) {
+  multiplyHalved({&problem, 1}, share, scratch);
+}
 
 }  // namespace loom::cpu

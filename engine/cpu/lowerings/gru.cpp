@@ -9,35 +9,34 @@ namespace loom::cpu {
 void lowerGru(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const auto bias = plan.readOptional(inputOr(operation, 3)), hiddenBias = plan.readOptional(inputOr(operation, 4));
-  const auto y = plan.write(operation.outputs[0]), state = plan.write(operation.outputs[1]);
+  const auto y = plan.write(operation.outputs[0], byFrame()), state = plan.write(operation.outputs[1], byFrame());
   emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, {state});
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   plan.stage(named(s, "gru over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
-    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
-    const std::int64_t step = worker.phase;
-    float* now = state.get() + s.offset(step, row);
-    const float* before = step > 0 ? y.get() + s.offset(step - 1, s.hidden) : nullptr;
+    const std::int64_t row = s.state * s.hidden, step = worker.phase;
+    float* now = state.get() + s.frame(step, row);
+    const float* before = step > 0 ? y.get() + s.frame(step - 1, s.hidden) : nullptr;
     for (std::int64_t gate = 0; gate < s.gates && before != nullptr; ++gate) {
       // r and z are added to the input side; n is kept apart, in the fourth part.
       multiply({.m = s.batch,
                 .n = s.hidden,
                 .k = s.hidden,
-                .a = {before, sampleY, 1},
+                .a = {before, s.hidden, 1},
                 .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
                 .c = now + (gate == 2 ? 3 : gate) * s.hidden,
-                .ldc = sampleState,
+                .ldc = row,
                 .accumulate = gate != 2},
                {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
     }
     for (std::int64_t n = 0; n < s.batch; ++n) {
-      float* mine = now + n * sampleState;
+      float* mine = now + n * row;
       if (before == nullptr)
         std::fill(mine + 3 * s.hidden + firstUnit, mine + 3 * s.hidden + std::max(firstUnit, lastUnit), 0.0f);
-      gruCell(mine, hiddenBias.get(), before == nullptr ? nullptr : before + n * sampleY,
-              y.get() + n * sampleY + s.offset(step, s.hidden), s.hidden, firstUnit, lastUnit);
+      gruCell(mine, hiddenBias.get(), before == nullptr ? nullptr : before + n * s.hidden,
+              y.get() + s.frame(step, s.hidden) + n * s.hidden, s.hidden, firstUnit, lastUnit);
     }
   });
   plan.phases(s.time);
@@ -46,8 +45,8 @@ void lowerGru(Plan& plan, const Operation& operation) {
 void lowerGruGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.read(operation.inputs[3]), state = plan.read(operation.inputs[4]);
-  const auto dy = plan.readStored(operation.inputs[5], plainLayout(3));
+  const auto y = plan.read(operation.inputs[3], byFrame()), state = plan.read(operation.inputs[4], byFrame());
+  const auto dy = plan.readStored(operation.inputs[5], byFrame());
   const std::int64_t width = s.gates * s.hidden;
   const auto a = gateGradients(plan, s), k = gateGradients(plan, s);
   const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
@@ -57,8 +56,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(),
                        lastUnit = std::max(firstUnit, std::min(s.hidden, lastPanel * panelWidth()));
-    const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
-                       sampleA = s.time * width;
+    const std::int64_t row = s.state * s.hidden;
     const std::int64_t step = s.time - 1 - worker.phase;
     for (std::int64_t n = 0; n < s.batch && worker.phase == 0; ++n)
       std::fill(direct.get() + n * s.hidden + firstUnit, direct.get() + n * s.hidden + lastUnit, 0.0f);
@@ -66,24 +64,24 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
       multiply({.m = s.batch,
                 .n = s.hidden,
                 .k = width,
-                .a = viewOf(k.get().from(s.offset(step + 1, width)), sampleA, 1),
+                .a = viewOf(k.get().from(s.frame(step + 1, width)), width, 1),
                 .packed = packed.get(),
                 .c = product.get(),
                 .ldc = s.hidden},
                {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
     }
     for (std::int64_t n = 0; n < s.batch; ++n) {
-      const float* before = step > 0 ? y.get() + n * sampleY + s.offset(step - 1, s.hidden) : nullptr;
-      gruCellGradient(state.get() + n * sampleState + s.offset(step, row), before,
-                      dy.get().from(n * sampleY + s.offset(step, s.hidden)),
+      const float* before = step > 0 ? y.get() + s.frame(step - 1, s.hidden) + n * s.hidden : nullptr;
+      gruCellGradient(state.get() + s.frame(step, row) + n * row, before,
+                      dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
                       step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
-                      a.get().from(n * sampleA + s.offset(step, width)),
-                      k.get().from(n * sampleA + s.offset(step, width)), s.hidden, firstUnit, lastUnit);
+                      a.get().from(s.frame(step, width) + n * width),
+                      k.get().from(s.frame(step, width) + n * width), s.hidden, firstUnit, lastUnit);
     }
   });
   plan.phases(s.time);
   emitInputGradient(plan, s, "gru_gradient to input", a, wInput, operation.outputs[0]);
-  emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.readStored(x, plainLayout(3)), s.channels,
+  emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.readStored(x, byFrame()), s.channels,
                      operation.outputs[1]);
   if (plan.wanted(operation.outputs[2])) {
     emitWeightGradient(plan, s, "gru_gradient to w_hidden", k, shiftedOutput(plan, s, inF32(y), {}), s.hidden,

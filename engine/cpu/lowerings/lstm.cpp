@@ -13,12 +13,12 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
   const auto bias = plan.readOptional(inputOr(operation, 3)), h0 = plan.readOptional(inputOr(operation, 4)),
              c0 = plan.readOptional(inputOr(operation, 5));
-  const auto y = plan.writeStored(operation.outputs[0], plainLayout(3));
+  const auto y = plan.writeStored(operation.outputs[0], byFrame());
   // In bf16 the state only keeps what the gradient reads: the products of a step, and the cell that goes from step to
   // step, stand in f32 beside it.
   const bool narrow = plan.tensor(operation.outputs[1]).type == DataType::bf16 && s.channels <= kLongestToHalf;
   const auto state =
-      narrow ? plan.writeStored(operation.outputs[1], plainLayout(3)) : inF32(plan.write(operation.outputs[1]));
+      narrow ? plan.writeStored(operation.outputs[1], byFrame()) : inF32(plan.write(operation.outputs[1], byFrame()));
   emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias,
                 narrow ? Plan::Target{.half = state.at.as<std::uint16_t>()} : Plan::Target{state.at.as<float>()});
   const std::int64_t width = s.gates * s.hidden;
@@ -35,41 +35,41 @@ void lowerLstm(Plan& plan, const Operation& operation) {
         const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
         const std::int64_t firstUnit = firstPanel * panelWidth(),
                            lastUnit = std::min(s.hidden, lastPanel * panelWidth());
-        const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden;
-        const std::int64_t step = worker.phase;
-        const Stored now = state.get().from(s.offset(step, row)),
-                     before = step > 0 ? y.get().from(s.offset(step - 1, s.hidden)) : inF32(h0.get());
-        // Halves of all gates' columns: those of the first two gates with those of the last two.
-        for (std::int64_t gate = 0; gate < s.gates / 2 && before && halved; ++gate) {
-          const std::int64_t panels = gate * panelsOf(s.hidden);
-          multiplyHalved({.m = s.batch,
-                          .n = width,
-                          .k = s.hidden,
-                          .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
-                          .packed = packed.get(),
-                          .c = wideNumbers(now),
-                          .ldc = sampleState,
-                          .accumulate = true},
-                         {0, s.batch / 2, panels + firstPanel, panels + lastPanel},
-                         scratch.get() + worker.index * room);
+        const std::int64_t row = s.state * s.hidden, step = worker.phase;
+        const Stored now = state.get().from(s.frame(step, row)),
+                     before = step > 0 ? y.get().from(s.frame(step - 1, s.hidden)) : inF32(h0.get());
+        if (before && halved) {
+          // Halves of all gates' columns: those of the first two gates with those of the last two.
+          GemmProblem gates[2];
+          for (std::int64_t gate = 0; gate < 2; ++gate) {
+            gates[gate] = {.m = s.batch,
+                           .n = width,
+                           .k = s.hidden,
+                           .a = viewOf(before, s.hidden, 1),
+                           .packed = packed.get() + gate * s.hidden / 2 * s.hidden,
+                           .c = wideNumbers(now) + gate * s.hidden,
+                           .ldc = row,
+                           .accumulate = true};
+          }
+          multiplyHalved(gates, {0, s.batch / 2, firstPanel, lastPanel}, scratch.get() + worker.index * room);
         }
         for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
           multiply({.m = s.batch,
                     .n = s.hidden,
                     .k = s.hidden,
-                    .a = viewOf(before, step > 0 ? sampleY : s.hidden, 1),
+                    .a = viewOf(before, s.hidden, 1),
                     .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
                     .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
-                    .ldc = narrow ? width : sampleState,
+                    .ldc = narrow ? width : row,
                     .accumulate = !narrow},
                    {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * room, s.bf16);
         }
         for (std::int64_t n = 0; n < s.batch; ++n) {
           const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
                               : narrow  ? inF32(cells.get() + n * s.hidden)
-                                        : state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden);
-          lstmCell(now.from(n * sampleState), narrow && before ? products.get() + n * width : nullptr, cell,
-                   narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(n * sampleY + s.offset(step, s.hidden)),
+                                        : state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden);
+          lstmCell(now.from(n * row), narrow && before ? products.get() + n * width : nullptr, cell,
+                   narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(s.frame(step, s.hidden) + n * s.hidden),
                    s.hidden, firstUnit, lastUnit);
         }
       });
@@ -79,9 +79,8 @@ void lowerLstm(Plan& plan, const Operation& operation) {
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.readStored(operation.inputs[3], plainLayout(3)),
-             dy = plan.readStored(operation.inputs[5], plainLayout(3));
-  const auto state = plan.readStored(operation.inputs[4], plainLayout(3));
+  const auto y = plan.readStored(operation.inputs[3], byFrame()), dy = plan.readStored(operation.inputs[5], byFrame()),
+             state = plan.readStored(operation.inputs[4], byFrame());
   const auto h0 = plan.readOptional(inputOr(operation, 6)), c0 = plan.readOptional(inputOr(operation, 7));
   const std::int64_t width = s.gates * s.hidden;
   const auto da = gateGradients(plan, s);
@@ -102,14 +101,13 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
         const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
         const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
         const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(part, lastPanel * panelWidth());
-        const std::int64_t row = s.state * s.hidden, sampleState = s.time * row, sampleY = s.time * s.hidden,
-                           sampleA = s.time * width;
+        const std::int64_t row = s.state * s.hidden;
         // dh of the step before: da U, for this thread's units.
         const auto back = [&](std::int64_t step, float* to) {
           const GemmProblem product{.m = s.batch,
                                     .n = s.hidden,
                                     .k = width,
-                                    .a = viewOf(da.get().from(s.offset(step, width)), sampleA, 1),
+                                    .a = viewOf(da.get().from(s.frame(step, width)), width, 1),
                                     .packed = packed.get(),
                                     .c = to,
                                     .ldc = s.hidden};
@@ -131,18 +129,18 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
               std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
               continue;
             }
-            const Stored cell = step > 0 ? state.get().from(n * sampleState + s.offset(step - 1, row) + 4 * s.hidden)
+            const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
                                          : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
-            lstmCellGradient(state.get().from(n * sampleState + s.offset(step, row)), cell,
-                             dy.get().from(n * sampleY + s.offset(step, s.hidden)),
+            lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell,
+                             dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
                              step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
-                             da.get().from(n * sampleA + s.offset(step, width)), s.hidden, from, until);
+                             da.get().from(s.frame(step, width) + n * width), s.hidden, from, until);
           }
         }
       });
   plan.phases(s.time + (first ? 1 : 0));
   emitInputGradient(plan, s, "lstm_gradient to input", da, wInput, operation.outputs[0]);
-  emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, plainLayout(3)), s.channels,
+  emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, byFrame()), s.channels,
                      operation.outputs[1]);
   if (plan.wanted(operation.outputs[2])) {
     emitWeightGradient(plan, s, "lstm_gradient to w_hidden", da, shiftedOutput(plan, s, y, h0), s.hidden,

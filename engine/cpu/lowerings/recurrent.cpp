@@ -27,7 +27,7 @@ void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wIn
                .m = s.batch * s.time,
                .n = s.gates * s.hidden,
                .k = s.channels,
-               .a = plan.readStored(x, plainLayout(3)),
+               .a = plan.readStored(x, byFrame()),
                .rowA = s.channels,
                .b = inF32(plan.read(wInput)),
                .rowB = 1,
@@ -82,16 +82,16 @@ StoredRef shiftedOutput(Plan& plan, const RecurrentShape& s, const StoredRef& y,
   const std::int64_t count = s.batch * s.time * s.hidden;
   const StoredRef shifted{plan.scratch(y.bf16 ? (count + 1) / 2 : count).as<std::byte>(), y.bf16};
   plan.stage("recurrent shift", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(s.batch);
-    for (std::int64_t n = first; n < last; ++n) {
-      const Stored rows = shifted.get().from(n * s.time * s.hidden), start = rows.from(s.offset(0, s.hidden));
-      if (h0)
-        copyStored(inF32(h0.get() + n * s.hidden), start, s.hidden);
+    const std::int64_t frame = s.batch * s.hidden;
+    const auto [first, last] = worker.share(s.time);
+    for (std::int64_t step = first; step < last; ++step) {
+      const Stored to = shifted.get().from(s.frame(step, s.hidden));
+      if (step > 0)
+        copyStored(y.get().from(s.frame(step - 1, s.hidden)), to, frame);
+      else if (h0)
+        copyStored(inF32(h0.get()), to, frame);
       else
-        std::memset(start.at, 0, static_cast<std::size_t>(s.hidden) * (start.bf16 ? 2 : 4));
-      for (std::int64_t step = 1; step < s.time; ++step)
-        copyStored(y.get().from(n * s.time * s.hidden + s.offset(step - 1, s.hidden)),
-                   rows.from(s.offset(step, s.hidden)), s.hidden);
+        std::memset(to.at, 0, static_cast<std::size_t>(frame) * (to.bf16 ? 2 : 4));
     }
   });
   return shifted;
@@ -101,6 +101,7 @@ void emitInputGradient(Plan& plan, const RecurrentShape& s, const std::string& n
                        TensorId wInput, TensorId dx) {
   if (!plan.wanted(dx)) return;
   const std::int64_t width = s.gates * s.hidden;
+  const bool half = plan.tensor(dx).type == DataType::bf16 && width <= kLongestToHalf;
   emitProduct(plan,
               {.name = named(s, name),
                .m = s.batch * s.time,
@@ -112,7 +113,8 @@ void emitInputGradient(Plan& plan, const RecurrentShape& s, const std::string& n
                .rowB = s.channels,
                .weight = wInput,
                .bf16 = s.bf16},
-              width <= kLongestToHalf ? plan.writeProduct(dx) : Plan::Target{plan.write(dx)});
+              half ? Plan::Target{.half = plan.writeStored(dx, byFrame()).at.as<std::uint16_t>()}
+                   : Plan::Target{plan.write(dx, byFrame())});
 }
 
 void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const StoredRef& da,

@@ -13,9 +13,14 @@ struct RecurrentShape {
 
   // Frame of the step in the order of computation.
   std::int64_t at(std::int64_t step) const { return reverse ? time - 1 - step : step; }
-  // Floats from a sample's first row to frame `step`, in a tensor with rows of `width`.
-  std::int64_t offset(std::int64_t step, std::int64_t width) const { return at(step) * width; }
+  // Where frame `step` begins in a tensor with rows of `width`, in the layout below: a row for each sample.
+  std::int64_t frame(std::int64_t step, std::int64_t width) const { return at(step) * batch * width; }
 };
+// Frames stand behind each other (T x N x C): what a frame reads and writes is one piece of memory. With samples behind
+// each other its rows would lie multiples of 4 KiB apart, and want the same eight places of the level-1 cache.
+inline Layout byFrame() {
+  return {1, 0, 2};
+}
 RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state);
 
 // state[:, gates 0 ... gates) = x W^T + b, over all frames.
@@ -34,7 +39,7 @@ bool halvesFrames(const Plan& plan, const RecurrentShape& shape);
 // Room for the gradients of the gates before their nonlinearity. In bf16 where products round them anyway.
 StoredRef gateGradients(Plan& plan, const RecurrentShape& shape);
 
-// h of the frame before for every row of y (h0 or 0 at the first), as one matrix.
+// h of the frame before for every row of y (h0 or 0 at the first), as one matrix, by frame.
 StoredRef shiftedOutput(Plan& plan, const RecurrentShape& shape, const StoredRef& y, const Ref<float>& h0);
 
 // dW = da^T in, summed over all rows; and db = sum of da. Targets that nobody wants are left out.
