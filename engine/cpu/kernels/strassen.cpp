@@ -57,21 +57,22 @@ LOOM_INLINE Quarters<V> quartersAt(const float* at, std::int64_t down, std::int6
 
 template <Level kNative>
 LOOM_INLINE void packHalvedOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
-                                  std::int64_t first, std::int64_t last, std::int64_t width) {
-  const std::int64_t half = k / 2, each = half * n / 2;
-  const std::int64_t down = half * b.rowStride, right = n / 2 * b.columnStride;
+                                  std::int64_t first, std::int64_t last, const HalvedSteps& steps,
+                                  std::int64_t width) {
+  const std::int64_t count = steps.last - steps.first, each = count * n / 2;
+  const std::int64_t down = k / 2 * b.rowStride, right = n / 2 * b.columnStride;
   Squares<kNative> squares;
   for (std::int64_t panel = first; panel < last; ++panel) {
-    float* const to = packed + panel * half * width;
-    const float* const from = b.data + panel * width * b.columnStride;
+    float* const to = packed + panel * count * width;
+    const float* const from = b.data + steps.first * b.rowStride + panel * width * b.columnStride;
     if (b.columnStride == 1) {
-      for (std::int64_t i = 0; i < half; ++i) {
+      for (std::int64_t i = 0; i < count; ++i) {
         for (std::int64_t j = 0; j < width; j += kLanes)
           storeSumsOfB(quartersAt<VecFor<kNative>>(from + i * b.rowStride + j, down, right), to + i * width + j, each);
       }
       continue;
     }
-    for (std::int64_t i = 0; i < half; i += kLanes) {
+    for (std::int64_t i = 0; i < count; i += kLanes) {
       for (std::int64_t j = 0; j < width; j += kLanes) {
         squares.transpose(from + i * b.rowStride + j * b.columnStride, b.columnStride, down, right);
         for (std::int64_t r = 0; r < kLanes; ++r) storeSumsOfB(squares.row(r), to + (i + r) * width + j, each);
@@ -81,8 +82,8 @@ LOOM_INLINE void packHalvedOfBody(float* packed, const MatrixView& b, std::int64
 }
 LOOM_CPU_KERNEL_HALVES(void, packHalvedOf,
                        (float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                        std::int64_t last, std::int64_t width),
-                       (packed, b, k, n, first, last, width))
+                        std::int64_t last, const HalvedSteps& steps, std::int64_t width),
+                       (packed, b, k, n, first, last, steps, width))
 
 // A block of A: its first number in A11, how far down and right those of the other quarters stand, and how far apart
 // its rows are, or its columns where it is transposed.
@@ -188,8 +189,17 @@ bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k) {
   return m % 2 == 0 && m >= 8 && n % (2 * panelWidth()) == 0 && k % (2 * kLanes) == 0;
 }
 
-std::int64_t halvedFloats(std::int64_t k, std::int64_t n) {
-  return 7 * (k / 2) * (n / 2);
+std::int64_t halvedBlocks(std::int64_t k) {
+  return blocksOf(k / 2, kSteps);
+}
+
+HalvedSteps halvedBlock(std::int64_t k, std::int64_t block) {
+  const std::int64_t units = k / 2 / kLanes, blocks = halvedBlocks(k);
+  return {units * block / blocks * kLanes, units * (block + 1) / blocks * kLanes};
+}
+
+std::int64_t halvedFloats(const HalvedSteps& steps, std::int64_t n) {
+  return 7 * (steps.last - steps.first) * (n / 2);
 }
 
 std::int64_t halvedScratch() {
@@ -197,8 +207,8 @@ std::int64_t halvedScratch() {
 }
 
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                std::int64_t last) {
-  packHalvedOf(packed, b, k, n, first, last, panelWidth());
+                std::int64_t last, const HalvedSteps& steps) {
+  packHalvedOf(packed, b, k, n, first, last, steps, panelWidth());
 }
 
 namespace {
@@ -209,8 +219,9 @@ struct Block {
 };
 
 // One of the problems, with the sums of A's block.
-void multiplyBlock(const GemmProblem& p, const GemmShare& share, const Block& block, const float* sums) {
-  const std::int64_t half = p.k / 2, each = half * p.n / 2;
+void multiplyBlock(const GemmProblem& p, const GemmShare& share, const HalvedSteps& packed, const Block& block,
+                   const float* sums) {
+  const std::int64_t half = p.k / 2, panelSteps = packed.last - packed.first, each = panelSteps * p.n / 2;
   const bool tiled = p.a.columnStride != 1, ends = block.step + block.steps == half;
   const auto inC = [&](Quarter q) {
     return p.c + (q.row * p.m / 2 + block.row) * p.ldc + q.column * p.n / 2;
@@ -221,8 +232,8 @@ void multiplyBlock(const GemmProblem& p, const GemmShare& share, const Block& bl
                     .k = block.steps,
                     .a = {sums + part.number * kSum, kRowStride},
                     .tiled = tiled,
-                    .packed = p.packed + part.number * each + block.step * panelWidth(),
-                    .panelSteps = half,
+                    .packed = p.packed + part.number * each + (block.step - packed.first) * panelWidth(),
+                    .panelSteps = panelSteps,
                     .c = inC(part.to),
                     .ldc = p.ldc,
                     .accumulate = p.accumulate || !part.begins || block.step > 0};
@@ -245,24 +256,25 @@ void multiplyBlock(const GemmProblem& p, const GemmShare& share, const Block& bl
 
 }  // namespace
 
-void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, float* scratch) {
+void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, const HalvedSteps& steps,
+                    float* scratch) {
   const GemmProblem& p = problems.front();
-  const std::int64_t half = p.k / 2;
   const bool tiled = p.a.columnStride != 1;
-  // Blocks of rows in whole tiles, of steps in eights.
+  // Blocks of rows in whole tiles.
   const std::int64_t tile = tileRows(), tiles = blocksOf(share.lastRow - share.firstRow, tile),
                      rowBlocks = blocksOf(tiles * tile, tiled && p.n > p.m ? kMostRows : kRows),
-                     stepBlocks = blocksOf(half, kSteps);
+                     stepBlocks = halvedBlocks(p.k);
   const auto rowAt = [&](std::int64_t block) {
     return std::min(share.lastRow, share.firstRow + tiles * block / rowBlocks * tile);
   };
-  const auto stepAt = [&](std::int64_t block) { return half / 8 * block / stepBlocks * 8; };
   const auto multiplyAll = [&](std::int64_t rowBlock, std::int64_t stepBlock) {
-    const std::int64_t row = rowAt(rowBlock), step = stepAt(stepBlock);
-    const Block block{row, rowAt(rowBlock + 1) - row, step, stepAt(stepBlock + 1) - step};
+    const auto [step, end] = halvedBlock(p.k, stepBlock);
+    if (end <= steps.first || step >= steps.last) return;
+    const std::int64_t row = rowAt(rowBlock);
+    const Block block{row, rowAt(rowBlock + 1) - row, step, end - step};
     const BlockOfA a{p.a.data + row * p.a.rowStride + step * p.a.columnStride,
                      p.m / 2 * p.a.rowStride,
-                     half * p.a.columnStride,
+                     p.k / 2 * p.a.columnStride,
                      tiled ? p.a.columnStride : p.a.rowStride,
                      block.rows,
                      block.steps};
@@ -270,7 +282,7 @@ void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& shar
       sumTilesOfA(a, TileRows(block.rows, tile), scratch);
     else
       sumRowsOfA(a, scratch);
-    for (const GemmProblem& problem : problems) multiplyBlock(problem, share, block, scratch);
+    for (const GemmProblem& problem : problems) multiplyBlock(problem, share, steps, block, scratch);
   };
   // A block of A is read once for all its columns. Of a transposed A (long in K: a gradient of weights) all rows use
   // some steps of B before the next ones are read: B is as large as a cache there.

@@ -19,19 +19,31 @@ namespace loom::cpu {
 // Whether a product can be divided so: M, of at least 8, in 2, N in twice panelWidth(), K in 32.
 bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// The seven sums of B's quarters, each as packPanels() packs; panels [first, last) of the left half of the columns.
-std::int64_t halvedFloats(std::int64_t k, std::int64_t n);
+// Steps [first, last) of the upper half of K, and the same of the lower one: all of them, or those of a block. A product
+// may be computed block by block, from the first to the last one.
+struct HalvedSteps {
+  std::int64_t first, last;
+};
+inline HalvedSteps allSteps(std::int64_t k) {
+  return {0, k / 2};
+}
+// Blocks of nearly equal size, of steps that are multiplied with together.
+std::int64_t halvedBlocks(std::int64_t k);
+HalvedSteps halvedBlock(std::int64_t k, std::int64_t block);
+
+// The seven sums of the quarters of B's steps, each as packPanels() packs; panels [first, last) of the left half of the
+// columns.
+std::int64_t halvedFloats(const HalvedSteps& steps, std::int64_t n);
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                std::int64_t last);
+                std::int64_t last, const HalvedSteps& steps);
 
 // Floats of scratch that multiplyHalved() needs a thread.
 std::int64_t halvedScratch();
-// gemm() with `packed` from packHalved(), of an A whose rows or columns are contiguous. The share is of the upper half
-// of the rows and the left half of the panels: the same rows of the lower half and panels of the right are computed
-// with it. Not into bf16, scale 1. Several products of the same A, of one size, share the sums of its quarters.
-void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, float* scratch);
-inline void multiplyHalved(const GemmProblem& problem, const GemmShare& share, float* scratch) {
-  multiplyHalved({&problem, 1}, share, scratch);
-}
+// gemm() with `packed` from packHalved(), of an A whose rows or columns are contiguous, over `steps`. The share is of
+// the upper half of the rows and the left half of the panels: the same rows of the lower half and panels of the right
+// are computed with it. Not into bf16, scale 1. Several products of the same A, of one size, share the sums of its
+// quarters.
+void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, const HalvedSteps& steps,
+                    float* scratch);
 
 }  // namespace loom::cpu

@@ -51,7 +51,8 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                            .ldc = row,
                            .accumulate = true};
           }
-          multiplyHalved(gates, {0, s.batch / 2, firstPanel, lastPanel}, scratch.get() + worker.index * room);
+          multiplyHalved(gates, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(s.hidden),
+                         scratch.get() + worker.index * room);
         }
         for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
           multiply({.m = s.batch,
@@ -113,7 +114,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                                     .ldc = s.hidden};
           float* const mine = scratch.get() + worker.index * room;
           if (halved)
-            multiplyHalved(product, {0, s.batch / 2, firstPanel, lastPanel}, mine);
+            multiplyHalved({&product, 1}, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(width), mine);
           else
             multiply(product, {0, s.batch, firstPanel, lastPanel}, mine, s.bf16);
         };

@@ -67,9 +67,9 @@ bool mayHalve(const Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, 
 
 Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t rows, std::int64_t k, std::int64_t n) {
-  const std::int64_t floats = halvedFloats(k, n);
+  const std::int64_t floats = halvedFloats(allSteps(k), n);
   const auto pack = [=](const Ref<float>& packed, std::int64_t first, std::int64_t last) {
-    packHalved(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, first, last);
+    packHalved(packed.get(), viewOf(b.get(), rowStride, columnStride), k, n, first, last, allSteps(k));
   };
   if (plan.keepsPacked(weight, floats, rows)) {
     return plan.packedWeight(fmt::format("halves {} {} {} {} {}", weight, rowStride, columnStride, k, n), floats,
@@ -121,11 +121,36 @@ GemmProblem problemOf(const Product& p, const Plan::Target& target, const Ref<fl
           .half = target.half.get()};
 }
 
+// B, which is new in every step, is packed a block of K at a time, just before it is multiplied with: it stays in the
+// cache, and the room that it takes is small.
+void emitHalvedInBlocks(Plan& plan, const Product& p, const Plan::Target& target) {
+  const std::int64_t blocks = halvedBlocks(p.k);
+  std::int64_t room = 0;
+  for (std::int64_t block = 0; block < blocks; ++block)
+    room = std::max(room, halvedFloats(halvedBlock(p.k, block), p.n));
+  const auto packed = plan.scratch(room), scratch = plan.scratch(halvedScratch() * plan.threads());
+  plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
+    const HalvedSteps steps = halvedBlock(p.k, worker.phase / 2);
+    if (worker.phase % 2 == 0) {
+      const auto [first, last] = worker.share(panelsOf(p.n / 2));
+      packHalved(packed.get(), viewOf(p.b.get(), p.rowB, p.columnB), p.k, p.n, first, last, steps);
+      return;
+    }
+    const GemmProblem problem = problemOf(p, target, packed, worker);
+    multiplyHalved({&problem, 1}, halvedShare(worker, p.m / 2, p.n / 2), steps,
+                   scratch.get() + worker.index * halvedScratch());
+  });
+  plan.phases(2 * blocks);
+}
+
 void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
+  const bool isParameter = p.weight != kNoTensor && plan.tensor(p.weight).role == TensorRole::parameter;
+  if (p.rowA == 1 && !isParameter) return emitHalvedInBlocks(plan, p, target);
   const auto packed = halvedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n);
   const auto scratch = plan.scratch(halvedScratch() * plan.threads());
   plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
-    multiplyHalved(problemOf(p, target, packed, worker), halvedShare(worker, p.m / 2, p.n / 2),
+    const GemmProblem problem = problemOf(p, target, packed, worker);
+    multiplyHalved({&problem, 1}, halvedShare(worker, p.m / 2, p.n / 2), allSteps(p.k),
                    scratch.get() + worker.index * halvedScratch());
   });
 }

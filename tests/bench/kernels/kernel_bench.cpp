@@ -134,7 +134,7 @@ void measureHalved(const ProductRow& row) {
   if (!canHalve(row.m, row.n, row.k)) return;
   const auto a = numbers(row.m * row.k, "a"), b = numbers(row.k * row.n, "b");
   std::vector<float> c(static_cast<std::size_t>(row.m * row.n)), scratch(static_cast<std::size_t>(halvedScratch())),
-      packed(static_cast<std::size_t>(halvedFloats(row.k, row.n)));
+      packed(static_cast<std::size_t>(halvedFloats(allSteps(row.k), row.n)));
   const MatrixView viewB{b.data(), row.transposedB ? 1 : row.n, row.transposedB ? row.k : 1};
   const GemmProblem problem{.m = row.m,
                             .n = row.n,
@@ -144,8 +144,8 @@ void measureHalved(const ProductRow& row) {
                             .c = c.data(),
                             .ldc = row.n};
   const std::int64_t panels = panelsOf(row.n) / 2;
-  const double pack = leastSeconds([&] { packHalved(packed.data(), viewB, row.k, row.n, 0, panels); });
-  const double took = leastSeconds([&] { multiplyHalved(problem, {0, row.m / 2, 0, panels}, scratch.data()); });
+  const double pack = leastSeconds([&] { packHalved(packed.data(), viewB, row.k, row.n, 0, panels, allSteps(row.k)); });
+  const double took = leastSeconds([&] { multiplyHalved({&problem, 1}, {0, row.m / 2, 0, panels}, allSteps(row.k), scratch.data()); });
   printProduct(row, "halves", took, pack, 0, peakGigaflops(false));
 }
 

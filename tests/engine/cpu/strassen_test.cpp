@@ -22,7 +22,7 @@ std::vector<float> numbers(std::int64_t count, const char* name) {
 
 struct Case {
   std::int64_t m, panels, k;  // panels of a half of the columns
-  bool transposedA, transposedB, accumulate, bias;
+  bool transposedA, transposedB, accumulate, bias, inBlocks = false;
 };
 
 void check(const Case& c) {
@@ -38,25 +38,29 @@ void check(const Case& c) {
   const auto b = numbers(c.k * n, "b"), bias = numbers(n, "bias");
   auto found = numbers(c.m * ldc, "c");
   const auto before = found;
-  std::vector<float> packed(static_cast<std::size_t>(halvedFloats(c.k, n)), std::numeric_limits<float>::quiet_NaN()),
-      scratch(static_cast<std::size_t>(halvedScratch()), std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> scratch(static_cast<std::size_t>(halvedScratch()), std::numeric_limits<float>::quiet_NaN());
   const MatrixView viewB{b.data(), c.transposedB ? 1 : n, c.transposedB ? c.k : 1};
-  packHalved(packed.data(), viewB, c.k, n, 0, c.panels / 2);
-  packHalved(packed.data(), viewB, c.k, n, c.panels / 2, c.panels);
-  const GemmProblem problem{.m = c.m,
-                            .n = n,
-                            .k = c.k,
-                            .a = {a.data(), c.transposedA ? 1 : lda, c.transposedA ? lda : 1},
-                            .packed = packed.data(),
-                            .c = found.data(),
-                            .ldc = ldc,
-                            .bias = c.bias ? bias.data() : nullptr,
-                            .activation = c.bias ? Activation::relu : Activation::none,
-                            .accumulate = c.accumulate};
   const std::int64_t middle = c.m / 4, between = c.panels / 2;
-  for (const GemmShare& share : {GemmShare{0, middle, 0, between}, GemmShare{0, middle, between, c.panels},
-                                 GemmShare{middle, c.m / 2, 0, c.panels}})
-    multiplyHalved(problem, share, scratch.data());
+  for (std::int64_t block = 0; block < (c.inBlocks ? halvedBlocks(c.k) : 1); ++block) {
+    const HalvedSteps steps = c.inBlocks ? halvedBlock(c.k, block) : allSteps(c.k);
+    std::vector<float> packed(static_cast<std::size_t>(halvedFloats(steps, n)),
+                              std::numeric_limits<float>::quiet_NaN());
+    packHalved(packed.data(), viewB, c.k, n, 0, between, steps);
+    packHalved(packed.data(), viewB, c.k, n, between, c.panels, steps);
+    const GemmProblem problem{.m = c.m,
+                              .n = n,
+                              .k = c.k,
+                              .a = {a.data(), c.transposedA ? 1 : lda, c.transposedA ? lda : 1},
+                              .packed = packed.data(),
+                              .c = found.data(),
+                              .ldc = ldc,
+                              .bias = c.bias ? bias.data() : nullptr,
+                              .activation = c.bias ? Activation::relu : Activation::none,
+                              .accumulate = c.accumulate};
+    for (const GemmShare& share : {GemmShare{0, middle, 0, between}, GemmShare{0, middle, between, c.panels},
+                                   GemmShare{middle, c.m / 2, 0, c.panels}})
+      multiplyHalved({&problem, 1}, share, steps, scratch.data());
+  }
   double distance = 0, size = 0;
   for (std::int64_t i = 0; i < c.m; ++i) {
     for (std::int64_t j = 0; j < ldc; ++j) {
@@ -87,7 +91,7 @@ TEST(Strassen, productsOfHalvesAreTheProduct) {
       // More rows than a block of them, of a height that no tile divides; more of K than a block, and none of its kind.
       check({418, 3, 96, transposedA, transposedB, false, true});
       check({420, 16, 64, transposedA, transposedB, false, false});  // B larger than A
-      check({50, 2, 2144, transposedA, transposedB, true, true});
+      for (const bool inBlocks : {false, true}) check({50, 2, 2144, transposedA, transposedB, true, true, inBlocks});
     }
   }
 }
