@@ -57,8 +57,7 @@ LOOM_INLINE Quarters<V> quartersAt(const float* at, std::int64_t down, std::int6
 
 template <Level kNative>
 LOOM_INLINE void packHalvedOfBody(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n,
-                                  std::int64_t first, std::int64_t last, const HalvedSteps& steps,
-                                  std::int64_t width) {
+                                  std::int64_t first, std::int64_t last, const HalvedSteps& steps, std::int64_t width) {
   const std::int64_t count = steps.last - steps.first, each = count * n / 2;
   const std::int64_t down = k / 2 * b.rowStride, right = n / 2 * b.columnStride;
   Squares<kNative> squares;
@@ -114,8 +113,8 @@ LOOM_INLINE Quarters<Vec8> eightAt(const BlockOfA& a, const float* at) {
   return {load8(at), load8(at + a.right), load8(at + a.down), load8(at + a.down + a.right)};
 }
 
-// Of contiguous rows: kRowStride apart. The next row is fetched meanwhile: from the end of half a row the processor does
-// not look ahead to it.
+// Of contiguous rows: kRowStride apart. The next row is fetched meanwhile: from the end of half a row the processor
+// does not look ahead to it.
 template <Level kNative>
 LOOM_INLINE void sumRowsOfABody(const BlockOfA& a, float* to) {
   for (std::int64_t r = 0; r < a.rows; ++r) {
@@ -223,9 +222,7 @@ void multiplyBlock(const GemmProblem& p, const GemmShare& share, const HalvedSte
                    const float* sums) {
   const std::int64_t half = p.k / 2, panelSteps = packed.last - packed.first, each = panelSteps * p.n / 2;
   const bool tiled = p.a.columnStride != 1, ends = block.step + block.steps == half;
-  const auto inC = [&](Quarter q) {
-    return p.c + (q.row * p.m / 2 + block.row) * p.ldc + q.column * p.n / 2;
-  };
+  const auto inC = [&](Quarter q) { return p.c + (q.row * p.m / 2 + block.row) * p.ldc + q.column * p.n / 2; };
   for (const Part& part : kParts) {
     GemmProblem one{.m = block.rows,
                     .n = p.n / 2,

@@ -19,8 +19,8 @@ namespace loom::cpu {
 // Whether a product can be divided so: M, of at least 8, in 2, N in twice panelWidth(), K in 32.
 bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// Steps [first, last) of the upper half of K, and the same of the lower one: all of them, or those of a block. A product
-// may be computed block by block, from the first to the last one.
+// Steps [first, last) of the upper half of K, and the same of the lower one: all of them, or those of a block. A
+// product may be computed block by block, from the first to the last one.
 struct HalvedSteps {
   std::int64_t first, last;
 };

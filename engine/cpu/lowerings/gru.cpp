@@ -75,8 +75,8 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
       gruCellGradient(state.get() + s.frame(step, row) + n * row, before,
                       dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
                       step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
-                      a.get().from(s.frame(step, width) + n * width),
-                      k.get().from(s.frame(step, width) + n * width), s.hidden, firstUnit, lastUnit);
+                      a.get().from(s.frame(step, width) + n * width), k.get().from(s.frame(step, width) + n * width),
+                      s.hidden, firstUnit, lastUnit);
     }
   });
   plan.phases(s.time);

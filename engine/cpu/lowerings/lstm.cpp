@@ -30,50 +30,50 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                              : packHiddenByGate(plan, s, operation.inputs[2]);
   const std::int64_t room = halved ? halvedScratch() : gemmScratch();  // a thread
   const auto scratch = plan.scratch(room * plan.threads());
-  plan.stage(
-      named(s, "lstm over time"), halved ? kHalvedName : productImplementation(s.bf16), {}, [=](const Worker& worker) {
-        const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
-        const std::int64_t firstUnit = firstPanel * panelWidth(),
-                           lastUnit = std::min(s.hidden, lastPanel * panelWidth());
-        const std::int64_t row = s.state * s.hidden, step = worker.phase;
-        const Stored now = state.get().from(s.frame(step, row)),
-                     before = step > 0 ? y.get().from(s.frame(step - 1, s.hidden)) : inF32(h0.get());
-        if (before && halved) {
-          // Halves of all gates' columns: those of the first two gates with those of the last two.
-          GemmProblem gates[2];
-          for (std::int64_t gate = 0; gate < 2; ++gate) {
-            gates[gate] = {.m = s.batch,
-                           .n = width,
+  plan.stage(named(s, "lstm over time"), halved ? kHalvedName : productImplementation(s.bf16), {},
+             [=](const Worker& worker) {
+               const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
+               const std::int64_t firstUnit = firstPanel * panelWidth(),
+                                  lastUnit = std::min(s.hidden, lastPanel * panelWidth());
+               const std::int64_t row = s.state * s.hidden, step = worker.phase;
+               const Stored now = state.get().from(s.frame(step, row)),
+                            before = step > 0 ? y.get().from(s.frame(step - 1, s.hidden)) : inF32(h0.get());
+               if (before && halved) {
+                 // Halves of all gates' columns: those of the first two gates with those of the last two.
+                 GemmProblem gates[2];
+                 for (std::int64_t gate = 0; gate < 2; ++gate) {
+                   gates[gate] = {.m = s.batch,
+                                  .n = width,
+                                  .k = s.hidden,
+                                  .a = viewOf(before, s.hidden, 1),
+                                  .packed = packed.get() + gate * s.hidden / 2 * s.hidden,
+                                  .c = wideNumbers(now) + gate * s.hidden,
+                                  .ldc = row,
+                                  .accumulate = true};
+                 }
+                 multiplyHalved(gates, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(s.hidden),
+                                scratch.get() + worker.index * room);
+               }
+               for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
+                 multiply({.m = s.batch,
+                           .n = s.hidden,
                            .k = s.hidden,
                            .a = viewOf(before, s.hidden, 1),
-                           .packed = packed.get() + gate * s.hidden / 2 * s.hidden,
-                           .c = wideNumbers(now) + gate * s.hidden,
-                           .ldc = row,
-                           .accumulate = true};
-          }
-          multiplyHalved(gates, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(s.hidden),
-                         scratch.get() + worker.index * room);
-        }
-        for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
-          multiply({.m = s.batch,
-                    .n = s.hidden,
-                    .k = s.hidden,
-                    .a = viewOf(before, s.hidden, 1),
-                    .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
-                    .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
-                    .ldc = narrow ? width : row,
-                    .accumulate = !narrow},
-                   {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * room, s.bf16);
-        }
-        for (std::int64_t n = 0; n < s.batch; ++n) {
-          const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
-                              : narrow  ? inF32(cells.get() + n * s.hidden)
-                                        : state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden);
-          lstmCell(now.from(n * row), narrow && before ? products.get() + n * width : nullptr, cell,
-                   narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(s.frame(step, s.hidden) + n * s.hidden),
-                   s.hidden, firstUnit, lastUnit);
-        }
-      });
+                           .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
+                           .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
+                           .ldc = narrow ? width : row,
+                           .accumulate = !narrow},
+                          {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * room, s.bf16);
+               }
+               for (std::int64_t n = 0; n < s.batch; ++n) {
+                 const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
+                                     : narrow  ? inF32(cells.get() + n * s.hidden)
+                                               : state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden);
+                 lstmCell(now.from(n * row), narrow && before ? products.get() + n * width : nullptr, cell,
+                          narrow ? cells.get() + n * s.hidden : nullptr,
+                          y.get().from(s.frame(step, s.hidden) + n * s.hidden), s.hidden, firstUnit, lastUnit);
+               }
+             });
   plan.phases(s.time);
 }
 
@@ -95,50 +95,50 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
   const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{},
              dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
-  plan.stage(
-      named(s, "lstm_gradient over time"), halved ? kHalvedName : productImplementation(s.bf16), {},
-      [=](const Worker& worker) {
-        // Of the units, or of each half of them.
-        const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
-        const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
-        const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(part, lastPanel * panelWidth());
-        const std::int64_t row = s.state * s.hidden;
-        // dh of the step before: da U, for this thread's units.
-        const auto back = [&](std::int64_t step, float* to) {
-          const GemmProblem product{.m = s.batch,
-                                    .n = s.hidden,
-                                    .k = width,
-                                    .a = viewOf(da.get().from(s.frame(step, width)), width, 1),
-                                    .packed = packed.get(),
-                                    .c = to,
-                                    .ldc = s.hidden};
-          float* const mine = scratch.get() + worker.index * room;
-          if (halved)
-            multiplyHalved({&product, 1}, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(width), mine);
-          else
-            multiply(product, {0, s.batch, firstPanel, lastPanel}, mine, s.bf16);
-        };
-        const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
-        if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
-        if (step < 0) back(0, dh0.get());
-        for (std::int64_t begin = 0; begin < s.hidden; begin += part) {
-          const std::int64_t from = begin + firstUnit, until = begin + std::max(firstUnit, lastUnit);
-          for (std::int64_t n = 0; n < s.batch; ++n) {
-            float* const slope = dc.get() + n * s.hidden;
-            if (worker.phase == 0) std::fill(slope + from, slope + until, 0.0f);
-            if (step < 0) {
-              std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
-              continue;
-            }
-            const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
-                                         : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
-            lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell,
-                             dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
-                             step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
-                             da.get().from(s.frame(step, width) + n * width), s.hidden, from, until);
-          }
-        }
-      });
+  plan.stage(named(s, "lstm_gradient over time"), halved ? kHalvedName : productImplementation(s.bf16), {},
+             [=](const Worker& worker) {
+               // Of the units, or of each half of them.
+               const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
+               const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
+               const std::int64_t firstUnit = firstPanel * panelWidth(),
+                                  lastUnit = std::min(part, lastPanel * panelWidth());
+               const std::int64_t row = s.state * s.hidden;
+               // dh of the step before: da U, for this thread's units.
+               const auto back = [&](std::int64_t step, float* to) {
+                 const GemmProblem product{.m = s.batch,
+                                           .n = s.hidden,
+                                           .k = width,
+                                           .a = viewOf(da.get().from(s.frame(step, width)), width, 1),
+                                           .packed = packed.get(),
+                                           .c = to,
+                                           .ldc = s.hidden};
+                 float* const mine = scratch.get() + worker.index * room;
+                 if (halved)
+                   multiplyHalved({&product, 1}, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(width), mine);
+                 else
+                   multiply(product, {0, s.batch, firstPanel, lastPanel}, mine, s.bf16);
+               };
+               const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
+               if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
+               if (step < 0) back(0, dh0.get());
+               for (std::int64_t begin = 0; begin < s.hidden; begin += part) {
+                 const std::int64_t from = begin + firstUnit, until = begin + std::max(firstUnit, lastUnit);
+                 for (std::int64_t n = 0; n < s.batch; ++n) {
+                   float* const slope = dc.get() + n * s.hidden;
+                   if (worker.phase == 0) std::fill(slope + from, slope + until, 0.0f);
+                   if (step < 0) {
+                     std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
+                     continue;
+                   }
+                   const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
+                                                : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
+                   lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell,
+                                    dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
+                                    step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
+                                    da.get().from(s.frame(step, width) + n * width), s.hidden, from, until);
+                 }
+               }
+             });
   plan.phases(s.time + (first ? 1 : 0));
   emitInputGradient(plan, s, "lstm_gradient to input", da, wInput, operation.outputs[0]);
   emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, byFrame()), s.channels,
