@@ -46,7 +46,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 3, 4);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
   const auto y = plan.read(operation.inputs[3], byFrame()), state = plan.read(operation.inputs[4], byFrame());
-  const auto dy = plan.readStored(operation.inputs[5], byFrame());
+  const auto dy = readRows(plan, s, operation.inputs[5]);
   const std::int64_t width = s.gates * s.hidden;
   const auto a = gateGradients(plan, s), k = gateGradients(plan, s);
   const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
@@ -72,8 +72,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
     }
     for (std::int64_t n = 0; n < s.batch; ++n) {
       const float* before = step > 0 ? y.get() + s.frame(step - 1, s.hidden) + n * s.hidden : nullptr;
-      gruCellGradient(state.get() + s.frame(step, row) + n * row, before,
-                      dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
+      gruCellGradient(state.get() + s.frame(step, row) + n * row, before, dy.at(step, n),
                       step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
                       a.get().from(s.frame(step, width) + n * width), k.get().from(s.frame(step, width) + n * width),
                       s.hidden, firstUnit, lastUnit);

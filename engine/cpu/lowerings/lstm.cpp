@@ -80,8 +80,9 @@ void lowerLstm(Plan& plan, const Operation& operation) {
 void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const RecurrentShape s = recurrentShape(plan, operation, 4, 5);
   const TensorId x = operation.inputs[0], wInput = operation.inputs[1];
-  const auto y = plan.readStored(operation.inputs[3], byFrame()), dy = plan.readStored(operation.inputs[5], byFrame()),
+  const auto y = plan.readStored(operation.inputs[3], byFrame()),
              state = plan.readStored(operation.inputs[4], byFrame());
+  const auto dy = readRows(plan, s, operation.inputs[5]);
   const auto h0 = plan.readOptional(inputOr(operation, 6)), c0 = plan.readOptional(inputOr(operation, 7));
   const std::int64_t width = s.gates * s.hidden;
   const auto da = gateGradients(plan, s);
@@ -132,8 +133,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                    }
                    const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
                                                 : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
-                   lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell,
-                                    dy.get().from(s.frame(step, s.hidden) + n * s.hidden),
+                   lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell, dy.at(step, n),
                                     step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
                                     da.get().from(s.frame(step, width) + n * width), s.hidden, from, until);
                  }

@@ -20,6 +20,11 @@ RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std:
           plan.bf16()};
 }
 
+RowsOfFrames readRows(Plan& plan, const RecurrentShape& s, TensorId id) {
+  if (isPlain(plan.shape(id), plan.layoutOf(id))) return {plan.readStored(id, plainLayout(3)), s, 1, s.time};
+  return {plan.readStored(id, byFrame()), s, s.batch, 1};
+}
+
 void emitInputSide(Plan& plan, const RecurrentShape& s, TensorId x, TensorId wInput, const Ref<float>& bias,
                    const Plan::Target& state) {
   emitProduct(plan,

@@ -23,6 +23,17 @@ inline Layout byFrame() {
 }
 RecurrentShape recurrentShape(const Plan& plan, const Operation& operation, std::int64_t gates, std::int64_t state);
 
+// The rows of a tensor N x T x H that are read one by one: by frame, or by sample where it stands so.
+struct RowsOfFrames {
+  StoredRef all;
+  RecurrentShape shape;
+  std::int64_t frame, sample;  // rows from one to the next
+  Stored at(std::int64_t step, std::int64_t n) const {
+    return all.get().from((shape.at(step) * frame + n * sample) * shape.hidden);
+  }
+};
+RowsOfFrames readRows(Plan& plan, const RecurrentShape& shape, TensorId id);
+
 // state[:, gates 0 ... gates) = x W^T + b, over all frames.
 void emitInputSide(Plan& plan, const RecurrentShape& shape, TensorId x, TensorId wInput, const Ref<float>& bias,
                    const Plan::Target& state);
