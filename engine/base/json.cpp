@@ -128,7 +128,7 @@ double numberFromJson(const Json& value) {
 
 std::string formatJson(const Json& value) {
   std::string out;
-  format(value, 0, out);
+  format(value, std::size_t{0}, out);
   out += '\n';
   return out;
 }

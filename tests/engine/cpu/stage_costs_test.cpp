@@ -83,7 +83,9 @@ TEST(StageCosts, OfSixteenBitsMoveHalfAndSayWhatIsMultiplied) {
   for (const char* op : {"batch_normalization", "batch_normalization_gradient"})
     EXPECT_NEAR((half.at(op).read + half.at(op).written) / (wide.at(op).read + wide.at(op).written), 0.5, 0.05) << op;
   for (const StageCost& stage : stepCost(networks::deepResidualNetwork(4), {.precision = DataType::bf16}).stages)
-    if (stage.op == "convolution") EXPECT_EQ(stage.factors, DataType::bf16);
+    if (stage.op == "convolution") {
+      EXPECT_EQ(stage.factors, DataType::bf16);
+    }
 }
 
 TEST(StageCosts, AreMeasuredWhereThatIsAskedFor) {
