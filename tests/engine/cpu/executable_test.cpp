@@ -102,6 +102,14 @@ TEST(CpuExecutable, twoBatchSizesShareOneStore) {
   }
 }
 
+TEST(CpuExecutable, aStackOfRecurrentLayersIsReorderedOnceWhereItBegins) {
+  const auto cpu = makeCpuBackend(2);
+  ParameterStore store(1);
+  const Json facts = cpu->compile(networks::stackedLstm(8), store, {})->describe();
+  EXPECT_EQ(facts["reorders"], 1);  // the input, which comes by sample
+  EXPECT_EQ(facts["operations"][0]["kernel"], "reorder");
+}
+
 TEST(CpuExecutable, convolutionsMeetNoReorder) {
   const auto cpu = makeCpuBackend(2);
   ParameterStore store(1);
