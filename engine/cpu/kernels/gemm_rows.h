@@ -18,7 +18,9 @@ struct TileRows {
 
   LOOM_INLINE TileRows(std::int64_t rows, std::int64_t atMost)
       : count(rows), tiles(static_cast<int>((rows + atMost - 1) / atMost)) {
-    for (int t = 0; t <= tiles; ++t) firsts[t] = rows * t / tiles;
+    const std::int64_t least = rows / tiles, taller = rows % tiles;
+    firsts[0] = 0;
+    for (int t = 0; t < tiles; ++t) firsts[t + 1] = firsts[t] + least + (t < taller ? 1 : 0);
   }
   LOOM_INLINE std::int64_t height(int tile) const { return firsts[tile + 1] - firsts[tile]; }
   // Where a packed tile begins: a cache line further on than its rows would have it. Whole steps of tiles are written

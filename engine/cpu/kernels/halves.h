@@ -255,7 +255,8 @@ LOOM_INLINE V loadSomeOf(const float* p, std::int64_t count, float otherwise = 0
 
 // to[c * toStride + r] = from[r * fromStride + c] for 8 x 8 numbers, in registers: fours of a row and of the fourth
 // after it are read side by side, so that no number has to change its half; then pairs, then fours.
-LOOM_INLINE void transpose8(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride) {
+template <class Put>
+LOOM_INLINE void transposed8(const float* from, std::int64_t fromStride, Put put) {
   typedef float Four __attribute__((vector_size(16)));
   typedef Four FourUnaligned __attribute__((aligned(4), may_alias));
   constexpr Vec8I kLowPairs{0, 8, 1, 9, 4, 12, 5, 13}, kHighPairs{2, 10, 3, 11, 6, 14, 7, 15};
@@ -274,12 +275,15 @@ LOOM_INLINE void transpose8(const float* from, std::int64_t fromStride, float* t
       next[i] = __builtin_shuffle(rows[i], rows[i + 1], kLowPairs);
       next[i + 1] = __builtin_shuffle(rows[i], rows[i + 1], kHighPairs);
     }
-    float* column = to + half * toStride;
-    store8(column, __builtin_shuffle(next[0], next[2], kLowFours));
-    store8(column + toStride, __builtin_shuffle(next[0], next[2], kHighFours));
-    store8(column + 2 * toStride, __builtin_shuffle(next[1], next[3], kLowFours));
-    store8(column + 3 * toStride, __builtin_shuffle(next[1], next[3], kHighFours));
+    put(half, __builtin_shuffle(next[0], next[2], kLowFours));
+    put(half + 1, __builtin_shuffle(next[0], next[2], kHighFours));
+    put(half + 2, __builtin_shuffle(next[1], next[3], kLowFours));
+    put(half + 3, __builtin_shuffle(next[1], next[3], kHighFours));
   }
+}
+LOOM_INLINE void transpose8(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride) {
+  transposed8(
+      from, fromStride, [=](int column, Vec8 v) __attribute__((always_inline)) { store8(to + column * toStride, v); });
 }
 // transpose16().
 template <Level kNative>

@@ -168,6 +168,24 @@ LOOM_INLINE void gruCellGradientOfBody(const float* state, const float* hBefore,
   }
 }
 
+template <Level kNative>
+LOOM_INLINE void addColumnsOfBody(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride,
+                                  std::int64_t rows, std::int64_t units, bool add) {
+  for (std::int64_t row = 0; row < rows; row += 8) {
+    for (std::int64_t unit = 0; unit < units; unit += 8) {
+      float* const at = to + row * toStride + unit;
+      const auto put = [=](int r, Vec8 v) __attribute__((always_inline)) {
+        store8(at + r * toStride, add ? load8(at + r * toStride) + v : v);
+      };
+      transposed8(from + unit * fromStride + row, fromStride, put);
+    }
+  }
+}
+LOOM_CPU_KERNEL_HALVES(void, addColumnsOf,
+                       (const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
+                        std::int64_t units, bool add),
+                       (from, fromStride, to, toStride, rows, units, add))
+
 LOOM_CPU_KERNEL_NATIVE(void, lstmCellOf,
                        (Stored state, const float* product, Stored cBefore, float* c, Stored y, std::int64_t hidden,
                         std::int64_t first, std::int64_t last),
@@ -202,6 +220,11 @@ void gruCell(float* state, const float* bh, const float* hBefore, float* y, std:
 void gruCellGradient(const float* state, const float* hBefore, Stored dy, const float* dhProduct, float* dhDirect,
                      Stored a, Stored k, std::int64_t hidden, std::int64_t first, std::int64_t last) {
   gruCellGradientOf(state, hBefore, dy, dhProduct, dhDirect, a, k, hidden, first, last);
+}
+
+void addColumns(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
+                std::int64_t units, bool add) {
+  addColumnsOf(from, fromStride, to, toStride, rows, units, add);
 }
 
 }  // namespace loom::cpu

@@ -17,6 +17,10 @@ void lstmCell(Stored state, const float* product, Stored cBefore, float* c, Stor
 void lstmCellGradient(Stored state, Stored cBefore, Stored dy, const float* dh, float* dc, Stored da,
                       std::int64_t hidden, std::int64_t first, std::int64_t last);
 
+// A product that was computed in columns: to[row, unit] = or += from[unit, row], for `rows` and `units` in eights.
+void addColumns(const float* from, std::int64_t fromStride, float* to, std::int64_t toStride, std::int64_t rows,
+                std::int64_t units, bool add);
+
 // In: r, z, n of the input side with its bias, and in the fourth part the hidden side of n without its bias; the hidden
 // sides of r and z are already added. bh: 3 x hidden or null. hBefore may be null (0).
 void gruCell(float* state, const float* bh, const float* hBefore, float* y, std::int64_t hidden, std::int64_t first,

@@ -49,6 +49,7 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const auto dy = readRows(plan, s, operation.inputs[5]);
   const std::int64_t width = s.gates * s.hidden;
   const auto a = gateGradients(plan, s), k = gateGradients(plan, s);
+  const RecurrentBiasGradient bias(plan, s, a, operation.outputs[3]), hiddenBias(plan, s, k, operation.outputs[4]);
   const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
   const auto packed = packHidden(plan, s, operation.inputs[2]);
@@ -77,17 +78,14 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                       a.get().from(s.frame(step, width) + n * width), k.get().from(s.frame(step, width) + n * width),
                       s.hidden, firstUnit, lastUnit);
     }
+    bias.add(worker, step);
+    hiddenBias.add(worker, step);
   });
   plan.phases(s.time);
   emitInputGradient(plan, s, "gru_gradient to input", a, wInput, operation.outputs[0]);
   emitWeightGradient(plan, s, "gru_gradient to w_input", a, plan.readStored(x, byFrame()), s.channels,
                      operation.outputs[1]);
-  if (plan.wanted(operation.outputs[2])) {
-    emitWeightGradient(plan, s, "gru_gradient to w_hidden", k, shiftedOutput(plan, s, inF32(y), {}), s.hidden,
-                       operation.outputs[2]);
-  }
-  emitRecurrentBiasGradient(plan, s, a, operation.outputs[3]);
-  emitRecurrentBiasGradient(plan, s, k, operation.outputs[4]);
+  emitHiddenWeightGradient(plan, s, "gru_gradient to w_hidden", k, inF32(y), {}, operation.outputs[2]);
 }
 
 }  // namespace loom::cpu

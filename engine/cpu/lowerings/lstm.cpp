@@ -1,10 +1,11 @@
 // lstm and lstm_gradient.
 #include <algorithm>
+#include <optional>
 
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/in_blocks.h"
 #include "engine/cpu/kernels/recurrent.h"
-#include "engine/cpu/kernels/strassen.h"
+#include "engine/cpu/lowerings/halved_frames.h"
 #include "engine/cpu/lowerings/recurrent.h"
 
 namespace loom::cpu {
@@ -24,37 +25,21 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   const std::int64_t width = s.gates * s.hidden;
   const auto products = narrow ? plan.scratch(s.batch * width) : Ref<float>{},
              cells = narrow ? plan.scratch(s.batch * s.hidden) : Ref<float>{};
-  const bool halved = halvesFrames(plan, s);
-  const auto packed = halved ? halvedB(plan, operation.inputs[2], inF32(plan.read(operation.inputs[2])), 1, s.hidden,
-                                       s.batch * s.time, s.hidden, width)
-                             : packHiddenByGate(plan, s, operation.inputs[2]);
-  const std::int64_t room = halved ? halvedScratch() : gemmScratch();  // a thread
-  const auto scratch = plan.scratch(room * plan.threads());
-  plan.stage(named(s, "lstm over time"), halved ? kHalvedName : productImplementation(s.bf16), {},
+  std::optional<HalvedFrames> halves;
+  Ref<float> packed;
+  if (halvesFrames(plan, s))
+    halves.emplace(plan, s, operation.inputs[2]);
+  else
+    packed = packHiddenByGate(plan, s, operation.inputs[2]);
+  const auto scratch = plan.scratch(halves ? 0 : gemmScratch() * plan.threads());
+  plan.stage(named(s, "lstm over time"), halves ? kHalvedName : productImplementation(s.bf16), {},
              [=](const Worker& worker) {
-               const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
-               const std::int64_t firstUnit = firstPanel * panelWidth(),
-                                  lastUnit = std::min(s.hidden, lastPanel * panelWidth());
+               const auto [firstUnit, lastUnit] = unitsOf(worker, s);
                const std::int64_t row = s.state * s.hidden, step = worker.phase;
                const Stored now = state.get().from(s.frame(step, row)),
                             before = step > 0 ? y.get().from(s.frame(step - 1, s.hidden)) : inF32(h0.get());
-               if (before && halved) {
-                 // Halves of all gates' columns: those of the first two gates with those of the last two.
-                 GemmProblem gates[2];
-                 for (std::int64_t gate = 0; gate < 2; ++gate) {
-                   gates[gate] = {.m = s.batch,
-                                  .n = width,
-                                  .k = s.hidden,
-                                  .a = viewOf(before, s.hidden, 1),
-                                  .packed = packed.get() + gate * s.hidden / 2 * s.hidden,
-                                  .c = wideNumbers(now) + gate * s.hidden,
-                                  .ldc = row,
-                                  .accumulate = true};
-                 }
-                 multiplyHalved(gates, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(s.hidden),
-                                scratch.get() + worker.index * room);
-               }
-               for (std::int64_t gate = 0; gate < s.gates && before && !halved; ++gate) {
+               if (before && halves) halves->multiply(worker, wideNumbers(before));
+               for (std::int64_t gate = 0; gate < s.gates && before && !halves; ++gate) {
                  multiply({.m = s.batch,
                            .n = s.hidden,
                            .k = s.hidden,
@@ -63,9 +48,13 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                            .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
                            .ldc = narrow ? width : row,
                            .accumulate = !narrow},
-                          {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * room, s.bf16);
+                          {0, s.batch, firstUnit / panelWidth(), panelsOf(lastUnit)},
+                          scratch.get() + worker.index * gemmScratch(), s.bf16);
                }
                for (std::int64_t n = 0; n < s.batch; ++n) {
+                 // Some rows at a time, which the cells then find in the level-1 cache.
+                 if (before && halves && n % HalvedFrames::kRowsTogether == 0)
+                   halves->addTo(worker, n, wideNumbers(now.from(n * row)));
                  const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
                                      : narrow  ? inF32(cells.get() + n * s.hidden)
                                                : state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden);
@@ -86,68 +75,60 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
   const auto h0 = plan.readOptional(inputOr(operation, 6)), c0 = plan.readOptional(inputOr(operation, 7));
   const std::int64_t width = s.gates * s.hidden;
   const auto da = gateGradients(plan, s);
+  const RecurrentBiasGradient bias(plan, s, da, operation.outputs[3]);
   const auto dh = plan.scratch(s.batch * s.hidden), dc = plan.scratch(s.batch * s.hidden);
-  const bool halved = halvesFrames(plan, s);
-  const std::int64_t room = halved ? halvedScratch() : gemmScratch();  // a thread
-  const auto scratch = plan.scratch(room * plan.threads());
-  const auto packed = halved ? halvedB(plan, operation.inputs[2], inF32(plan.read(operation.inputs[2])), s.hidden, 1,
-                                       s.batch * s.time, width, s.hidden)
-                             : packHidden(plan, s, operation.inputs[2]);
+  std::optional<HalvedFramesBack> halves;
+  Ref<float> packed;
+  if (halvesFrames(plan, s))
+    halves.emplace(plan, s, operation.inputs[2]);
+  else
+    packed = packHidden(plan, s, operation.inputs[2]);
+  const auto scratch = plan.scratch(halves ? 0 : gemmScratch() * plan.threads());
   const bool first = plan.wanted(operation.outputs[4]) || plan.wanted(operation.outputs[5]);
   const auto dh0 = first ? plan.write(operation.outputs[4]) : Ref<float>{},
              dc0 = first ? plan.write(operation.outputs[5]) : Ref<float>{};
-  plan.stage(named(s, "lstm_gradient over time"), halved ? kHalvedName : productImplementation(s.bf16), {},
+  plan.stage(named(s, "lstm_gradient over time"), halves ? kHalvedName : productImplementation(s.bf16), {},
              [=](const Worker& worker) {
-               // Of the units, or of each half of them.
-               const std::int64_t part = halved ? s.hidden / 2 : s.hidden;
-               const auto [firstPanel, lastPanel] = worker.share(panelsOf(part));
-               const std::int64_t firstUnit = firstPanel * panelWidth(),
-                                  lastUnit = std::min(part, lastPanel * panelWidth());
+               const auto [firstUnit, lastUnit] = unitsOf(worker, s);
                const std::int64_t row = s.state * s.hidden;
                // dh of the step before: da U, for this thread's units.
                const auto back = [&](std::int64_t step, float* to) {
-                 const GemmProblem product{.m = s.batch,
-                                           .n = s.hidden,
-                                           .k = width,
-                                           .a = viewOf(da.get().from(s.frame(step, width)), width, 1),
-                                           .packed = packed.get(),
-                                           .c = to,
-                                           .ldc = s.hidden};
-                 float* const mine = scratch.get() + worker.index * room;
-                 if (halved)
-                   multiplyHalved({&product, 1}, {0, s.batch / 2, firstPanel, lastPanel}, allSteps(width), mine);
-                 else
-                   multiply(product, {0, s.batch, firstPanel, lastPanel}, mine, s.bf16);
+                 if (halves) return halves->sum(worker, to);
+                 multiply({.m = s.batch,
+                           .n = s.hidden,
+                           .k = width,
+                           .a = viewOf(da.get().from(s.frame(step, width)), width, 1),
+                           .packed = packed.get(),
+                           .c = to,
+                           .ldc = s.hidden},
+                          {0, s.batch, firstUnit / panelWidth(), panelsOf(lastUnit)},
+                          scratch.get() + worker.index * gemmScratch(), s.bf16);
                };
                const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
                if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
                if (step < 0) back(0, dh0.get());
-               for (std::int64_t begin = 0; begin < s.hidden; begin += part) {
-                 const std::int64_t from = begin + firstUnit, until = begin + std::max(firstUnit, lastUnit);
-                 for (std::int64_t n = 0; n < s.batch; ++n) {
-                   float* const slope = dc.get() + n * s.hidden;
-                   if (worker.phase == 0) std::fill(slope + from, slope + until, 0.0f);
-                   if (step < 0) {
-                     std::copy(slope + from, slope + until, dc0.get() + n * s.hidden + from);
-                     continue;
-                   }
-                   const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
-                                                : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
-                   lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell, dy.at(step, n),
-                                    step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
-                                    da.get().from(s.frame(step, width) + n * width), s.hidden, from, until);
+               for (std::int64_t n = 0; n < s.batch; ++n) {
+                 float* const slope = dc.get() + n * s.hidden;
+                 if (worker.phase == 0) std::fill(slope + firstUnit, slope + lastUnit, 0.0f);
+                 if (step < 0) {
+                   std::copy(slope + firstUnit, slope + lastUnit, dc0.get() + n * s.hidden + firstUnit);
+                   continue;
                  }
+                 const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
+                                              : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
+                 lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell, dy.at(step, n),
+                                  step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
+                                  da.get().from(s.frame(step, width) + n * width), s.hidden, firstUnit, lastUnit);
                }
+               if (step >= 0) bias.add(worker, step);
+               if (halves && (step > 0 || (step == 0 && first)))
+                 halves->multiply(worker, wideNumbers(da.get().from(s.frame(step, width))));
              });
   plan.phases(s.time + (first ? 1 : 0));
   emitInputGradient(plan, s, "lstm_gradient to input", da, wInput, operation.outputs[0]);
   emitWeightGradient(plan, s, "lstm_gradient to w_input", da, plan.readStored(x, byFrame()), s.channels,
                      operation.outputs[1]);
-  if (plan.wanted(operation.outputs[2])) {
-    emitWeightGradient(plan, s, "lstm_gradient to w_hidden", da, shiftedOutput(plan, s, y, h0), s.hidden,
-                       operation.outputs[2]);
-  }
-  emitRecurrentBiasGradient(plan, s, da, operation.outputs[3]);
+  emitHiddenWeightGradient(plan, s, "lstm_gradient to w_hidden", da, y, h0, operation.outputs[2]);
 }
 
 }  // namespace loom::cpu

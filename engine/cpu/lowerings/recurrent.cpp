@@ -5,6 +5,7 @@
 
 #include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
+#include "engine/cpu/kernels/strassen.h"
 
 namespace loom::cpu {
 
@@ -71,18 +72,14 @@ Ref<float> packHidden(Plan& plan, const RecurrentShape& s, TensorId wHidden) {
                  s.bf16);
 }
 
-bool halvesFrames(const Plan& plan, const RecurrentShape& s) {
-  const bool isFaster = s.batch >= 32 && s.hidden >= 256 && s.time >= 8;
-  const std::int64_t width = s.gates * s.hidden;
-  return !s.bf16 && s.gates % 2 == 0 && mayHalve(plan, s.batch, width, s.hidden, isFaster) &&
-         mayHalve(plan, s.batch, s.hidden, width, isFaster);
-}
-
 StoredRef gateGradients(Plan& plan, const RecurrentShape& s) {
   const std::int64_t count = s.batch * s.time * s.gates * s.hidden;
   return {plan.scratch(s.bf16 ? (count + 1) / 2 : count).as<std::byte>(), s.bf16};
 }
 
+namespace {
+
+// h of the frame before for every row of y (h0 or 0 at the first), as one matrix.
 StoredRef shiftedOutput(Plan& plan, const RecurrentShape& s, const StoredRef& y, const Ref<float>& h0) {
   const std::int64_t count = s.batch * s.time * s.hidden;
   const StoredRef shifted{plan.scratch(y.bf16 ? (count + 1) / 2 : count).as<std::byte>(), y.bf16};
@@ -101,6 +98,30 @@ StoredRef shiftedOutput(Plan& plan, const RecurrentShape& s, const StoredRef& y,
   });
   return shifted;
 }
+
+// dW = da' in over so many rows.
+void emitGradientOver(Plan& plan, const RecurrentShape& s, const std::string& name, std::int64_t rows,
+                      const StoredRef& da, const StoredRef& in, std::int64_t width, TensorId dw) {
+  const std::int64_t gates = s.gates * s.hidden;
+  emitProduct(plan,
+              {.name = named(s, name),
+               .m = gates,
+               .n = width,
+               .k = rows,
+               .a = da,
+               .rowA = 1,
+               .columnA = gates,
+               .b = in,
+               .rowB = width,
+               .bf16 = s.bf16},
+              plan.writeGradient(dw));
+}
+
+StoredRef from(const StoredRef& numbers, std::int64_t elements) {
+  return {numbers.at.at(elements * (numbers.bf16 ? 2 : 4)), numbers.bf16};
+}
+
+}  // namespace
 
 void emitInputGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const StoredRef& da,
                        TensorId wInput, TensorId dx) {
@@ -124,33 +145,31 @@ void emitInputGradient(Plan& plan, const RecurrentShape& s, const std::string& n
 
 void emitWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const StoredRef& da,
                         const StoredRef& in, std::int64_t width, TensorId dw) {
-  if (!plan.wanted(dw)) return;
-  const std::int64_t rows = s.gates * s.hidden;
-  emitProduct(plan,
-              {.name = named(s, name),
-               .m = rows,
-               .n = width,
-               .k = s.batch * s.time,
-               .a = da,
-               .rowA = 1,
-               .columnA = rows,
-               .b = in,
-               .rowB = width,
-               .bf16 = s.bf16},
-              plan.writeGradient(dw));
+  if (plan.wanted(dw)) emitGradientOver(plan, s, name, s.batch * s.time, da, in, width, dw);
 }
 
-void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& s, const StoredRef& da, TensorId db) {
-  if (!plan.wanted(db)) return;
-  const auto target = plan.writeGradient(db);
-  const std::int64_t width = s.gates * s.hidden, rows = s.batch * s.time;
-  // Each thread some columns: no partial sums.
-  plan.stage("recurrent bias gradient", [=](const Worker& worker) {
-    const auto [first, last] = worker.share(width, 16);
-    if (first == last) return;
-    if (!target.adds(worker)) std::fill(target.to.get() + first, target.to.get() + last, 0.0f);
-    sumRows(da.get().from(first), rows, last - first, width, target.to.get() + first);
-  });
+void emitHiddenWeightGradient(Plan& plan, const RecurrentShape& s, const std::string& name, const StoredRef& da,
+                              const StoredRef& y, const Ref<float>& h0, TensorId dw) {
+  if (!plan.wanted(dw)) return;
+  // Without h0, the first frame multiplies nothing: da of the other frames stands beside y of those before them, where
+  // both are. (Unless the product of one frame less could not be halved.)
+  const std::int64_t gates = s.gates * s.hidden, rows = s.batch * s.time, without = rows - s.batch;
+  if (h0 || s.time == 1 || (canHalve(gates, s.hidden, rows) && !canHalve(gates, s.hidden, without)))
+    return emitGradientOver(plan, s, name, rows, da, shiftedOutput(plan, s, y, h0), s.hidden, dw);
+  const auto firstOf = [&](std::int64_t step) { return std::min(s.frame(step, 1), s.frame(step + s.time - 2, 1)); };
+  emitGradientOver(plan, s, name, without, from(da, firstOf(1) * gates), from(y, firstOf(0) * s.hidden), s.hidden, dw);
+}
+
+void RecurrentBiasGradient::add(const Worker& worker, std::int64_t step) const {
+  if (!m_to.to) return;
+  const RecurrentShape& s = m_shape;
+  const auto [first, last] = unitsOf(worker, s);
+  const std::int64_t width = s.gates * s.hidden;
+  for (std::int64_t unit = first; unit < width; unit += s.hidden) {
+    float* const to = m_to.to.get() + unit;
+    if (worker.phase == 0 && !m_to.adds(worker)) std::fill_n(to, last - first, 0.0f);
+    sumRows(m_da.get().from(s.frame(step, width) + unit), s.batch, last - first, width, to);
+  }
 }
 
 }  // namespace loom::cpu

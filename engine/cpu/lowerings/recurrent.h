@@ -43,20 +43,34 @@ Ref<float> packHiddenByGate(Plan& plan, const RecurrentShape& shape, TensorId wH
 // U itself (gates hidden x hidden), for the way back.
 Ref<float> packHidden(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
 
-// Whether the products of a frame are computed by kernels/strassen.h, whose sums of weights are made once for all
-// frames: in f32, there and back.
-bool halvesFrames(const Plan& plan, const RecurrentShape& shape);
+// Units [first, last) of every gate that a thread owns in the loop over time: whole panels of products.
+inline std::pair<std::int64_t, std::int64_t> unitsOf(const Worker& worker, const RecurrentShape& shape) {
+  return worker.share(shape.hidden, panelWidth());
+}
 
 // Room for the gradients of the gates before their nonlinearity. In bf16 where products round them anyway.
 StoredRef gateGradients(Plan& plan, const RecurrentShape& shape);
 
-// h of the frame before for every row of y (h0 or 0 at the first), as one matrix, by frame.
-StoredRef shiftedOutput(Plan& plan, const RecurrentShape& shape, const StoredRef& y, const Ref<float>& h0);
-
-// dW = da^T in, summed over all rows; and db = sum of da. Targets that nobody wants are left out.
+// dW = da' in, summed over all rows, unless nobody wants it.
 void emitWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const StoredRef& da,
                         const StoredRef& in, std::int64_t width, TensorId dw);
-void emitRecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const StoredRef& da, TensorId db);
+// The same of the hidden side: `in` is h of the frame before, that is y's rows, and h0's or nothing at the first.
+void emitHiddenWeightGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const StoredRef& da,
+                              const StoredRef& y, const Ref<float>& h0, TensorId dw);
+
+// db = sum of da over all rows: a thread adds its units' of each frame in the loop over time, while they are in its
+// cache.
+class RecurrentBiasGradient {
+ public:
+  RecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const StoredRef& da, TensorId db)
+      : m_shape(shape), m_da(da), m_to(plan.wanted(db) ? plan.writeGradient(db) : Plan::Target{}) {}
+  void add(const Worker& worker, std::int64_t step) const;
+
+ private:
+  RecurrentShape m_shape;
+  StoredRef m_da;
+  Plan::Target m_to;
+};
 // dx = da W, where anybody wants it.
 void emitInputGradient(Plan& plan, const RecurrentShape& shape, const std::string& name, const StoredRef& da,
                        TensorId wInput, TensorId dx);

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/base/philox.h"
+#include "engine/cpu/kernels/recurrent.h"
+#include "engine/cpu/kernels/strassen_rows.h"
 
 namespace loom::cpu::strassen {
 namespace {
@@ -92,6 +94,84 @@ TEST(Strassen, productsOfHalvesAreTheProduct) {
       check({418, 3, 96, transposedA, transposedB, false, true});
       check({420, 16, 64, transposedA, transposedB, false, false});  // B larger than A
       for (const bool inBlocks : {false, true}) check({50, 2, 2144, transposedA, transposedB, true, true, inBlocks});
+    }
+  }
+}
+
+// With A's sums packed ahead, in parts of its rows and of K.
+void checkRows(std::int64_t m, std::int64_t panels, std::int64_t k, bool transposedA, bool accumulate) {
+  const std::int64_t n = 2 * panels * panelWidth(), ldc = n + 5, lda = (transposedA ? m : k) + 3;
+  SCOPED_TRACE(::testing::Message() << m << "×" << n << "×" << k << (transposedA ? " A'" : "")
+                                    << (accumulate ? " added" : ""));
+  auto a = numbers((transposedA ? k : m) * lda, "a");
+  for (std::int64_t row = 0; row < (transposedA ? k : m); ++row)
+    std::fill_n(a.begin() + (row + 1) * lda - 3, 3, std::numeric_limits<float>::quiet_NaN());
+  const auto b = numbers(k * n, "b");
+  auto found = numbers(m * ldc, "c");
+  const auto before = found;
+  const MatrixView viewA{a.data(), transposedA ? 1 : lda, transposedA ? lda : 1};
+  const std::int64_t middleRow = m / 2 / 3, middleStep = k / 2 / 32 * 16;
+  for (const HalvedRows& rows : {HalvedRows{0, middleRow}, HalvedRows{middleRow, m / 2}}) {
+    for (const HalvedSteps& steps : {HalvedSteps{0, middleStep}, HalvedSteps{middleStep, k / 2}}) {
+      if (rows.first == rows.last || steps.first == steps.last) continue;
+      std::vector<float> packedA(static_cast<std::size_t>(halvedRowsFloats(rows, steps)),
+                                 std::numeric_limits<float>::quiet_NaN()),
+          packedB(static_cast<std::size_t>(halvedFloats(steps, n)), std::numeric_limits<float>::quiet_NaN());
+      packHalvedRows(packedA.data(), viewA, m, k, rows, steps);
+      packHalved(packedB.data(), {b.data(), n, 1}, k, n, 0, panels, steps);
+      multiplyHalvedRows({.m = m,
+                          .n = n,
+                          .k = k,
+                          .a = {packedA.data()},
+                          .packed = packedB.data(),
+                          .c = found.data(),
+                          .ldc = ldc,
+                          .accumulate = accumulate || steps.first > 0},
+                         rows, steps);
+    }
+  }
+  double distance = 0, size = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < ldc; ++j) {
+      const auto at = static_cast<std::size_t>(i * ldc + j);
+      if (j >= n) {
+        ASSERT_EQ(found[at], before[at]) << "written behind the row";
+        continue;
+      }
+      double expected = accumulate ? before[at] : 0;
+      for (std::int64_t step = 0; step < k; ++step)
+        expected += static_cast<double>(a[static_cast<std::size_t>(transposedA ? step * lda + i : i * lda + step)]) *
+                    b[static_cast<std::size_t>(step * n + j)];
+      distance += (found[at] - expected) * (found[at] - expected);
+      size += expected * expected;
+    }
+  }
+  EXPECT_LE(std::sqrt(distance), 4e-6 * std::sqrt(size));
+}
+
+TEST(Strassen, rowsPackedAheadGiveTheProduct) {
+  for (const bool transposedA : {false, true}) {
+    for (const bool accumulate : {false, true}) {
+      checkRows(8, 1, 32, transposedA, accumulate);
+      checkRows(96, 1, 128, transposedA, accumulate);
+      // More rows than a block, of a height that neither tiles nor squares divide; and some panels.
+      checkRows(422, 2, 96, transposedA, accumulate);
+    }
+  }
+}
+
+TEST(Strassen, columnsAreWrittenOrAddedAsRows) {
+  const std::int64_t rows = 16, units = 24, fromStride = 19, toStride = 29;
+  const auto from = numbers(units * fromStride, "from"), before = numbers(rows * toStride, "to");
+  for (const bool add : {false, true}) {
+    auto to = before;
+    addColumns(from.data(), fromStride, to.data(), toStride, rows, units, add);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t u = 0; u < toStride; ++u) {
+        const auto at = static_cast<std::size_t>(r * toStride + u);
+        const float column = u < units ? from[static_cast<std::size_t>(u * fromStride + r)] : 0;
+        EXPECT_EQ(to[at], u >= units ? before[at] : add ? before[at] + column : column) << r << ", " << u;
+      }
     }
   }
 }

@@ -1,0 +1,178 @@
+#include "engine/cpu/lowerings/halved_frames.h"
+
+#include <algorithm>
+
+#include "engine/cpu/kernels/recurrent.h"
+#include "engine/cpu/kernels/simd.h"
+#include "engine/cpu/kernels/strassen_rows.h"
+
+namespace loom::cpu {
+namespace {
+
+// Steps that are multiplied together: the sums of as many of 16 samples are half of the level-1 cache.
+constexpr std::int64_t kStepsTogether = 256;
+
+template <class F>
+void eachSteps(std::int64_t first, std::int64_t last, F f) {
+  const std::int64_t units = (last - first) / kLanes, blocks = (last - first + kStepsTogether - 1) / kStepsTogether;
+  for (std::int64_t block = 0; block < blocks; ++block)
+    f(HalvedSteps{first + units * block / blocks * kLanes, first + units * (block + 1) / blocks * kLanes});
+}
+
+// Parts of the product that a thread computes: rows and steps of the halves of A, with B's steps of the same.
+template <class F>
+void eachPart(const RecurrentShape& s, const Worker& worker, F f) {
+  const auto [first, last] = unitsOf(worker, s);
+  eachSteps(0, s.hidden / 2, [&](const HalvedSteps& steps) {
+    // The upper half of the gates' rows.
+    for (std::int64_t gate = 0; gate < s.gates / 2; ++gate)
+      f(HalvedRows{gate * s.hidden + first, gate * s.hidden + last}, steps);
+  });
+}
+template <class F>
+void eachPartBack(const RecurrentShape& s, const Worker& worker, F f) {
+  const auto [first, last] = unitsOf(worker, s);
+  for (std::int64_t gate = 0; gate < s.gates / 2; ++gate) {
+    eachSteps(gate * s.hidden + first, gate * s.hidden + last, [&](const HalvedSteps& steps) {
+      f(HalvedRows{0, s.hidden / 2}, steps);
+    });
+  }
+}
+
+struct Room {
+  std::int64_t weights = 0, sums = 0;
+};
+// For the thread with most units, in each thread.
+template <class EachPart>
+Room roomFor(const RecurrentShape& s, int threads, EachPart each) {
+  Room most;
+  for (int thread = 0; thread < threads; ++thread) {
+    Room room;
+    each(s, Worker{thread, threads}, [&](const HalvedRows& rows, const HalvedSteps& steps) {
+      room.weights += halvedRowsFloats(rows, steps);
+      room.sums = std::max(room.sums, halvedFloats(steps, s.batch));
+    });
+    most = {std::max(most.weights, room.weights), std::max(most.sums, room.sums)};
+  }
+  return most;
+}
+
+// A thread packs what it multiplies.
+template <class EachPart>
+Ref<float> packParts(Plan& plan, const RecurrentShape& s, TensorId wHidden, std::int64_t room, std::int64_t m,
+                     std::int64_t k, std::int64_t rowStride, std::int64_t columnStride, EachPart each) {
+  const auto weights = plan.read(wHidden);
+  return plan.packInStep(wHidden, room * plan.threads(), kHalvedName, [=](const Ref<float>& packed) {
+    return [=](const Worker& worker) {
+      float* to = packed.get() + worker.index * room;
+      each(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
+        packHalvedRows(to, {weights.get(), rowStride, columnStride}, m, k, rows, steps);
+        to += halvedRowsFloats(rows, steps);
+      });
+    };
+  });
+}
+
+constexpr auto kEachPart = [](const RecurrentShape& s, const Worker& worker, auto f) { eachPart(s, worker, f); };
+constexpr auto kEachPartBack = [](const RecurrentShape& s, const Worker& worker, auto f) {
+  eachPartBack(s, worker, f);
+};
+
+}  // namespace
+
+// Unless a thread has too few units: on the way back it multiplies as many steps of each gate, with all of dh.
+bool halvesFrames(const Plan& plan, const RecurrentShape& s) {
+  const bool isFaster = s.hidden >= 256 && s.hidden >= 128 * plan.threads() && s.time >= 8;
+  return !s.bf16 && s.gates % 2 == 0 && mayHalve(plan, s.gates * s.hidden, s.batch, s.hidden, isFaster) &&
+         mayHalve(plan, s.hidden, s.batch, s.gates * s.hidden, isFaster);
+}
+
+HalvedFrames::HalvedFrames(Plan& plan, const RecurrentShape& s, TensorId wHidden) : m_shape(s) {
+  const Room room = roomFor(s, plan.threads(), kEachPart);
+  m_roomForWeights = room.weights;
+  m_roomForSums = room.sums;
+  m_weights = packParts(plan, s, wHidden, room.weights, s.gates * s.hidden, s.hidden, s.hidden, 1, kEachPart);
+  m_sums = plan.scratch(room.sums * plan.threads());
+  m_columns = plan.scratch(s.gates * s.hidden * s.batch);
+}
+
+void HalvedFrames::multiply(const Worker& worker, const float* before) const {
+  const RecurrentShape& s = m_shape;
+  const float* weights = m_weights.get() + worker.index * m_roomForWeights;
+  float* const sums = m_sums.get() + worker.index * m_roomForSums;
+  std::int64_t packed = -1;
+  eachPart(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
+    if (packed != steps.first)
+      packHalved(sums, {before, 1, s.hidden}, s.hidden, s.batch, 0, panelsOf(s.batch / 2), steps);
+    packed = steps.first;
+    multiplyHalvedRows({.m = s.gates * s.hidden,
+                        .n = s.batch,
+                        .k = s.hidden,
+                        .a = {weights},
+                        .packed = sums,
+                        .c = m_columns.get(),
+                        .ldc = s.batch,
+                        .accumulate = steps.first > 0},
+                       rows, steps);
+    weights += halvedRowsFloats(rows, steps);
+  });
+}
+
+void HalvedFrames::addTo(const Worker& worker, std::int64_t sample, float* state) const {
+  const RecurrentShape& s = m_shape;
+  const auto [first, last] = unitsOf(worker, s);
+  for (std::int64_t gate = 0; gate < s.gates; ++gate) {
+    const std::int64_t unit = gate * s.hidden + first;
+    addColumns(m_columns.get() + unit * s.batch + sample, s.batch, state + unit, s.state * s.hidden, kRowsTogether,
+               last - first, true);
+  }
+}
+
+HalvedFramesBack::HalvedFramesBack(Plan& plan, const RecurrentShape& s, TensorId wHidden)
+    : m_shape(s), m_threads(plan.threads()) {
+  const Room room = roomFor(s, plan.threads(), kEachPartBack);
+  m_roomForWeights = room.weights;
+  m_roomForSums = room.sums;
+  m_weights = packParts(plan, s, wHidden, room.weights, s.hidden, s.gates * s.hidden, 1, s.hidden, kEachPartBack);
+  m_sums = plan.scratch(room.sums * plan.threads());
+  m_parts = plan.scratch(2 * plan.threads() * s.hidden * s.batch);
+}
+
+Ref<float> HalvedFramesBack::part(int phase, int thread) const {
+  return m_parts.at((phase % 2 * m_threads + thread) * m_shape.hidden * m_shape.batch);
+}
+
+void HalvedFramesBack::multiply(const Worker& worker, const float* da) const {
+  const RecurrentShape& s = m_shape;
+  const std::int64_t width = s.gates * s.hidden;
+  const float* weights = m_weights.get() + worker.index * m_roomForWeights;
+  float* const sums = m_sums.get() + worker.index * m_roomForSums;
+  float* const to = part(worker.phase, worker.index).get();
+  bool isFirst = true;
+  eachPartBack(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
+    packHalved(sums, {da, 1, width}, width, s.batch, 0, panelsOf(s.batch / 2), steps);
+    multiplyHalvedRows({.m = s.hidden,
+                        .n = s.batch,
+                        .k = width,
+                        .a = {weights},
+                        .packed = sums,
+                        .c = to,
+                        .ldc = s.batch,
+                        .accumulate = !isFirst},
+                       rows, steps);
+    weights += halvedRowsFloats(rows, steps);
+    isFirst = false;
+  });
+  if (isFirst) std::fill_n(to, s.hidden * s.batch, 0.0f);  // more threads than there is work for
+}
+
+void HalvedFramesBack::sum(const Worker& worker, float* dh) const {
+  const RecurrentShape& s = m_shape;
+  const auto [first, last] = unitsOf(worker, s);
+  for (int thread = 0; thread < m_threads; ++thread) {
+    addColumns(part(worker.phase + 1, thread).get() + first * s.batch, s.batch, dh + first, s.hidden, s.batch,
+               last - first, thread > 0);
+  }
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,48 @@
+#pragma once
+// The products of a frame of a recurrent layer by kernels/strassen_rows.h, in f32, as columns: C' = U h' and dh' = U'
+// da'. The weights' sums are made once for all frames and read by each from one place to the next, those of h or da
+// stay in the level-1 cache.
+#include "engine/cpu/lowerings/recurrent.h"
+
+namespace loom::cpu {
+
+// Whether they are, there and back.
+bool halvesFrames(const Plan& plan, const RecurrentShape& shape);
+
+// h U', a thread its units of each gate.
+class HalvedFrames {
+ public:
+  HalvedFrames(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
+  // `before`: h of the frame before, N x H.
+  void multiply(const Worker& worker, const float* before) const;
+  // state[sample, gates 0 ... gates) += what was multiplied, for kRowsTogether samples from `sample` on; `state` begins
+  // with their rows, of shape.state x H.
+  static constexpr std::int64_t kRowsTogether = 8;
+  void addTo(const Worker& worker, std::int64_t sample, float* state) const;
+
+ private:
+  RecurrentShape m_shape;
+  std::int64_t m_roomForWeights = 0, m_roomForSums = 0;  // a thread
+  Ref<float> m_weights, m_sums, m_columns;
+};
+
+// dh of the frame before = da U. Each thread multiplies what it made of da, so that threads exchange their parts of dh,
+// which is shorter: its part of all units in one phase of a stage, the sum of all parts for its units in the next one.
+class HalvedFramesBack {
+ public:
+  HalvedFramesBack(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
+  // `da`: N x gates H.
+  void multiply(const Worker& worker, const float* da) const;
+  // What was multiplied in the phase before; `dh`: N x H.
+  void sum(const Worker& worker, float* dh) const;
+
+ private:
+  Ref<float> part(int phase, int thread) const;
+
+  RecurrentShape m_shape;
+  std::int64_t m_roomForWeights = 0, m_roomForSums = 0;  // a thread
+  int m_threads = 1;
+  Ref<float> m_weights, m_sums, m_parts;  // H x N for each thread, and again for every other phase
+};
+
+}  // namespace loom::cpu
