@@ -137,7 +137,7 @@ struct Block {
   std::int64_t row, rows, step, steps;
 };
 
-// One of the problems, with the sums of A's block.
+// With the sums of A's block.
 void multiplyBlock(const GemmProblem& p, const GemmShare& share, const HalvedSteps& packed, const Block& block,
                    const float* sums) {
   const std::int64_t half = p.k / 2, panelSteps = packed.last - packed.first, each = panelSteps * p.n / 2;
@@ -173,9 +173,7 @@ void multiplyBlock(const GemmProblem& p, const GemmShare& share, const HalvedSte
 
 }  // namespace
 
-void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, const HalvedSteps& steps,
-                    float* scratch) {
-  const GemmProblem& p = problems.front();
+void multiplyHalved(const GemmProblem& p, const GemmShare& share, const HalvedSteps& steps, float* scratch) {
   const bool tiled = p.a.columnStride != 1;
   // Blocks of rows in whole tiles.
   const std::int64_t tile = tileRows(), tiles = blocksOf(share.lastRow - share.firstRow, tile),
@@ -199,7 +197,7 @@ void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& shar
       sumTilesOfA(a, TileRows(block.rows, tile), scratch);
     else
       sumRowsOfA(a, scratch);
-    for (const GemmProblem& problem : problems) multiplyBlock(problem, share, steps, block, scratch);
+    multiplyBlock(p, share, steps, block, scratch);
   };
   // A block of A is read once for all its columns. Of a transposed A (long in K: a gradient of weights) all rows use
   // some steps of B before the next ones are read: B is as large as a cache there.

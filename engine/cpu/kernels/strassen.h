@@ -10,8 +10,6 @@
 //
 // What it rounds is a few times what rounding the plain product is, relative to the largest numbers of the factors and
 // not of the row and column; a number that is not finite spreads to the other half of the rows and columns.
-#include <span>
-
 #include "engine/cpu/kernels/gemm.h"
 
 namespace loom::cpu {
@@ -41,9 +39,7 @@ void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
 std::int64_t halvedScratch();
 // gemm() with `packed` from packHalved(), of an A whose rows or columns are contiguous, over `steps`. The share is of
 // the upper half of the rows and the left half of the panels: the same rows of the lower half and panels of the right
-// are computed with it. Not into bf16, scale 1. Several products of the same A, of one size, share the sums of its
-// quarters.
-void multiplyHalved(std::span<const GemmProblem> problems, const GemmShare& share, const HalvedSteps& steps,
-                    float* scratch);
+// are computed with it. Not into bf16, scale 1.
+void multiplyHalved(const GemmProblem& problem, const GemmShare& share, const HalvedSteps& steps, float* scratch);
 
 }  // namespace loom::cpu

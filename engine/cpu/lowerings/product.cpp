@@ -137,7 +137,7 @@ void emitHalvedInBlocks(Plan& plan, const Product& p, const Plan::Target& target
       return;
     }
     const GemmProblem problem = problemOf(p, target, packed, worker);
-    multiplyHalved({&problem, 1}, halvedShare(worker, p.m / 2, p.n / 2), steps,
+    multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), steps,
                    scratch.get() + worker.index * halvedScratch());
   });
   plan.phases(2 * blocks);
@@ -150,7 +150,7 @@ void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
   const auto scratch = plan.scratch(halvedScratch() * plan.threads());
   plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
     const GemmProblem problem = problemOf(p, target, packed, worker);
-    multiplyHalved({&problem, 1}, halvedShare(worker, p.m / 2, p.n / 2), allSteps(p.k),
+    multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), allSteps(p.k),
                    scratch.get() + worker.index * halvedScratch());
   });
 }

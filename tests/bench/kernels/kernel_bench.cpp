@@ -146,7 +146,7 @@ void measureHalved(const ProductRow& row) {
   const std::int64_t panels = panelsOf(row.n) / 2;
   const double pack = leastSeconds([&] { packHalved(packed.data(), viewB, row.k, row.n, 0, panels, allSteps(row.k)); });
   const double took = leastSeconds([&] {
-    multiplyHalved({&problem, 1}, {0, row.m / 2, 0, panels}, allSteps(row.k), scratch.data());
+    multiplyHalved(problem, {0, row.m / 2, 0, panels}, allSteps(row.k), scratch.data());
   });
   printProduct(row, "halves", took, pack, 0, peakGigaflops(false));
 }

@@ -61,7 +61,7 @@ void check(const Case& c) {
                               .accumulate = c.accumulate};
     for (const GemmShare& share : {GemmShare{0, middle, 0, between}, GemmShare{0, middle, between, c.panels},
                                    GemmShare{middle, c.m / 2, 0, c.panels}})
-      multiplyHalved({&problem, 1}, share, steps, scratch.data());
+      multiplyHalved(problem, share, steps, scratch.data());
   }
   double distance = 0, size = 0;
   for (std::int64_t i = 0; i < c.m; ++i) {
