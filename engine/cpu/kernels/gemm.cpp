@@ -158,35 +158,34 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
       const WholeTiles<T> whole(p.accumulate || step > 0, also);
       const bool plain = p.scale == 1 && (!last || (p.bias == nullptr && p.activation == Activation::none));
       for (std::int64_t panel = firstPanel; panel < lastPanel; ++panel) {
-        const float* b = p.packed + (panel * panelSteps + step) * kWidth;
-        TilePlace place;
-        place.ldc = p.ldc;
-        place.columns = std::min(kWidth, p.n - panel * kWidth);
-        place.bias = p.bias == nullptr ? nullptr : p.bias + panel * kWidth;
-        place.add = p.accumulate || step > 0;
-        place.last = last;
-        place.activation = p.activation;
-        place.scale = p.scale;
+        const float* const b = p.packed + (panel * panelSteps + step) * kWidth;
+        const std::int64_t columns = std::min(kWidth, p.n - panel * kWidth), at = row * p.ldc + panel * kWidth;
+        const bool isWhole = plain && columns == kWidth;
         for (int t = 0; t < rows.tiles; ++t) {
-          const std::int64_t first = rows.firsts[t];
-          const int height = static_cast<int>(rows.height(t));
-          place.c = p.c + (row + first) * p.ldc + panel * kWidth;
-          if (p.also != nullptr) {
-            place.also = p.also + (row + first) * p.ldc + panel * kWidth;
-            place.alsoLess = p.alsoLess;
-            place.alsoAdd = alsoAdds;
-          }
-          const float* a = block + (tiled ? rows.at(t, steps) : first * p.a.rowStride);
+          const std::int64_t first = rows.firsts[t], height = rows.height(t);
+          const float* const a = block + (tiled ? rows.at(t, steps) : first * p.a.rowStride);
           const std::int64_t rowStride = tiled ? 1 : p.a.rowStride, stepStride = tiled ? height : 1;
-          if (const WholeTile compute = whole.of(height); plain && place.columns == kWidth && compute != nullptr) {
-            compute(a, rowStride, stepStride, b, steps, place.c, place.also, p.ldc);
+          float* const c = p.c + at + first * p.ldc;
+          float* const other = p.also == nullptr ? nullptr : p.also + at + first * p.ldc;
+          if (const WholeTile compute = whole.of(height); isWhole && compute != nullptr) {
+            compute(a, rowStride, stepStride, b, steps, c, other, p.ldc);
             continue;
           }
-          if (place.columns <= kWidth / T::kVectors) {
-            computeRows<T, 1>(height, a, rowStride, stepStride, b, kWidth, steps, place);
-          } else {
-            computeRows<T, T::kVectors>(height, a, rowStride, stepStride, b, kWidth, steps, place);
-          }
+          const TilePlace place{.c = c,
+                                .ldc = p.ldc,
+                                .columns = columns,
+                                .bias = p.bias == nullptr ? nullptr : p.bias + panel * kWidth,
+                                .add = p.accumulate || step > 0,
+                                .last = last,
+                                .activation = p.activation,
+                                .scale = p.scale,
+                                .also = other,
+                                .alsoLess = p.alsoLess,
+                                .alsoAdd = alsoAdds};
+          if (columns <= kWidth / T::kVectors)
+            computeRows<T, 1>(static_cast<int>(height), a, rowStride, stepStride, b, kWidth, steps, place);
+          else
+            computeRows<T, T::kVectors>(static_cast<int>(height), a, rowStride, stepStride, b, kWidth, steps, place);
         }
       }
     }
