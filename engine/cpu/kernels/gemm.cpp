@@ -262,7 +262,7 @@ LOOM_CPU_KERNEL_HALVES(void, packPanelsOf,
 }  // namespace
 
 std::int64_t panelWidth() {
-  return isa() == Isa::avx512 ? 64 : 16;
+  return isa() == Isa::avx512 ? 64 : kNarrowPanel;
 }
 
 std::int64_t tileRows() {
@@ -280,7 +280,7 @@ void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
 
 void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
           std::int64_t lastPanel, float* scratch) {
-  switch (isa()) {
+  switch (problem.narrow ? std::min(isa(), Isa::avx2) : isa()) {
     case Isa::avx512:
       return gemmAvx512(problem, firstRow, lastRow, firstPanel, lastPanel, scratch);
     case Isa::avx2:

@@ -15,6 +15,8 @@ struct MatrixView {
 };
 
 std::int64_t panelWidth();
+// Of panels for few columns (GemmProblem::narrow): what panelWidth() is without AVX-512.
+constexpr std::int64_t kNarrowPanel = 16;
 std::int64_t tileRows();
 inline std::int64_t panelsOf(std::int64_t columns) {
   return (columns + panelWidth() - 1) / panelWidth();
@@ -34,6 +36,7 @@ struct GemmProblem {
   MatrixView a;
   bool tiled = false;  // A is one block in tiles of tileRows(), as gemm_rows.h says; for gemm() alone
   const float* packed = nullptr;
+  bool narrow = false;          // in panels of kNarrowPanel columns; for gemm() alone
   std::int64_t panelSteps = 0;  // of K in each panel, where panels hold more than `k` of them; for gemm() alone
   float* c = nullptr;
   std::int64_t ldc = 0;

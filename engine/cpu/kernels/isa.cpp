@@ -29,6 +29,11 @@ Isa isa() {
   return chosen;
 }
 
+bool computesInHalves() {
+  // Of this family only Zen 4 has AVX-512.
+  return isa() == Isa::avx512 && __builtin_cpu_is("amdfam19h");
+}
+
 const char* toString(Isa isa) {
   return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "baseline";
 }

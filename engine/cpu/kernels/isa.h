@@ -10,6 +10,8 @@ enum class Isa { baseline, avx2, avx512 };
 // it (dnnl_layer.cpp); any of them leaves the tiles of AMX out (gemm_amx.h).
 Isa isa();
 const char* toString(Isa isa);
+// Whether 512 bits are computed as twice 256 (AMD's Zen 4): they save instructions there, and no arithmetic.
+bool computesInHalves();
 
 }  // namespace loom::cpu
 

@@ -104,8 +104,8 @@ std::int64_t blocksOf(std::int64_t count, std::int64_t atMost) {
 
 }  // namespace
 
-bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m % 2 == 0 && m >= 8 && n % (2 * panelWidth()) == 0 && k % (2 * kLanes) == 0;
+bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t width) {
+  return m % 2 == 0 && m >= 8 && n % (2 * width) == 0 && k % (2 * kLanes) == 0;
 }
 
 std::int64_t halvedBlocks(std::int64_t k) {
@@ -126,8 +126,8 @@ std::int64_t halvedScratch() {
 }
 
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                std::int64_t last, const HalvedSteps& steps) {
-  packHalvedOf(packed, b, k, n, first, last, steps, panelWidth());
+                std::int64_t last, const HalvedSteps& steps, std::int64_t width) {
+  packHalvedOf(packed, b, k, n, first, last, steps, width);
 }
 
 namespace {

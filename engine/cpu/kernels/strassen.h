@@ -14,8 +14,8 @@
 
 namespace loom::cpu {
 
-// Whether a product can be divided so: M, of at least 8, in 2, N in twice panelWidth(), K in 32.
-bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k);
+// Whether a product can be divided so: M, of at least 8, in 2, N in twice the panels' width, K in 32.
+bool canHalve(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t width = panelWidth());
 
 // Steps [first, last) of the upper half of K, and the same of the lower one: all of them, or those of a block. A
 // product may be computed block by block, from the first to the last one.
@@ -33,7 +33,7 @@ HalvedSteps halvedBlock(std::int64_t k, std::int64_t block);
 // columns.
 std::int64_t halvedFloats(const HalvedSteps& steps, std::int64_t n);
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
-                std::int64_t last, const HalvedSteps& steps);
+                std::int64_t last, const HalvedSteps& steps, std::int64_t width = panelWidth());
 
 // Floats of scratch that multiplyHalved() needs a thread.
 std::int64_t halvedScratch();

@@ -80,6 +80,10 @@ void packHalvedRows(float* packed, const MatrixView& a, std::int64_t m, std::int
   });
 }
 
+void packHalvedColumns(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, const HalvedSteps& steps) {
+  packHalved(packed, b, k, n, 0, n / 2 / kNarrowPanel, steps, kNarrowPanel);
+}
+
 void multiplyHalvedRows(const GemmProblem& p, const HalvedRows& rows, const HalvedSteps& steps) {
   const std::int64_t count = steps.last - steps.first, eachOfA = halvedRowsFloats(rows, steps) / 7,
                      eachOfB = count * p.n / 2;
@@ -92,6 +96,7 @@ void multiplyHalvedRows(const GemmProblem& p, const HalvedRows& rows, const Halv
                       .a = {p.a.data + part.number * eachOfA + at},
                       .tiled = true,
                       .packed = p.packed + part.number * eachOfB,
+                      .narrow = true,
                       .c = inC(part.to),
                       .ldc = p.ldc,
                       .accumulate = p.accumulate || !part.begins};
@@ -100,7 +105,7 @@ void multiplyHalvedRows(const GemmProblem& p, const HalvedRows& rows, const Halv
         one.alsoLess = part.alsoLess;
         one.alsoAccumulate = p.accumulate || !part.alsoBegins;
       }
-      gemm(one, 0, height, 0, panelsOf(p.n / 2), nullptr);
+      gemm(one, 0, height, 0, p.n / 2 / kNarrowPanel, nullptr);
     });
   }
 }

@@ -83,8 +83,8 @@ constexpr auto kEachPartBack = [](const RecurrentShape& s, const Worker& worker,
 // Unless a thread has too few units: on the way back it multiplies as many steps of each gate, with all of dh.
 bool halvesFrames(const Plan& plan, const RecurrentShape& s) {
   const bool isFaster = s.hidden >= 256 && s.hidden >= 128 * plan.threads() && s.time >= 8;
-  return !s.bf16 && s.gates % 2 == 0 && mayHalve(plan, s.gates * s.hidden, s.batch, s.hidden, isFaster) &&
-         mayHalve(plan, s.hidden, s.batch, s.gates * s.hidden, isFaster);
+  return !s.bf16 && s.gates % 2 == 0 && canHalveRows(s.gates * s.hidden, s.batch, s.hidden) &&
+         canHalveRows(s.hidden, s.batch, s.gates * s.hidden) && mayHalve(plan, isFaster);
 }
 
 HalvedFrames::HalvedFrames(Plan& plan, const RecurrentShape& s, TensorId wHidden) : m_shape(s) {
@@ -102,8 +102,7 @@ void HalvedFrames::multiply(const Worker& worker, const float* before) const {
   float* const sums = m_sums.get() + worker.index * m_roomForSums;
   std::int64_t packed = -1;
   eachPart(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
-    if (packed != steps.first)
-      packHalved(sums, {before, 1, s.hidden}, s.hidden, s.batch, 0, panelsOf(s.batch / 2), steps);
+    if (packed != steps.first) packHalvedColumns(sums, {before, 1, s.hidden}, s.hidden, s.batch, steps);
     packed = steps.first;
     multiplyHalvedRows({.m = s.gates * s.hidden,
                         .n = s.batch,
@@ -150,7 +149,7 @@ void HalvedFramesBack::multiply(const Worker& worker, const float* da) const {
   float* const to = part(worker.phase, worker.index).get();
   bool isFirst = true;
   eachPartBack(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
-    packHalved(sums, {da, 1, width}, width, s.batch, 0, panelsOf(s.batch / 2), steps);
+    packHalvedColumns(sums, {da, 1, width}, width, s.batch, steps);
     multiplyHalvedRows({.m = s.hidden,
                         .n = s.batch,
                         .k = width,

@@ -57,12 +57,11 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
   });
 }
 
-// From what was measured on Zen 3 with AVX2 (tests/bench/README.md); elsewhere it was not. Only where gradients are
-// computed: a prediction for one sample does not hang on what else is in the batch.
-bool mayHalve(const Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, bool isFaster) {
-  if (!canHalve(m, n, k)) return false;
+// From what was measured on Zen 3 and Zen 4 (tests/bench/README.md); where 512 bits are computed at once it was not.
+// Only where gradients are computed: a prediction for one sample does not hang on what else is in the batch.
+bool mayHalve(const Plan& plan, bool isFaster) {
   if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";
-  return isFaster && isa() == Isa::avx2 && plan.learns();
+  return isFaster && (isa() == Isa::avx2 || computesInHalves()) && plan.learns();
 }
 
 Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
@@ -86,13 +85,14 @@ Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
   });
 }
 
-namespace {
-
 bool isHalved(const Plan& plan, const Product& p) {
-  const bool isFaster = std::min({p.m, p.n, p.k}) >= 384 && p.m * p.n * p.k >= kLeastHalved;
-  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && (p.rowA == 1 || p.columnA == 1) &&
-         mayHalve(plan, p.m, p.n, p.k, isFaster);
+  const std::int64_t least = computesInHalves() ? 256 : 384;
+  const bool isFaster = std::min({p.m, p.n, p.k}) >= least && p.m * p.n * p.k >= kLeastHalved;
+  return !p.bf16 && !p.a.bf16 && !p.b.bf16 && (p.rowA == 1 || p.columnA == 1) && canHalve(p.m, p.n, p.k) &&
+         mayHalve(plan, isFaster);
 }
+
+namespace {
 
 // Rows before columns, so that the sums of A's quarters are made once, but for rows that are too few to read B for.
 GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {

@@ -30,10 +30,11 @@ void emitProduct(Plan& plan, const Product& product, const Plan::Target& target)
 Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t m, std::int64_t k, std::int64_t n, bool bf16 = false);
 
-// Whether a product in f32 is computed by kernels/strassen.h: where it can be and the caller says that it is faster, or
-// as GRADLOOM_STRASSEN=0|1 says. And packedB() for that.
+// Whether a product in f32 that can be halved is computed by kernels/strassen.h: where the caller says that it is
+// faster, or as GRADLOOM_STRASSEN=0|1 says. And packedB() for that.
 constexpr const char* kHalvedName = "own:strassen";
-bool mayHalve(const Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, bool isFaster);
+bool mayHalve(const Plan& plan, bool isFaster);
+bool isHalved(const Plan& plan, const Product& product);
 Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
                    std::int64_t rows, std::int64_t k, std::int64_t n);
 

@@ -91,6 +91,18 @@ const ProductRow kProducts[] = {
     {"gpt-mini weights 384 384", 384, 384, 2048, true, false, false, false},
     {"gpt-mini weights 1536 384", 1536, 384, 2048, true, false, false, false},
     {"gpt-mini weights 384 1536", 384, 1536, 2048, true, false, false, false},
+    {"resnet50 128 to 512", 25088, 512, 128, false, true, true, true},
+    {"resnet50 512 to 128", 25088, 128, 512, false, true, true, true},
+    {"resnet50 256 to 1024", 6272, 1024, 256, false, true, true, true},
+    {"resnet50 1024 to 256", 6272, 256, 1024, false, true, true, true},
+    {"resnet50 512 to 2048", 1568, 2048, 512, false, true, true, true},
+    {"resnet50 2048 to 512", 1568, 512, 2048, false, true, true, true},
+    {"resnet50 weights 512 128", 512, 128, 25088, true, false, false, false},
+    {"resnet50 weights 128 512", 128, 512, 25088, true, false, false, false},
+    {"resnet50 weights 1024 256", 1024, 256, 6272, true, false, false, false},
+    {"resnet50 weights 256 1024", 256, 1024, 6272, true, false, false, false},
+    {"resnet50 weights 2048 512", 2048, 512, 1568, true, false, false, false},
+    {"resnet50 weights 512 2048", 512, 2048, 1568, true, false, false, false},
 };
 
 // oneDNN's time for the same product; A and B where they stand, a weight in the layout that it likes best.

@@ -41,9 +41,10 @@ Program programOf(const Case& c) {
 
 struct Run {
   std::vector<float> gradients;  // of two steps, the second added to the first
-  int products = 0;              // stages
+  int products = 0, halved = 0;  // stages
 };
-Run run(const Case& c, DataType precision, int threads, const char* pixels) {
+Run run(const Case& c, DataType precision, int threads, const char* pixels, const char* halves = "0") {
+  setenv("GRADLOOM_STRASSEN", halves, 1);
   setenv("GRADLOOM_PIXELS", pixels, 1);
   setenv("GRADLOOM_WINOGRAD", "0", 1);
   const auto backend = makeCpuBackend(threads);
@@ -51,6 +52,7 @@ Run run(const Case& c, DataType precision, int threads, const char* pixels) {
   const Program program = programOf(c);
   store.ensure(program.parameters);
   const auto executable = backend->compile(program, store, {.precision = precision, .threads = threads});
+  unsetenv("GRADLOOM_STRASSEN");
   unsetenv("GRADLOOM_PIXELS");
   unsetenv("GRADLOOM_WINOGRAD");
   executable->run({});
@@ -59,8 +61,10 @@ Run run(const Case& c, DataType precision, int threads, const char* pixels) {
   for (const auto& [name, values] : networks::collect(*executable, store))
     if (name.starts_with("gradient")) result.gradients.insert(result.gradients.end(), values.begin(), values.end());
   const Json facts = executable->describe();
-  for (const Json& operation : facts["operations"])
+  for (const Json& operation : facts["operations"]) {
     result.products += operation["implementation"].get<std::string>().starts_with("own products");
+    result.halved += operation["implementation"] == "own:strassen" && operation["kernel"] != "pack weights";
+  }
   return result;
 }
 
@@ -82,6 +86,20 @@ TEST(CpuPixels, gradientsAreThoseOfOneDnn) {
       EXPECT_EQ(own.products, c.kernel[0] * c.kernel[1] == 1 ? 3 : 1);
       EXPECT_LT(cases::relativeDistance(own.gradients, library.gradients), 1e-6) << c.inputs << " " << threads;
       EXPECT_EQ(own.gradients, run(c, DataType::f32, threads, "1").gradients);
+    }
+  }
+}
+
+// Forward, to the input and to the weight; a strided convolution reads no matrix as it stands.
+TEST(CpuPixels, matricesAsTheyStandAreMultipliedInHalves) {
+  for (const std::int64_t stride : {1, 2}) {
+    const Case c{4, 128, 256, {8, 12}, {1, 1}, {stride, stride}, {0, 0, 0, 0}};
+    const auto library = run(c, DataType::f32, 2, "0");
+    for (const int threads : {1, 2, 3}) {
+      const auto halves = run(c, DataType::f32, threads, "1", "1");
+      EXPECT_EQ(halves.halved, stride == 1 ? 3 : 0);
+      EXPECT_EQ(halves.products, stride == 1 ? 0 : 3);
+      EXPECT_LT(cases::relativeDistance(halves.gradients, library.gradients), 1e-5) << threads;
     }
   }
 }

@@ -100,7 +100,7 @@ TEST(Strassen, productsOfHalvesAreTheProduct) {
 
 // With A's sums packed ahead, in parts of its rows and of K.
 void checkRows(std::int64_t m, std::int64_t panels, std::int64_t k, bool transposedA, bool accumulate) {
-  const std::int64_t n = 2 * panels * panelWidth(), ldc = n + 5, lda = (transposedA ? m : k) + 3;
+  const std::int64_t n = 2 * panels * kNarrowPanel, ldc = n + 5, lda = (transposedA ? m : k) + 3;
   SCOPED_TRACE(::testing::Message() << m << "×" << n << "×" << k << (transposedA ? " A'" : "")
                                     << (accumulate ? " added" : ""));
   auto a = numbers((transposedA ? k : m) * lda, "a");
@@ -118,7 +118,7 @@ void checkRows(std::int64_t m, std::int64_t panels, std::int64_t k, bool transpo
                                  std::numeric_limits<float>::quiet_NaN()),
           packedB(static_cast<std::size_t>(halvedFloats(steps, n)), std::numeric_limits<float>::quiet_NaN());
       packHalvedRows(packedA.data(), viewA, m, k, rows, steps);
-      packHalved(packedB.data(), {b.data(), n, 1}, k, n, 0, panels, steps);
+      packHalvedColumns(packedB.data(), {b.data(), n, 1}, k, n, steps);
       multiplyHalvedRows({.m = m,
                           .n = n,
                           .k = k,
