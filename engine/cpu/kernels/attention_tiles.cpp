@@ -8,9 +8,9 @@
 namespace loom::cpu {
 namespace {
 
-constexpr std::int64_t kTile = 6;       // queries, or keys, of a tile of sums
-constexpr std::int64_t kColumns = 16;   // of a tile: a panel of packed B
-constexpr std::int64_t kPairs = 24576;  // weights of a block of queries: with their slopes, 192 KiB of level 2
+constexpr std::int64_t kTile = 6;                // queries, or keys, of a tile of sums
+constexpr std::int64_t kColumns = kNarrowPanel;  // of a tile: a panel of packed B
+constexpr std::int64_t kPairs = 24576;           // weights of a block of queries: with their slopes, 192 KiB of level 2
 
 std::int64_t up(std::int64_t count, std::int64_t to) {
   return (count + to - 1) / to * to;
@@ -217,22 +217,22 @@ LOOM_TARGET_AVX2 void slopesTile(const Rows& of, float* scores, float* slopes, c
 
 // Rows of `matrix` as panels of its columns, or transposed: panels of its rows.
 void packColumns(const AttentionHead& head, const float* matrix, std::int64_t rows, float* to) {
-  packPanels(to, {matrix, head.stride, 1}, rows, head.width, 0, panelsOf(head.width));
+  packNarrowPanels(to, {matrix, head.stride, 1}, rows, head.width);
 }
 void packTransposed(const AttentionHead& head, const float* matrix, std::int64_t rows, float* to) {
-  packPanels(to, {matrix, 1, head.stride}, head.width, rows, 0, panelsOf(rows));
+  packNarrowPanels(to, {matrix, 1, head.stride}, head.width, rows);
 }
 std::int64_t columnsFloats(const AttentionHead& head, std::int64_t rows) {
-  return up(packedFloats(rows, head.width), kColumns);
+  return packedFloats(rows, head.width, kColumns);
 }
 std::int64_t transposedFloats(const AttentionHead& head, std::int64_t rows) {
-  return up(packedFloats(head.width, rows), kColumns);
+  return packedFloats(head.width, rows, kColumns);
 }
 
 }  // namespace
 
 bool attendsInTiles(const AttentionHead& head) {
-  return isa() == Isa::avx2 && !head.bf16 && head.scale > 0;
+  return (isa() == Isa::avx2 || computesInHalves()) && !head.bf16 && head.scale > 0;
 }
 
 std::int64_t attentionTilesScratch(const AttentionHead& head) {

@@ -277,6 +277,9 @@ void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
                 std::int64_t last) {
   packPanelsOf(packed, b, k, n, first, last, panelWidth());
 }
+void packNarrowPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n) {
+  packPanelsOf(packed, b, k, n, 0, panelsOf(n, kNarrowPanel), kNarrowPanel);
+}
 
 void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRow, std::int64_t firstPanel,
           std::int64_t lastPanel, float* scratch) {

@@ -15,18 +15,20 @@ struct MatrixView {
 };
 
 std::int64_t panelWidth();
-// Of panels for few columns (GemmProblem::narrow): what panelWidth() is without AVX-512.
+// Of panels for few columns (GemmProblem::narrow) and for AVX2's tiles: what panelWidth() is without AVX-512.
 constexpr std::int64_t kNarrowPanel = 16;
 std::int64_t tileRows();
-inline std::int64_t panelsOf(std::int64_t columns) {
-  return (columns + panelWidth() - 1) / panelWidth();
+inline std::int64_t panelsOf(std::int64_t columns, std::int64_t width = panelWidth()) {
+  return (columns + width - 1) / width;
 }
-inline std::int64_t packedFloats(std::int64_t k, std::int64_t columns) {
-  return panelsOf(columns) * panelWidth() * k;
+inline std::int64_t packedFloats(std::int64_t k, std::int64_t columns, std::int64_t width = panelWidth()) {
+  return panelsOf(columns, width) * width * k;
 }
 // Panels [first, last) of the K x N matrix b.
 void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
                 std::int64_t last);
+// The same, all of them, in panels of kNarrowPanel columns.
+void packNarrowPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n);
 
 enum class Activation { none, relu, gelu };
 

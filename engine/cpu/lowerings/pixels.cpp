@@ -101,12 +101,6 @@ struct RowProduct {
   }
 };
 
-// Of an image that is a matrix as it stands: the product that emitProduct() computes in halves, or none.
-std::optional<Product> halvedProduct(const Plan& plan, const PixelGeometry& g, Product product) {
-  if (plan.bf16() || !g.isPlain() || !isHalved(plan, product)) return {};
-  return product;
-}
-
 // Room for a block of rows of results by thread, in the type of `like`.
 struct Blocks {
   Ref<float> room;
@@ -129,20 +123,19 @@ void emitPixels(Plan& plan, const PixelGeometry& g, const std::string& name, Ten
   const StoredRef input = factorOf(plan, x, layout), weight = inF32(plan.read(w));
   const auto added = plan.readOptional(bias);
   const StoredRef output = plan.writeStored(y, layout);
-  if (const auto halves = halvedProduct(plan, g,
-                                        {.name = name,
-                                         .m = g.pixels(),
-                                         .n = g.outputs,
-                                         .k = g.inputs,
-                                         .a = input,
-                                         .rowA = g.inputs,
-                                         .b = weight,
-                                         .rowB = 1,
-                                         .columnB = g.inputs,
-                                         .weight = w,
-                                         .bias = added,
-                                         .activation = relu ? Activation::relu : Activation::none}))
-    return emitProduct(plan, *halves, {.to = output.at.as<float>()});
+  const Product matrices{.name = name,
+                         .m = g.pixels(),
+                         .n = g.outputs,
+                         .k = g.inputs,
+                         .a = input,
+                         .rowA = g.inputs,
+                         .b = weight,
+                         .rowB = 1,
+                         .columnB = g.inputs,
+                         .weight = w,
+                         .bias = added,
+                         .activation = relu ? Activation::relu : Activation::none};
+  if (g.isPlain() && isHalved(plan, matrices)) return emitProduct(plan, matrices, {.to = output.at.as<float>()});
   const auto packed = packedB(plan, w, weight, 1, g.inputs, g.pixels(), g.inputs, g.outputs, bf16);
   const RowProduct product{g.inputs, g.outputs, packed, added, relu, bf16};
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
@@ -167,17 +160,16 @@ void emitPixelInputGradient(Plan& plan, const PixelGeometry& g, const std::strin
   const bool bf16 = plan.bf16();
   const StoredRef gradient = factorOf(plan, dy, layout), weight = inF32(plan.read(w));
   const StoredRef result = plan.writeStored(dx, layout);
-  if (const auto halves = halvedProduct(plan, g,
-                                        {.name = name,
-                                         .m = g.pixels(),
-                                         .n = g.inputs,
-                                         .k = g.outputs,
-                                         .a = gradient,
-                                         .rowA = g.outputs,
-                                         .b = weight,
-                                         .rowB = g.inputs,
-                                         .weight = w}))
-    return emitProduct(plan, *halves, {.to = result.at.as<float>()});
+  const Product matrices{.name = name,
+                         .m = g.pixels(),
+                         .n = g.inputs,
+                         .k = g.outputs,
+                         .a = gradient,
+                         .rowA = g.outputs,
+                         .b = weight,
+                         .rowB = g.inputs,
+                         .weight = w};
+  if (g.isPlain() && isHalved(plan, matrices)) return emitProduct(plan, matrices, {.to = result.at.as<float>()});
   const auto packed = packedB(plan, w, weight, g.inputs, 1, g.pixels(), g.outputs, g.inputs, bf16);
   const RowProduct product{g.outputs, g.inputs, packed, {}, false, bf16};
   const auto scratch = plan.scratch(gemmScratch() * plan.threads());
@@ -241,17 +233,16 @@ void emitPixelWeightGradient(Plan& plan, const PixelGeometry& g, const std::stri
   const bool bf16 = plan.bf16();
   const StoredRef input = factorOf(plan, x, layout), gradient = factorOf(plan, dy, layout);
   const auto target = plan.writeGradient(dw);
-  if (const auto halves = halvedProduct(plan, g,
-                                        {.name = name,
-                                         .m = g.outputs,
-                                         .n = g.inputs,
-                                         .k = g.pixels(),
-                                         .a = gradient,
-                                         .rowA = 1,
-                                         .columnA = g.outputs,
-                                         .b = input,
-                                         .rowB = g.inputs}))
-    return emitProduct(plan, *halves, target);
+  const Product matrices{.name = name,
+                         .m = g.outputs,
+                         .n = g.inputs,
+                         .k = g.pixels(),
+                         .a = gradient,
+                         .rowA = 1,
+                         .columnA = g.outputs,
+                         .b = input,
+                         .rowB = g.inputs};
+  if (g.isPlain() && isHalved(plan, matrices)) return emitProduct(plan, matrices, target);
   const PixelSums sums(g, bf16);
   const std::int64_t floats = g.outputs * g.columns(), packed = sums.packed();
   const auto packedRoom = plan.scratch(packed * plan.threads()), scratch = plan.scratch(gemmScratch() * plan.threads());
