@@ -90,7 +90,7 @@ std::string sorted(std::string_view name, int count) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) {
+  if (count != 2 || *arguments[1] == '-') {
     std::fprintf(stderr, "usage: make_tables SAMPLES_FOLDER\n");
     return 2;
   }

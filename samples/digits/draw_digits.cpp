@@ -259,7 +259,7 @@ int run(const fs::path& out, std::int64_t training, std::int64_t test, std::uint
 
 int main(int count, char** arguments) {
   std::array<std::int64_t, 4> numbers{6000, 1000, 1, 0};
-  bool good = count >= 2 && count <= 6;
+  bool good = count >= 2 && count <= 6 && *arguments[1] != '-';
   for (int i = 2; good && i < count; ++i) {
     const std::string_view text = arguments[i];
     const auto [end, fault] =
