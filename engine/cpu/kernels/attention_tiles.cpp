@@ -232,7 +232,7 @@ std::int64_t transposedFloats(const AttentionHead& head, std::int64_t rows) {
 }  // namespace
 
 bool attendsInTiles(const AttentionHead& head) {
-  return (isa() == Isa::avx2 || computesInHalves()) && !head.bf16 && head.scale > 0;
+  return peaksAt256Bits() && !head.bf16 && head.scale > 0;
 }
 
 std::int64_t attentionTilesScratch(const AttentionHead& head) {

@@ -1,6 +1,6 @@
 #pragma once
-// attention.h's calls in f32 for AVX2, and for a processor that computes 512 bits as twice 256: six queries at a time
-// from their scores to what they attend to, in the level-1 cache, each as far as it sees. The scale is to be positive.
+// attention.h's calls in f32 by AVX2, where that reaches the peak (peaksAt256Bits()): six queries at a time from their
+// scores to what they attend to, in the level-1 cache, each as far as it sees. The scale is to be positive.
 #include "engine/cpu/kernels/attention.h"
 
 namespace loom::cpu {

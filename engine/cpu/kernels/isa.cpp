@@ -29,9 +29,9 @@ Isa isa() {
   return chosen;
 }
 
-bool computesInHalves() {
+bool peaksAt256Bits() {
   // Of this family only Zen 4 has AVX-512.
-  return isa() == Isa::avx512 && __builtin_cpu_is("amdfam19h");
+  return isa() == Isa::avx2 || (isa() == Isa::avx512 && __builtin_cpu_is("amdfam19h"));
 }
 
 const char* toString(Isa isa) {

@@ -10,8 +10,9 @@ enum class Isa { baseline, avx2, avx512 };
 // it (dnnl_layer.cpp); any of them leaves the tiles of AMX out (gemm_amx.h).
 Isa isa();
 const char* toString(Isa isa);
-// Whether 512 bits are computed as twice 256 (AMD's Zen 4): they save instructions there, and no arithmetic.
-bool computesInHalves();
+// Whether vectors of 256 bits reach the processor's peak: with AVX2 alone, and on AMD's Zen 4, whose AVX-512 computes
+// 512 bits as twice 256.
+bool peaksAt256Bits();
 
 }  // namespace loom::cpu
 

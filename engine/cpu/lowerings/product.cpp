@@ -61,7 +61,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
 // Only where gradients are computed: a prediction for one sample does not hang on what else is in the batch.
 bool mayHalve(const Plan& plan, bool isFaster) {
   if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";
-  return isFaster && (isa() == Isa::avx2 || computesInHalves()) && plan.learns();
+  return isFaster && peaksAt256Bits() && plan.learns();
 }
 
 Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,
@@ -86,7 +86,7 @@ Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
 }
 
 bool isHalved(const Plan& plan, const Product& p) {
-  const std::int64_t least = computesInHalves() ? 256 : 384;
+  const std::int64_t least = isa() == Isa::avx512 ? 256 : 384;
   const bool isFaster = std::min({p.m, p.n, p.k}) >= least && p.m * p.n * p.k >= kLeastHalved;
   return !p.bf16 && !p.a.bf16 && !p.b.bf16 && (p.rowA == 1 || p.columnA == 1) && canHalve(p.m, p.n, p.k) &&
          mayHalve(plan, isFaster);
