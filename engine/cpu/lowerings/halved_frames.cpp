@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/cpu/kernels/recurrent.h"
 #include "engine/cpu/kernels/simd.h"
 #include "engine/cpu/kernels/strassen_rows.h"
 
@@ -96,13 +95,13 @@ HalvedFrames::HalvedFrames(Plan& plan, const RecurrentShape& s, TensorId wHidden
   m_columns = plan.scratch(s.gates * s.hidden * s.batch);
 }
 
-void HalvedFrames::multiply(const Worker& worker, const float* before) const {
+void HalvedFrames::multiply(const Worker& worker, const MatrixView& before) const {
   const RecurrentShape& s = m_shape;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
   float* const sums = m_sums.get() + worker.index * m_roomForSums;
   std::int64_t packed = -1;
   eachPart(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
-    if (packed != steps.first) packHalvedColumns(sums, {before, 1, s.hidden}, s.hidden, s.batch, steps);
+    if (packed != steps.first) packHalvedColumns(sums, before, s.hidden, s.batch, steps);
     packed = steps.first;
     multiplyHalvedRows({.m = s.gates * s.hidden,
                         .n = s.batch,
@@ -115,16 +114,6 @@ void HalvedFrames::multiply(const Worker& worker, const float* before) const {
                        rows, steps);
     weights += halvedRowsFloats(rows, steps);
   });
-}
-
-void HalvedFrames::addTo(const Worker& worker, std::int64_t sample, float* state) const {
-  const RecurrentShape& s = m_shape;
-  const auto [first, last] = unitsOf(worker, s);
-  for (std::int64_t gate = 0; gate < s.gates; ++gate) {
-    const std::int64_t unit = gate * s.hidden + first;
-    addColumns(m_columns.get() + unit * s.batch + sample, s.batch, state + unit, s.state * s.hidden, kRowsTogether,
-               last - first, true);
-  }
 }
 
 HalvedFramesBack::HalvedFramesBack(Plan& plan, const RecurrentShape& s, TensorId wHidden)
@@ -141,7 +130,7 @@ Ref<float> HalvedFramesBack::part(int phase, int thread) const {
   return m_parts.at((phase % 2 * m_threads + thread) * m_shape.hidden * m_shape.batch);
 }
 
-void HalvedFramesBack::multiply(const Worker& worker, const float* da) const {
+void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) const {
   const RecurrentShape& s = m_shape;
   const std::int64_t width = s.gates * s.hidden;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
@@ -149,7 +138,7 @@ void HalvedFramesBack::multiply(const Worker& worker, const float* da) const {
   float* const to = part(worker.phase, worker.index).get();
   bool isFirst = true;
   eachPartBack(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
-    packHalvedColumns(sums, {da, 1, width}, width, s.batch, steps);
+    packHalvedColumns(sums, da, width, s.batch, steps);
     multiplyHalvedRows({.m = s.hidden,
                         .n = s.batch,
                         .k = width,
@@ -163,15 +152,6 @@ void HalvedFramesBack::multiply(const Worker& worker, const float* da) const {
     isFirst = false;
   });
   if (isFirst) std::fill_n(to, s.hidden * s.batch, 0.0f);  // more threads than there is work for
-}
-
-void HalvedFramesBack::sum(const Worker& worker, float* dh) const {
-  const RecurrentShape& s = m_shape;
-  const auto [first, last] = unitsOf(worker, s);
-  for (int thread = 0; thread < m_threads; ++thread) {
-    addColumns(part(worker.phase + 1, thread).get() + first * s.batch, s.batch, dh + first, s.hidden, s.batch,
-               last - first, thread > 0);
-  }
 }
 
 }  // namespace loom::cpu

@@ -1,7 +1,7 @@
 #pragma once
-// The products of a frame of a recurrent layer by kernels/strassen_rows.h, in f32, as columns: C' = U h' and dh' = U'
-// da'. The weights' sums are made once for all frames and read by each from one place to the next, those of h or da
-// stay in the level-1 cache.
+// The loops over time of an LSTM in f32 whose frames' products are by kernels/strassen_rows.h, as columns: C' = U h'
+// and dh' = U' da'. The weights' sums are made once for all frames and read by each from one place to the next, those
+// of h or da stay in the level-1 cache.
 #include "engine/cpu/lowerings/recurrent.h"
 
 namespace loom::cpu {
@@ -13,12 +13,10 @@ bool halvesFrames(const Plan& plan, const RecurrentShape& shape);
 class HalvedFrames {
  public:
   HalvedFrames(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
-  // `before`: h of the frame before, N x H.
-  void multiply(const Worker& worker, const float* before) const;
-  // state[sample, gates 0 ... gates) += what was multiplied, for kRowsTogether samples from `sample` on; `state` begins
-  // with their rows, of shape.state x H.
-  static constexpr std::int64_t kRowsTogether = 8;
-  void addTo(const Worker& worker, std::int64_t sample, float* state) const;
+  // `before`: h of the frame before, hidden x batch.
+  void multiply(const Worker& worker, const MatrixView& before) const;
+  // What was multiplied, gates hidden x batch: a thread reads its own rows.
+  const float* columns() const { return m_columns.get(); }
 
  private:
   RecurrentShape m_shape;
@@ -31,10 +29,10 @@ class HalvedFrames {
 class HalvedFramesBack {
  public:
   HalvedFramesBack(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
-  // `da`: N x gates H.
-  void multiply(const Worker& worker, const float* da) const;
-  // What was multiplied in the phase before; `dh`: N x H.
-  void sum(const Worker& worker, float* dh) const;
+  // `da`: gates hidden x batch.
+  void multiply(const Worker& worker, const MatrixView& da) const;
+  // What thread `thread` multiplied in the phase before the worker's: hidden x batch.
+  const float* columns(const Worker& worker, int thread) const { return part(worker.phase + 1, thread).get(); }
 
  private:
   Ref<float> part(int phase, int thread) const;

@@ -5,6 +5,7 @@
 
 #include "engine/cpu/kernels/elementwise.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
+#include "engine/cpu/kernels/lstm_frames.h"
 #include "engine/cpu/kernels/strassen.h"
 
 namespace loom::cpu {
@@ -169,6 +170,18 @@ void RecurrentBiasGradient::add(const Worker& worker, std::int64_t step) const {
     float* const to = m_to.to.get() + unit;
     if (worker.phase == 0 && !m_to.adds(worker)) std::fill_n(to, last - first, 0.0f);
     sumRows(m_da.get().from(s.frame(step, width) + unit), s.batch, last - first, width, to);
+  }
+}
+
+void RecurrentBiasGradient::addSixteens(const Worker& worker, const float* da) const {
+  if (!m_to.to) return;
+  const RecurrentShape& s = m_shape;
+  const auto [first, last] = unitsOf(worker, s);
+  for (std::int64_t gate = 0; gate < s.gates; ++gate) {
+    float* const to = m_to.to.get() + gate * s.hidden;
+    if (worker.phase == 0 && !m_to.adds(worker)) std::fill(to + first, to + last, 0.0f);
+    for (std::int64_t unit = first; unit < last; unit += 16)
+      sumRows(inF32(da + Sixteens{s.batch}.at(gate * s.hidden + unit, 0)), s.batch, 16, 16, to + unit);
   }
 }
 

@@ -65,6 +65,8 @@ class RecurrentBiasGradient {
   RecurrentBiasGradient(Plan& plan, const RecurrentShape& shape, const StoredRef& da, TensorId db)
       : m_shape(shape), m_da(da), m_to(plan.wanted(db) ? plan.writeGradient(db) : Plan::Target{}) {}
   void add(const Worker& worker, std::int64_t step) const;
+  // The same of a frame in sixteens (kernels/lstm_frames.h).
+  void addSixteens(const Worker& worker, const float* da) const;
 
  private:
   RecurrentShape m_shape;

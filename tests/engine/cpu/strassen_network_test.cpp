@@ -8,6 +8,7 @@
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/kernels/isa.h"
 #include "tests/engine/cpu/networks.h"
+#include "tests/engine/ops/case_families.h"
 #include "tests/engine/ops/op_cases.h"
 
 namespace loom::strassen {
@@ -48,6 +49,34 @@ TEST(CpuStrassen, ANetworksGradientsAreThoseOfPlainProducts) {
     // LSTM.
     EXPECT_EQ(halves.halved, 8) << threads;
     EXPECT_LT(cases::relativeDistance(halves.gradients, plain.gradients), 1e-5) << threads;
+  }
+}
+
+// Both directions of time, with and without h and c before the first frame, and their gradients. (Of 64 units, three
+// threads have one or two sixteens each, or with AVX-512 one has all.)
+TEST(CpuStrassen, AnLstmsFramesAreTheReferences) {
+  using cases::values;
+  const auto reference = makeReferenceBackend();
+  const auto backend = makeCpuBackend();
+  for (const bool reverse : {false, true}) {
+    for (const bool initial : {false, true}) {
+      cases::OpCase one{"frames",
+                        "lstm",
+                        {values({32, 5, 3}), values({256, 3}), values({256, 64}), values({256})},
+                        {{"reverse", reverse}}};
+      if (initial) one.inputs.insert(one.inputs.end(), {values({32, 64}), values({32, 64})});
+      const auto expected = cases::runCase(one, *reference);
+      for (const int threads : {1, 2, 3}) {
+        setenv("GRADLOOM_STRASSEN", "1", 1);
+        const auto found = cases::runCase(one, *backend, {.threads = threads});
+        unsetenv("GRADLOOM_STRASSEN");
+        for (const auto& [name, numbers] : expected) {
+          if (name == "loss") continue;  // numbers of either sign, summed
+          EXPECT_LT(cases::relativeDistance(found.at(name), numbers), 1e-5)
+              << name << (reverse ? " reverse" : "") << (initial ? " initial" : "") << " on " << threads;
+        }
+      }
+    }
   }
 }
 
