@@ -295,11 +295,16 @@ void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRo
 
 GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows) {
   const std::int64_t panels = panelsOf(n), tiles = (m + tileRows - 1) / tileRows;
+  // Vectors of a panel: the last one has one where that is enough for its columns.
+  constexpr std::int64_t kVectors = 4;
+  const std::int64_t last = n % panelWidth(), missing = last > 0 && last <= panelWidth() / kVectors ? kVectors - 1 : 0;
   std::int64_t bestColumns = 1, bestCost = INT64_MAX;
   for (std::int64_t columns = worker.count; columns >= 1; --columns) {
     if (worker.count % columns != 0) continue;
-    const std::int64_t rows = worker.count / columns;
-    const std::int64_t cost = ((panels + columns - 1) / columns) * ((tiles + rows - 1) / rows);
+    const std::int64_t rows = worker.count / columns, most = (panels + columns - 1) / columns;
+    // Where all shares have as many panels, some other one than that of the last panel is the widest.
+    const std::int64_t vectors = most * kVectors - (columns == 1 ? missing : 0);
+    const std::int64_t cost = vectors * ((tiles + rows - 1) / rows);
     if (cost < bestCost) {
       bestCost = cost;
       bestColumns = columns;

@@ -24,6 +24,7 @@
 #include "engine/cpu/kernels/gelu.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/layer_norm.h"
+#include "engine/cpu/kernels/lstm_frames.h"
 #include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/kernels/pooling.h"
 #include "engine/cpu/kernels/recurrent.h"
@@ -240,6 +241,25 @@ void measureLstmCell(bool bf16) {
   });
 }
 
+// The same of a whole frame whose products are columns, which is added here, too.
+void measureLstmFrame() {
+  const FramePart part{32, 512, 0, 512};
+  const std::int64_t count = part.batch * part.hidden, floats = Sixteens{part.batch}.floats(part.hidden);
+  const auto aligned = [](std::vector<float>& numbers) {
+    return reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(numbers.data()) + 63) / 64 * 64);
+  };
+  auto states = numbers(5 * count + 16, "state"), ys = numbers(count + 16, "y"), das = numbers(4 * count + 16, "da");
+  float *const state = aligned(states), *const y = aligned(ys), *const da = aligned(das);
+  const auto columns = numbers(4 * count, "columns"), dh = numbers(floats, "dh");
+  auto c = dh, h = dh, dc = dh, sixteens = numbers(4 * floats, "da");
+  measureElements("lstm frame cells", false, count, 0,
+                  [&] { lstmFrame(part, columns.data(), state, c.data(), h.data(), y); });
+  measureElements("lstm frame cells gradient", false, count, 0, [&] {
+    lstmFrameGradient(part, state, {state + 4 * part.hidden, 5 * part.hidden}, {y, part.hidden}, dh.data(), dc.data(),
+                      da, sixteens.data());
+  });
+}
+
 void measureRows() {
   const std::int64_t rows = 512, width = 1536, count = rows * width;
   auto x = numbers(count, "x"), dy = numbers(count, "dy"), y = x, gamma = numbers(width, "g"),
@@ -293,6 +313,7 @@ int main(int count, char** arguments) {
     if (wanted("attention"))
       for (const std::int64_t tokens : {128, 512}) measureAttention(bf16, tokens);
     if (wanted("lstm cell")) measureLstmCell(bf16);
+    if (wanted("lstm frame cells") && !bf16) measureLstmFrame();
   }
   if (wanted("rows")) measureRows();
 }

@@ -18,6 +18,7 @@
 #include "engine/cpu/kernels/noise.h"
 #include "engine/cpu/kernels/permute.h"
 #include "engine/cpu/kernels/softmax.h"
+#include "engine/cpu/stage.h"
 #include "engine/ops/noise.h"
 
 namespace loom::cpu {
@@ -167,6 +168,30 @@ TEST(CpuKernels, productsOfManySizes) {
 }
 
 // Blocks of rows over all of K where C is in bf16, rows that are read where they stand (K even) or packed (odd).
+// All of C, nothing twice; and no thread has so much more than another that it alone is waited for.
+TEST(CpuKernels, sharesOfAProductAreAllOfItAndEven) {
+  for (const std::int64_t m : {5, 96, 2048}) {
+    for (const std::int64_t n : {10, 80, 130, 512}) {
+      for (const int threads : {1, 2, 3, 8}) {
+        SCOPED_TRACE(testing::Message() << m << " x " << n << " on " << threads);
+        std::int64_t numbers = 0, most = 0;
+        for (int index = 0; index < threads; ++index) {
+          const GemmShare share = shareOf(Worker{index, threads}, m, n);
+          const std::int64_t columns =
+              std::min(n, share.lastPanel * panelWidth()) - std::min(n, share.firstPanel * panelWidth());
+          const std::int64_t mine = (share.lastRow - share.firstRow) * columns;
+          numbers += mine;
+          most = std::max(most, mine);
+        }
+        EXPECT_EQ(numbers, m * n);
+        if (m == 2048) {
+          EXPECT_LE(most, m * n / threads * 5 / 4);
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuKernels, productsOfTensorsInBf16) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
                                 {7, 64, 16},
