@@ -7,6 +7,7 @@
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/kernels/strassen_rows.h"
 #include "tests/engine/cpu/networks.h"
 #include "tests/engine/ops/case_families.h"
 #include "tests/engine/ops/op_cases.h"
@@ -56,6 +57,7 @@ TEST(CpuStrassen, ANetworksGradientsAreThoseOfPlainProducts) {
 // threads have one or two sixteens each, or with AVX-512 one has all.)
 TEST(CpuStrassen, AnLstmsFramesAreTheReferences) {
   using cases::values;
+  ASSERT_TRUE(cpu::canHalveRows(256, 32, 64) && cpu::canHalveRows(64, 32, 256));  // or they would not be in halves
   const auto reference = makeReferenceBackend();
   const auto backend = makeCpuBackend();
   for (const bool reverse : {false, true}) {
