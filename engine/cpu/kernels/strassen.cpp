@@ -7,9 +7,10 @@
 namespace loom::cpu {
 namespace {
 
-// Of each half at a time, for all seven products: the sums of A's block and its part of C stay in the level-2 cache.
-// Twice as many rows of a transposed A that B is larger than: B is read again for each block.
+// Of each half at a time, for all seven products: the sums of A's block and its part of C, of kColumns at a time, stay
+// in the level-2 cache. Twice as many rows of a transposed A that B is larger than: B is read again for each block.
 constexpr std::int64_t kRows = 48, kMostRows = kRowBlock, kSteps = kStepBlock;
+constexpr std::int64_t kColumns = 256;                 // of each half: a block's part of C, which seven products add to
 constexpr std::int64_t kRowStride = kSteps + kLanes;   // of sums: no multiple of 4 KiB, as TileRows::at()
 constexpr std::int64_t kSum = kMostRows * kRowStride;  // floats from one sum of the block to the next
 
@@ -137,9 +138,9 @@ struct Block {
   std::int64_t row, rows, step, steps;
 };
 
-// With the sums of A's block.
-void multiplyBlock(const GemmProblem& p, const GemmShare& share, const HalvedSteps& packed, const Block& block,
-                   const float* sums) {
+// With the sums of A's block, panels [first, last).
+void multiplyBlock(const GemmProblem& p, std::int64_t first, std::int64_t last, const HalvedSteps& packed,
+                   const Block& block, const float* sums) {
   const std::int64_t half = p.k / 2, panelSteps = packed.last - packed.first, each = panelSteps * p.n / 2;
   const bool tiled = p.a.columnStride != 1, ends = block.step + block.steps == half;
   const auto inC = [&](Quarter q) { return p.c + (q.row * p.m / 2 + block.row) * p.ldc + q.column * p.n / 2; };
@@ -167,7 +168,7 @@ void multiplyBlock(const GemmProblem& p, const GemmShare& share, const HalvedSte
       one.alsoLess = part.alsoLess;
       one.alsoAccumulate = p.accumulate || !part.alsoBegins || block.step > 0;
     }
-    gemm(one, 0, block.rows, share.firstPanel, share.lastPanel, nullptr);
+    gemm(one, 0, block.rows, first, last, nullptr);
   }
 }
 
@@ -197,7 +198,9 @@ void multiplyHalved(const GemmProblem& p, const GemmShare& share, const HalvedSt
       sumTilesOfA(a, TileRows(block.rows, tile), scratch);
     else
       sumRowsOfA(a, scratch);
-    multiplyBlock(p, share, steps, block, scratch);
+    const std::int64_t together = kColumns / panelWidth();
+    for (std::int64_t panel = share.firstPanel; panel < share.lastPanel; panel += together)
+      multiplyBlock(p, panel, std::min(share.lastPanel, panel + together), steps, block, scratch);
   };
   // A block of A is read once for all its columns. Of a transposed A (long in K: a gradient of weights) all rows use
   // some steps of B before the next ones are read: B is as large as a cache there.
