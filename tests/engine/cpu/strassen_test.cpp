@@ -92,7 +92,8 @@ TEST(Strassen, productsOfHalvesAreTheProduct) {
       check({32, 2, 64, transposedA, transposedB, true, false});
       // More rows than a block of them, of a height that no tile divides; more of K than a block, and none of its kind.
       check({418, 3, 96, transposedA, transposedB, false, true});
-      check({420, 16, 64, transposedA, transposedB, false, false});  // B larger than A
+      // B larger than A, and more columns than are multiplied together.
+      check({420, 19, 64, transposedA, transposedB, false, false});
       for (const bool inBlocks : {false, true}) check({50, 2, 2144, transposedA, transposedB, true, true, inBlocks});
     }
   }
