@@ -130,6 +130,12 @@ LOOM_CPU_KERNEL_HALVES(void, lstmFrameGradientOf,
                         const float* dh, float* dc, float* da, float* daInSixteens),
                        (part, state, cBefore, dy, dh, dc, da, daInSixteens))
 
+template <Level kNative>
+LOOM_INLINE void copyPastCachesOfBody(const float* from, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; i += kLanes) stream(to + i, loadOf<VecFor<kNative>>(from + i));
+}
+LOOM_CPU_KERNEL_HALVES(void, copyPastCachesOf, (const float* from, std::int64_t count, float* to), (from, count, to))
+
 }  // namespace
 
 void lstmFrame(const FramePart& part, const float* columns, float* state, float* c, float* h, float* y) {
@@ -152,6 +158,10 @@ void rowsFromSixteens(const FramePart& part, const float* from, float* to) {
     for (std::int64_t unit = part.first; unit < part.last; unit += kLanes)
       std::copy_n(from + sixteens.at(unit, n), kLanes, to + n * part.hidden + unit);
   }
+}
+
+void copyPastCaches(const float* from, std::int64_t count, float* to) {
+  copyPastCachesOf(from, count, to);
 }
 
 void finishStreams() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu/kernels/lstm_frames.h"
 #include "engine/cpu/kernels/simd.h"
 #include "engine/cpu/kernels/strassen_rows.h"
 
@@ -123,11 +124,19 @@ HalvedFramesBack::HalvedFramesBack(Plan& plan, const RecurrentShape& s, TensorId
   m_roomForSums = room.sums;
   m_weights = packParts(plan, s, wHidden, room.weights, s.hidden, s.gates * s.hidden, 1, s.hidden, kEachPartBack);
   m_sums = plan.scratch(room.sums * plan.threads());
-  m_parts = plan.scratch(2 * plan.threads() * s.hidden * s.batch);
+  m_parts = plan.scratch(m_threads * s.hidden * s.batch);
+  if (m_threads > 1) m_handedOver = plan.scratch(2 * m_threads * s.hidden * s.batch);
 }
 
-Ref<float> HalvedFramesBack::part(int phase, int thread) const {
-  return m_parts.at((phase % 2 * m_threads + thread) * m_shape.hidden * m_shape.batch);
+float* HalvedFramesBack::part(int thread) const {
+  return m_parts.get() + thread * m_shape.hidden * m_shape.batch;
+}
+float* HalvedFramesBack::handedOver(int phase, int thread) const {
+  return m_handedOver.get() + (phase % 2 * m_threads + thread) * m_shape.hidden * m_shape.batch;
+}
+
+const float* HalvedFramesBack::columns(const Worker& worker, int thread) const {
+  return thread == worker.index ? part(thread) : handedOver(worker.phase + 1, thread);
 }
 
 void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) const {
@@ -135,7 +144,7 @@ void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) cons
   const std::int64_t width = s.gates * s.hidden;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
   float* const sums = m_sums.get() + worker.index * m_roomForSums;
-  float* const to = part(worker.phase, worker.index).get();
+  float* const to = part(worker.index);
   bool isFirst = true;
   eachPartBack(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
     packHalvedColumns(sums, da, width, s.batch, steps);
@@ -152,6 +161,14 @@ void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) cons
     isFirst = false;
   });
   if (isFirst) std::fill_n(to, s.hidden * s.batch, 0.0f);  // more threads than there is work for
+  const auto [first, last] = unitsOf(worker, s);
+  const auto handOver = [&](std::int64_t from, std::int64_t end) {
+    if (from < end)
+      copyPastCaches(to + from * s.batch, (end - from) * s.batch,
+                     handedOver(worker.phase, worker.index) + from * s.batch);
+  };
+  handOver(0, first);
+  handOver(last, s.hidden);
 }
 
 }  // namespace loom::cpu

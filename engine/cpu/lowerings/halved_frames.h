@@ -29,18 +29,21 @@ class HalvedFrames {
 class HalvedFramesBack {
  public:
   HalvedFramesBack(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
-  // `da`: gates hidden x batch.
+  // `da`: gates hidden x batch. Others see it after finishStreams() (kernels/lstm_frames.h).
   void multiply(const Worker& worker, const MatrixView& da) const;
-  // What thread `thread` multiplied in the phase before the worker's: hidden x batch.
-  const float* columns(const Worker& worker, int thread) const { return part(worker.phase + 1, thread).get(); }
+  // What thread `thread` multiplied in the phase before the worker's: of hidden x batch, the rows of the worker's
+  // units.
+  const float* columns(const Worker& worker, int thread) const;
 
  private:
-  Ref<float> part(int phase, int thread) const;
+  float* part(int thread) const;
+  float* handedOver(int phase, int thread) const;
 
   RecurrentShape m_shape;
   std::int64_t m_roomForWeights = 0, m_roomForSums = 0;  // a thread
   int m_threads = 1;
-  Ref<float> m_weights, m_sums, m_parts;  // H x N for each thread, and again for every other phase
+  Ref<float> m_weights, m_sums;
+  Ref<float> m_parts, m_handedOver;  // H x N for each thread; and for every other phase, written past the caches
 };
 
 }  // namespace loom::cpu

@@ -27,6 +27,12 @@ void toSixteens(const FramePart& part, const float* from, float* to) {
   }
 }
 
+// Of the units of other threads: the rows that these wrote.
+void othersToSixteens(const FramePart& part, const float* rows, float* to) {
+  toSixteens({part.batch, part.hidden, 0, part.first}, rows, to);
+  toSixteens({part.batch, part.hidden, part.last, part.hidden}, rows, to);
+}
+
 HiddenRows rowsOf(const RowsOfFrames& rows, std::int64_t step) {
   const float* const first = wideNumbers(rows.at(step, 0));
   return first == nullptr ? HiddenRows{} : HiddenRows{first, rows.sample * rows.shape.hidden};
@@ -39,18 +45,20 @@ void emitHalvedLstm(Plan& plan, const RecurrentShape& s, TensorId wHidden, const
   const Sixteens sixteens{s.batch};
   const std::int64_t each = sixteens.floats(s.hidden);
   const HalvedFrames frames(plan, s, wHidden);
-  // A thread writes h of a frame while another one may still read that of the frame before.
-  const auto c = plan.scratch(each), h = plan.scratch(2 * each);
+  const auto c = plan.scratch(each), hOfThreads = plan.scratch(each * plan.threads());
   plan.stage("lstm over time", kHalvedName, {}, [=](const Worker& worker) {
     const FramePart part = partOf(worker, s);
     const std::int64_t step = worker.phase;
     if (step == 0) toSixteens(part, before.c0.get(), c.get());
-    if (step > 0)
-      frames.multiply(worker, sixteens.columns(h.get() + (step + 1) % 2 * each));
-    else if (before.h0)
+    float* const h = hOfThreads.get() + worker.index * each;
+    if (step > 0) {
+      othersToSixteens(part, y.get() + s.frame(step - 1, s.hidden), h);
+      frames.multiply(worker, sixteens.columns(h));
+    } else if (before.h0) {
       frames.multiply(worker, {before.h0.get(), 1, s.hidden});
+    }
     lstmFrame(part, step > 0 || before.h0 ? frames.columns() : nullptr, state.get() + s.frame(step, 5 * s.hidden),
-              c.get(), h.get() + step % 2 * each, y.get() + s.frame(step, s.hidden));
+              c.get(), h, y.get() + s.frame(step, s.hidden));
     finishStreams();
   });
   plan.phases(s.time);
