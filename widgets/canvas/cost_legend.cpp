@@ -117,6 +117,19 @@ void CostLegend::place() {
   raise();
 }
 
+QRect CostLegend::card() const {
+  const int margin = shadowMargin(Elevation::menu);
+  return geometry().adjusted(margin, margin, -margin, -margin);
+}
+
+bool CostLegend::coversCards() const {
+  bool covers = false;
+  m_view.networkScene().eachCard([&](const CardItem& each) {
+    covers = covers || (isVisible() && m_view.mapFromScene(each.sceneCard()).boundingRect().intersects(card()));
+  });
+  return covers;
+}
+
 void CostLegend::choose(int step) {
   Picked picked;
   m_view.networkScene().eachCard([&](const CardItem& card) {

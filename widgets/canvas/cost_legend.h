@@ -30,8 +30,10 @@ class CostLegend : public QWidget {
   Q_OBJECT
  public:
   explicit CostLegend(NetworkView& view);
-  void place();    // shown where the cards are coloured, unless something else needs its place
-  void refresh();  // what it says
+  void place();        // shown where the cards are coloured, unless something else needs its place
+  void refresh();      // what it says
+  QRect card() const;  // what is seen of it, without its shadow, in its parent
+  bool coversCards() const;
   const std::vector<LegendStep*>& steps() const { return m_steps; }
   QString title() const { return m_title->text(); }
 

@@ -68,6 +68,12 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
     m_views.clear();
     fit();
   });
+  // The legend comes, goes and grows with these.
+  for (const auto signal : {&NetworkScene::costKindChanged, &NetworkScene::costsChanged}) {
+    connect(&scene, signal, this, [this] {
+      if (m_fitted) fit();
+    });
+  }
   connect(&Theme::of(this), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
   placeOverlays();
 }
@@ -125,9 +131,14 @@ void NetworkView::fit() {
   }
   if (!m_fitted) remember();
   const QRectF wanted = cards.adjusted(-72, -18, 36, 30);
-  const QSize room = viewport()->size();
-  setZoom(std::min({1.0, room.width() / wanted.width(), room.height() / wanted.height()}));
-  centerOn(wanted.center());
+  const auto show = [&](int below) {
+    const QSize room = viewport()->size() - QSize(0, below);
+    setZoom(std::min({1.0, room.width() / wanted.width(), room.height() / wanted.height()}));
+    centerOn(wanted.center() + QPointF(0, below / 2.0 / zoom()));
+  };
+  show(0);
+  m_legend->place();  // the canvas may have another size
+  if (m_legend->coversCards()) show(viewport()->height() - m_legend->card().top());
   m_fitted = true;
 }
 
@@ -184,6 +195,7 @@ void NetworkView::showEvent(QShowEvent* event) {
   m_scene.setSeen(true);
   QGraphicsView::showEvent(event);
   placeOverlays();
+  if (m_fitted) fit();  // beside the legend, which is there from now on
   announce();
 }
 

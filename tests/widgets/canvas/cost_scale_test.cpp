@@ -194,6 +194,31 @@ class CostScaleTest : public QObject {
     QVERIFY(!legend().isVisible());
   }
 
+  void aDrawingThatIsShownWholeMakesRoomForTheLegend() {
+    m_view->resize(420, 640);
+    m_view->fit();
+    const double before = m_view->zoom();
+    m_scene->setCostKind(CostKind::measuredTime);
+    QVERIFY(legend().isVisible() && !legend().coversCards());
+    measure();  // with its steps it is higher
+    QVERIFY(!legend().coversCards());
+    QVERIFY(m_view->zoom() < before);
+    const QRect seen = m_view->viewport()->rect();
+    m_scene->eachCard(
+        [&](const CardItem& card) { QVERIFY(seen.contains(m_view->mapFromScene(card.sceneCard()).boundingRect())); });
+    m_view->resize(430, 600);
+    QVERIFY(!legend().coversCards());
+    m_scene->setCostKind(CostKind::time);
+    m_view->resize(420, 640);
+    QCOMPARE(m_view->zoom(), before);  // the room is the drawing's again
+    // Who has zoomed stays where they are.
+    m_view->setZoom(1);
+    const QPoint there = m_view->mapFromScene(m_scene->card("b1_conv1")->pos());
+    m_scene->setCostKind(CostKind::measuredTime);
+    QCOMPARE(m_view->zoom(), 1.0);
+    QCOMPARE(m_view->mapFromScene(m_scene->card("b1_conv1")->pos()), there);
+  }
+
   void whatIsOfBeforeIsGrey() {
     measure();
     m_scene->setCostKind(CostKind::measuredTime);
