@@ -71,7 +71,7 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   // The legend comes, goes and grows with these.
   for (const auto signal : {&NetworkScene::costKindChanged, &NetworkScene::costsChanged}) {
     connect(&scene, signal, this, [this] {
-      if (m_fitted) fit();
+      if (m_fitted && (m_fittedBeside || m_legend->coversCards())) fit();
     });
   }
   connect(&Theme::of(this), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
@@ -138,7 +138,8 @@ void NetworkView::fit() {
   };
   show(0);
   m_legend->place();  // the canvas may have another size
-  if (m_legend->coversCards()) show(viewport()->height() - m_legend->card().top());
+  m_fittedBeside = m_legend->coversCards();
+  if (m_fittedBeside) show(viewport()->height() - m_legend->card().top());
   m_fitted = true;
 }
 
@@ -195,7 +196,7 @@ void NetworkView::showEvent(QShowEvent* event) {
   m_scene.setSeen(true);
   QGraphicsView::showEvent(event);
   placeOverlays();
-  if (m_fitted) fit();  // beside the legend, which is there from now on
+  if (m_fitted && m_legend->coversCards()) fit();
   announce();
 }
 

@@ -224,6 +224,7 @@ class NetworkView : public QGraphicsView {
   bool m_spaceHeld = false, m_spaceUsed = false, m_spaceOpens = false, m_mapShown = true;
   bool m_wheelZooms = true;
   bool m_fitted = false;  // shows all cards, and nobody has zoomed or panned since
+  bool m_fittedBeside = false;  // the legend of costs, when they last were
   int m_nudges = 1, m_pastes = 0;
   std::vector<std::pair<QPointF, double>> m_views;
   AddMenu* m_addMenu;
