@@ -71,7 +71,7 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   // The legend comes, goes and grows with these.
   for (const auto signal : {&NetworkScene::costKindChanged, &NetworkScene::costsChanged}) {
     connect(&scene, signal, this, [this] {
-      if (m_fitted && (m_fittedBeside || m_legend->coversCards())) fit();
+      if (m_fitted && (m_legend->coversCards() || (m_fittedBeside && !m_legend->isVisible()))) fit();
     });
   }
   connect(&Theme::of(this), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
