@@ -71,7 +71,6 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
                              std::shared_ptr<Arena>& arena, const CompileOptions& options)
     : m_program(std::move(program)),
       m_pool(std::move(pool)),
-      m_turns(m_pool->size()),
       m_profiling(options.profile || std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
@@ -100,8 +99,13 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
   m_due.reserve(m_packed.size());
   m_profile.resize(m_compiled.stages.size() + 1);
   m_order.push_back({-1, 0});
-  for (std::size_t i = 0; i < m_compiled.stages.size(); ++i)
-    for (int phase = 0; phase < m_compiled.stages[i].phases; ++phase) m_order.push_back({static_cast<int>(i), phase});
+  std::vector<int> pieces{1};
+  for (std::size_t i = 0; i < m_compiled.stages.size(); ++i) {
+    const Stage& stage = m_compiled.stages[i];
+    for (int phase = 0; phase < stage.phases; ++phase) m_order.push_back({static_cast<int>(i), phase});
+    pieces.insert(pieces.end(), static_cast<std::size_t>(stage.phases), stage.pieces);
+  }
+  m_turns = std::make_unique<Turns>(m_pool->size(), pieces);
 }
 
 StepCost CpuExecutable::cost(Program program, int threads, const CompileOptions& options) {
@@ -141,7 +145,9 @@ StepNumber CpuExecutable::run(const StepOptions& options) {
   choosePacks();
   m_nextTask.store(0, std::memory_order_relaxed);
   m_packing.store(0, std::memory_order_relaxed);
-  m_turns.begin(m_due.empty() ? 1 : 0, static_cast<int>(m_order.size()));
+  m_spent.store(0, std::memory_order_relaxed);
+  m_began = Trace::Clock::now();
+  m_turns->begin(m_due.empty() ? 1 : 0, static_cast<int>(m_order.size()));
   m_pool->run([](void* self, int thread) { return static_cast<CpuExecutable*>(self)->workOn(thread); }, this);
   if (m_profiling && !m_due.empty())
     least(m_compiled.stages.size(), m_packing.load(std::memory_order_relaxed) / m_pool->size());
@@ -165,30 +171,39 @@ void CpuExecutable::choosePacks() {
 // True when the step is over.
 bool CpuExecutable::workOn(int thread) {
   for (;;) {
-    const int now = m_turns.now();
-    if (m_turns.over(now)) return true;
+    const int now = m_turns->now();
+    if (m_turns->over(now)) return true;
     const Turn& turn = m_order[static_cast<std::size_t>(now)];
     const bool onCaller = turn.stage >= 0 && m_compiled.stages[static_cast<std::size_t>(turn.stage)].onCaller;
-    const int part = m_turns.claim(now, thread, onCaller);
-    if (part < 0) return false;
-    runPart(turn, part);
-    // A stage that failed says so before its last part is done.
-    if (m_turns.done(now, [this] { return m_step.failed.load(std::memory_order_acquire); })) m_pool->signal();
+    const Turns::Claim claim = m_turns->claim(now, thread, onCaller);
+    if (!claim) return false;
+    runPiece(turn, claim, thread);
+    const auto ends = [&] {
+      if (m_profiling || m_trace != nullptr) measured(turn);
+      // A stage that failed says so before its last piece is done.
+      return m_step.failed.load(std::memory_order_acquire);
+    };
+    if (m_turns->done(now, ends)) m_pool->signal();
   }
 }
 
-void CpuExecutable::runPart(const Turn& turn, int part) {
-  const Worker worker{part, m_pool->size(), &m_step, turn.phase};
+void CpuExecutable::runPiece(const Turn& turn, const Turns::Claim& claim, int thread) {
+  const Stage* const stage = turn.stage < 0 ? nullptr : &m_compiled.stages[static_cast<std::size_t>(turn.stage)];
+  const int pieces = stage == nullptr ? 1 : stage->pieces;
+  const Worker worker{.index = claim.part * pieces + claim.piece,
+                      .count = m_pool->size() * pieces,
+                      .step = &m_step,
+                      .phase = turn.phase,
+                      .pieces = pieces,
+                      .thread = thread};
+  const bool counts = m_profiling && claim.part == 0;
+  const double before = counts ? threadSeconds() : 0;
   try {
-    if (turn.stage < 0)
-      pack();
-    else if (part == 0 && (m_profiling || m_trace != nullptr))
-      runMeasured(static_cast<std::size_t>(turn.stage), worker);
-    else
-      m_compiled.stages[static_cast<std::size_t>(turn.stage)].run(worker);
+    stage == nullptr ? pack() : stage->run(worker);
   } catch (...) {
     worker.fail();
   }
+  if (counts) m_spent.fetch_add(threadSeconds() - before, std::memory_order_relaxed);
 }
 
 // Which thread takes which task is chance: all of them are counted, and divided.
@@ -203,20 +218,20 @@ void CpuExecutable::least(std::size_t at, double seconds) {
   m_profile[at] = m_profile[at] == 0 ? seconds : std::min(m_profile[at], seconds);
 }
 
-// Part 0 of a stage, phase by phase: whatever threads compute them, they do so one after another.
-void CpuExecutable::runMeasured(std::size_t at, const Worker& worker) {
-  const Stage& stage = m_compiled.stages[at];
-  if (worker.phase == 0) {
-    m_spent = 0;
-    m_began = Trace::Clock::now();
+// A turn is over, and the next one has not begun: what part 0 of its stage has taken, phase by phase, whatever threads
+// computed its pieces.
+void CpuExecutable::measured(const Turn& turn) {
+  if (turn.stage >= 0 && turn.phase + 1 != m_compiled.stages[static_cast<std::size_t>(turn.stage)].phases) return;
+  const auto now = Trace::Clock::now();
+  if (turn.stage >= 0) {
+    const auto at = static_cast<std::size_t>(turn.stage);
+    if (m_profiling) least(at, m_spent.load(std::memory_order_relaxed));
+    if (m_trace != nullptr && !m_trace->full())
+      m_trace->add(Trace::Lane::compute, m_compiled.stages[at].kernel.c_str(), m_compiled.stages[at].origin.c_str(),
+                   m_began, now);
   }
-  const double before = m_profiling ? threadSeconds() : 0;
-  stage.run(worker);
-  if (m_profiling) m_spent += threadSeconds() - before;
-  if (worker.phase + 1 != stage.phases) return;
-  if (m_profiling) least(at, m_spent);
-  if (m_trace != nullptr && !m_trace->full())
-    m_trace->add(Trace::Lane::compute, stage.kernel.c_str(), stage.origin.c_str(), m_began, Trace::Clock::now());
+  m_spent.store(0, std::memory_order_relaxed);
+  m_began = now;
 }
 
 const NamedResult& CpuExecutable::result(std::string_view name) const {

@@ -33,8 +33,8 @@ class CpuExecutable final : public Executable {
     int stage, phase;  // stage -1: the prologue
   };
   bool workOn(int thread);
-  void runPart(const Turn& turn, int part);
-  void runMeasured(std::size_t at, const Worker& worker);
+  void runPiece(const Turn& turn, const Turns::Claim& claim, int thread);
+  void measured(const Turn& turn);
   void least(std::size_t at, double seconds);
   void choosePacks();
   void pack();
@@ -50,7 +50,7 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<Plan> m_plan;      // owns the addresses that stages read
   Plan::Result m_compiled;
   std::vector<Turn> m_order;
-  Turns m_turns;
+  std::unique_ptr<Turns> m_turns;
   Recomputation m_recomputation;
   struct Scalar {
     Ref<float> at;
@@ -67,8 +67,8 @@ class CpuExecutable final : public Executable {
   std::vector<std::size_t> m_due;       // tasks of this step's prologue
   std::atomic<std::size_t> m_nextTask{0};
   std::vector<double> m_profile;     // least CPU seconds of part 0 by stage, and of the prologue
-  double m_spent = 0;                // of those, by the phases so far
-  Trace::Clock::time_point m_began;  // part 0 of the stage
+  std::atomic<double> m_spent{0};    // of those, by the pieces of the stage so far
+  Trace::Clock::time_point m_began;  // the stage
   std::atomic<double> m_packing{0};  // CPU seconds of this step's prologue, of all threads
   bool m_profiling = false;
   Trace* m_trace = nullptr;

@@ -240,6 +240,12 @@ Ref<float> Plan::scratch(std::int64_t floats) {
   return use(m_buffers.make(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float)));
 }
 
+Rooms Plan::scratchOfThreads(std::int64_t floats) {
+  constexpr std::int64_t kBetween = 1024;  // 4 KiB: a page, beyond which no core looks ahead by itself
+  const std::int64_t apart = (floats + 15) / 16 * 16 + kBetween;
+  return {scratch(apart * m_threads), apart};
+}
+
 Ref<float> Plan::persistent(std::int64_t floats) {
   const int index = m_buffers.make(static_cast<std::size_t>(std::max<std::int64_t>(floats, 1)) * sizeof(float));
   m_buffers.keep(index);
@@ -285,6 +291,13 @@ Ref<float> Plan::filled(std::int64_t floats, std::function<void(float*)> fill) {
   const Ref<float> ref = persistent(floats);
   onBind([ref, fill = std::move(fill)] { fill(ref.get()); });
   return ref;
+}
+
+void Plan::pieces(std::int64_t rows, std::int64_t block, double multiplyAdds) {
+  constexpr double kLeast = 4e6;  // some 50 to 100 us of a thread
+  const auto enough = static_cast<std::int64_t>(multiplyAdds / m_threads / kLeast);
+  m_stages.back().pieces = static_cast<int>(
+      std::clamp<std::int64_t>((rows + block - 1) / block, 1, std::clamp<std::int64_t>(enough, 1, 64)));
 }
 
 void Plan::stage(std::string kernel, std::string implementation, std::string layout,

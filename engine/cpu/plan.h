@@ -15,6 +15,21 @@
 
 namespace loom::cpu {
 
+// Memory for each thread alone, by Worker::thread, or by Worker::index of a stage whose parts are whole and which
+// goes on with it in a later phase. A core looks ahead beyond the end of what it uses, and would take from another one's
+// cache what that is about to write: so rooms are further apart than that.
+class Rooms {
+ public:
+  Rooms() = default;
+  Rooms(const Ref<float>& first, std::int64_t apart) : m_first(first), m_apart(apart) {}
+  float* of(int thread) const { return m_first.get() + thread * m_apart; }
+  explicit operator bool() const { return static_cast<bool>(m_first); }
+
+ private:
+  Ref<float> m_first;
+  std::int64_t m_apart = 0;
+};
+
 class Plan {
  public:
   Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options = {});
@@ -71,6 +86,7 @@ class Plan {
   void mayOverwrite(TensorId output, TensorId input) { m_buffers.mayOverwrite(output, input); }
 
   Ref<float> scratch(std::int64_t floats);     // during this operation
+  Rooms scratchOfThreads(std::int64_t floats);
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
   // Memory that a forward operation leaves for its gradient, found again under any name.
   Ref<float> shared(const std::string& key, std::int64_t floats);
@@ -102,8 +118,11 @@ class Plan {
   void stage(std::string kernel, std::function<void(const Worker&)> run) {
     stage(std::move(kernel), {}, {}, std::move(run));
   }
-  // Of the stage that was appended last: Stage::phases, Stage::onCaller.
+  // Of the stage that was appended last: Stage::phases, Stage::pieces, Stage::onCaller.
   void phases(std::int64_t count) { m_stages.back().phases = static_cast<int>(count); }
+  // Of parts that have up to so many rows each, pieces of about `block` rows or, where `multiplyAdds` (of all threads)
+  // are too few to pay for claiming them, of more.
+  void pieces(std::int64_t rows, std::int64_t block, double multiplyAdds);
   void onCaller() { m_stages.back().onCaller = true; }
   // Runs before all stages of a step in which the parameter is another than in the last one, on one thread each, shared
   // out among them: weights into the kernels' layouts.

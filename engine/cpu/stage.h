@@ -37,11 +37,13 @@ struct StepState {
 
 struct Worker {
   int index = 0;
-  int count = 1;
+  int count = 1;  // of all parts: their pieces
   StepState* step = nullptr;
-  int phase = 0;  // of the stage
+  int phase = 0;   // of the stage
+  int pieces = 1;  // Stage::pieces
+  int thread = 0;  // that computes it
 
-  // This part's share [first, last) of `total`, in multiples of `grain`.
+  // This piece's share [first, last) of `total`, in multiples of `grain`.
   std::pair<std::int64_t, std::int64_t> share(std::int64_t total, std::int64_t grain = 1) const {
     const std::int64_t pieces = (total + grain - 1) / grain;
     const std::int64_t first = pieces * index / count * grain, last = pieces * (index + 1) / count * grain;
@@ -51,8 +53,9 @@ struct Worker {
   void fail() const;
 };
 
-// A stage is run once for every part, on whatever thread has time for it: `Worker::index` names the part. It has one
-// phase or more, each begun when all parts of the one before are done.
+// A stage is run once for every piece of every part, on whatever thread has time for it: `Worker::index` counts them,
+// so of a stage whose parts are whole it names the part. It has one phase or more, each begun when all parts of the one
+// before are done.
 struct Stage {
   std::string kernel;          // "convolution"
   std::string implementation;  // "brgconv:avx512_core", "own:avx512"
@@ -62,6 +65,8 @@ struct Stage {
   int operation = -1;  // of the program, that it computes or converts for
   double moved = 0;    // bytes read and written by a conversion; 0: it computes its operation
   int phases = 1;
+  // Of a part, which other threads than its own may compute. What they need for themselves stands by Worker::thread.
+  int pieces = 1;
   // Part 0 on the thread that called run(): it alone talks to other ranks.
   bool onCaller = false;
 };

@@ -299,9 +299,10 @@ GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int
   constexpr std::int64_t kVectors = 4;
   const std::int64_t last = n % panelWidth(), missing = last > 0 && last <= panelWidth() / kVectors ? kVectors - 1 : 0;
   std::int64_t bestColumns = 1, bestCost = INT64_MAX;
-  for (std::int64_t columns = worker.count; columns >= 1; --columns) {
-    if (worker.count % columns != 0) continue;
-    const std::int64_t rows = worker.count / columns, most = (panels + columns - 1) / columns;
+  const std::int64_t parts = worker.count / worker.pieces, part = worker.index / worker.pieces;
+  for (std::int64_t columns = parts; columns >= 1; --columns) {
+    if (parts % columns != 0) continue;
+    const std::int64_t rows = parts / columns, most = (panels + columns - 1) / columns;
     // Where all shares have as many panels, some other one than that of the last panel is the widest.
     const std::int64_t vectors = most * kVectors - (columns == 1 ? missing : 0);
     const std::int64_t cost = vectors * ((tiles + rows - 1) / rows);
@@ -310,8 +311,9 @@ GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int
       bestColumns = columns;
     }
   }
-  const std::int64_t rows = worker.count / bestColumns, row = worker.index / bestColumns,
-                     column = worker.index % bestColumns;
+  const std::int64_t rows = parts / bestColumns * worker.pieces,
+                     row = part / bestColumns * worker.pieces + worker.index % worker.pieces,
+                     column = part % bestColumns;
   return {std::min(m, tiles * row / rows * tileRows), std::min(m, tiles * (row + 1) / rows * tileRows),
           panels * column / bestColumns, panels * (column + 1) / bestColumns};
 }

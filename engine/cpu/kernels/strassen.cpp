@@ -9,7 +9,7 @@ namespace {
 
 // Of each half at a time, for all seven products: the sums of A's block and its part of C, of kColumns at a time, stay
 // in the level-2 cache. Twice as many rows of a transposed A that B is larger than: B is read again for each block.
-constexpr std::int64_t kRows = 48, kMostRows = kRowBlock, kSteps = kStepBlock;
+constexpr std::int64_t kMostRows = kRowBlock, kSteps = kStepBlock;
 constexpr std::int64_t kColumns = 256;                 // of each half: a block's part of C, which seven products add to
 constexpr std::int64_t kRowStride = kSteps + kLanes;   // of sums: no multiple of 4 KiB, as TileRows::at()
 constexpr std::int64_t kSum = kMostRows * kRowStride;  // floats from one sum of the block to the next
@@ -178,7 +178,7 @@ void multiplyHalved(const GemmProblem& p, const GemmShare& share, const HalvedSt
   const bool tiled = p.a.columnStride != 1;
   // Blocks of rows in whole tiles.
   const std::int64_t tile = tileRows(), tiles = blocksOf(share.lastRow - share.firstRow, tile),
-                     rowBlocks = blocksOf(tiles * tile, tiled && p.n > p.m ? kMostRows : kRows),
+                     rowBlocks = blocksOf(tiles * tile, tiled && p.n > p.m ? kMostRows : kHalvedRows),
                      stepBlocks = halvedBlocks(p.k);
   const auto rowAt = [&](std::int64_t block) {
     return std::min(share.lastRow, share.firstRow + tiles * block / rowBlocks * tile);

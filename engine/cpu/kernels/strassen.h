@@ -35,6 +35,8 @@ std::int64_t halvedFloats(const HalvedSteps& steps, std::int64_t n);
 void packHalved(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, std::int64_t first,
                 std::int64_t last, const HalvedSteps& steps, std::int64_t width = panelWidth());
 
+// Rows of each half that multiplyHalved() takes at a time.
+constexpr std::int64_t kHalvedRows = 48;
 // Floats of scratch that multiplyHalved() needs a thread.
 std::int64_t halvedScratch();
 // gemm() with `packed` from packHalved(), of an A whose rows or columns are contiguous, over `steps`. The share is of

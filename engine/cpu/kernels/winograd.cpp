@@ -357,6 +357,10 @@ WinogradMatrices matricesOf(const WinogradGeometry& g, std::int64_t tiles, const
 
 }  // namespace
 
+std::int64_t winogradBlock(const WinogradGeometry& g) {
+  return blockOf(g, false);
+}
+
 std::int64_t winogradScratch(const WinogradGeometry& g) {
   const std::int64_t block = std::max(blockOf(g, false), blockOf(g, true));
   return Matrices(g.inputs, block).floats() + Matrices(g.outputs, block).floats();

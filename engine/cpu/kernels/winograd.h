@@ -43,6 +43,8 @@ inline std::int64_t winogradWeightUnits(const WinogradGeometry& g) {
 void winogradWeights(const WinogradGeometry& g, const float* weight, bool turned, float* transformed,
                      std::int64_t firstUnit, std::int64_t lastUnit);
 
+// Tiles of a convolution that are computed together.
+std::int64_t winogradBlock(const WinogradGeometry& g);
 // Floats of scratch that the next two need a thread.
 std::int64_t winogradScratch(const WinogradGeometry& g);
 // y = conv(x, w) + bias, then max(., 0) when `relu` (NaN stays), of tiles [first, last). `bias` may be null.

@@ -42,14 +42,14 @@ void lowerAttention(Plan& plan, const Operation& operation) {
   const auto q = readAs(plan, head, in[0]), k = readAs(plan, head, in[1]), v = readAs(plan, head, in[2]);
   const auto y = writeAs(plan, head, operation.outputs[0]);
   const auto statistics = plan.write(operation.outputs[1]);
-  const auto scratch = plan.scratch(attentionScratch(head) * plan.threads());
+  const auto scratch = plan.scratchOfThreads(attentionScratch(head));
   plan.stage(named(head, "attention"), [=](const Worker& worker) {
     const auto [first, last] = worker.share(batch * heads);
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t at = i % heads * head.width, query = i / heads * head.queries * head.stride + at,
                          key = i / heads * head.keys * head.stride + at;
       attentionForward(head, q.get().from(query), k.get().from(key), v.get().from(key), y.get().from(query),
-                       statistics.get() + i * head.queries, scratch.get() + worker.index * attentionScratch(head));
+                       statistics.get() + i * head.queries, scratch.of(worker.thread));
     }
   });
 }
@@ -62,7 +62,7 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
              y = readAs(plan, head, in[3]), dy = readAs(plan, head, in[5]);
   const auto statistics = plan.read(in[4]);
   const auto dq = writeAs(plan, head, out[0]), dk = writeAs(plan, head, out[1]), dv = writeAs(plan, head, out[2]);
-  const auto scratch = plan.scratch(attentionScratch(head) * plan.threads());
+  const auto scratch = plan.scratchOfThreads(attentionScratch(head));
   plan.stage(named(head, "attention_gradient"), [=](const Worker& worker) {
     const auto [first, last] = worker.share(batch * heads);
     for (std::int64_t i = first; i < last; ++i) {
@@ -70,7 +70,7 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
                          key = i / heads * head.keys * head.stride + at;
       attentionBackward(head, q.get().from(query), k.get().from(key), v.get().from(key), y.get().from(query),
                         statistics.get() + i * head.queries, dy.get().from(query), dq.get().from(query),
-                        dk.get().from(key), dv.get().from(key), scratch.get() + worker.index * attentionScratch(head));
+                        dk.get().from(key), dv.get().from(key), scratch.of(worker.thread));
     }
   });
 }

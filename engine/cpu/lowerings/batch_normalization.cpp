@@ -13,13 +13,13 @@ namespace {
 
 // Working memory of one thread: two vectors of double, four of float.
 std::int64_t workspace(std::int64_t channels) {
-  return (8 * channels + 15) / 16 * 16;
+  return 8 * channels;
 }
-double* doublesOf(const Ref<float>& scratch, std::int64_t channels, int thread) {
-  return reinterpret_cast<double*>(scratch.get() + thread * workspace(channels));
+double* doublesOf(const Rooms& scratch, int thread) {
+  return reinterpret_cast<double*>(scratch.of(thread));
 }
-float* floatsOfThread(const Ref<float>& scratch, std::int64_t channels, int thread) {
-  return scratch.get() + thread * workspace(channels) + 4 * channels;
+float* floatsOfThread(const Rooms& scratch, std::int64_t channels, int thread) {
+  return scratch.of(thread) + 4 * channels;
 }
 
 // What the ranks of a synchronised normalisation tell each other: rows, and two numbers a channel. Empty otherwise.
@@ -98,7 +98,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
   const double epsilon = operation.attributes.real("epsilon", ops::kNormalisationEpsilon),
                momentum = operation.attributes.real("momentum", ops::kStatisticsMomentum);
   const std::int64_t rows = view.rows, channels = view.channels;
-  const auto scratch = plan.scratch(workspace(channels) * plan.threads());
+  const auto scratch = plan.scratchOfThreads(workspace(channels));
   const Ranks ranks = ranksOf(plan, operation, channels);
   plan.stage(
       nameOf(ranks ? "synchronised batch_normalization" : "batch_normalization", fused), {},
@@ -107,7 +107,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
         // The first row: a copy, since y may come to lie where it stands.
         float* shift = floatsOfThread(scratch, channels, worker.index) + 3 * channels;
         if (worker.phase == 0) {
-          double* sums = doublesOf(scratch, channels, worker.index);
+          double* sums = doublesOf(scratch, worker.index);
           std::fill_n(sums, 2 * channels, 0.0);
           widen(from.get(), shift, channels);
           return addMoments(from.get().from(first * channels), last - first, channels, shift, sums, sums + channels);
@@ -116,7 +116,7 @@ void lowerBatchNormalization(Plan& plan, const Operation& operation) {
         const auto own = [&](std::int64_t c) {
           double sum = 0, squares = 0;
           for (int t = 0; t < worker.count; ++t) {
-            const double* theirs = doublesOf(scratch, channels, t);
+            const double* theirs = doublesOf(scratch, t);
             sum += theirs[c];
             squares += theirs[channels + c];
           }
@@ -174,10 +174,10 @@ void normaliseBy(Plan& plan, const Operation& operation, const char* name, const
   if (fused.addend != kNoTensor) plan.mayOverwrite(y, fused.addend);
   plan.mayOverwrite(y, x);
   const std::int64_t rows = view.rows, channels = view.channels;
-  const auto scratch = plan.scratch(2 * channels * plan.threads());
+  const auto scratch = plan.scratchOfThreads(2 * channels);
   plan.stage(nameOf(name, fused), {}, layoutName(plan.shape(x), view.layout), [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows, 4);
-    float *scale = scratch.get() + 2 * channels * worker.index, *offset = scale + channels;
+    float *scale = scratch.of(worker.thread), *offset = scale + channels;
     for (std::int64_t c = 0; c < channels; ++c) {
       scale[c] = scaleOf(gamma ? gamma.get()[c] : 1, deviation.get()[c]);
       offset[c] = beta ? beta.get()[c] : 0;
@@ -214,7 +214,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   plan.mayOverwrite(dx, x);
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
   const std::int64_t rows = view.rows, channels = view.channels;
-  const auto scratch = plan.scratch(workspace(channels) * plan.threads());
+  const auto scratch = plan.scratchOfThreads(workspace(channels));
   const Ranks ranks = ranksOf(plan, operation, channels);
   plan.stage(std::string(ranks ? "synchronised " : "") + std::string(mask ? "relu_gradient + " : "") +
                  "batch_normalization_gradient",
@@ -223,7 +223,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                const std::int64_t start = first * channels;
                const Stored positive = mask.get().from(start);
                if (worker.phase == 0) {
-                 double* sums = doublesOf(scratch, channels, worker.index);
+                 double* sums = doublesOf(scratch, worker.index);
                  std::fill_n(sums, 2 * channels, 0.0);
                  return addGradientSums(from.get().from(start), gradient.get().from(start), positive, last - first,
                                         channels, mean.get(), sums, sums + channels);
@@ -231,7 +231,7 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
                const auto own = [&](std::int64_t c) {
                  double sum = 0, product = 0;
                  for (int t = 0; t < worker.count; ++t) {
-                   const double* theirs = doublesOf(scratch, channels, t);
+                   const double* theirs = doublesOf(scratch, t);
                    sum += theirs[c];
                    product += theirs[channels + c];
                  }

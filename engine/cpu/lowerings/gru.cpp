@@ -12,7 +12,7 @@ void lowerGru(Plan& plan, const Operation& operation) {
   const auto y = plan.write(operation.outputs[0], byFrame()), state = plan.write(operation.outputs[1], byFrame());
   emitInputSide(plan, s, operation.inputs[0], operation.inputs[1], bias, {state});
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   plan.stage(named(s, "gru over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
     const std::int64_t firstUnit = firstPanel * panelWidth(), lastUnit = std::min(s.hidden, lastPanel * panelWidth());
@@ -29,7 +29,7 @@ void lowerGru(Plan& plan, const Operation& operation) {
                 .c = now + (gate == 2 ? 3 : gate) * s.hidden,
                 .ldc = row,
                 .accumulate = gate != 2},
-               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+               {0, s.batch, firstPanel, lastPanel}, scratch.of(worker.thread), s.bf16);
     }
     for (std::int64_t n = 0; n < s.batch; ++n) {
       float* mine = now + n * row;
@@ -50,8 +50,9 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
   const std::int64_t width = s.gates * s.hidden;
   const auto a = gateGradients(plan, s), k = gateGradients(plan, s);
   const RecurrentBiasGradient bias(plan, s, a, operation.outputs[3]), hiddenBias(plan, s, k, operation.outputs[4]);
-  const auto product = plan.scratch(s.batch * s.hidden), direct = plan.scratch(s.batch * s.hidden);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  // Each thread's own, of which it uses its units.
+  const auto products = plan.scratchOfThreads(s.batch * s.hidden), directs = plan.scratchOfThreads(s.batch * s.hidden);
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   const auto packed = packHidden(plan, s, operation.inputs[2]);
   plan.stage(named(s, "gru_gradient over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstPanel, lastPanel] = worker.share(panelsOf(s.hidden));
@@ -59,22 +60,23 @@ void lowerGruGradient(Plan& plan, const Operation& operation) {
                        lastUnit = std::max(firstUnit, std::min(s.hidden, lastPanel * panelWidth()));
     const std::int64_t row = s.state * s.hidden;
     const std::int64_t step = s.time - 1 - worker.phase;
+    float *const product = products.of(worker.index), *const direct = directs.of(worker.index);
     for (std::int64_t n = 0; n < s.batch && worker.phase == 0; ++n)
-      std::fill(direct.get() + n * s.hidden + firstUnit, direct.get() + n * s.hidden + lastUnit, 0.0f);
+      std::fill(direct + n * s.hidden + firstUnit, direct + n * s.hidden + lastUnit, 0.0f);
     if (step + 1 < s.time) {
       multiply({.m = s.batch,
                 .n = s.hidden,
                 .k = width,
                 .a = viewOf(k.get().from(s.frame(step + 1, width)), width, 1),
                 .packed = packed.get(),
-                .c = product.get(),
+                .c = product,
                 .ldc = s.hidden},
-               {0, s.batch, firstPanel, lastPanel}, scratch.get() + worker.index * gemmScratch(), s.bf16);
+               {0, s.batch, firstPanel, lastPanel}, scratch.of(worker.thread), s.bf16);
     }
     for (std::int64_t n = 0; n < s.batch; ++n) {
       const float* before = step > 0 ? y.get() + s.frame(step - 1, s.hidden) + n * s.hidden : nullptr;
       gruCellGradient(state.get() + s.frame(step, row) + n * row, before, dy.at(step, n),
-                      step + 1 < s.time ? product.get() + n * s.hidden : nullptr, direct.get() + n * s.hidden,
+                      step + 1 < s.time ? product + n * s.hidden : nullptr, direct + n * s.hidden,
                       a.get().from(s.frame(step, width) + n * width), k.get().from(s.frame(step, width) + n * width),
                       s.hidden, firstUnit, lastUnit);
     }

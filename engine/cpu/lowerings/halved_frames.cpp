@@ -90,16 +90,15 @@ bool halvesFrames(const Plan& plan, const RecurrentShape& s) {
 HalvedFrames::HalvedFrames(Plan& plan, const RecurrentShape& s, TensorId wHidden) : m_shape(s) {
   const Room room = roomFor(s, plan.threads(), kEachPart);
   m_roomForWeights = room.weights;
-  m_roomForSums = room.sums;
   m_weights = packParts(plan, s, wHidden, room.weights, s.gates * s.hidden, s.hidden, s.hidden, 1, kEachPart);
-  m_sums = plan.scratch(room.sums * plan.threads());
-  m_columns = plan.scratch(s.gates * s.hidden * s.batch);
+  m_sums = plan.scratchOfThreads(room.sums);
+  m_columns = plan.scratchOfThreads(s.gates * s.hidden * s.batch);
 }
 
 void HalvedFrames::multiply(const Worker& worker, const MatrixView& before) const {
   const RecurrentShape& s = m_shape;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
-  float* const sums = m_sums.get() + worker.index * m_roomForSums;
+  float* const sums = m_sums.of(worker.index);
   std::int64_t packed = -1;
   eachPart(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
     if (packed != steps.first) packHalvedColumns(sums, before, s.hidden, s.batch, steps);
@@ -109,7 +108,7 @@ void HalvedFrames::multiply(const Worker& worker, const MatrixView& before) cons
                         .k = s.hidden,
                         .a = {weights},
                         .packed = sums,
-                        .c = m_columns.get(),
+                        .c = m_columns.of(worker.index),
                         .ldc = s.batch,
                         .accumulate = steps.first > 0},
                        rows, steps);
@@ -117,34 +116,29 @@ void HalvedFrames::multiply(const Worker& worker, const MatrixView& before) cons
   });
 }
 
-HalvedFramesBack::HalvedFramesBack(Plan& plan, const RecurrentShape& s, TensorId wHidden)
-    : m_shape(s), m_threads(plan.threads()) {
+HalvedFramesBack::HalvedFramesBack(Plan& plan, const RecurrentShape& s, TensorId wHidden) : m_shape(s) {
   const Room room = roomFor(s, plan.threads(), kEachPartBack);
   m_roomForWeights = room.weights;
-  m_roomForSums = room.sums;
   m_weights = packParts(plan, s, wHidden, room.weights, s.hidden, s.gates * s.hidden, 1, s.hidden, kEachPartBack);
-  m_sums = plan.scratch(room.sums * plan.threads());
-  m_parts = plan.scratch(m_threads * s.hidden * s.batch);
-  if (m_threads > 1) m_handedOver = plan.scratch(2 * m_threads * s.hidden * s.batch);
+  m_sums = plan.scratchOfThreads(room.sums);
+  m_parts = plan.scratchOfThreads(s.hidden * s.batch);
+  m_handedOver = plan.scratchOfThreads(2 * s.hidden * s.batch);
 }
 
-float* HalvedFramesBack::part(int thread) const {
-  return m_parts.get() + thread * m_shape.hidden * m_shape.batch;
-}
 float* HalvedFramesBack::handedOver(int phase, int thread) const {
-  return m_handedOver.get() + (phase % 2 * m_threads + thread) * m_shape.hidden * m_shape.batch;
+  return m_handedOver.of(thread) + phase % 2 * m_shape.hidden * m_shape.batch;
 }
 
 const float* HalvedFramesBack::columns(const Worker& worker, int thread) const {
-  return thread == worker.index ? part(thread) : handedOver(worker.phase + 1, thread);
+  return thread == worker.index ? m_parts.of(thread) : handedOver(worker.phase + 1, thread);
 }
 
 void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) const {
   const RecurrentShape& s = m_shape;
   const std::int64_t width = s.gates * s.hidden;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
-  float* const sums = m_sums.get() + worker.index * m_roomForSums;
-  float* const to = part(worker.index);
+  float* const sums = m_sums.of(worker.index);
+  float* const to = m_parts.of(worker.index);
   bool isFirst = true;
   eachPartBack(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
     packHalvedColumns(sums, da, width, s.batch, steps);

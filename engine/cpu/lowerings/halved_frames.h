@@ -15,13 +15,14 @@ class HalvedFrames {
   HalvedFrames(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
   // `before`: h of the frame before, hidden x batch.
   void multiply(const Worker& worker, const MatrixView& before) const;
-  // What was multiplied, gates hidden x batch: a thread reads its own rows.
-  const float* columns() const { return m_columns.get(); }
+  // What the thread multiplied: its rows of gates hidden x batch.
+  const float* columns(const Worker& worker) const { return m_columns.of(worker.index); }
 
  private:
   RecurrentShape m_shape;
-  std::int64_t m_roomForWeights = 0, m_roomForSums = 0;  // a thread
-  Ref<float> m_weights, m_sums, m_columns;
+  std::int64_t m_roomForWeights = 0;  // a thread
+  Ref<float> m_weights;
+  Rooms m_sums, m_columns;
 };
 
 // dh of the frame before = da U. Each thread multiplies what it made of da, so that threads exchange their parts of dh,
@@ -36,14 +37,12 @@ class HalvedFramesBack {
   const float* columns(const Worker& worker, int thread) const;
 
  private:
-  float* part(int thread) const;
   float* handedOver(int phase, int thread) const;
 
   RecurrentShape m_shape;
-  std::int64_t m_roomForWeights = 0, m_roomForSums = 0;  // a thread
-  int m_threads = 1;
-  Ref<float> m_weights, m_sums;
-  Ref<float> m_parts, m_handedOver;  // H x N for each thread; and for every other phase, written past the caches
+  std::int64_t m_roomForWeights = 0;  // a thread
+  Ref<float> m_weights;
+  Rooms m_sums, m_parts, m_handedOver;  // H x N of each thread, and twice, for every other phase, past the caches
 };
 
 }  // namespace loom::cpu

@@ -43,22 +43,22 @@ HiddenRows rowsOf(const RowsOfFrames& rows, std::int64_t step) {
 void emitHalvedLstm(Plan& plan, const RecurrentShape& s, TensorId wHidden, const LstmBefore& before,
                     const Ref<float>& state, const Ref<float>& y) {
   const Sixteens sixteens{s.batch};
-  const std::int64_t each = sixteens.floats(s.hidden);
   const HalvedFrames frames(plan, s, wHidden);
-  const auto c = plan.scratch(each), hOfThreads = plan.scratch(each * plan.threads());
+  const auto cells = plan.scratchOfThreads(sixteens.floats(s.hidden)),
+             hOfThreads = plan.scratchOfThreads(sixteens.floats(s.hidden));
   plan.stage("lstm over time", kHalvedName, {}, [=](const Worker& worker) {
     const FramePart part = partOf(worker, s);
     const std::int64_t step = worker.phase;
-    if (step == 0) toSixteens(part, before.c0.get(), c.get());
-    float* const h = hOfThreads.get() + worker.index * each;
+    float *const c = cells.of(worker.index), *const h = hOfThreads.of(worker.index);
+    if (step == 0) toSixteens(part, before.c0.get(), c);
     if (step > 0) {
       othersToSixteens(part, y.get() + s.frame(step - 1, s.hidden), h);
       frames.multiply(worker, sixteens.columns(h));
     } else if (before.h0) {
       frames.multiply(worker, {before.h0.get(), 1, s.hidden});
     }
-    lstmFrame(part, step > 0 || before.h0 ? frames.columns() : nullptr, state.get() + s.frame(step, 5 * s.hidden),
-              c.get(), h, y.get() + s.frame(step, s.hidden));
+    lstmFrame(part, step > 0 || before.h0 ? frames.columns(worker) : nullptr, state.get() + s.frame(step, 5 * s.hidden),
+              c, h, y.get() + s.frame(step, s.hidden));
     finishStreams();
   });
   plan.phases(s.time);
@@ -70,17 +70,18 @@ void emitHalvedLstmGradient(Plan& plan, const RecurrentShape& s, TensorId wHidde
   const Sixteens sixteens{s.batch};
   const std::int64_t each = sixteens.floats(s.hidden);
   const HalvedFramesBack frames(plan, s, wHidden);
-  const auto dh = plan.scratch(each), dc = plan.scratch(each), daInSixteens = plan.scratch(4 * each);
+  const auto room = plan.scratchOfThreads(6 * each);
   const bool toFirst = static_cast<bool>(slopes.dh0);
   plan.stage("lstm_gradient over time", kHalvedName, {}, [=](const Worker& worker) {
     const FramePart part = partOf(worker, s);
     const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
-    if (worker.phase == 0) toSixteens(part, nullptr, dc.get());
+    float *const dh = room.of(worker.index), *const dc = dh + each, *const daInSixteens = dc + each;
+    if (worker.phase == 0) toSixteens(part, nullptr, dc);
     for (int thread = 0; thread < worker.count && worker.phase > 0; ++thread)
-      addToSixteens(part, frames.columns(worker, thread), dh.get(), thread > 0);
+      addToSixteens(part, frames.columns(worker, thread), dh, thread > 0);
     if (step < 0) {
-      rowsFromSixteens(part, dh.get(), slopes.dh0.get());
-      rowsFromSixteens(part, dc.get(), slopes.dc0.get());
+      rowsFromSixteens(part, dh, slopes.dh0.get());
+      rowsFromSixteens(part, dc, slopes.dc0.get());
       return;
     }
     const std::int64_t row = 5 * s.hidden;
@@ -88,10 +89,9 @@ void emitHalvedLstmGradient(Plan& plan, const RecurrentShape& s, TensorId wHidde
                                : before.c0 ? HiddenRows{before.c0.get(), s.hidden}
                                            : HiddenRows{};
     lstmFrameGradient(part, state.get() + s.frame(step, row), cBefore, rowsOf(slopes.dy, step),
-                      worker.phase > 0 ? dh.get() : nullptr, dc.get(), da.get() + s.frame(step, 4 * s.hidden),
-                      daInSixteens.get());
-    bias.addSixteens(worker, daInSixteens.get());
-    if (step > 0 || toFirst) frames.multiply(worker, sixteens.columns(daInSixteens.get()));
+                      worker.phase > 0 ? dh : nullptr, dc, da.get() + s.frame(step, 4 * s.hidden), daInSixteens);
+    bias.addSixteens(worker, daInSixteens);
+    if (step > 0 || toFirst) frames.multiply(worker, sixteens.columns(daInSixteens));
     finishStreams();
   });
   plan.phases(s.time + (toFirst ? 1 : 0));

@@ -42,9 +42,9 @@ void lowerInverse(Plan& plan, const Operation& operation) {
   const std::int64_t n = plan.shape(x)[-1], matrices = plan.shape(x).elements() / (n * n);
   const auto from = plan.read(x), to = plan.write(operation.outputs[0]);
   const std::int64_t numbers = n * n + n;  // of a thread: a matrix in double, its pivots
-  const auto scratch = plan.scratch(2 * numbers * plan.threads());
+  const auto scratch = plan.scratchOfThreads(2 * numbers);
   plan.stage("inverse", [=](const Worker& worker) {
-    double* const a = reinterpret_cast<double*>(scratch.get()) + numbers * worker.index;
+    double* const a = reinterpret_cast<double*>(scratch.of(worker.thread));
     auto* const pivots = reinterpret_cast<std::int64_t*>(a + n * n);
     const auto [first, last] = worker.share(matrices);
     for (std::int64_t matrix = first; matrix < last; ++matrix) {

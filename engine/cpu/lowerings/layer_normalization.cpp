@@ -55,8 +55,7 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
   plan.mayOverwrite(dx, dy);
   const auto dgamma = plan.writeGradient(operation.outputs[1]), dbeta = plan.writeGradient(operation.outputs[2]);
   const std::int64_t length = rowLength(plan, operation), rows = plan.shape(x).elements() / length;
-  const std::int64_t each = (6 * length + 15) / 16 * 16;  // a thread's 2 rows of doubles and 2 of floats
-  const auto scratch = plan.scratch(each * plan.threads());
+  const auto scratch = plan.scratchOfThreads(6 * length);  // 2 rows of doubles and 2 of floats
   const WideRows wide(plan, length, {from, gradient, to});
   plan.stage("layer_normalization_gradient", [=](const Worker& worker) {
     if (worker.phase == 1) {
@@ -64,7 +63,7 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
       for (std::int64_t i = begin; i < end; ++i) {
         double g = 0, b = 0;
         for (int t = 0; t < worker.count; ++t) {
-          const auto* theirs = reinterpret_cast<const double*>(scratch.get() + t * each);
+          const auto* theirs = reinterpret_cast<const double*>(scratch.of(t));
           g += theirs[i];
           b += theirs[length + i];
         }
@@ -75,8 +74,8 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
     }
     constexpr std::int64_t kBlock = 64;
     const auto [first, last] = worker.share(rows);
-    auto* sums = reinterpret_cast<double*>(scratch.get() + worker.index * each);
-    float* block = scratch.get() + worker.index * each + 4 * length;
+    auto* sums = reinterpret_cast<double*>(scratch.of(worker.index));
+    float* block = scratch.of(worker.index) + 4 * length;
     std::fill_n(sums, 2 * length, 0.0);
     for (std::int64_t start = first; start < last; start += kBlock) {
       std::fill_n(block, 2 * length, 0.0f);
@@ -111,14 +110,14 @@ void lowerLocalResponseNormalizationGradient(Plan& plan, const Operation& operat
   const auto from = plan.read(x, view.layout), gradient = plan.read(operation.inputs[1], view.layout),
              to = plan.write(dx, view.layout);
   const ResponseWindow window = windowOf(operation.attributes);
-  const auto scratch = plan.scratch(2 * view.channels * plan.threads());
+  const auto scratch = plan.scratchOfThreads(2 * view.channels);
   plan.stage("local_response_normalization_gradient", {}, layoutName(plan.shape(x), view.layout),
              [=](const Worker& worker) {
                const auto [first, last] = worker.share(view.rows);
                for (std::int64_t r = first; r < last; ++r) {
                  const std::int64_t at = r * view.channels;
                  responseNormGradientRow(window, from.get() + at, gradient.get() + at, to.get() + at, view.channels,
-                                         scratch.get() + 2 * view.channels * worker.index);
+                                         scratch.of(worker.thread));
                }
              });
 }

@@ -24,13 +24,15 @@ void lowerLstm(Plan& plan, const Operation& operation) {
   if (halvesFrames(plan, s))
     return emitHalvedLstm(plan, s, operation.inputs[2], {h0, c0}, state.at.as<float>(), y.at.as<float>());
   const std::int64_t width = s.gates * s.hidden;
-  const auto products = narrow ? plan.scratch(s.batch * width) : Ref<float>{},
-             cells = narrow ? plan.scratch(s.batch * s.hidden) : Ref<float>{};
+  // Each thread's own, of which it uses its units.
+  const auto productsOfThreads = narrow ? plan.scratchOfThreads(s.batch * width) : Rooms{},
+             cellsOfThreads = narrow ? plan.scratchOfThreads(s.batch * s.hidden) : Rooms{};
   const auto packed = packHiddenByGate(plan, s, operation.inputs[2]);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   plan.stage(named(s, "lstm over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstUnit, lastUnit] = unitsOf(worker, s);
     const std::int64_t row = s.state * s.hidden, step = worker.phase;
+    float *const products = productsOfThreads.of(worker.index), *const cells = cellsOfThreads.of(worker.index);
     const Stored now = state.get().from(s.frame(step, row)),
                  before = step > 0 ? y.get().from(s.frame(step - 1, s.hidden)) : inF32(h0.get());
     for (std::int64_t gate = 0; gate < s.gates && before; ++gate) {
@@ -39,19 +41,18 @@ void lowerLstm(Plan& plan, const Operation& operation) {
                 .k = s.hidden,
                 .a = viewOf(before, s.hidden, 1),
                 .packed = packed.get() + gate * packedSize(s.hidden, s.hidden, s.bf16),
-                .c = (narrow ? products.get() : wideNumbers(now)) + gate * s.hidden,
+                .c = (narrow ? products : wideNumbers(now)) + gate * s.hidden,
                 .ldc = narrow ? width : row,
                 .accumulate = !narrow},
-               {0, s.batch, firstUnit / panelWidth(), panelsOf(lastUnit)}, scratch.get() + worker.index * gemmScratch(),
-               s.bf16);
+               {0, s.batch, firstUnit / panelWidth(), panelsOf(lastUnit)}, scratch.of(worker.thread), s.bf16);
     }
     for (std::int64_t n = 0; n < s.batch; ++n) {
       const Stored cell = step == 0 ? (c0 ? inF32(c0.get() + n * s.hidden) : Stored{})
-                          : narrow  ? inF32(cells.get() + n * s.hidden)
+                          : narrow  ? inF32(cells + n * s.hidden)
                                     : state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden);
-      lstmCell(now.from(n * row), narrow && before ? products.get() + n * width : nullptr, cell,
-               narrow ? cells.get() + n * s.hidden : nullptr, y.get().from(s.frame(step, s.hidden) + n * s.hidden),
-               s.hidden, firstUnit, lastUnit);
+      lstmCell(now.from(n * row), narrow && before ? products + n * width : nullptr, cell,
+               narrow ? cells + n * s.hidden : nullptr, y.get().from(s.frame(step, s.hidden) + n * s.hidden), s.hidden,
+               firstUnit, lastUnit);
     }
   });
   plan.phases(s.time);
@@ -81,12 +82,14 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                            da.at.as<float>());
     return emitProducts();
   }
-  const auto dh = plan.scratch(s.batch * s.hidden), dc = plan.scratch(s.batch * s.hidden);
+  const auto dhOfThreads = plan.scratchOfThreads(s.batch * s.hidden),
+             dcOfThreads = plan.scratchOfThreads(s.batch * s.hidden);
   const auto packed = packHidden(plan, s, operation.inputs[2]);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   plan.stage(named(s, "lstm_gradient over time"), productImplementation(s.bf16), {}, [=](const Worker& worker) {
     const auto [firstUnit, lastUnit] = unitsOf(worker, s);
     const std::int64_t row = s.state * s.hidden;
+    float *const dh = dhOfThreads.of(worker.index), *const dc = dcOfThreads.of(worker.index);
     // dh of the step before: da U, for this thread's units.
     const auto back = [&](std::int64_t step, float* to) {
       multiply({.m = s.batch,
@@ -96,14 +99,13 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
                 .packed = packed.get(),
                 .c = to,
                 .ldc = s.hidden},
-               {0, s.batch, firstUnit / panelWidth(), panelsOf(lastUnit)}, scratch.get() + worker.index * gemmScratch(),
-               s.bf16);
+               {0, s.batch, firstUnit / panelWidth(), panelsOf(lastUnit)}, scratch.of(worker.thread), s.bf16);
     };
     const std::int64_t step = s.time - 1 - worker.phase;  // -1: behind the first frame
-    if (step >= 0 && step + 1 < s.time) back(step + 1, dh.get());
+    if (step >= 0 && step + 1 < s.time) back(step + 1, dh);
     if (step < 0) back(0, dh0.get());
     for (std::int64_t n = 0; n < s.batch; ++n) {
-      float* const slope = dc.get() + n * s.hidden;
+      float* const slope = dc + n * s.hidden;
       if (worker.phase == 0) std::fill(slope + firstUnit, slope + lastUnit, 0.0f);
       if (step < 0) {
         std::copy(slope + firstUnit, slope + lastUnit, dc0.get() + n * s.hidden + firstUnit);
@@ -112,7 +114,7 @@ void lowerLstmGradient(Plan& plan, const Operation& operation) {
       const Stored cell = step > 0 ? state.get().from(s.frame(step - 1, row) + n * row + 4 * s.hidden)
                                    : (c0 ? inF32(c0.get() + n * s.hidden) : Stored{});
       lstmCellGradient(state.get().from(s.frame(step, row) + n * row), cell, dy.at(step, n),
-                       step + 1 < s.time ? dh.get() + n * s.hidden : nullptr, slope,
+                       step + 1 < s.time ? dh + n * s.hidden : nullptr, slope,
                        da.get().from(s.frame(step, width) + n * width), s.hidden, firstUnit, lastUnit);
     }
     if (step >= 0) bias.add(worker, step);

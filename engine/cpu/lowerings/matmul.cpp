@@ -56,12 +56,11 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
                 target);
     return;
   }
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
-  const std::int64_t size = packedSize(k, n, bf16);
-  const auto packed = plan.scratch(size * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
+  const auto packed = plan.scratchOfThreads(packedSize(k, n, bf16));
   plan.stage(fmt::format("{} × {}", matrices, kernel), productImplementation(bf16), {}, [=](const Worker& worker) {
     const auto [first, last] = worker.share(matrices);
-    float* mine = packed.get() + worker.index * size;
+    float* mine = packed.of(worker.thread);
     for (std::int64_t i = first; i < last; ++i) {
       if (i == first || !shared)
         packB(mine, viewOf(right.get().from(shared ? 0 : i * k * n), rowB, columnB), k, n, 0, panelsOf(n), bf16);
@@ -76,7 +75,7 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
                 .activation = activation,
                 .accumulate = target.adds(worker),
                 .half = target.half ? target.half.get() + i * m * n : nullptr},
-               {0, m, 0, panelsOf(n)}, scratch.get() + worker.index * gemmScratch(), bf16);
+               {0, m, 0, panelsOf(n)}, scratch.of(worker.thread), bf16);
     }
   });
 }
@@ -92,12 +91,12 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
   const ChannelView view = channelView(plan, dy, operation.attributes.integer("axis", 1));
   const auto from = plan.readStored(dy, view.layout);
   const auto target = plan.writeGradient(operation.outputs[0]);
-  const auto partial = plan.scratch(view.channels * plan.threads());
+  const auto partial = plan.scratchOfThreads(view.channels);
   const std::int64_t channels = view.channels, rows = view.rows;
   plan.stage("bias_gradient", {}, layoutName(plan.shape(dy), view.layout), [=](const Worker& worker) {
     if (worker.phase == 0) {
       const auto [first, last] = worker.share(rows);
-      float* mine = partial.get() + worker.index * channels;
+      float* mine = partial.of(worker.index);
       std::fill_n(mine, channels, 0.0f);
       sumRows(from.get().from(first * channels), last - first, channels, channels, mine);
       return;
@@ -105,7 +104,7 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
     const auto [first, last] = worker.share(channels, 16);
     for (std::int64_t c = first; c < last; ++c) {
       float total = 0;
-      for (int t = 0; t < worker.count; ++t) total += partial.get()[t * channels + c];
+      for (int t = 0; t < worker.count; ++t) total += partial.of(t)[c];
       target.to.get()[c] = target.adds(worker) ? target.to.get()[c] + total : total;
     }
   });

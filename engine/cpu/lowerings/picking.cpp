@@ -53,12 +53,12 @@ void lowerTopK(Plan& plan, const Operation& operation) {
   const std::int64_t n = plan.shape(x)[-1], k = operation.attributes.integer("k"), rows = plan.shape(x).elements() / n;
   const bool largest = operation.attributes.boolean("largest", true);
   const auto from = plan.read(x), values = plan.write(operation.outputs[0]), places = plan.write(operation.outputs[1]);
-  const auto order = plan.scratch(n * plan.threads()).as<std::int32_t>();
+  const auto order = plan.scratchOfThreads(n);
   plan.stage("top_k", [=](const Worker& worker) {
     const auto [first, last] = worker.share(rows);
     for (std::int64_t row = first; row < last; ++row)
-      firstInOrder(from.get() + row * n, n, k, largest, order.get() + worker.index * n, values.get() + row * k,
-                   places.get() + row * k);
+      firstInOrder(from.get() + row * n, n, k, largest, reinterpret_cast<std::int32_t*>(order.of(worker.thread)),
+                   values.get() + row * k, places.get() + row * k);
   });
 }
 

@@ -103,15 +103,11 @@ struct RowProduct {
 
 // Room for a block of rows of results by thread, in the type of `like`.
 struct Blocks {
-  Ref<float> room;
-  std::int64_t each;
+  Rooms room;
   bool bf16;
 
-  Blocks(Plan& plan, std::int64_t numbers, bool half)
-      : room(plan.scratch(numbers * plan.threads())), each(numbers), bf16(half) {}
-  Stored of(const Worker& worker) const {
-    return {reinterpret_cast<std::byte*>(room.get() + worker.index * each), bf16};
-  }
+  Blocks(Plan& plan, std::int64_t numbers, bool half) : room(plan.scratchOfThreads(numbers)), bf16(half) {}
+  Stored of(const Worker& worker) const { return {reinterpret_cast<std::byte*>(room.of(worker.thread)), bf16}; }
 };
 
 }  // namespace
@@ -138,11 +134,11 @@ void emitPixels(Plan& plan, const PixelGeometry& g, const std::string& name, Ten
   if (g.isPlain() && isHalved(plan, matrices)) return emitProduct(plan, matrices, {.to = output.at.as<float>()});
   const auto packed = packedB(plan, w, weight, 1, g.inputs, g.pixels(), g.inputs, g.outputs, bf16);
   const RowProduct product{g.inputs, g.outputs, packed, added, relu, bf16};
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   const std::int64_t pixels = rowsOfBlock(g) * g.outWidth;
   const Blocks gathered(plan, g.isPlain() ? 0 : pixels * g.inputs, input.bf16);
   plan.stage(name, implementation(), "channels-last", [=](const Worker& worker) {
-    float* room = scratch.get() + worker.index * gemmScratch();
+    float* room = scratch.of(worker.thread);
     if (g.isPlain()) return product.run(input.get(), output.get(), shareOf(worker, g.pixels(), g.outputs), room);
     const auto [first, last] = worker.share(g.batch * g.outHeight);
     for (std::int64_t row = first; row < last; row += rowsOfBlock(g)) {
@@ -152,6 +148,7 @@ void emitPixels(Plan& plan, const PixelGeometry& g, const std::string& name, Ten
                   {0, rows * g.outWidth, 0, panelsOf(g.outputs)}, room);
     }
   });
+  plan.pieces(g.pixels() / plan.threads(), kRows, multiplyAddsOf(matrices));
 }
 
 void emitPixelInputGradient(Plan& plan, const PixelGeometry& g, const std::string& name, TensorId dy, TensorId w,
@@ -172,11 +169,11 @@ void emitPixelInputGradient(Plan& plan, const PixelGeometry& g, const std::strin
   if (g.isPlain() && isHalved(plan, matrices)) return emitProduct(plan, matrices, {.to = result.at.as<float>()});
   const auto packed = packedB(plan, w, weight, g.inputs, 1, g.pixels(), g.outputs, g.inputs, bf16);
   const RowProduct product{g.outputs, g.inputs, packed, {}, false, bf16};
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   const std::int64_t pixels = rowsOfBlock(g) * g.outWidth;
   const Blocks computed(plan, g.isPlain() ? 0 : pixels * g.inputs, result.bf16);
   plan.stage(name, implementation(), "channels-last", [=](const Worker& worker) {
-    float* room = scratch.get() + worker.index * gemmScratch();
+    float* room = scratch.of(worker.thread);
     if (g.isPlain()) return product.run(gradient.get(), result.get(), shareOf(worker, g.pixels(), g.inputs), room);
     const auto [first, last] = worker.share(g.batch * g.outHeight);
     for (std::int64_t row = first; row < last; row += rowsOfBlock(g)) {
@@ -186,6 +183,7 @@ void emitPixelInputGradient(Plan& plan, const PixelGeometry& g, const std::strin
       scatterPixels(g, computed.of(worker), row, rows, result.get());
     }
   });
+  plan.pieces(g.pixels() / plan.threads(), kRows, multiplyAddsOf(matrices));
 }
 
 namespace {
@@ -244,15 +242,15 @@ void emitPixelWeightGradient(Plan& plan, const PixelGeometry& g, const std::stri
                          .rowB = g.inputs};
   if (g.isPlain() && isHalved(plan, matrices)) return emitProduct(plan, matrices, target);
   const PixelSums sums(g, bf16);
-  const std::int64_t floats = g.outputs * g.columns(), packed = sums.packed();
-  const auto packedRoom = plan.scratch(packed * plan.threads()), scratch = plan.scratch(gemmScratch() * plan.threads());
+  const std::int64_t floats = g.outputs * g.columns();
+  const auto packedRoom = plan.scratchOfThreads(sums.packed()), scratch = plan.scratchOfThreads(gemmScratch());
   // Threads share the outputs where their sums would be as large as what is summed, else the pixels.
   const bool byOutputs = g.pixels() < 8 * g.outputs;
   const int parts = byOutputs ? 1 : plan.threads();
   const bool inPlace = byOutputs && g.taps() == 1;
   const auto partial = plan.scratch(inPlace ? 0 : floats * parts);
   plan.stage(name, implementation(), "channels-last", [=](const Worker& worker) {
-    float *mine = packedRoom.get() + worker.index * packed, *room = scratch.get() + worker.index * gemmScratch();
+    float *mine = packedRoom.of(worker.thread), *room = scratch.of(worker.thread);
     const auto [firstOutput, lastOutput] = worker.share(g.outputs, 6);
     float* to = target.to.get();
     const bool adds = target.adds(worker);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/cpu/kernels/gemm_amx.h"
+#include "engine/cpu/kernels/gemm_rows.h"
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/kernels/strassen.h"
 
@@ -27,6 +28,10 @@ void packB(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, s
 
 void multiply(const GemmProblem& problem, const GemmShare& share, float* scratch, bool bf16) {
   (bf16 ? gemmBf16 : gemm)(problem, share.firstRow, share.lastRow, share.firstPanel, share.lastPanel, scratch);
+}
+
+double multiplyAddsOf(const Product& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
 std::string productImplementation(bool bf16) {
@@ -97,12 +102,12 @@ namespace {
 // Rows before columns, so that the sums of A's quarters are made once, but for rows that are too few to read B for.
 GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
   constexpr std::int64_t kLeastRows = 96;
+  const int parts = worker.count / worker.pieces, part = worker.index / worker.pieces;
   int columns = 1;
-  while (columns < worker.count && (worker.count % columns != 0 || m / (worker.count / columns) < kLeastRows))
-    ++columns;
-  const int rows = worker.count / columns;
-  const auto [firstRow, lastRow] = Worker{worker.index / columns, rows}.share(m, 6);
-  const auto [firstPanel, lastPanel] = Worker{worker.index % columns, columns}.share(panelsOf(n));
+  while (columns < parts && (parts % columns != 0 || m / (parts / columns) < kLeastRows)) ++columns;
+  const int piece = part / columns * worker.pieces + worker.index % worker.pieces;
+  const auto [firstRow, lastRow] = Worker{piece, parts / columns * worker.pieces}.share(m, 6);
+  const auto [firstPanel, lastPanel] = Worker{part % columns, columns}.share(panelsOf(n));
   return {firstRow, lastRow, firstPanel, lastPanel};
 }
 
@@ -128,7 +133,8 @@ void emitHalvedInBlocks(Plan& plan, const Product& p, const Plan::Target& target
   std::int64_t room = 0;
   for (std::int64_t block = 0; block < blocks; ++block)
     room = std::max(room, halvedFloats(halvedBlock(p.k, block), p.n));
-  const auto packed = plan.scratch(room), scratch = plan.scratch(halvedScratch() * plan.threads());
+  const auto packed = plan.scratch(room);
+  const auto scratch = plan.scratchOfThreads(halvedScratch());
   plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
     const HalvedSteps steps = halvedBlock(p.k, worker.phase / 2);
     if (worker.phase % 2 == 0) {
@@ -137,22 +143,22 @@ void emitHalvedInBlocks(Plan& plan, const Product& p, const Plan::Target& target
       return;
     }
     const GemmProblem problem = problemOf(p, target, packed, worker);
-    multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), steps,
-                   scratch.get() + worker.index * halvedScratch());
+    multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), steps, scratch.of(worker.thread));
   });
   plan.phases(2 * blocks);
+  plan.pieces(p.m / 2 / plan.threads(), kHalvedRows, multiplyAddsOf(p) / static_cast<double>(blocks));
 }
 
 void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
   const bool isParameter = p.weight != kNoTensor && plan.tensor(p.weight).role == TensorRole::parameter;
   if (p.rowA == 1 && !isParameter) return emitHalvedInBlocks(plan, p, target);
   const auto packed = halvedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n);
-  const auto scratch = plan.scratch(halvedScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(halvedScratch());
   plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
     const GemmProblem problem = problemOf(p, target, packed, worker);
-    multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), allSteps(p.k),
-                   scratch.get() + worker.index * halvedScratch());
+    multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), allSteps(p.k), scratch.of(worker.thread));
   });
+  plan.pieces(p.m / 2 / plan.threads(), kHalvedRows, multiplyAddsOf(p));
 }
 
 }  // namespace
@@ -160,12 +166,13 @@ void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
 void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
   if (!target.half && isHalved(plan, p)) return emitHalved(plan, p, target);
   const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n, p.bf16);
-  const auto scratch = plan.scratch(gemmScratch() * plan.threads());
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   const std::int64_t tileRows = p.bf16 && multipliesInTiles() ? 32 : 6;
   plan.stage(p.name, productImplementation(p.bf16), {}, [=](const Worker& worker) {
-    multiply(problemOf(p, target, packed, worker), shareOf(worker, p.m, p.n, tileRows),
-             scratch.get() + worker.index * gemmScratch(), p.bf16);
+    multiply(problemOf(p, target, packed, worker), shareOf(worker, p.m, p.n, tileRows), scratch.of(worker.thread),
+             p.bf16);
   });
+  plan.pieces(p.m / plan.threads(), kRowBlock, multiplyAddsOf(p));
 }
 
 }  // namespace loom::cpu

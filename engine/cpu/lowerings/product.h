@@ -23,6 +23,7 @@ struct Product {
   bool bf16 = false;     // of factors rounded to it
 };
 
+double multiplyAddsOf(const Product& product);
 // With Target::half, K is at most kLongestToHalf.
 void emitProduct(Plan& plan, const Product& product, const Plan::Target& target);
 

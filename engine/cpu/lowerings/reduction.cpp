@@ -105,9 +105,9 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
   const std::int64_t width = r.rowKept ? r.columns : 1;
   if (r.results == 1) {  // everything into one row: each thread sums some terms (or a part of the only one)
     const bool split = r.terms == 1 && !r.rowKept;
-    const auto partial = plan.scratch(width * plan.threads());
+    const auto partial = plan.scratchOfThreads(width);
     plan.stage(name, [=](const Worker& worker) {
-      float* mine = partial.get() + worker.index * width;
+      float* mine = partial.of(worker.index);
       if (worker.phase == 0 && split) {
         const auto [first, last] = worker.share(r.columns);
         const Stored part = from.get().from(first);
@@ -124,9 +124,9 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
         float folded = beginningOf(fold.function);
         for (int t = 0; t < worker.count; ++t) {
           if (fold.sums())
-            total += partial.get()[t * width + i];
+            total += partial.of(t)[i];
           else
-            foldRows(fold.function, inF32(partial.get() + t * width + i), 1, 1, 1, &folded);
+            foldRows(fold.function, inF32(partial.of(t) + i), 1, 1, 1, &folded);
         }
         target.to.get()[i] = (fold.sums() ? static_cast<float>(total * fold.factor) : folded) +
                              (target.adds(worker) ? target.to.get()[i] : 0);
@@ -135,12 +135,12 @@ void emit(Plan& plan, const std::string& name, const Reduction& r, const StoredR
     plan.phases(2);
     return;
   }
-  const auto scratch = plan.scratch(width * plan.threads());
+  const auto scratch = plan.scratchOfThreads(width);
   plan.stage(name, [=](const Worker& worker) {
     const auto [first, last] = worker.share(r.results);
     for (std::int64_t i = first; i < last; ++i) {
       float* out = target.to.get() + i * width;
-      float* sums = target.adds(worker) ? scratch.get() + worker.index * width : out;
+      float* sums = target.adds(worker) ? scratch.of(worker.thread) : out;
       sumTerms(r, fold, from.get().from(Reduction::offset(r.kept, i)), 0, r.terms, sums);
       if (sums != out) binary(BinaryFunction::add, out, sums, out, width);
     }

@@ -12,9 +12,9 @@ namespace loom::cpu {
 class WideRows {
  public:
   WideRows(Plan& plan, std::int64_t length, std::initializer_list<StoredRef> tensors)
-      : m_length(length), m_each((length + 15) / 16 * 16), m_rows(static_cast<std::int64_t>(tensors.size())) {
+      : m_length(length), m_each((length + 15) / 16 * 16) {
     if (std::any_of(tensors.begin(), tensors.end(), [](const StoredRef& tensor) { return tensor.bf16; }))
-      m_room = plan.scratch(m_each * m_rows * plan.threads());
+      m_room = plan.scratchOfThreads(m_each * static_cast<std::int64_t>(tensors.size()));
   }
   const float* read(const Worker& worker, std::int64_t tensor, Stored row) const {
     return wideOf(row, of(worker, tensor), m_length);
@@ -29,10 +29,10 @@ class WideRows {
 
  private:
   float* of(const Worker& worker, std::int64_t tensor) const {
-    return m_room ? m_room.get() + (worker.index * m_rows + tensor) * m_each : nullptr;
+    return m_room ? m_room.of(worker.thread) + tensor * m_each : nullptr;
   }
-  std::int64_t m_length, m_each, m_rows;
-  Ref<float> m_room;
+  std::int64_t m_length, m_each;
+  Rooms m_room;
 };
 
 }  // namespace loom::cpu

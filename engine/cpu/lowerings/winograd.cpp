@@ -90,8 +90,7 @@ void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name
   // Made in this stage, not once a change of the weight: it costs a few hundredths of the stage, and what is kept would
   // be four times the weight in both directions.
   const auto transformed = plan.scratch(winogradWeightFloats(g));
-  const std::int64_t each = winogradScratch(g);
-  const auto scratch = plan.scratch(each * plan.threads());
+  const auto scratch = plan.scratchOfThreads(winogradScratch(g));
   plan.stage(name, std::string("own winograd:") + toString(isa()), "channels-last", [=](const Worker& worker) {
     if (worker.phase == 0) {
       const auto [first, last] = worker.share(winogradWeightUnits(g));
@@ -99,9 +98,11 @@ void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name
     }
     const auto [first, last] = worker.share(g.tiles(), 4);
     winogradConvolution(g, input.get(), transformed.get(), added.get(), relu, output.get(), first, last,
-                        scratch.get() + worker.index * each);
+                        scratch.of(worker.thread));
   });
   plan.phases(2);
+  plan.pieces(g.tiles() / plan.threads(), winogradBlock(g),
+              36.0 * static_cast<double>(g.tiles() * g.inputs * g.outputs));
 }
 
 void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId dy,
@@ -109,13 +110,14 @@ void emitWinogradWeightGradient(Plan& plan, const WinogradGeometry& g, const std
   const Layout layout = channelsLast(plan.shape(x).rank());
   const StoredRef input = plan.readStored(x, layout), gradient = plan.readStored(dy, layout);
   const auto target = plan.writeGradient(dw);
-  const std::int64_t floats = winogradWeightFloats(g), each = winogradScratch(g);
-  const auto sums = plan.scratch(floats * plan.threads()), scratch = plan.scratch(each * plan.threads());
+  const std::int64_t floats = winogradWeightFloats(g);
+  const auto sums = plan.scratch(floats * plan.threads());
+  const auto scratch = plan.scratchOfThreads(winogradScratch(g));
   plan.stage(name, std::string("own winograd:") + toString(isa()), "channels-last", [=](const Worker& worker) {
     if (worker.phase == 0) {
       const auto [first, last] = worker.share(g.tiles(), 4);
       return winogradWeightSums(g, input.get(), gradient.get(), first, last, sums.get() + worker.index * floats,
-                                scratch.get() + worker.index * each);
+                                scratch.of(worker.thread));
     }
     const auto [first, last] = worker.share(winogradWeightUnits(g));
     winogradWeightGradient(g, sums.get(), worker.count, target.to.get(), target.adds(worker), first, last);
