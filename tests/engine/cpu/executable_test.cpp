@@ -1,9 +1,11 @@
 // Whole programs on the CPU: gradients against the reference backend, several shapes on one store, layouts, faults.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 #include "engine/base/error.h"
@@ -147,6 +149,24 @@ TEST(CpuExecutable, aStepIsTheSameEveryTime) {
   for (int i = 0; i < 200; ++i) {
     executable->run({});
     ASSERT_EQ(networks::collect(*executable, store), first) << "step " << i;
+  }
+}
+
+// More threads than cores: they come late to their own parts, whose pieces others have taken by then.
+TEST(CpuExecutable, piecesAreTheSameWhateverThreadsComputeThem) {
+  const Program program = networks::largeParts(512);
+  for (const char* halved : {"0", "1"}) {
+    for (const DataType precision : {DataType::f32, DataType::bf16}) {
+      SCOPED_TRACE(fmt::format("halved {}, {}", halved, toString(precision)));
+      setenv("GRADLOOM_STRASSEN", halved, 1);
+      const auto alone = makeCpuBackend(1), crowd = makeCpuBackend(5);
+      const auto expected = networks::step(*alone, program, {.precision = precision, .threads = 1});
+      const auto first = networks::step(*crowd, program, {.precision = precision, .threads = 5});
+      expectNear(first, expected, precision == DataType::f32 ? 1e-5 : 2e-3);
+      for (int again = 0; again < 4; ++again)
+        EXPECT_EQ(networks::step(*crowd, program, {.precision = precision, .threads = 5}), first) << again;
+      unsetenv("GRADLOOM_STRASSEN");
+    }
   }
 }
 

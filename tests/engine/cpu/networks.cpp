@@ -221,6 +221,15 @@ Program evenNetwork(std::int64_t batch) {
   return l.finish(l.linear(x, kClasses), {batch, 6});
 }
 
+Program largeParts(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 16, 6, 6}, DataType::f32);
+  x = l.relu(l.convolution(x, 64, 3, 1, 1, true));
+  x = l.unary(l.convolution(x, 64, 1, 1, 0, true), "tanh");
+  x = l.unary(l.linear(l.flatten(x), 256), "tanh");
+  return l.finish(l.linear(x, kClasses), {batch, 1});
+}
+
 void fill(Executable& executable, std::int64_t classes) {
   for (const Tensor& tensor : executable.program().tensors) {
     if (tensor.role != TensorRole::input) continue;
