@@ -295,6 +295,7 @@ Ref<float> Plan::filled(std::int64_t floats, std::function<void(float*)> fill) {
 
 void Plan::pieces(std::int64_t rows, std::int64_t block, double multiplyAdds) {
   constexpr double kLeast = 4e6;  // some 50 to 100 us of a thread
+  if (m_threads == 1) return;
   const auto enough = static_cast<std::int64_t>(multiplyAdds / m_threads / kLeast);
   m_stages.back().pieces = static_cast<int>(
       std::clamp<std::int64_t>((rows + block - 1) / block, 1, std::clamp<std::int64_t>(enough, 1, 64)));

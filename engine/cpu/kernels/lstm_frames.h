@@ -2,11 +2,11 @@
 // The elementwise part of a frame of an LSTM in f32 whose products are columns (lowerings/halved_frames.h): of all
 // samples, for a thread's units.
 //
-// What a thread keeps from frame to frame stands in sixteens of units, so that it is one piece of memory. Rows of
-// state, y and da hold the units of all threads in turn. What is written to them goes past the caches, and so does
-// whatever else another thread is to read: a core looks ahead beyond its own units and would fetch lines that another
-// one is about to write, and lines come from the cache of a core that shares none at a tenth of a microsecond each, 50
-// us for a frame's h.
+// What a thread keeps from frame to frame stands in sixteens of units, so that it is one piece of memory, in a copy of
+// its own of which it uses its units: a core looks ahead along rows and strides, beyond its own units, and would fetch
+// lines that another one is about to write. Rows of state, y and da hold the units of all threads in turn. What is
+// written to them goes past the caches for the same reason, and so does whatever else another thread is to read: lines
+// come from the cache of a core that shares none at a tenth of a microsecond each, 50 us for a frame's h.
 #include <cstdint>
 
 #include "engine/cpu/kernels/gemm.h"
