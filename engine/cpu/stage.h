@@ -45,8 +45,8 @@ struct Worker {
 
   // This piece's share [first, last) of `total`, in multiples of `grain`.
   std::pair<std::int64_t, std::int64_t> share(std::int64_t total, std::int64_t grain = 1) const {
-    const std::int64_t pieces = (total + grain - 1) / grain;
-    const std::int64_t first = pieces * index / count * grain, last = pieces * (index + 1) / count * grain;
+    const std::int64_t grains = (total + grain - 1) / grain;
+    const std::int64_t first = grains * index / count * grain, last = grains * (index + 1) / count * grain;
     return {first < total ? first : total, last < total ? last : total};
   }
   // In a catch: the step ends with this exception once the stage is over; with that of the first thread that says so.
@@ -65,7 +65,7 @@ struct Stage {
   int operation = -1;  // of the program, that it computes or converts for
   double moved = 0;    // bytes read and written by a conversion; 0: it computes its operation
   int phases = 1;
-  // Of a part, which other threads than its own may compute. What they need for themselves stands by Worker::thread.
+  // Of each part; other threads than its own may compute them. What a thread needs for itself stands by Worker::thread.
   int pieces = 1;
   // Part 0 on the thread that called run(): it alone talks to other ranks.
   bool onCaller = false;
