@@ -1,8 +1,8 @@
 #pragma once
 // Threads that work on one job, the caller among them. A thread that waits spins for 50 microseconds, or for up to 250
 // where it waited so long before, and then sleeps on a futex: meeting costs nothing on a quiet machine, and a busy one
-// gets its cores back. Nobody waits for a thread that the machine has no core for: it takes part in a job when it comes,
-// if there is anything left of it.
+// gets its cores back. Nobody waits for a thread that the machine has no core for: it takes part in a job when it
+// comes, if there is anything left of it.
 #include <atomic>
 #include <cstdint>
 #include <mutex>
