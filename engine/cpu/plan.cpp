@@ -17,6 +17,11 @@ constexpr std::int64_t kLeastPackedInStep = 1 << 16;  // floats
 // a hundredth of the products.
 constexpr std::int64_t kRowsPackedEachPass = 512;
 
+// From one thread's room to the next one's: 4 KiB between, a page, beyond which no core looks ahead by itself.
+std::int64_t apartFor(std::int64_t floats) {
+  return (floats + 15) / 16 * 16 + 1024;
+}
+
 }  // namespace
 
 Plan::Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options)
@@ -241,9 +246,17 @@ Ref<float> Plan::scratch(std::int64_t floats) {
 }
 
 Rooms Plan::scratchOfThreads(std::int64_t floats) {
-  constexpr std::int64_t kBetween = 1024;  // 4 KiB: a page, beyond which no core looks ahead by itself
-  const std::int64_t apart = (floats + 15) / 16 * 16 + kBetween;
-  return {scratch(apart * m_threads), apart};
+  const std::int64_t apart = m_apart.emplace_back(apartFor(floats));
+  return {scratch(apart * m_threads), m_apart.back()};
+}
+
+Rooms Plan::packedOfParts(std::int64_t floats) {
+  std::int64_t& apart = m_apart.front();
+  apart = std::max(apart, apartFor(floats));
+  const auto bytes = static_cast<std::size_t>(apart * m_threads) * sizeof(float);
+  if (m_ofParts < 0) m_ofParts = m_buffers.make(bytes);
+  m_buffers.enlarge(m_ofParts, bytes);
+  return {use(m_ofParts), apart};
 }
 
 Ref<float> Plan::persistent(std::int64_t floats) {
@@ -267,10 +280,14 @@ Ref<float> Plan::packInStep(TensorId weight, std::int64_t floats, std::string im
   if (m_room.first != m_buffers.now()) m_room = {m_buffers.now(), m_buffers.make(bytes)};
   m_buffers.enlarge(m_room.second, bytes);
   const Ref<float> packed = use(m_room.second);
-  const bool changes = weight != kNoTensor && tensor(weight).role == TensorRole::parameter;
-  stage(changes ? "pack weights" : "pack", std::move(implementation), {}, make(packed));
-  if (changes) moves(weight, sizeof(float), m_bf16 ? sizeof(std::uint16_t) : sizeof(float));
+  packStage(weight, std::move(implementation), make(packed));
   return packed;
+}
+
+void Plan::packStage(TensorId weight, std::string implementation, std::function<void(const Worker&)> run) {
+  const bool changes = weight != kNoTensor && tensor(weight).role == TensorRole::parameter;
+  stage(changes ? "pack weights" : "pack", std::move(implementation), {}, std::move(run));
+  if (changes) moves(weight, sizeof(float), m_bf16 ? sizeof(std::uint16_t) : sizeof(float));
 }
 
 Ref<float> Plan::packedWeight(const std::string& key, std::int64_t floats,
@@ -329,6 +346,7 @@ void Plan::lowerAll() {
     }
   }
   m_buffers.setNow(static_cast<int>(m_program.operations.size()));
+  if (m_ofParts >= 0) m_buffers.use(m_ofParts);  // nothing else stands there until the next step
   for (const NamedResult& result : m_program.results) {
     const TensorId id = result.tensor;
     read(id);

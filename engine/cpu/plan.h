@@ -1,6 +1,7 @@
 #pragma once
 // Compilation in the making: lowerings ask it for their tensors' buffers and append stages; afterwards every buffer
 // gets its place in one arena from its lifetime. Time is the index of the program's operation being lowered.
+#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -21,13 +22,14 @@ namespace loom::cpu {
 class Rooms {
  public:
   Rooms() = default;
-  Rooms(const Ref<float>& first, std::int64_t apart) : m_first(first), m_apart(apart) {}
-  float* of(int thread) const { return m_first.get() + thread * m_apart; }
+  // `apart`: floats from one to the next, which may grow until the plan is finished.
+  Rooms(const Ref<float>& first, const std::int64_t& apart) : m_first(first), m_apart(&apart) {}
+  float* of(int thread) const { return m_apart == nullptr ? nullptr : m_first.get() + thread * *m_apart; }
   explicit operator bool() const { return static_cast<bool>(m_first); }
 
  private:
   Ref<float> m_first;
-  std::int64_t m_apart = 0;
+  const std::int64_t* m_apart = nullptr;
 };
 
 class Plan {
@@ -87,6 +89,9 @@ class Plan {
 
   Ref<float> scratch(std::int64_t floats);  // during this operation
   Rooms scratchOfThreads(std::int64_t floats);
+  // The same memory in each operation, for what the parts of a stage pack for themselves, by part: it stays in the caches
+  // of the core that packs. Memory that another core wrote last in some other operation comes line by line.
+  Rooms packedOfParts(std::int64_t floats);
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
   // Memory that a forward operation leaves for its gradient, found again under any name.
   Ref<float> shared(const std::string& key, std::int64_t floats);
@@ -106,6 +111,8 @@ class Plan {
   // of it shares one room.
   Ref<float> packInStep(TensorId weight, std::int64_t floats, std::string implementation,
                         const std::function<std::function<void(const Worker&)>(const Ref<float>&)>& make);
+  // Of what is packed in a step, weight or not: the stage that packs it.
+  void packStage(TensorId weight, std::string implementation, std::function<void(const Worker&)> run);
   // A weight in a kernel's layout, made once under this key: `make` appends the prologue tasks that fill it after every
   // change of the weight.
   Ref<float> packedWeight(const std::string& key, std::int64_t floats,
@@ -191,6 +198,8 @@ class Plan {
   std::vector<Rounding> m_unrounded;
   std::map<std::string, Ref<float>> m_packed;
   std::pair<int, int> m_room{-1, -1};  // of packInStep(): the operation, the buffer
+  int m_ofParts = -1;                  // of packedOfParts()
+  std::deque<std::int64_t> m_apart{0};  // of rooms; first those of packedOfParts()
   std::vector<Stage> m_stages;
   std::vector<Pack> m_prologue;
   std::vector<std::function<void()>> m_guards;

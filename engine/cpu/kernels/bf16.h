@@ -11,8 +11,7 @@ void roundToBf16(const float* from, std::uint16_t* to, std::int64_t count);
 // The rounded numbers as f32, for kernels that know no bf16. In place where both are the same.
 void roundThroughBf16(const float* from, float* to, std::int64_t count);
 
-#define LOOM_TARGET_AVX512_BF16 \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx2,fma,bmi2,prefer-vector-width=512")))
+#define LOOM_TARGET_AVX512_BF16 __attribute__((target(LOOM_AVX512 ",avx512bf16")))
 
 // Whether this processor multiplies bf16 (AVX512-BF16), and may.
 bool multipliesBf16();

@@ -293,7 +293,7 @@ void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRo
   }
 }
 
-GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows) {
+GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows, bool byRows) {
   const std::int64_t panels = panelsOf(n), tiles = (m + tileRows - 1) / tileRows;
   // Vectors of a panel: the last one has one where that is enough for its columns.
   constexpr std::int64_t kVectors = 4;
@@ -306,7 +306,7 @@ GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int
     // Where all shares have as many panels, some other one than that of the last panel is the widest.
     const std::int64_t vectors = most * kVectors - (columns == 1 ? missing : 0);
     const std::int64_t cost = vectors * ((tiles + rows - 1) / rows);
-    if (cost < bestCost) {
+    if (cost < bestCost || (byRows && cost == bestCost)) {
       bestCost = cost;
       bestColumns = columns;
     }

@@ -63,6 +63,7 @@ void gemm(const GemmProblem& problem, std::int64_t firstRow, std::int64_t lastRo
 struct GemmShare {
   std::int64_t firstRow, lastRow, firstPanel, lastPanel;
 };
-GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows = 6);
+// `byRows`: rather rows than columns where both cost the same.
+GemmShare shareOf(const Worker& worker, std::int64_t m, std::int64_t n, std::int64_t tileRows = 6, bool byRows = false);
 
 }  // namespace loom::cpu

@@ -1,5 +1,5 @@
-// C in blocks of 32 x 32, two by two tiles of 16 x 16: each step of 32 numbers of K loads two tiles of A and two of B and
-// multiplies each with each. The packed B is what a tile wants: rows of 16 words, each two steps of K.
+// C in blocks of 32 x 32, two by two tiles of 16 x 16: each step of 32 numbers of K loads two tiles of A and two of B
+// and multiplies each with each. The packed B is what a tile wants: rows of 16 words, each two steps of K.
 #include "engine/cpu/kernels/gemm_amx.h"
 
 #include <algorithm>
@@ -16,8 +16,6 @@
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/gemm_tile.h"
 
-#define LOOM_TARGET_TILES \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx2,fma,bmi2,prefer-vector-width=512")))
 // By hand, since the compiler's own forms do not say that they read or write memory.
 #define LOOM_TILE_LOAD(tile, from, stride) \
   asm volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(from), "r"(stride) : "memory")
@@ -65,7 +63,7 @@ class Tiles {
 };
 
 // Sixteen words of 32 numbers, rounded to the nearest even.
-LOOM_TARGET_TILES LOOM_INLINE __m512i wordsOf(__m512 first, __m512 second) {
+LOOM_TARGET_AVX512_BF16 LOOM_INLINE __m512i wordsOf(__m512 first, __m512 second) {
   return (__m512i)_mm512_cvtne2ps_pbh(second, first);
 }
 
@@ -85,7 +83,8 @@ LOOM_INLINE Word pairOf(std::uint16_t first, std::uint16_t second) {
 }
 
 // `steps` neighbours as words, zeros up to `pairs` words.
-LOOM_TARGET_TILES LOOM_INLINE void packRow(const float* numbers, std::int64_t steps, std::int64_t pairs, Word* to) {
+LOOM_TARGET_AVX512_BF16 LOOM_INLINE void packRow(const float* numbers, std::int64_t steps, std::int64_t pairs,
+                                                 Word* to) {
   for (std::int64_t p = 0; p < pairs; p += kTile) {
     const std::int64_t left = std::clamp<std::int64_t>(steps - 2 * p, 0, kBlock);
     const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << left) - 1);
@@ -102,9 +101,9 @@ LOOM_INLINE void packRow(const std::uint16_t* numbers, std::int64_t steps, std::
 
 // Rows [row, row + count) and steps [step, step + steps) of A as words [row][pair], zeros up to whole tiles.
 template <class Number>
-LOOM_TARGET_TILES LOOM_INLINE void packRows(const Number* data, const MatrixView& a, std::int64_t row,
-                                            std::int64_t count, std::int64_t step, std::int64_t steps,
-                                            std::int64_t pairs, Word* to) {
+LOOM_TARGET_AVX512_BF16 LOOM_INLINE void packRows(const Number* data, const MatrixView& a, std::int64_t row,
+                                                  std::int64_t count, std::int64_t step, std::int64_t steps,
+                                                  std::int64_t pairs, Word* to) {
   const Number* from = data + row * a.rowStride + step * a.columnStride;
   const std::int64_t rows = (count + kTile - 1) / kTile * kTile;
   if (a.columnStride == 1) {
@@ -165,7 +164,7 @@ LOOM_INLINE void multiplyAll(const Factors& f) {
   if (f.tail != nullptr) multiplyBlock<kTwoRows>(f.a + f.whole * kTile, f.stride, f.tail, 1);
 }
 
-LOOM_TARGET_TILES LOOM_INLINE void computeBlock(const Factors& factors, std::int64_t rows, TilePlace place) {
+LOOM_TARGET_AVX512_BF16 LOOM_INLINE void computeBlock(const Factors& factors, std::int64_t rows, TilePlace place) {
   const std::int64_t stride = place.ldc * 4;
   const bool epilogue = place.half != nullptr || place.scale != 1 ||
                         (place.last && (place.bias != nullptr || place.activation != Activation::none));
@@ -216,8 +215,8 @@ LOOM_TARGET_TILES LOOM_INLINE void computeBlock(const Factors& factors, std::int
   }
 }
 
-LOOM_TARGET_TILES void multiplyInTiles(const GemmProblem& p, std::int64_t firstRow, std::int64_t lastRow,
-                                       std::int64_t firstPanel, std::int64_t lastPanel, float* scratch) {
+LOOM_TARGET_AVX512_BF16 void multiplyInTiles(const GemmProblem& p, std::int64_t firstRow, std::int64_t lastRow,
+                                             std::int64_t firstPanel, std::int64_t lastPanel, float* scratch) {
   const Tiles tiles;
   const Word* packed = reinterpret_cast<const Word*>(p.packed);
   Word* a = reinterpret_cast<Word*>(scratch);

@@ -13,7 +13,9 @@
 
 namespace loom::cpu {
 namespace {
-constexpr std::int64_t kPackGrain = 1 << 15;                  // floats of one packing task
+constexpr std::int64_t kPackGrain = 1 << 15;  // floats of one packing task
+// Floats of a part that are worth a room that nothing else uses: at most what stays in a level-2 cache.
+constexpr std::int64_t kLeastByPart = 1 << 13, kMostByPart = 1 << 18;
 constexpr std::int64_t kLeastHalved = std::int64_t{1} << 28;  // multiply-adds
 }  // namespace
 
@@ -112,18 +114,49 @@ GemmShare halvedShare(const Worker& worker, std::int64_t m, std::int64_t n) {
 }
 
 // What each worker multiplies, or its part of it.
-GemmProblem problemOf(const Product& p, const Plan::Target& target, const Ref<float>& packed, const Worker& worker) {
+GemmProblem problemOf(const Product& p, const Plan::Target& target, const float* packed, const Worker& worker) {
   return {.m = p.m,
           .n = p.n,
           .k = p.k,
           .a = viewOf(p.a.get(), p.rowA, p.columnA),
-          .packed = packed.get(),
+          .packed = packed,
           .c = target.to.get(),
           .ldc = p.ldc > 0 ? p.ldc : p.n,
           .bias = p.bias.get(),
           .activation = p.activation,
           .accumulate = target.adds(worker),
           .half = target.half.get()};
+}
+
+// Packed B where a worker's panels stand, as if the first panel of all stood at of().
+struct PackedParts {
+  Ref<float> whole;
+  Rooms rooms;  // instead: each part its own panels
+  std::int64_t panelFloats = 0, panels = 0;
+
+  float* of(const Worker& worker) const {
+    if (!rooms) return whole.get();
+    const int parts = worker.count / worker.pieces, part = worker.index / worker.pieces;
+    return rooms.of(part) - panels * part / parts * panelFloats;
+  }
+};
+
+// Where each part of C is all rows of some columns, a part packs its panels for itself.
+template <class ShareOf>
+PackedParts packedParts(Plan& plan, const Product& p, const ShareOf& shareOfPart) {
+  const std::int64_t size = packedSize(p.k, p.n, p.bf16), panels = panelsOf(p.n);
+  const int threads = plan.threads();
+  const bool byColumns = threads > 1 && shareOfPart(Worker{0, threads}).lastRow == p.m &&
+                         shareOfPart(Worker{0, threads}).lastPanel < panels;
+  const std::int64_t panelFloats = size / panels, ofPart = (panels + threads - 1) / threads * panelFloats;
+  if (!byColumns || ofPart < kLeastByPart || ofPart > kMostByPart || plan.keepsPacked(p.weight, size, p.m))
+    return {packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n, p.bf16), {}};
+  const PackedParts parts{{}, plan.packedOfParts(ofPart), panelFloats, panels};
+  plan.packStage(p.weight, {}, [=](const Worker& worker) {
+    const GemmShare share = shareOfPart(worker);
+    packB(parts.of(worker), viewOf(p.b.get(), p.rowB, p.columnB), p.k, p.n, share.firstPanel, share.lastPanel, p.bf16);
+  });
+  return parts;
 }
 
 // B, which is new in every step, is packed a block of K at a time, just before it is multiplied with: it stays in the
@@ -142,7 +175,7 @@ void emitHalvedInBlocks(Plan& plan, const Product& p, const Plan::Target& target
       packHalved(packed.get(), viewOf(p.b.get(), p.rowB, p.columnB), p.k, p.n, first, last, steps);
       return;
     }
-    const GemmProblem problem = problemOf(p, target, packed, worker);
+    const GemmProblem problem = problemOf(p, target, packed.get(), worker);
     multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), steps, scratch.of(worker.thread));
   });
   plan.phases(2 * blocks);
@@ -155,7 +188,7 @@ void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
   const auto packed = halvedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n);
   const auto scratch = plan.scratchOfThreads(halvedScratch());
   plan.stage(p.name, kHalvedName, {}, [=](const Worker& worker) {
-    const GemmProblem problem = problemOf(p, target, packed, worker);
+    const GemmProblem problem = problemOf(p, target, packed.get(), worker);
     multiplyHalved(problem, halvedShare(worker, p.m / 2, p.n / 2), allSteps(p.k), scratch.of(worker.thread));
   });
   plan.pieces(p.m / 2 / plan.threads(), kHalvedRows, multiplyAddsOf(p));
@@ -165,12 +198,14 @@ void emitHalved(Plan& plan, const Product& p, const Plan::Target& target) {
 
 void emitProduct(Plan& plan, const Product& p, const Plan::Target& target) {
   if (!target.half && isHalved(plan, p)) return emitHalved(plan, p, target);
-  const auto packed = packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n, p.bf16);
-  const auto scratch = plan.scratchOfThreads(gemmScratch());
   const std::int64_t tileRows = p.bf16 && multipliesInTiles() ? 32 : 6;
+  // A gradient of weights by rows, as an optimizer's step shares it.
+  const bool byRows = target.direct && p.m >= p.n;
+  const auto shareOfPart = [=](const Worker& worker) { return shareOf(worker, p.m, p.n, tileRows, byRows); };
+  const PackedParts packed = packedParts(plan, p, shareOfPart);
+  const auto scratch = plan.scratchOfThreads(gemmScratch());
   plan.stage(p.name, productImplementation(p.bf16), {}, [=](const Worker& worker) {
-    multiply(problemOf(p, target, packed, worker), shareOf(worker, p.m, p.n, tileRows), scratch.of(worker.thread),
-             p.bf16);
+    multiply(problemOf(p, target, packed.of(worker), worker), shareOfPart(worker), scratch.of(worker.thread), p.bf16);
   });
   plan.pieces(p.m / plan.threads(), kRowBlock, multiplyAddsOf(p));
 }

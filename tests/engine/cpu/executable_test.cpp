@@ -170,6 +170,24 @@ TEST(CpuExecutable, piecesAreTheSameWhateverThreadsComputeThem) {
   }
 }
 
+// Each part packs its own columns in a room of its own; 3 threads have 2, 3 and 4 panels of 520 columns, or nearly so.
+TEST(CpuExecutable, columnsOfWideLayersAreTheSameOnAnyNumberOfThreads) {
+  const Program program = networks::wideLayers(12);
+  for (const DataType precision : {DataType::f32, DataType::bf16}) {
+    SCOPED_TRACE(toString(precision));
+    const auto expected = networks::step(*makeCpuBackend(1), program, {.precision = precision, .threads = 1});
+    for (const int threads : {2, 3, 4}) {
+      auto found = networks::step(*makeCpuBackend(threads), program, {.precision = precision, .threads = threads});
+      for (auto& [name, values] : found) {
+        if (name.ends_with("bias"))
+          EXPECT_LT(cases::relativeDistance(values, expected.at(name)), 1e-5) << name;  // summed by parts
+        else
+          EXPECT_EQ(values, expected.at(name)) << name << " on " << threads;
+      }
+    }
+  }
+}
+
 TEST(CpuExecutable, arenaIsSmallerThanItsTensors) {
   const auto cpu = makeCpuBackend(1);
   const Program program = networks::residualNetwork(32);

@@ -221,6 +221,15 @@ Program evenNetwork(std::int64_t batch) {
   return l.finish(l.linear(x, kClasses), {batch, 6});
 }
 
+Program wideLayers(std::int64_t batch) {
+  Layers l(batch);
+  TensorId x = l.b.input("x", {batch, 700}, DataType::f32);
+  x = l.relu(l.linear(x, 330));
+  x = l.unary(l.linear(x, 520), "tanh");
+  x = l.unary(l.linear(x, 520), "tanh");
+  return l.finish(l.linear(x, kClasses), {batch, 1});
+}
+
 Program largeParts(std::int64_t batch) {
   Layers l(batch);
   TensorId x = l.b.input("x", {batch, 16, 6, 6}, DataType::f32);

@@ -24,6 +24,8 @@ Program perceptron(std::int64_t batch);  // own kernels only
 // LSTM and a GRU.
 Program wideConvolutions(std::int64_t batch);
 Program wideRecurrent(std::int64_t batch);
+// Linear layers of so few samples that threads share their columns, which are not equally many.
+Program wideLayers(std::int64_t batch);
 // Of so much work, for a batch of 512, that parts of it are computed in pieces: by Winograd, over pixels, in products.
 Program largeParts(std::int64_t batch);
 // All extents can be halved, panels and all, for a batch of 32: a linear layer between an LSTM and the classes.

@@ -105,10 +105,12 @@ TEST(ParameterUpdate, NamesTheTensorWhoseGradientIsNotFinite) {
   EXPECT_EQ(update.apply({.learningRate = 0}).notFinite, "");
 }
 
-// Tensors of one piece and of several, one without weight decay and trust ratio, with some numbers in them.
+// Tensors of one piece, of several, and of so many that each thread has its part of them; one without weight decay and
+// trust ratio; with some numbers in them.
 struct Trained {
-  Program program = programOf({parameter("a/weight", 5), parameter("a/bias", 3, ParameterKind::bias),
-                               parameter("b/weight", 30000), parameter("c/weight", 8192), parameter("d/weight", 1)});
+  Program program =
+      programOf({parameter("a/weight", 5), parameter("a/bias", 3, ParameterKind::bias), parameter("b/weight", 30000),
+                 parameter("c/weight", 8192), parameter("d/weight", 1), parameter("e/weight", 300001)});
   ParameterStore store{1};
   Trained() {
     store.ensure(program.parameters);
