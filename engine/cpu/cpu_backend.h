@@ -21,4 +21,8 @@ struct ProcessorFacts {
 };
 ProcessorFacts processorFacts(int threads = 0);
 
+// Whether, at the moment, some of the cores of that many threads share no third-level cache, so that what one wrote
+// comes to the other five times as slowly: by a measurement of some milliseconds. A virtual machine's cores move.
+bool coresAreApart(int threads = 0);
+
 }  // namespace loom

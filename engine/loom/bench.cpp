@@ -34,11 +34,9 @@ Json predicted(const Workload& workload, const BenchArguments::Measured& measure
                const ProcessorTimes& times) {
   const ProcessorPlan plan = planOnProcessor(projectOf(workload, given), times);
   const auto bytes = static_cast<double>(plan.memory.total.totalBytes());
-  Json line = {{"predicted_ms", plan.step.seconds * 1e3},
-               {"predicted_error", plan.step.seconds / measured.seconds - 1},
-               {"memory_mib", measured.memory / 1048576},
-               {"predicted_mib", bytes / 1048576},
-               {"predicted_from", sourceOf(times)}};
+  Json line = {{"predicted_ms", plan.step.seconds * 1e3}, {"predicted_error", plan.step.seconds / measured.seconds - 1},
+               {"memory_mib", measured.memory / 1048576}, {"predicted_mib", bytes / 1048576},
+               {"predicted_for", times.machine},          {"predicted_from", sourceOf(times)}};
   struct Found {
     std::string_view kind;
     double milliseconds = 0, operations = 0;
@@ -110,9 +108,8 @@ void addBench(CLI::App& app, Session& session) {
                      "--plan is for --device cpu, not {}: what is predicted of a GPU is told by "
                      "loom plan",
                      given->device);
-        given->predict = [given, times = knownProcessor(given->threads)](const Workload& workload,
-                                                                         const BenchArguments::Measured& measured) {
-          return predicted(workload, measured, *given, times);
+        given->predict = [given](const Workload& workload, const BenchArguments::Measured& measured) {
+          return predicted(workload, measured, *given, knownProcessor(given->threads));
         };
         // Each with an arena of its own: the memory that one leaves would be the next one's.
         const std::vector<std::string> names = given->names.empty() ? workloadNames() : given->names;

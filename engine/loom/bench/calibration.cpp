@@ -7,6 +7,9 @@
 #include <chrono>
 #include <ctime>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/host.h"
@@ -23,6 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmSteps = 1, kFewest = 2;
+constexpr int kMostAttempts = 5;   // to have a network's steps on the same cores as the others'
 constexpr double kSeconds = 0.12;  // of each network and precision at least, and no more steps behind it
 // From stage to stage, beside the stages themselves: a barrier's. What is more is other work's, and not believed.
 constexpr double kMostBetween = 5e-6, kAssumedBetween = 1e-6;
@@ -73,17 +77,31 @@ class Probe {
   double m_least = std::numeric_limits<double>::infinity();
 };
 
+std::unique_ptr<const Probe> measured(const Workload& workload, DataType precision, Backend& backend, int threads,
+                                      bool apart) {
+  for (int attempt = 1;; ++attempt) {
+    auto probe = std::make_unique<Probe>(workload, precision, backend, threads);
+    probe->run();
+    if (attempt == kMostAttempts || coresAreApart(threads) == apart) return probe;
+  }
+}
+
+std::string wordsFor(int threads, bool apart) {
+  const ProcessorFacts facts = processorFacts(threads);
+  return fmt::format("{}, {}, {} thread{}{}, {}", processorName(), facts.instructions, facts.threads,
+                     facts.threads == 1 ? "" : "s", apart ? " without a common cache" : "", facts.library);
+}
+
 }  // namespace
 
 std::string processorWords(int threads) {
-  const ProcessorFacts facts = processorFacts(threads);
-  return fmt::format("{}, {}, {} thread{}, {}", processorName(), facts.instructions, facts.threads,
-                     facts.threads == 1 ? "" : "s", facts.library);
+  return wordsFor(threads, coresAreApart(threads));
 }
 
 ProcessorTimes measureProcessor(Backend& backend, int threads, const std::function<void(const std::string&)>& tell,
                                 const std::vector<Workload>& probes) {
-  ProcessorTimes times{.machine = processorWords(threads),
+  const bool apart = coresAreApart(threads);
+  ProcessorTimes times{.machine = wordsFor(threads, apart),
                        .program = "gradloom " GRADLOOM_VERSION,
                        .date = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
                        .points = {},
@@ -94,11 +112,10 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
     for (const DataType precision : {DataType::f32, DataType::bf16}) {
       ++now;
       if (tell) tell(fmt::format("{} of {}, {} in {}", now, 2 * probes.size(), workload.name, toString(precision)));
-      Probe probe(workload, precision, backend, threads);
-      probe.run();
+      const auto probe = measured(workload, precision, backend, threads, apart);
       double sum = 0;
       int calls = 0;
-      for (const StageCost& stage : probe.stages()) {
+      for (const StageCost& stage : probe->stages()) {
         sum += stage.measured;
         calls += stage.calls;
         if (stage.measured > 0)
@@ -112,7 +129,7 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
                                   .sizes = stage.sizes});
       }
       // Of the wall's clock, so other work can only lengthen it: the least counts.
-      if (calls > 0) between = std::min(between, std::max(0.0, probe.leastStep() - sum) / calls);
+      if (calls > 0) between = std::min(between, std::max(0.0, probe->leastStep() - sum) / calls);
     }
   times.betweenStages = between < kMostBetween ? between : kAssumedBetween;
   return times;
@@ -127,8 +144,14 @@ ProcessorTimes measuredProcessor(int threads, const std::function<void(const std
 }
 
 ProcessorTimes knownProcessor(int threads) {
-  const std::string machine = processorWords(threads);
-  ProcessorTimes times = readProcessorTimes(keptProcessorTimes(), machine).value_or(ProcessorTimes{.machine = machine});
+  const bool apart = coresAreApart(threads);
+  ProcessorTimes times{.machine = wordsFor(threads, apart)};
+  for (const bool as : {apart, !apart}) {
+    std::optional<ProcessorTimes> kept = readProcessorTimes(keptProcessorTimes(), wordsFor(threads, as));
+    if (!kept) continue;
+    times = std::move(*kept);
+    break;
+  }
   times.assumed = thisProcessor(processorFacts(threads).threads);
   return times;
 }

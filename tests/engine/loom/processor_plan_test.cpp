@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
@@ -90,6 +95,55 @@ TEST(ProcessorPlan, OfTheNetworkThatWasMeasuredIsWhatWasMeasured) {
   for (const OpTime& op : planOnProcessor(projectOf(probe, {{"threads", 1}}), times).step.ops)
     if (op.op == "matmul") predicted = op.seconds;
   EXPECT_NEAR(predicted / measured, 1, 0.3);
+}
+
+// Cores of a virtual machine share a cache in one minute and not in the next.
+class KeptTimes : public testing::Test {
+ protected:
+  void SetUp() override { ::setenv("XDG_CACHE_HOME", m_cache.c_str(), 1); }
+  void TearDown() override {
+    ::unsetenv("XDG_CACHE_HOME");
+    std::filesystem::remove_all(m_cache);
+  }
+  static std::string words(bool apart) {
+    std::string said = processorWords(2);
+    const std::string::size_type at = said.find(kApart);
+    if (at != said.npos) said.erase(at, kApart.size());
+    if (apart) said.insert(said.find(" threads") + 8, kApart);
+    return said;
+  }
+  static void keep(bool apart) {
+    keepProcessorTimes(keptProcessorTimes(), {.machine = words(apart),
+                                              .program = "this test",
+                                              .date = apart ? "apart" : "near",
+                                              .points = {{.op = "relu", .kernel = "relu", .bytes = 1e6, .seconds = 1}},
+                                              .assumed = {}});
+  }
+
+ private:
+  inline static const std::string kApart = " without a common cache";
+  const std::string m_cache = testing::TempDir() + "kept_times_" + std::to_string(::getpid());
+};
+
+TEST_F(KeptTimes, OfCoresThatAreNearAndApartAreToldByThemselves) {
+  EXPECT_EQ(knownProcessor(2).points.size(), 0U);
+  EXPECT_THAT(knownProcessor(2).machine, testing::AnyOf(words(false), words(true)));
+  keep(false);
+  keep(true);
+  const ProcessorTimes times = knownProcessor(2);
+  ASSERT_EQ(times.points.size(), 1U);
+  EXPECT_EQ(times.machine, words(times.date == "apart"));
+}
+
+TEST_F(KeptTimes, OfOtherCoresAreBetterThanNone) {
+  for (const bool apart : {false, true}) {
+    TearDown();
+    SetUp();
+    keep(apart);
+    EXPECT_EQ(knownProcessor(2).date, apart ? "apart" : "near");
+    EXPECT_EQ(knownProcessor(2).machine, words(apart));
+    EXPECT_EQ(measuredProcessor(2, nullptr).points.size(), 1U) << "they are not measured again by themselves";
+  }
 }
 
 }  // namespace
