@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/cpu/kernels/bf16.h"
@@ -16,11 +17,6 @@ constexpr std::int64_t kLeastPackedInStep = 1 << 16;  // floats
 // A step of several passes packs again in each of them only what so many rows are multiplied with: at 2048, packing is
 // a hundredth of the products.
 constexpr std::int64_t kRowsPackedEachPass = 512;
-
-// From one thread's room to the next one's: 4 KiB between, a page, beyond which no core looks ahead by itself.
-std::int64_t apartFor(std::int64_t floats) {
-  return (floats + 15) / 16 * 16 + 1024;
-}
 
 }  // namespace
 
@@ -246,17 +242,16 @@ Ref<float> Plan::scratch(std::int64_t floats) {
 }
 
 Rooms Plan::scratchOfThreads(std::int64_t floats) {
-  const std::int64_t apart = m_apart.emplace_back(apartFor(floats));
-  return {scratch(apart * m_threads), m_apart.back()};
-}
-
-Rooms Plan::packedOfParts(std::int64_t floats) {
-  std::int64_t& apart = m_apart.front();
-  apart = std::max(apart, apartFor(floats));
-  const auto bytes = static_cast<std::size_t>(apart * m_threads) * sizeof(float);
-  if (m_ofParts < 0) m_ofParts = m_buffers.make(bytes);
-  m_buffers.enlarge(m_ofParts, bytes);
-  return {use(m_ofParts), apart};
+  constexpr std::int64_t kBetween = 1024;  // 4 KiB: a page, beyond which no core looks ahead by itself
+  ThreadMemory& memory = m_ofThreads;
+  if (std::exchange(memory.operation, m_buffers.now()) != m_buffers.now()) memory.used = 0;
+  const std::int64_t first = memory.used;
+  memory.used += (floats + 15) / 16 * 16 + 16;
+  memory.apart = std::max(memory.apart, memory.used + kBetween);
+  const auto bytes = static_cast<std::size_t>(memory.apart * m_threads) * sizeof(float);
+  if (memory.buffer < 0) memory.buffer = m_buffers.make(bytes);
+  m_buffers.enlarge(memory.buffer, bytes);
+  return {use(memory.buffer).at(first), memory.apart};
 }
 
 Ref<float> Plan::persistent(std::int64_t floats) {
@@ -346,7 +341,7 @@ void Plan::lowerAll() {
     }
   }
   m_buffers.setNow(static_cast<int>(m_program.operations.size()));
-  if (m_ofParts >= 0) m_buffers.use(m_ofParts);  // nothing else stands there until the next step
+  if (m_ofThreads.buffer >= 0) m_buffers.use(m_ofThreads.buffer);  // nothing else stands there until the next step
   for (const NamedResult& result : m_program.results) {
     const TensorId id = result.tensor;
     read(id);

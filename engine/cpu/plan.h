@@ -1,7 +1,6 @@
 #pragma once
 // Compilation in the making: lowerings ask it for their tensors' buffers and append stages; afterwards every buffer
 // gets its place in one arena from its lifetime. Time is the index of the program's operation being lowered.
-#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -16,13 +15,14 @@
 
 namespace loom::cpu {
 
-// Memory for each thread alone, by Worker::thread, or by Worker::index of a stage whose parts are whole and which
-// goes on with it in a later phase. A core looks ahead beyond the end of what it uses, and would take from another one's
-// cache what that is about to write: so rooms are further apart than that.
+// Memory for each thread alone, by Worker::thread, or by the index of a part of a stage whose parts are whole or which
+// share what a part makes for itself; in a later phase, too. One piece of memory a thread, the same for all operations:
+// what another core wrote last comes line by line. A core also looks ahead beyond the end of what it uses, and would take
+// from another one's cache what that is about to write: so these pieces are further apart than that.
 class Rooms {
  public:
   Rooms() = default;
-  // `apart`: floats from one to the next, which may grow until the plan is finished.
+  // `apart`: floats from a thread's memory to the next one's, which may grow until the plan is finished.
   Rooms(const Ref<float>& first, const std::int64_t& apart) : m_first(first), m_apart(&apart) {}
   float* of(int thread) const { return m_apart == nullptr ? nullptr : m_first.get() + thread * *m_apart; }
   explicit operator bool() const { return static_cast<bool>(m_first); }
@@ -35,6 +35,8 @@ class Rooms {
 class Plan {
  public:
   Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options = {});
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
 
   const Program& program() const { return m_program; }
   const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
@@ -89,9 +91,6 @@ class Plan {
 
   Ref<float> scratch(std::int64_t floats);  // during this operation
   Rooms scratchOfThreads(std::int64_t floats);
-  // The same memory in each operation, for what the parts of a stage pack for themselves, by part: it stays in the caches
-  // of the core that packs. Memory that another core wrote last in some other operation comes line by line.
-  Rooms packedOfParts(std::int64_t floats);
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
   // Memory that a forward operation leaves for its gradient, found again under any name.
   Ref<float> shared(const std::string& key, std::int64_t floats);
@@ -198,8 +197,12 @@ class Plan {
   std::vector<Rounding> m_unrounded;
   std::map<std::string, Ref<float>> m_packed;
   std::pair<int, int> m_room{-1, -1};  // of packInStep(): the operation, the buffer
-  int m_ofParts = -1;                  // of packedOfParts()
-  std::deque<std::int64_t> m_apart{0};  // of rooms; first those of packedOfParts()
+  // Of scratchOfThreads(): the buffer, the operation that used it last and how much of it, a thread, and how far apart.
+  struct ThreadMemory {
+    int buffer = -1, operation = -1;
+    std::int64_t used = 0, apart = 0;  // floats
+  };
+  ThreadMemory m_ofThreads;
   std::vector<Stage> m_stages;
   std::vector<Pack> m_prologue;
   std::vector<std::function<void()>> m_guards;

@@ -151,7 +151,7 @@ PackedParts packedParts(Plan& plan, const Product& p, const ShareOf& shareOfPart
   const std::int64_t panelFloats = size / panels, ofPart = (panels + threads - 1) / threads * panelFloats;
   if (!byColumns || ofPart < kLeastByPart || ofPart > kMostByPart || plan.keepsPacked(p.weight, size, p.m))
     return {packedB(plan, p.weight, p.b, p.rowB, p.columnB, p.m, p.k, p.n, p.bf16), {}};
-  const PackedParts parts{{}, plan.packedOfParts(ofPart), panelFloats, panels};
+  const PackedParts parts{{}, plan.scratchOfThreads(ofPart), panelFloats, panels};
   plan.packStage(p.weight, {}, [=](const Worker& worker) {
     const GemmShare share = shareOfPart(worker);
     packB(parts.of(worker), viewOf(p.b.get(), p.rowB, p.columnB), p.k, p.n, share.firstPanel, share.lastPanel, p.bf16);

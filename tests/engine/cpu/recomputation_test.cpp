@@ -25,7 +25,7 @@ void PrintTo(const DeepNetwork& network, std::ostream* to) {
 }
 const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 24, 0.51},
                              {"deepTransformer", networks::deepTransformer, 6, 0.5},
-                             {"smallCnn", networks::smallCnn, 6, 0.97}};
+                             {"residualNetwork", networks::residualNetwork, 48, 0.9}};
 
 class CpuRecomputation : public testing::TestWithParam<DeepNetwork> {};
 
