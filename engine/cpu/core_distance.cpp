@@ -15,6 +15,7 @@ namespace {
 constexpr int kTries = 5, kTrips = 400;
 constexpr long kPatience = 2'000'000;  // looks at the line for one answer: some milliseconds
 constexpr int kGivenUp = -1;
+constexpr std::size_t kMostOthers = 8;  // evenly among all: sockets and caches come by the dozen of cores
 
 std::vector<int> usableCores() {
   cpu_set_t set;
@@ -81,9 +82,10 @@ double distanceOf(int here, int there) {
 double coreDistance(int threads) {
   const std::vector<int> cores = usableCores();
   const std::size_t count = std::min(cores.size(), static_cast<std::size_t>(std::max(threads, 0)));
+  const std::size_t others = count == 0 ? 0 : std::min(count - 1, kMostOthers);
   double farthest = 0;
-  for (std::size_t other = 1; other < count; ++other)
-    farthest = std::max(farthest, distanceOf(cores.front(), cores[other]));
+  for (std::size_t i = 1; i <= others; ++i)
+    farthest = std::max(farthest, distanceOf(cores.front(), cores[i * (count - 1) / others]));
   return farthest;
 }
 

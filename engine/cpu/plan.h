@@ -89,7 +89,8 @@ class Plan {
   // The result may take the input's place when this operation is the last to read it.
   void mayOverwrite(TensorId output, TensorId input) { m_buffers.mayOverwrite(output, input); }
 
-  Ref<float> scratch(std::int64_t floats);  // during this operation
+  // During this operation.
+  Ref<float> scratch(std::int64_t floats);
   Rooms scratchOfThreads(std::int64_t floats);
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
   // Memory that a forward operation leaves for its gradient, found again under any name.
