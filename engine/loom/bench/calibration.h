@@ -26,7 +26,8 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
 // `tell` hears what is measured. Throws Error(badData) for a file that cannot be read, before anything is measured.
 ProcessorTimes measuredProcessor(int threads, const std::function<void(const std::string&)>& tell, bool anew = false);
 
-// Those that are kept for this machine and how near its cores are now, else for it with other cores, else assumed ones. Throws Error(badData) for a file that cannot be read.
+// Those that are kept for this machine and how near its cores are now, else for it with other cores, else assumed ones.
+// Throws Error(badData) for a file that cannot be read.
 ProcessorTimes knownProcessor(int threads);
 
 }  // namespace loom
