@@ -113,19 +113,24 @@ struct WholeTiles {
 LOOM_INLINE void packRows(const MatrixView& a, std::int64_t row, const TileRows& rows, std::int64_t step,
                           std::int64_t steps, float* to) {
   std::int64_t begin = 0;
-  if (a.rowStride == 1 && a.columnStride >= 8 && rows.count / rows.tiles >= 4) {
-    // Eight numbers are moved for each tile and step, of which the tile takes four to six. What is read too much lies
-    // before the end of the next step's row; what is written too much is overwritten by the next step. So the last step
-    // is not done this way.
-    begin = steps - 1;
-    float* at[kRowBlock];
-    for (int t = 0; t < rows.tiles; ++t) at[t] = to + rows.at(t, steps);
-    for (std::int64_t k = 0; k < begin; ++k) {
-      const float* from = a.data + row + (step + k) * a.columnStride;
-      if (k + kAhead < begin) prefetchRow(from + kAhead * a.columnStride, rows.count);
+  if (a.rowStride == 1) {
+    Steps here;
+    for (; begin + kStepsAtOnce <= steps; begin += kStepsAtOnce) {
+      here.read(a.data + row + (step + begin) * a.columnStride, a.columnStride, rows.count,
+                begin + kAhead < steps ? kAhead * a.columnStride : 0);
       for (int t = 0; t < rows.tiles; ++t) {
-        store8(at[t], load8(from + rows.firsts[t]));
-        at[t] += rows.height(t);
+        // Of a tile of fewer than six rows, eight numbers are moved: what is written too much is overwritten by the
+        // next step or lies between tiles.
+        const std::int64_t height = rows.height(t);
+        const float* const from = here.numbers + rows.firsts[t];
+        float* const at = to + rows.at(t, steps) + begin * height;
+        if (height == kSixRows) {
+          store8(at, partOfSixRows<0>(from, Steps::kStride));
+          store8(at + 8, partOfSixRows<1>(from, Steps::kStride));
+          store8(at + 16, partOfSixRows<2>(from, Steps::kStride));
+        } else {
+          for (std::int64_t k = 0; k < kStepsAtOnce; ++k) store8(at + k * height, load8(from + k * Steps::kStride));
+        }
       }
     }
   }
@@ -162,6 +167,7 @@ LOOM_INLINE void gemmWith(const GemmProblem& p, std::int64_t firstRow, std::int6
         const std::int64_t columns = std::min(kWidth, p.n - panel * kWidth), at = row * p.ldc + panel * kWidth;
         const bool isWhole = plain && columns == kWidth;
         for (int t = 0; t < rows.tiles; ++t) {
+          if (p.ahead != nullptr) p.ahead->fetchParts();
           const std::int64_t first = rows.firsts[t], height = rows.height(t);
           const float* const a = block + (tiled ? rows.at(t, steps) : first * p.a.rowStride);
           const std::int64_t rowStride = tiled ? 1 : p.a.rowStride, stepStride = tiled ? height : 1;

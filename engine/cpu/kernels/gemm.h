@@ -30,6 +30,31 @@ void packPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t
 // The same, all of them, in panels of kNarrowPanel columns.
 void packNarrowPanels(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n);
 
+// What will be read after a product: `lines` of `length` floats, `stride` apart, and the same at three more distances.
+// It is fetched into the level-2 cache in parts while tiles of C are computed: there, memory has the time to answer.
+class Ahead {
+ public:
+  Ahead(const float* first, std::int64_t stride, std::int64_t lines, std::int64_t length, std::int64_t distance)
+      : m_line(first), m_stride(stride), m_lines(lines), m_length(length), m_distance(distance) {}
+  // What is left of it, over so many tiles.
+  void spread(std::int64_t tiles) { m_parts = (m_lines * ((m_length + kPart - 1) / kPart) + tiles - 1) / tiles; }
+  void fetchParts() {
+    for (std::int64_t part = 0; part < m_parts && m_lines > 0; ++part) {
+      for (int i = 0; i < 4; ++i) __builtin_prefetch(m_line + m_at + i * m_distance, 0, 2);
+      m_at += kPart;
+      if (m_at < m_length) continue;
+      m_at = 0;
+      m_line += m_stride;
+      --m_lines;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kPart = 16;  // of a cache line
+  const float* m_line;
+  std::int64_t m_stride, m_lines, m_length, m_distance, m_parts = 0, m_at = 0;
+};
+
 enum class Activation { none, relu, gelu };
 
 // C (M x N, rows ldc apart) = activation(A B + bias), or activation(C + A B + bias) when `accumulate`.
@@ -51,6 +76,7 @@ struct GemmProblem {
   // for gemm() alone.
   float* also = nullptr;
   bool alsoAccumulate = false, alsoLess = false;
+  Ahead* ahead = nullptr;  // null: nothing; for gemm() alone
 };
 
 // Floats of scratch that gemm() needs a thread, but for a `tiled` A or one with contiguous rows.

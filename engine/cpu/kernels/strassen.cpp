@@ -95,7 +95,7 @@ LOOM_CPU_KERNEL_HALVES(void, sumRowsOfA, (const BlockOfA& a, float* to), (a, to)
 
 template <Level kNative>
 LOOM_INLINE void sumTilesOfABody(const BlockOfA& a, const TileRows& rows, float* to) {
-  sumInTiles(a, rows, to, kSum, 0, a.steps);
+  sumInTiles(a, rows, to, kSum);
 }
 LOOM_CPU_KERNEL_HALVES(void, sumTilesOfA, (const BlockOfA& a, const TileRows& rows, float* to), (a, rows, to))
 

@@ -65,29 +65,48 @@ LOOM_INLINE Quarters<Vec8> eightAt(const BlockOfA& a, const float* at) {
   return {load8(at), load8(at + a.right), load8(at + a.down), load8(at + a.down + a.right)};
 }
 
-// Of contiguous columns: in tiles. Eight numbers are moved for each, of which it has up to six: what is read too much
-// lies before the end of the next column, what is written too much is overwritten by the next step or lies between
-// tiles. So the last step is moved by single numbers. The block's steps are those from `step` on of `steps`.
-LOOM_INLINE void sumInTiles(const BlockOfA& a, const TileRows& rows, float* to, std::int64_t each, std::int64_t step,
-                            std::int64_t steps) {
-  float* at[kRowBlock];
-  for (int t = 0; t < rows.tiles; ++t) at[t] = to + rows.at(t, steps) + step * rows.height(t);
-  const std::int64_t last = a.steps - 1;
-  for (std::int64_t k = 0; k < last; ++k) {
-    const float* from = a.first + k * a.stride;
-    if (k + kAhead < last) {
-      for (const std::int64_t quarter : {std::int64_t{0}, a.right, a.down, a.down + a.right})
-        prefetchRow(from + kAhead * a.stride + quarter, a.rows);
-    }
-    for (int t = 0; t < rows.tiles; ++t) {
-      putSumsOfA<true>(eightAt(a, from + rows.firsts[t]), at[t], each);
-      at[t] += rows.height(t);
+template <int kPart>
+LOOM_INLINE Quarters<Vec8> partOfSixRows(const BlockOfA& a, const float* at) {
+  return {partOfSixRows<kPart>(at, a.stride), partOfSixRows<kPart>(at + a.right, a.stride),
+          partOfSixRows<kPart>(at + a.down, a.stride), partOfSixRows<kPart>(at + a.down + a.right, a.stride)};
+}
+
+// Of contiguous columns: in tiles, from `step` on of `steps`, multiples of kStepsAtOnce. Here `a` has as many, with
+// room for eight numbers behind the first of a row's last tile. Of a tile of fewer than six rows, eight numbers are
+// moved: what is written too much is overwritten by the next step or lies between tiles.
+LOOM_INLINE void sumStepsInTiles(const BlockOfA& a, const TileRows& rows, float* to, std::int64_t each,
+                                 std::int64_t step, std::int64_t steps) {
+  for (int t = 0; t < rows.tiles; ++t) {
+    const std::int64_t height = rows.height(t);
+    const float* const from = a.first + rows.firsts[t];
+    float* const at = to + rows.at(t, steps) + step * height;
+    if (height == kSixRows) {
+      putSumsOfA<true>(partOfSixRows<0>(a, from), at, each);
+      putSumsOfA<true>(partOfSixRows<1>(a, from), at + 8, each);
+      putSumsOfA<true>(partOfSixRows<2>(a, from), at + 16, each);
+    } else {
+      for (std::int64_t k = 0; k < kStepsAtOnce; ++k)
+        putSumsOfA<true>(eightAt(a, from + k * a.stride), at + k * height, each);
     }
   }
-  for (int t = 0; t < rows.tiles; ++t) {
-    const float* from = a.first + last * a.stride + rows.firsts[t];
-    for (std::int64_t r = 0; r < rows.height(t); ++r, ++from)
-      putSumsOfA<true>(Quarters<float>{*from, from[a.right], from[a.down], from[a.down + a.right]}, at[t] + r, each);
+}
+// The block's steps, all of them.
+LOOM_INLINE void sumInTiles(const BlockOfA& a, const TileRows& rows, float* to, std::int64_t each) {
+  Steps quarters[4];
+  const BlockOfA here{quarters[0].numbers,
+                      quarters[2].numbers - quarters[0].numbers,
+                      quarters[1].numbers - quarters[0].numbers,
+                      Steps::kStride,
+                      a.rows,
+                      kStepsAtOnce};
+  for (std::int64_t k = 0; k < a.steps; k += kStepsAtOnce) {
+    const float* const from = a.first + k * a.stride;
+    const std::int64_t ahead = k + kAhead < a.steps ? kAhead * a.stride : 0;
+    quarters[0].read(from, a.stride, a.rows, ahead);
+    quarters[1].read(from + a.right, a.stride, a.rows, ahead);
+    quarters[2].read(from + a.down, a.stride, a.rows, ahead);
+    quarters[3].read(from + a.down + a.right, a.stride, a.rows, ahead);
+    sumStepsInTiles(here, rows, to, each, k, a.steps);
   }
 }
 

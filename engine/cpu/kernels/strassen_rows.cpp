@@ -26,7 +26,7 @@ void eachBlock(const HalvedRows& rows, std::int64_t steps, F f) {
 // Sixteen steps of up to kRowBlock contiguous rows, as columns; eight numbers are read of the last tile.
 template <Level kNative>
 struct Strip {
-  static constexpr std::int64_t kStride = kRowBlock + 8;
+  static constexpr std::int64_t kStride = Steps::kStride;
   alignas(64) float numbers[4][kLanes * kStride];
 
   LOOM_INLINE void read(const BlockOfA& a, std::int64_t step) {
@@ -40,19 +40,21 @@ struct Strip {
         for (std::int64_t k = 0; k < kLanes; ++k) numbers[q][k * kStride + row] = from[row * a.stride + k];
     }
   }
-  LOOM_INLINE BlockOfA columns(std::int64_t rows) const {
-    return {numbers[0], numbers[2] - numbers[0], numbers[1] - numbers[0], kStride, rows, kLanes};
+  LOOM_INLINE BlockOfA columns(std::int64_t first, std::int64_t rows) const {
+    return {
+        numbers[0] + first * kStride, numbers[2] - numbers[0], numbers[1] - numbers[0], kStride, rows, kStepsAtOnce};
   }
 };
 
 template <Level kNative>
 LOOM_INLINE void packBlockOfBody(const BlockOfA& a, bool rowsAreContiguous, const TileRows& rows, float* to,
                                  std::int64_t each) {
-  if (!rowsAreContiguous) return sumInTiles(a, rows, to, each, 0, a.steps);
+  if (!rowsAreContiguous) return sumInTiles(a, rows, to, each);
   Strip<kNative> strip;
   for (std::int64_t step = 0; step < a.steps; step += kLanes) {
     strip.read(a, step);
-    sumInTiles(strip.columns(a.rows), rows, to, each, step, a.steps);
+    for (std::int64_t k = 0; k < kLanes; k += kStepsAtOnce)
+      sumStepsInTiles(strip.columns(k, a.rows), rows, to, each, step + k, a.steps);
   }
 }
 LOOM_CPU_KERNEL_HALVES(void, packBlockOf,
@@ -67,6 +69,13 @@ std::int64_t halvedRowsFloats(const HalvedRows& rows, const HalvedSteps& steps) 
     floats = at + blockFloats(count, steps.last - steps.first);
   });
   return 7 * floats;
+}
+
+std::int64_t halvedTiles(const HalvedRows& rows, std::int64_t n) {
+  std::int64_t tiles = 0;
+  eachBlock(rows, 0,
+            [&](std::int64_t, std::int64_t count, std::int64_t) { tiles += (count + tileRows() - 1) / tileRows(); });
+  return std::ssize(kParts) * tiles * (n / 2 / kNarrowPanel);
 }
 
 void packHalvedRows(float* packed, const MatrixView& a, std::int64_t m, std::int64_t k, const HalvedRows& rows,
@@ -99,7 +108,8 @@ void multiplyHalvedRows(const GemmProblem& p, const HalvedRows& rows, const Halv
                       .narrow = true,
                       .c = inC(part.to),
                       .ldc = p.ldc,
-                      .accumulate = p.accumulate || !part.begins};
+                      .accumulate = p.accumulate || !part.begins,
+                      .ahead = p.ahead};
       if (part.also) {
         one.also = inC(*part.also);
         one.alsoLess = part.alsoLess;

@@ -22,6 +22,9 @@ std::int64_t halvedRowsFloats(const HalvedRows& rows, const HalvedSteps& steps);
 void packHalvedRows(float* packed, const MatrixView& a, std::int64_t m, std::int64_t k, const HalvedRows& rows,
                     const HalvedSteps& steps);
 
+// Tiles that multiplyHalvedRows() computes, at each of which a part of GemmProblem::ahead is fetched.
+std::int64_t halvedTiles(const HalvedRows& rows, std::int64_t n);
+
 // packHalved() for all columns of B (k x n), in narrow panels: few samples are its columns.
 void packHalvedColumns(float* packed, const MatrixView& b, std::int64_t k, std::int64_t n, const HalvedSteps& steps);
 

@@ -73,6 +73,13 @@ Ref<float> packParts(Plan& plan, const RecurrentShape& s, TensorId wHidden, std:
   });
 }
 
+// While which what is read next is fetched: all rows of the last part of a frame's product.
+Ahead* during(bool isLast, const RecurrentShape& s, const HalvedRows& rows, Ahead* ahead) {
+  if (!isLast || ahead == nullptr) return nullptr;
+  ahead->spread(halvedTiles(rows, s.batch));
+  return ahead;
+}
+
 constexpr auto kEachPart = [](const RecurrentShape& s, const Worker& worker, auto f) { eachPart(s, worker, f); };
 constexpr auto kEachPartBack = [](const RecurrentShape& s, const Worker& worker, auto f) {
   eachPartBack(s, worker, f);
@@ -95,7 +102,7 @@ HalvedFrames::HalvedFrames(Plan& plan, const RecurrentShape& s, TensorId wHidden
   m_columns = plan.scratchOfThreads(s.gates * s.hidden * s.batch);
 }
 
-void HalvedFrames::multiply(const Worker& worker, const MatrixView& before) const {
+void HalvedFrames::multiply(const Worker& worker, const MatrixView& before, Ahead* ahead) const {
   const RecurrentShape& s = m_shape;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
   float* const sums = m_sums.of(worker.index);
@@ -103,15 +110,17 @@ void HalvedFrames::multiply(const Worker& worker, const MatrixView& before) cons
   eachPart(s, worker, [&](const HalvedRows& rows, const HalvedSteps& steps) {
     if (packed != steps.first) packHalvedColumns(sums, before, s.hidden, s.batch, steps);
     packed = steps.first;
-    multiplyHalvedRows({.m = s.gates * s.hidden,
-                        .n = s.batch,
-                        .k = s.hidden,
-                        .a = {weights},
-                        .packed = sums,
-                        .c = m_columns.of(worker.index),
-                        .ldc = s.batch,
-                        .accumulate = steps.first > 0},
-                       rows, steps);
+    multiplyHalvedRows(
+        {.m = s.gates * s.hidden,
+         .n = s.batch,
+         .k = s.hidden,
+         .a = {weights},
+         .packed = sums,
+         .c = m_columns.of(worker.index),
+         .ldc = s.batch,
+         .accumulate = steps.first > 0,
+         .ahead = during(rows.first >= (s.gates / 2 - 1) * s.hidden && steps.last == s.hidden / 2, s, rows, ahead)},
+        rows, steps);
     weights += halvedRowsFloats(rows, steps);
   });
 }
@@ -133,7 +142,7 @@ const float* HalvedFramesBack::columns(const Worker& worker, int thread) const {
   return thread == worker.index ? m_parts.of(thread) : handedOver(worker.phase + 1, thread);
 }
 
-void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) const {
+void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da, Ahead* ahead) const {
   const RecurrentShape& s = m_shape;
   const std::int64_t width = s.gates * s.hidden;
   const float* weights = m_weights.get() + worker.index * m_roomForWeights;
@@ -149,7 +158,8 @@ void HalvedFramesBack::multiply(const Worker& worker, const MatrixView& da) cons
                         .packed = sums,
                         .c = to,
                         .ldc = s.batch,
-                        .accumulate = !isFirst},
+                        .accumulate = !isFirst,
+                        .ahead = during(steps.first >= width / 2 - s.hidden, s, rows, ahead)},
                        rows, steps);
     weights += halvedRowsFloats(rows, steps);
     isFirst = false;

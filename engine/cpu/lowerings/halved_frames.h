@@ -13,8 +13,8 @@ bool halvesFrames(const Plan& plan, const RecurrentShape& shape);
 class HalvedFrames {
  public:
   HalvedFrames(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
-  // `before`: h of the frame before, hidden x batch.
-  void multiply(const Worker& worker, const MatrixView& before) const;
+  // `before`: h of the frame before, hidden x batch. `ahead`: what the thread reads after it, or null.
+  void multiply(const Worker& worker, const MatrixView& before, Ahead* ahead) const;
   // What the thread multiplied: its rows of gates hidden x batch.
   const float* columns(const Worker& worker) const { return m_columns.of(worker.index); }
 
@@ -31,7 +31,7 @@ class HalvedFramesBack {
  public:
   HalvedFramesBack(Plan& plan, const RecurrentShape& shape, TensorId wHidden);
   // `da`: gates hidden x batch. Others see it after finishStreams() (kernels/lstm_frames.h).
-  void multiply(const Worker& worker, const MatrixView& da) const;
+  void multiply(const Worker& worker, const MatrixView& da, Ahead* ahead) const;
   // What thread `thread` multiplied in the phase before the worker's: of hidden x batch, the rows of the worker's
   // units.
   const float* columns(const Worker& worker, int thread) const;

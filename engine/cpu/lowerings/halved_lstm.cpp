@@ -33,6 +33,11 @@ void othersToSixteens(const FramePart& part, const float* rows, float* to) {
   toSixteens({part.batch, part.hidden, part.last, part.hidden}, rows, to);
 }
 
+// A thread's gates of a frame.
+Ahead gatesOf(const FramePart& part, const float* state) {
+  return {state + part.first, 5 * part.hidden, part.batch, part.last - part.first, part.hidden};
+}
+
 HiddenRows rowsOf(const RowsOfFrames& rows, std::int64_t step) {
   const float* const first = wideNumbers(rows.at(step, 0));
   return first == nullptr ? HiddenRows{} : HiddenRows{first, rows.sample * rows.shape.hidden};
@@ -51,14 +56,16 @@ void emitHalvedLstm(Plan& plan, const RecurrentShape& s, TensorId wHidden, const
     const std::int64_t step = worker.phase;
     float *const c = cells.of(worker.index), *const h = hOfThreads.of(worker.index);
     if (step == 0) toSixteens(part, before.c0.get(), c);
+    float* const gates = state.get() + s.frame(step, 5 * s.hidden);
+    Ahead ahead = gatesOf(part, gates);
     if (step > 0) {
       othersToSixteens(part, y.get() + s.frame(step - 1, s.hidden), h);
-      frames.multiply(worker, sixteens.columns(h));
+      frames.multiply(worker, sixteens.columns(h), &ahead);
     } else if (before.h0) {
-      frames.multiply(worker, {before.h0.get(), 1, s.hidden});
+      frames.multiply(worker, {before.h0.get(), 1, s.hidden}, &ahead);
     }
-    lstmFrame(part, step > 0 || before.h0 ? frames.columns(worker) : nullptr, state.get() + s.frame(step, 5 * s.hidden),
-              c, h, y.get() + s.frame(step, s.hidden));
+    lstmFrame(part, step > 0 || before.h0 ? frames.columns(worker) : nullptr, gates, c, h,
+              y.get() + s.frame(step, s.hidden));
     finishStreams();
   });
   plan.phases(s.time);
@@ -91,7 +98,8 @@ void emitHalvedLstmGradient(Plan& plan, const RecurrentShape& s, TensorId wHidde
     lstmFrameGradient(part, state.get() + s.frame(step, row), cBefore, rowsOf(slopes.dy, step),
                       worker.phase > 0 ? dh : nullptr, dc, da.get() + s.frame(step, 4 * s.hidden), daInSixteens);
     bias.addSixteens(worker, daInSixteens);
-    if (step > 0 || toFirst) frames.multiply(worker, sixteens.columns(daInSixteens));
+    Ahead ahead = gatesOf(part, state.get() + s.frame(std::max<std::int64_t>(step - 1, 0), row));
+    if (step > 0 || toFirst) frames.multiply(worker, sixteens.columns(daInSixteens), &ahead);
     finishStreams();
   });
   plan.phases(s.time + (toFirst ? 1 : 0));
