@@ -75,7 +75,7 @@ Ref<float> packParts(Plan& plan, const RecurrentShape& s, TensorId wHidden, std:
 
 // While which what is read next is fetched: all rows of the last part of a frame's product.
 Ahead* during(bool isLast, const RecurrentShape& s, const HalvedRows& rows, Ahead* ahead) {
-  if (!isLast || ahead == nullptr) return nullptr;
+  if (!isLast || ahead == nullptr || rows.first == rows.last) return nullptr;
   ahead->spread(halvedTiles(rows, s.batch));
   return ahead;
 }
