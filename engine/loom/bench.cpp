@@ -94,6 +94,9 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_option("--steps", given->recordedSteps, "How many steps to record")
       ->check(CLI::Range(1, 1 << 20))
       ->needs(record);
+  verb->add_option("--weights", given->weights, "Begin with the weights of such a file")
+      ->type_name("FILE")
+      ->needs(record);
   verb->callback([&session, given, planned] {
     session.chosen = [given, planned] {
       Job job;

@@ -7,6 +7,8 @@ losses; PyTorch gets the first two. Dropout is left out on both sides, because t
 Gradients: |ours - PyTorch's in f32| / |PyTorch's in f32|, of all parameters as one vector (`all`) and of the worst tensor (`worst`).
 In bf16 PyTorch's own (autocast) stands beside it. Tensors whose gradient is zero but for rounding (below 1e-6 of the largest, by the root mean
 square) are left out of `worst`.
+--branches F multiplies the last scale of every residual branch by F on both sides: the first gradients of a deep network of normalised
+branches hang on the last bits of f32 (PyTorch's own in f32 are as far from those in f64), of one whose branches add less they do not.
 Loss: `apart` is the largest |ours - PyTorch's| of one step from the same weights, divided by the spread (largest less smallest) of
 PyTorch's own losses in that step over the seeds that draw its weights, in the same precision; `within` the share of steps in which ours
 is apart by no more than that spread.
@@ -33,6 +35,8 @@ parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--tolerance", type=float, default=1e-5)
 parser.add_argument("--bf16-ratio", type=float, default=1.25)
+parser.add_argument("--branches", type=float, default=1.0)
+parser.add_argument("--exact", action="store_true", help="print how far PyTorch's f32 gradients are from its own in f64, too")
 parser.add_argument("--window", type=int, default=10)
 parser.add_argument("--losses", metavar="FILE", help="write every loss of every run, as JSON")
 given = parser.parse_args()
@@ -55,11 +59,37 @@ def read(path):
     return tensors, metadata
 
 
+def write(path, tensors):
+    header, at = {}, 0
+    for name, tensor in tensors.items():
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [at, at + 4 * tensor.numel()]}
+        at += 4 * tensor.numel()
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            file.write(tensor.contiguous().numpy().tobytes())
+
+
 def recorded(workload, batch, precision, steps, folder):
-    path = os.path.join(folder, f"{workload}-{precision}.safetensors")
-    subprocess.run([given.loom, "bench", workload, "--precision", precision, "--threads", str(given.threads), "--batch", batch or "0",
-                    "--record", path, "--steps", str(steps)], check=True)
-    return read(path)
+    def record(steps, *more):
+        path = os.path.join(folder, f"{workload}-{precision}.safetensors")
+        subprocess.run([given.loom, "bench", workload, "--precision", precision, "--threads", str(given.threads), "--batch", batch or "0",
+                        "--record", path, "--steps", str(steps), *more], check=True)
+        return read(path)
+
+    if given.branches == 1:
+        return record(steps)
+    tensors, metadata = record(1)
+    model = model_of(workload, 0)
+    ends = [id((block.b3 if hasattr(block, "b3") else block.b2).weight) for block in model.modules() if hasattr(block, "sc")]
+    if not ends:
+        sys.exit(f"{workload} has no residual branches that end in a normalisation")
+    weights = {"weight:" + name: tensors["weight:" + name] * (given.branches if id(parameter) in ends else 1)
+               for parameter, _, name in pairs(model, metadata["parameters"].split(" "))}
+    path = os.path.join(folder, "weights.safetensors")
+    write(path, weights)
+    return record(steps, "--weights", path)
 
 
 def model_of(workload, seed):
@@ -182,6 +212,11 @@ with tempfile.TemporaryDirectory() as folder:
                 exact = theirs if precision == "f32" else from_ours("f32", 1)[1]
             mine = difference(ours, exact)
             line = f"{one:12} {precision:4} gradients: {text(mine)}"
+            if precision == "f32" and given.exact:
+                model = model_of(workload, 0)
+                give(model, tensors, order)
+                _, most = train(workload, model.double(), x.double() if x.is_floating_point() else x, y, precision, 1)
+                line += f"; from f64: ours {text(difference(ours, most(order)))}, PyTorch's {text(difference(theirs, most(order)))}"
             if precision == "f32":
                 wrong = mine[0] > given.tolerance
             else:

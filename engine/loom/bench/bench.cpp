@@ -166,7 +166,7 @@ class Stepper {
     return all;
   }
   Executable& executable() { return *m_executable; }
-  const ParameterStore& store() const { return m_store; }
+  ParameterStore& store() { return m_store; }
 
  private:
   const Workload& m_workload;
@@ -236,9 +236,25 @@ void leaveOutDropout(Network& network) {
     if (node.layer == "Dropout") node.values["probability"] = 0.0;
 }
 
+void beginWith(const std::string& path, ParameterStore& store) {
+  const TensorFile file(path);
+  for (const auto& entry : store.entries()) {
+    if (entry->parameter.isState) continue;
+    const TensorFile::Tensor* found = file.find("weight:" + entry->parameter.name);
+    if (found == nullptr)
+      throwError(ErrorCode::badData, "{}: there is no 'weight:{}'; loom bench NAME --record FILE writes such a file",
+                 path, entry->parameter.name);
+    if (found->shape != entry->parameter.shape)
+      throwError(ErrorCode::badData, "{}: 'weight:{}' is {}, not {}", path, entry->parameter.name,
+                 found->shape.toString(), entry->parameter.shape.toString());
+    entry->value.write(found->values);
+  }
+}
+
 // What a step began with, what it gave, and the loss of each of `steps` steps on the same batch.
 void record(const Workload& workload, Backend& backend, const BenchArguments& arguments, Communicator& communicator) {
   Stepper stepper(workload, backend, arguments, communicator, nullptr);
+  if (!arguments.weights.empty()) beginWith(arguments.weights, stepper.store());
   TensorFile::Metadata metadata{{"workload", workload.name}, {"precision", arguments.precision}};
   std::list<std::vector<float>> kept;
   std::vector<TensorFile::Tensor> tensors;

@@ -35,6 +35,7 @@ struct BenchArguments {
   // of each step into a .safetensors ("weight:NAME", "gradient:NAME", "input:NAME", "losses"; all f32).
   std::string record;
   std::int64_t recordedSteps = 1;
+  std::string weights;  // such a file, whose weights these steps begin with; empty: the workload's own
 };
 
 // Rank 0 prints a line for each workload as it ends; answers the exit code. Throws Error(badArgument, device) for what

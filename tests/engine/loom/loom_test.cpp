@@ -342,6 +342,23 @@ TEST_F(Loom, BenchRecordsWhatAStepBeganWithAndWhatItGave) {
   EXPECT_NEAR(sum, 0, 1e-6);
   EXPECT_LT(least, -0.5);
   EXPECT_GT(least, -1.0);
+  // From weights of its own choice: with all of the last layer's at 0 each of ten classes is as likely.
+  std::vector<TensorFile::Tensor> tensors = file.tensors();
+  const std::vector<float> zeros(10 * 128);
+  for (TensorFile::Tensor& tensor : tensors)
+    if (tensor.name.starts_with("weight:" + last.substr(0, last.find('/'))))
+      tensor.values = std::span(zeros).first(tensor.values.size());
+  TensorFile::write(m_workshop.path() / "w.safetensors", tensors, file.metadata());
+  const std::vector<std::string> again{"bench", "mnist-cnn", "--threads", "1", "--batch", "2", "--weights",
+                                       "w.safetensors", "--record", "again.safetensors"};
+  const Ended second = loom(m_workshop, again);
+  ASSERT_EQ(second.code, 0) << second.error;
+  EXPECT_NEAR(TensorFile(m_workshop.path() / "again.safetensors").find("losses")->values[0], std::log(10.0), 1e-6);
+  std::erase_if(tensors, [&](const TensorFile::Tensor& tensor) { return tensor.name == "weight:" + last; });
+  TensorFile::write(m_workshop.path() / "w.safetensors", tensors, file.metadata());
+  const Ended without = loom(m_workshop, again);
+  EXPECT_EQ(without.code, exitCode(ErrorCode::badData));
+  EXPECT_THAT(without.error, HasSubstr("'weight:" + last + "'"));
   const Ended two = loom(m_workshop, {"bench", "mlp", "lstm", "--record", "r.safetensors"});
   EXPECT_EQ(two.code, exitCode(ErrorCode::badArgument));
   EXPECT_THAT(two.error, HasSubstr("one workload"));
