@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -148,7 +149,9 @@ StepNumber CpuExecutable::run(const StepOptions& options) {
   m_spent.store(0, std::memory_order_relaxed);
   m_began = Trace::Clock::now();
   m_turns->begin(m_due.empty() ? 1 : 0, static_cast<int>(m_order.size()));
+  const auto began = std::chrono::steady_clock::now();
   m_pool->run([](void* self, int thread) { return static_cast<CpuExecutable*>(self)->workOn(thread); }, this);
+  tookSince(began);
   if (m_profiling && !m_due.empty())
     least(m_compiled.stages.size(), m_packing.load(std::memory_order_relaxed) / m_pool->size());
   for (StoredTensor* tensor : m_updated) tensor->changed();
@@ -156,6 +159,15 @@ StepNumber CpuExecutable::run(const StepOptions& options) {
   std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
   m_step.report();
   throwError(ErrorCode::internal, "a step failed and does not say how");
+}
+
+// The first steps find memory that nobody has touched yet.
+void CpuExecutable::tookSince(std::chrono::steady_clock::time_point began) {
+  constexpr StepNumber kFirstSteps = 3;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (m_newest < kFirstSteps) return;
+  if (m_earlier == 0) m_earlier = seconds;
+  m_pool->adapt(seconds, m_earlier);
 }
 
 // Weights that changed since they were brought into the kernels' layouts: none in an evaluation, or in the second shard

@@ -1,11 +1,15 @@
 #include "engine/cpu/thread_pool.h"
 
+#include <fcntl.h>
 #include <immintrin.h>
 #include <omp.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <utility>
 
 namespace loom::cpu {
 namespace {
@@ -53,14 +57,52 @@ std::uint32_t spinThenSleep(const std::atomic<std::uint32_t>& word, std::uint32_
   return now;
 }
 
-ThreadPool::ThreadPool(int threads) : m_size(std::max(1, threads)) {
+ThreadPool::ThreadPool(int threads)
+    : m_size(std::max(1, threads)),
+      m_active(m_size),
+      m_crew(m_size),
+      m_delays(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(m_size))) {
+  for (int i = 0; i < m_size; ++i) m_delays[static_cast<std::size_t>(i)] = -1;
   for (int i = 1; i < m_size; ++i) m_threads.emplace_back([this, i] { work(i); });
 }
 
 ThreadPool::~ThreadPool() {
   m_ending = true;
+  take(m_size);
   signal();
   for (auto& thread : m_threads) thread.join();
+  for (int i = 0; i < m_size; ++i)
+    if (const int file = m_delays[static_cast<std::size_t>(i)]; file >= 0) ::close(file);
+}
+
+void ThreadPool::take(int count) {
+  m_active.store(count, std::memory_order_release);
+  m_active.notify_all();
+}
+
+// Seconds that threads but the caller's stood runnable without a core so far; 0 where the system does not say.
+double ThreadPool::waited() const {
+  std::uint64_t all = 0;
+  for (int i = 1; i < m_size; ++i) {
+    char text[96];  // nanoseconds that it ran, and waited, and how often it ran
+    const ssize_t length = ::pread(m_delays[static_cast<std::size_t>(i)].load(), text, sizeof text, 0);
+    if (length <= 0) continue;
+    const char *const end = text + length, *const second = std::find(static_cast<const char*>(text), end, ' ');
+    std::uint64_t delay = 0;
+    if (second != end) std::from_chars(second + 1, end, delay);
+    all += delay;
+  }
+  return 1e-9 * static_cast<double>(all);
+}
+
+void ThreadPool::adapt(double seconds, double before) {
+  std::lock_guard lock(m_mutex);
+  if (!m_crew.add(seconds, before)) return;
+  const double now = waited(), waitedBefore = m_waited < 0 ? now : m_waited;
+  m_waited = now;
+  const int size = m_crew.size(), others = std::max(1, size - 1);
+  m_crew.decide((now - waitedBefore) / m_crew.seconds() / others);
+  if (m_crew.size() != size) take(m_crew.size());
 }
 
 void ThreadPool::signal() {
@@ -82,11 +124,14 @@ void ThreadPool::leave() {
 void ThreadPool::work(int index) {
   const DenormalsAreZero flush;
   omp_set_num_threads(1);  // oneDNN primitives run on this thread alone; the pool divides the work
+  m_delays[static_cast<std::size_t>(index)] = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   for (;;) {
+    for (int active; (active = m_active.load(std::memory_order_acquire)) <= index;)
+      m_active.wait(active, std::memory_order_acquire);
     const std::uint32_t seen = m_signal.load(std::memory_order_acquire);
     if (m_ending) return;
     if (enter()) {
-      m_job(m_context, index);
+      if (index < m_active.load(std::memory_order_acquire)) m_job(m_context, index);
       leave();  // before waiting: the end of a job then need not wake this thread up
     }
     spinThenSleep(m_signal, seen);

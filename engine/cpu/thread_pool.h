@@ -5,9 +5,12 @@
 // comes, if there is anything left of it.
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "engine/cpu/crew.h"
 
 namespace loom::cpu {
 
@@ -28,6 +31,11 @@ class ThreadPool {
   // must not throw. Allocates nothing. Within the job denormal numbers count as zero and are stored as zero, on the
   // caller's thread too; afterwards its own mode is back.
   void run(bool (*job)(void* context, int index), void* context);
+  // From the next job on threads 0 to `count` - 1 alone take part; the others sleep. Not while a job runs.
+  void take(int count);
+  // After a job: the seconds that it took, and that one and the same earlier run of it took. On a busy machine fewer
+  // threads take part from now on where that is faster, and more again when it is not (crew.h).
+  void adapt(double seconds, double before);
   // From within a job: there is something to do again, or the work is over.
   void signal();
 
@@ -35,6 +43,7 @@ class ThreadPool {
   void work(int index);
   bool enter();
   void leave();
+  double waited() const;
   const int m_size;
   std::mutex m_mutex;
   bool (*m_job)(void*, int) = nullptr;
@@ -42,6 +51,10 @@ class ThreadPool {
   alignas(64) std::atomic<std::uint32_t> m_signal{0};
   alignas(64) std::atomic<std::uint32_t> m_gate{0};  // kOpen while there is a job, and how many threads are in it
   std::atomic<bool> m_ending{false};
+  std::atomic<int> m_active;  // threads that take part
+  Crew m_crew;
+  double m_waited = -1;                                // as last asked
+  const std::unique_ptr<std::atomic<int>[]> m_delays;  // by thread but the caller's: its file of what it waited, or -1
   std::vector<std::thread> m_threads;
 };
 

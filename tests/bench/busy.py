@@ -2,11 +2,12 @@
 """Steps on a machine that others use, beside what their share of the processor says, ours and PyTorch's.
 
     tests/bench/busy.py build/bin/loom --python PYTHON_WITH_TORCH --peers FOLDER_OF_torch_bench.py --workloads mlp,lstm --threads 1,2
-Loads, of nice 0: `1 busy` and `2 busy` processes that only count, and `build`: as many compilers as there are cores, one file after the other.
-For each: the mean step over all steps (none is left out) to the one of a quiet machine just before (`slower`); what a fair share says
-(`fair`: T threads beside B others on C cores have min(1, C / (T + B)) of a core each); the cores that the process's threads had, and how
-many of them stood runnable without one (`had`, `waited`; schedstat). A step that is slower than fair though its threads had their share
-waits for the slowest of them, or spins. Under `had` PyTorch's threads that spin count as well.
+Loads, of nice 0, each process a session of its own, as another terminal's is: `1 busy` and `2 busy` processes that only count, and `build`:
+as many compilers as there are cores, one file after the other. For each: the mean step over all steps (none is left out) to the one of a quiet
+machine just before (`slower`); what a fair share says (`fair`); and the cores that the process's threads had, and how many of them stood
+runnable without one (`had`, `waited`; schedstat). A fair share of C cores beside B busy ones: where Linux shares the processor out among
+sessions first (sched_autogroup, as Debian does) C / (1 + B) cores for all threads together, else C T / (T + B) for T of them. A step that is
+slower than fair waits for a thread that has no core, or spins: under `had` threads that spin count as well.
 Exit code 1 where ours is slower than fair by more than --slack."""
 import argparse
 import glob
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("loom")
@@ -24,12 +26,17 @@ parser.add_argument("--peers", required=True)
 parser.add_argument("--workloads", default="mlp,resnet20,lstm")
 parser.add_argument("--precision", default="f32")
 parser.add_argument("--threads", default="1,2")
-parser.add_argument("--seconds", type=float, default=3)
+parser.add_argument("--seconds", type=float, default=3, help="of each; a step is known to 1 / (its number of steps)")
 parser.add_argument("--loads", default="1 busy,2 busy,build")
 parser.add_argument("--slack", type=float, default=0.15)
 parser.add_argument("--compiler", default="c++")
 given = parser.parse_args()
 CORES = len(os.sched_getaffinity(0))
+try:
+    with open("/proc/sys/kernel/sched_autogroup_enabled", encoding="ascii") as file:
+        SESSIONS = file.read().strip() == "1"
+except OSError:
+    SESSIONS = False
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4"
 SOURCE = "#include <algorithm>\n#include <functional>\n#include <map>\n#include <regex>\n#include <string>\n" + "".join(
     f"int f{i}(std::map<std::string, int> m) {{ std::regex r(\"a{i}\"); for (auto& [k, v] : m) if (std::regex_match(k, r)) v += {i}; return m.size(); }}\n"
@@ -75,8 +82,19 @@ def schedules(process):
     return ran * 1e-9, stood * 1e-9
 
 
+def share(threads, busy):
+    """Of the cores, for all threads together, beside so many busy processes."""
+    return CORES / (1 + busy) if SESSIONS else CORES * threads / (threads + busy)
+
+
+class Measured(typing.NamedTuple):
+    """While it measures, which is the end of its life: the mean step in seconds, the cores had, the threads that waited for one."""
+    step: float
+    had: float
+    waited: float
+
+
 def measured(command, environment):
-    """(mean seconds a step, cores had, threads that waited) while it measures, which is the end of its life."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
     seen = []
     while process.poll() is None:
@@ -87,7 +105,7 @@ def measured(command, environment):
     last = seen[-2]
     first = next(one for one in seen if one[0] >= last[0] - given.seconds * 0.9)
     span = last[0] - first[0]
-    return given.seconds / line["steps"], (last[1] - first[1]) / span, (last[2] - first[2]) / span
+    return Measured(given.seconds / line["steps"], (last[1] - first[1]) / span, (last[2] - first[2]) / span)
 
 
 def commands(workload, threads):
@@ -98,20 +116,20 @@ def commands(workload, threads):
 
 
 failed = False
-print(f"{CORES} cores; {given.precision}")
+print(f"{CORES} cores{', shared out among sessions' if SESSIONS else ''}; {given.precision}")
 with tempfile.TemporaryDirectory() as folder:
     for workload in given.workloads.split(","):
         for threads in map(int, given.threads.split(",")):
             for who, command, environment in commands(workload, threads):
                 quiet = measured(command, environment)
-                line = f"{workload:10} {threads} thr. {who:8} {quiet[0] * 1e3:8.2f} ms"
+                line = f"{workload:10} {threads} thr. {who:8} {quiet.step * 1e3:8.2f} ms"
                 for kind in given.loads.split(","):
                     with Load(kind, folder) as load:
-                        step, had, waited = measured(command, environment)
-                    fair = 1 / min(1.0, CORES / (threads + load.count))
-                    slower = step / quiet[0]
+                        busy = measured(command, environment)
+                    fair = min(threads, CORES) / min(threads, share(threads, load.count))
+                    slower = busy.step / quiet.step
                     wrong = who == "loom" and slower > fair * (1 + given.slack)
                     failed |= wrong
-                    line += f" | {kind}: {slower:5.2f}{'!' if wrong else ' '} (fair {fair:.2f}; had {had:.2f}, waited {waited:.2f})"
+                    line += f" | {kind}: {slower:5.2f}{'!' if wrong else ' '} (fair {fair:.2f}; had {busy.had:.2f}, waited {busy.waited:.2f})"
                 print(line, flush=True)
 sys.exit(failed)

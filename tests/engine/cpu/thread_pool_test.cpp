@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace loom {
@@ -82,6 +84,41 @@ TEST(ThreadPool, aJobThatIsOverIsNotEnteredAgain) {
     ASSERT_GE(calls, 1);
     ASSERT_EQ(context.calls, calls);
   }
+}
+
+TEST(ThreadPool, threadsThatAreNotTakenSleepUntilTheyAre) {
+  constexpr int kThreads = 4;
+  cpu::ThreadPool pool(kThreads);
+  const auto most = [&] {
+    struct Context {
+      std::atomic<int> last{0}, rounds{0};
+      cpu::ThreadPool& pool;
+    } context{.pool = pool};
+    pool.run(
+        [](void* pointer, int index) {
+          auto& c = *static_cast<Context*>(pointer);
+          for (int last = c.last; last < index && !c.last.compare_exchange_weak(last, index);) {
+          }
+          if (index == 0) {  // time for the others to come
+            c.pool.signal();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
+          return ++c.rounds > 100 || index == 0;
+        },
+        &context);
+    return context.last.load();
+  };
+  for (int count : {2, 1, 3}) {
+    pool.take(count);
+    int last = 0;
+    for (int job = 0; job < 30; ++job) last = std::max(last, most());
+    EXPECT_LT(last, count);
+  }
+  pool.take(kThreads);
+  std::atomic<int> came{0};
+  onEveryThread(pool, [&](int) { ++came; });
+  EXPECT_EQ(came, kThreads);
+  pool.take(1);  // threads that sleep end with the pool
 }
 
 TEST(ThreadPool, denormalsAreZeroWithinAJobAndTheCallersOwnModeComesBack) {

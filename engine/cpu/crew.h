@@ -1,0 +1,52 @@
+#pragma once
+// How many threads of a pool take part in its jobs. Beside other busy processes threads that meet after each stage wait
+// for whichever of them has no core at the moment, and get less done than fewer would (figures in
+// tests/bench/README.md). So where they stand waiting for cores half of them are tried, and later twice as many again,
+// and what is faster stays. It changes nothing about numbers: which thread computes a part does not.
+#include <array>
+
+namespace loom::cpu {
+
+class Crew {
+ public:
+  explicit Crew(int threads) : m_threads(threads), m_size(threads) {}
+
+  int size() const { return m_size; }
+  // Of a job: the seconds that it took, and that one and the same earlier run of it took. True: there are enough of
+  // them for decide().
+  bool add(double seconds, double before);
+  // The time of the jobs since the last decide().
+  double seconds() const { return m_seconds; }
+  // `waited`: the share of that time in which a thread stood runnable without a core, the mean of all that took part
+  // but the caller's.
+  void decide(double waited);
+
+ private:
+  // A window of jobs: how many times as long as the earlier ones they took, and `waited`.
+  struct Window {
+    double time = 0, waited = 0;
+  };
+  static constexpr int kWindows = 4;  // that are compared
+  // Windows from one trial to the next, twice as many after each that changed nothing.
+  static constexpr int kLeastPatience = 12;
+
+  Window meanOfLast() const;
+  void look(const Window& window);
+  void tryWith(int size);
+  void judge(const Window& window, double seconds);
+
+  const int m_threads;
+  int m_size;
+  double m_seconds = 0, m_earlier = 0;       // of the window so far
+  std::array<Window, kWindows> m_last = {};  // with m_size threads or, during a trial, with m_before
+  int m_windows = 0;                         // since the size is what it is
+  int m_before = 0;                          // the size before the trial; 0: none goes on
+  double m_sinceChange = 0;                  // seconds of the trial
+  double m_sum = 0;                          // of the times of those of its windows that count
+  int m_counted = 0;
+  double m_atTrial = 0;  // the time with this size when a trial last ended
+  bool m_growsNext = false;
+  int m_patience = kLeastPatience, m_pause = 0;
+};
+
+}  // namespace loom::cpu
