@@ -1,7 +1,7 @@
 #pragma once
 // How many threads of a pool take part in its jobs. Beside other busy processes threads that meet after each stage wait
 // for whichever of them has no core at the moment, and get less done than fewer would (figures in
-// tests/bench/README.md). So where they stand waiting for cores half of them are tried, and later twice as many again,
+// tests/bench/README.md). So where some stand waiting for cores the pool is tried without them, later with more again,
 // and what is faster stays. It changes nothing about numbers: which thread computes a part does not.
 #include <array>
 
@@ -9,6 +9,9 @@ namespace loom::cpu {
 
 class Crew {
  public:
+  // Who stands runnable without a core for this share of the time counts as waiting.
+  static constexpr double kWaiting = 0.2;
+
   explicit Crew(int threads) : m_threads(threads), m_size(threads) {}
 
   int size() const { return m_size; }
@@ -17,21 +20,22 @@ class Crew {
   bool add(double seconds, double before);
   // The time of the jobs since the last decide().
   double seconds() const { return m_seconds; }
-  // `waited`: the share of that time in which a thread stood runnable without a core, the mean of all that took part
-  // but the caller's.
-  void decide(double waited);
+  // `waiting`: how many did in that time, of those that took part but the caller's.
+  void decide(int waiting);
 
  private:
-  // A window of jobs: how many times as long as the earlier ones they took, and `waited`.
+  // A window of jobs: how many times as long as the earlier ones they took, and how many threads waited.
   struct Window {
-    double time = 0, waited = 0;
+    double time = 0, waiting = 0;
   };
   static constexpr int kWindows = 4;  // that are compared
-  // Windows from one trial to the next, twice as many after each that changed nothing.
-  static constexpr int kLeastPatience = 12;
+  static constexpr int kLeastPatience = 8;
 
   Window meanOfLast() const;
+  bool haveAllWaited() const;
   void look(const Window& window);
+  void tryMore();
+  void tryFewer(double waiting);
   void tryWith(int size);
   void judge(const Window& window, double seconds);
 
@@ -44,9 +48,11 @@ class Crew {
   double m_sinceChange = 0;                  // seconds of the trial
   double m_sum = 0;                          // of the times of those of its windows that count
   int m_counted = 0;
-  double m_atTrial = 0;  // the time with this size when a trial last ended
-  bool m_growsNext = false;
-  int m_patience = kLeastPatience, m_pause = 0;
+  double m_atTrial = 0;             // the time with this size when a trial last ended
+  bool m_growsNext = false;         // the trial that comes, where both are possible
+  bool m_goesOn = false;            // that way at once: the last trial was won
+  int m_pause = 0;                  // windows until the next trial otherwise
+  int m_patience = kLeastPatience;  // its length, which trials that are lost make longer
 };
 
 }  // namespace loom::cpu

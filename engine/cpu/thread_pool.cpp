@@ -61,8 +61,7 @@ ThreadPool::ThreadPool(int threads)
     : m_size(std::max(1, threads)),
       m_active(m_size),
       m_crew(m_size),
-      m_delays(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(m_size))) {
-  for (int i = 0; i < m_size; ++i) m_delays[static_cast<std::size_t>(i)] = -1;
+      m_delays(std::make_unique<Delay[]>(static_cast<std::size_t>(m_size))) {
   for (int i = 1; i < m_size; ++i) m_threads.emplace_back([this, i] { work(i); });
 }
 
@@ -72,7 +71,7 @@ ThreadPool::~ThreadPool() {
   signal();
   for (auto& thread : m_threads) thread.join();
   for (int i = 0; i < m_size; ++i)
-    if (const int file = m_delays[static_cast<std::size_t>(i)]; file >= 0) ::close(file);
+    if (const int file = m_delays[static_cast<std::size_t>(i)].file; file >= 0) ::close(file);
 }
 
 void ThreadPool::take(int count) {
@@ -80,28 +79,29 @@ void ThreadPool::take(int count) {
   m_active.notify_all();
 }
 
-// Seconds that threads but the caller's stood runnable without a core so far; 0 where the system does not say.
-double ThreadPool::waited() const {
-  std::uint64_t all = 0;
+// How many threads but the caller's stood runnable without a core for long in the last `seconds`; none where the
+// system does not say.
+int ThreadPool::countWaiting(double seconds) {
+  int waiting = 0;
   for (int i = 1; i < m_size; ++i) {
+    Delay& delay = m_delays[static_cast<std::size_t>(i)];
     char text[96];  // nanoseconds that it ran, and waited, and how often it ran
-    const ssize_t length = ::pread(m_delays[static_cast<std::size_t>(i)].load(), text, sizeof text, 0);
+    const ssize_t length = ::pread(delay.file.load(), text, sizeof text, 0);
     if (length <= 0) continue;
     const char *const end = text + length, *const second = std::find(static_cast<const char*>(text), end, ' ');
-    std::uint64_t delay = 0;
-    if (second != end) std::from_chars(second + 1, end, delay);
-    all += delay;
+    std::uint64_t now = 0;
+    if (second != end) std::from_chars(second + 1, end, now);
+    const double waited = 1e-9 * static_cast<double>(now - std::exchange(delay.nanoseconds, now));
+    if (i < m_crew.size() && waited >= Crew::kWaiting * seconds) ++waiting;
   }
-  return 1e-9 * static_cast<double>(all);
+  return waiting;
 }
 
 void ThreadPool::adapt(double seconds, double before) {
   std::lock_guard lock(m_mutex);
   if (!m_crew.add(seconds, before)) return;
-  const double now = waited(), waitedBefore = m_waited < 0 ? now : m_waited;
-  m_waited = now;
-  const int size = m_crew.size(), others = std::max(1, size - 1);
-  m_crew.decide((now - waitedBefore) / m_crew.seconds() / others);
+  const int size = m_crew.size();
+  m_crew.decide(countWaiting(m_crew.seconds()));
   if (m_crew.size() != size) take(m_crew.size());
 }
 
@@ -124,7 +124,7 @@ void ThreadPool::leave() {
 void ThreadPool::work(int index) {
   const DenormalsAreZero flush;
   omp_set_num_threads(1);  // oneDNN primitives run on this thread alone; the pool divides the work
-  m_delays[static_cast<std::size_t>(index)] = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  m_delays[static_cast<std::size_t>(index)].file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   for (;;) {
     for (int active; (active = m_active.load(std::memory_order_acquire)) <= index;)
       m_active.wait(active, std::memory_order_acquire);

@@ -43,7 +43,7 @@ class ThreadPool {
   void work(int index);
   bool enter();
   void leave();
-  double waited() const;
+  int countWaiting(double seconds);
   const int m_size;
   std::mutex m_mutex;
   bool (*m_job)(void*, int) = nullptr;
@@ -53,8 +53,12 @@ class ThreadPool {
   std::atomic<bool> m_ending{false};
   std::atomic<int> m_active;  // threads that take part
   Crew m_crew;
-  double m_waited = -1;                                // as last asked
-  const std::unique_ptr<std::atomic<int>[]> m_delays;  // by thread but the caller's: its file of what it waited, or -1
+  // What a thread stood runnable without a core: where the system says it (-1: it does not), and as last asked.
+  struct Delay {
+    std::atomic<int> file{-1};
+    std::uint64_t nanoseconds = 0;
+  };
+  const std::unique_ptr<Delay[]> m_delays;  // by thread; of the caller's nothing
   std::vector<std::thread> m_threads;
 };
 

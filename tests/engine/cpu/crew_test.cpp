@@ -12,11 +12,12 @@ namespace {
 using cpu::Crew;
 
 // Jobs of a crew on a machine that is told, for a number of threads, how long a job takes, to an earlier one of 10 ms,
-// and how long threads wait for a core.
+// and how many threads wait for a core.
 class Machine {
  public:
   struct At {
-    double time, waited;
+    double time;
+    int waiting;
   };
   using Model = std::function<At(int)>;
 
@@ -33,7 +34,7 @@ class Machine {
         const double took = m_earlier * at.time * factor;
         all += took;
         if (m_crew.size() == size) with += took;
-        if (m_crew.add(took, m_earlier)) m_crew.decide(at.waited);
+        if (m_crew.add(took, m_earlier)) m_crew.decide(at.waiting);
       }
     }
     return with / all;
@@ -47,11 +48,11 @@ class Machine {
 };
 
 Machine::At quiet(int threads) {
-  return {0.7 / threads, threads > 1 ? 0.01 : 0.0};
+  return {0.62 / threads, 0};
 }
 // As measured beside a build on two cores.
 Machine::At besideABuild(int threads) {
-  return threads == 2 ? Machine::At{1.35, 0.6} : Machine::At{0.95, 0.0};
+  return threads == 2 ? Machine::At{1.35, 1} : Machine::At{0.95, 0};
 }
 
 TEST(Crew, staysTogetherOnAQuietMachine) {
@@ -66,28 +67,32 @@ TEST(Crew, isSmallerWhereThreadsThatWaitForCoresGetLessDone) {
   EXPECT_GT(machine.run(120, besideABuild, 1), 0.8);
 }
 
-// Whenever that is: more threads are tried every 12 seconds by then.
+// Whenever that is: in the midst of a trial, or when trials are far between.
 TEST(Crew, comesBackWithinSecondsWhenTheOthersAreGone) {
-  for (int seconds = 100; seconds < 112; ++seconds) {
+  int late = 0;
+  for (int tenths = 20; tenths < 1200; tenths += 7) {
     Machine machine(2);
-    machine.run(seconds, besideABuild, 1);
+    machine.run(0.1 * tenths, besideABuild, 1);
+    machine.run(2, quiet, 2, 0.02);
+    late += machine.size() == 1 ? 1 : 0;
     machine.run(2.5, quiet, 2, 0.02);
-    EXPECT_EQ(machine.size(), 2) << seconds;
-    EXPECT_EQ(machine.run(100, quiet, 2), 1.0);
+    EXPECT_EQ(machine.size(), 2) << tenths;
+    EXPECT_EQ(machine.run(100, quiet, 2), 1.0) << tenths;
   }
+  EXPECT_LT(late, 25) << "of 169";
 }
 
 TEST(Crew, triesSeldomWhereAllOfThemAreFasterThoughTheyWait) {
   Machine machine(2);
-  const auto busy = [](int threads) { return threads == 2 ? Machine::At{1.0, 0.3} : Machine::At{1.5, 0.0}; };
-  EXPECT_GT(machine.run(120, busy, 2), 0.85);
+  const auto busy = [](int threads) { return threads == 2 ? Machine::At{1.0, 1} : Machine::At{1.5, 0}; };
+  EXPECT_GT(machine.run(300, busy, 2), 0.95);
 }
 
 TEST(Crew, findsTheBestOfManySizes) {
   const auto best = [](int at) {
     return [at](int threads) {
       const double off = std::log2(static_cast<double>(threads) / at);
-      return Machine::At{1 + 0.4 * std::abs(off), threads > 1 ? 0.4 : 0.0};
+      return Machine::At{1 + 0.4 * std::abs(off), threads - 1};
     };
   };
   for (int size : {16, 4, 1}) {
@@ -96,6 +101,14 @@ TEST(Crew, findsTheBestOfManySizes) {
   }
   Machine machine(6);  // 6, 3, 1, 2, 4: whatever is tried stays between 1 and all of them
   EXPECT_GT(machine.run(200, best(3), 3), 0.5);
+}
+
+TEST(Crew, leavesOutAsManyAsWait) {
+  const auto besideThree = [](int threads) {
+    return threads > 13 ? Machine::At{2.0, threads - 13} : Machine::At{13.0 / threads, 0};
+  };
+  Machine machine(16);
+  EXPECT_GT(machine.run(200, besideThree, 13), 0.8);
 }
 
 TEST(Crew, asksForADecisionEveryQuarterOfASecondOrAfterALongJob) {
@@ -109,6 +122,43 @@ TEST(Crew, asksForADecisionEveryQuarterOfASecondOrAfterALongJob) {
   EXPECT_EQ(crew.seconds(), 0.0);
   Crew alone(1);
   EXPECT_FALSE(alone.add(100.0, 100.0));
+}
+
+// Windows of a quarter of a second each.
+void windows(Crew& crew, int count, double time, int waiting) {
+  for (int window = 0; window < count; ++window) {
+    ASSERT_TRUE(crew.add(0.25, 0.25 / time));
+    crew.decide(waiting);
+  }
+}
+
+TEST(Crew, tryingWithFewerBeginsWhenTheSystemHasMovedTheOthers) {
+  Crew crew(2);
+  windows(crew, 4, 1.35, 1);
+  ASSERT_EQ(crew.size(), 1);
+  windows(crew, 2, 1.8, 0);
+  windows(crew, 2, 0.95, 0);
+  windows(crew, 3, 0.95, 0);
+  EXPECT_EQ(crew.size(), 1);
+}
+
+TEST(Crew, triesNothingWithALoadThatHasJustEnded) {
+  Crew crew(2);
+  windows(crew, 3, 1.35, 1);
+  windows(crew, 20, 0.3, 0);
+  windows(crew, 3, 1.35, 1);
+  windows(crew, 1, 0.3, 0);
+  EXPECT_EQ(crew.size(), 2);
+}
+
+TEST(Crew, goesOnAtOnceTheWayThatWins) {
+  Crew crew(8);
+  for (int size : {4, 2, 1}) {
+    windows(crew, 4, size, 2 * size - 1);
+    EXPECT_EQ(crew.size(), size);
+    windows(crew, 4, 0.5 * size, size - 1);
+    EXPECT_EQ(crew.size(), size);
+  }
 }
 
 // Of two seconds each, as ResNet-50's.
