@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kForm = "gradloom_processor_times";
 constexpr int kVersion = 1;
 constexpr double kNear = 0.05;
+constexpr double kStep = 0.5;  // what one doubling of the bytes that a step moves matters
 
 using Point = ProcessorTimes::Point;
 
@@ -34,6 +35,12 @@ double distance(const StageCost& stage, const Point& point) {
   double sum = 0;
   for (std::size_t i = 0; i < stage.sizes.size(); ++i)
     sum += (stage.sizes[i] - point.sizes[i]) * (stage.sizes[i] - point.sizes[i]);
+  // Weights are read once a step: whether they are still in a cache goes by what the step moves meanwhile.
+  const bool readsWeights = stage.kind == StageKind::update || stage.op == "pack weights";
+  if (readsWeights && stage.step > 0 && point.step > 0) {
+    const double off = kStep * std::log2(stage.step / point.step);
+    sum += off * off;
+  }
   return sum;
 }
 
@@ -91,8 +98,9 @@ ProcessorTimes timesFrom(const std::string& machine, const Json& kept) {
                 .bytes = one.at("bytes").get<double>(),
                 .operations = one.at("operations").get<double>(),
                 .seconds = one.at("us").get<double>() * 1e-6,
-                .sizes = one.at("sizes").get<std::vector<double>>()};
-    if (!(point.seconds > 0) || !(point.bytes >= 0) || !(point.operations >= 0))
+                .sizes = one.at("sizes").get<std::vector<double>>(),
+                .step = one.value("step_bytes", 0.0)};  // none in files of 2026-11-26 and before
+    if (!(point.seconds > 0) || !(point.bytes >= 0) || !(point.operations >= 0) || !(point.step >= 0))
       throwError(ErrorCode::badData, "the stage '{}' has a time or a size that none can have", point.op);
     times.points.push_back(std::move(point));
   }
@@ -159,7 +167,8 @@ void keepProcessorTimes(const std::filesystem::path& file, const ProcessorTimes&
                       {"bytes", point.bytes},
                       {"operations", point.operations},
                       {"us", point.seconds * 1e6},
-                      {"sizes", point.sizes}});
+                      {"sizes", point.sizes},
+                      {"step_bytes", point.step}});
   all["machines"][times.machine] = {{"program", times.program},
                                     {"date", times.date},
                                     {"between_stages_us", times.betweenStages * 1e6},

@@ -29,6 +29,7 @@ struct ProcessorTimes {
     double bytes = 0, operations = 0;  // as StageCost has them
     double seconds = 0;
     std::vector<double> sizes;
+    double step = 0;
   };
   std::string machine;         // "AMD EPYC, avx512, 2 threads, oneDNN 2.6.3": what the times hold for
   std::string program, date;   // which program measured them, and when; empty: nothing was measured
@@ -39,7 +40,7 @@ struct ProcessorTimes {
 
 // Of a stage with all its calls. Measured: what its nearest relatives of the same op and type took for an operation (a
 // byte, where it multiplies nothing), the mean of their logarithms weighted by 1 / (d^2 + 0.05)^2 with d the distance of
-// the sizes (Shepard, "A two-dimensional interpolation function for irregularly-spaced data", 1968). An op that nobody
+// the sizes, and of what reads weights once a step also of what the step moves (Shepard, "A two-dimensional interpolation function for irregularly-spaced data", 1968). An op that nobody
 // measured takes as long a byte as others of its kind. Assumed: memory and arithmetic beside each other.
 double secondsOf(const StageCost& stage, const ProcessorTimes& times);
 

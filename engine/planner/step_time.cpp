@@ -9,8 +9,12 @@ StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, D
                       const std::function<double(const StageCost&)>& secondsOf) {
   StepTimes step{.precision = precision, .batch = batch};
   std::map<std::string, OpTime> ops;
+  double moved = 0;
+  for (const UpdateCost& update : updates)
+    moved += static_cast<double>(update.passes) * bytesMoved(update.pass.stages) + bytesMoved(update.update.stages);
   const auto add = [&](const StepCost& cost, std::size_t update, double times) {
-    for (const StageCost& stage : cost.stages) {
+    for (StageCost stage : cost.stages) {
+      stage.step = moved;
       const double seconds = secondsOf(stage);
       step.stages.push_back({stage, update, times, seconds});
       OpTime& op = ops[stage.op];

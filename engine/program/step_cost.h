@@ -3,6 +3,7 @@
 // storage types. How long that takes is engine/planner's to say (step_time.h, processor_times.h).
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +29,22 @@ struct StageCost {
   double read = 0, written = 0;      // bytes of memory that must be moved, each once
   double operations = 0;  // of products and convolutions; a multiply-add is two. What passes over memory is not counted
   int calls = 1;
-  // Of a processor: logarithms to the base 2 of the extents that its speed goes by, each times what one doubling matters.
-  // As many for one op, in one order.
+  // Of a processor: logarithms to the base 2 of the extents that its speed goes by, each times what one doubling
+  // matters. As many for one op, in one order.
   std::vector<double> sizes = {};
+  // Bytes that the whole step moves, by whose it is that weights are still in a cache when they are read again. 0:
+  // nobody said so.
+  double step = 0;
   // The least processor time that one of its threads took for it, in seconds, where the executable counts it
   // (CompileOptions::profile); else 0.
   double measured = 0;
 };
+
+inline double bytesMoved(std::span<const StageCost> stages) {
+  double sum = 0;
+  for (const StageCost& stage : stages) sum += stage.read + stage.written;
+  return sum;
+}
 
 struct StepCost {
   std::vector<StageCost> stages;  // in order

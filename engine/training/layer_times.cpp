@@ -57,13 +57,17 @@ void completeLayerTimes(Json& fields, const std::vector<StepPart>& parts,
   std::map<std::string, std::string> opOf;  // by kernel, as a trace keeps its name
   std::map<std::string, double> layers, ops, measured;
   double other = 0;
+  double moved = 0;
+  if (seconds)
+    for (const StepPart& part : parts) moved += part.times * bytesMoved(part.executable.cost().stages);
   for (const StepPart& part : parts) {
     const Json description = part.executable.describe();
     for (const Json& stage : description.value("operations", Json::array()))
       if (stage.contains("op"))
         opOf.emplace(stage["kernel"].get<std::string>().substr(0, Trace::kNameLength), stage["op"].get<std::string>());
     if (!seconds) continue;
-    for (const StageCost& stage : part.executable.cost().stages) {
+    for (StageCost stage : part.executable.cost().stages) {
+      stage.step = moved;
       const double taken = part.times * seconds(stage);
       ops[stage.op] += taken;
       (stage.origin.empty() ? other : layers[stage.origin]) += taken;

@@ -115,7 +115,9 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
       const auto probe = measured(workload, precision, backend, threads, apart);
       double sum = 0;
       int calls = 0;
-      for (const StageCost& stage : probe->stages()) {
+      const std::vector<StageCost> stages = probe->stages();
+      const double moved = bytesMoved(stages);
+      for (const StageCost& stage : stages) {
         sum += stage.measured;
         calls += stage.calls;
         if (stage.measured > 0)
@@ -126,7 +128,8 @@ ProcessorTimes measureProcessor(Backend& backend, int threads, const std::functi
                                   .bytes = stage.read + stage.written,
                                   .operations = stage.operations,
                                   .seconds = stage.measured,
-                                  .sizes = stage.sizes});
+                                  .sizes = stage.sizes,
+                                  .step = moved});
       }
       // Of the wall's clock, so other work can only lengthen it: the least counts.
       if (calls > 0) between = std::min(between, std::max(0.0, probe->leastStep() - sum) / calls);

@@ -67,6 +67,26 @@ TEST(ProcessorTimes, AreThoseOfTheSameTypeAndOfTheSameFunction) {
   EXPECT_NEAR(secondsOf(half, times), 2.828e-6, 1e-9);
 }
 
+// Weights that stay in a cache from step to step are updated faster than as many that other numbers drive out.
+TEST(ProcessorTimes, OfWhatReadsWeightsGoByWhatTheStepMoves) {
+  ProcessorTimes times = measured();
+  times.points.push_back({"update", "update", StageKind::update, DataType::f32, 1000, 0, 1e-7, {0}, 1 << 20});
+  times.points.push_back({"update", "update", StageKind::update, DataType::f32, 1000, 0, 1e-5, {0}, 1 << 30});
+  StageCost update{.op = "update", .kernel = "update", .kind = StageKind::update, .read = 1000, .sizes = {0}};
+  update.step = 1 << 20;
+  times.points.erase(times.points.begin() + 5);
+  EXPECT_NEAR(secondsOf(update, times), 1e-7, 1e-9);
+  update.step = 1 << 30;
+  EXPECT_NEAR(secondsOf(update, times), 1e-5, 1e-7);
+  update.step = 0;
+  EXPECT_NEAR(secondsOf(update, times), 1e-6, 1e-9) << "nobody said so: the mean of both";
+  StageCost pass{.op = "unary", .kernel = "unary relu", .read = 1000, .sizes = {0}};
+  const double before = secondsOf(pass, times);
+  pass.step = 1 << 30;
+  EXPECT_EQ(secondsOf(pass, times), before)
+      << "what stands between two readings of it is its step's matter, not weights'";
+}
+
 TEST(ProcessorTimes, HoldTheWayFromStageToStageForEachCall) {
   ProcessorTimes times = measured();
   times.betweenStages = 1e-3;
@@ -100,6 +120,7 @@ TEST_F(KeptTimes, AreReadAsTheyWereWrittenAndOtherMachinesStay) {
   EXPECT_FALSE(readProcessorTimes(m_file, "a machine"));
   ProcessorTimes times = measured();
   times.betweenStages = 2e-6;
+  times.points[0].step = 12345;
   keepProcessorTimes(m_file, times);
   ProcessorTimes other = measured();
   other.machine = "another";
@@ -109,6 +130,7 @@ TEST_F(KeptTimes, AreReadAsTheyWereWrittenAndOtherMachinesStay) {
   ASSERT_TRUE(read);
   EXPECT_EQ(sourceOf(*read), sourceOf(times));
   EXPECT_DOUBLE_EQ(read->betweenStages, 2e-6);
+  EXPECT_EQ(read->points[0].step, 12345);
   for (const StageCost& stage :
        {product(1000, {3, 1}), product(7, {0, 0}, DataType::bf16), pass("unary", "unary gelu", 5)})
     EXPECT_NEAR(secondsOf(stage, *read) / secondsOf(stage, times), 1, 1e-9) << stage.kernel;
