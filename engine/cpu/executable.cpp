@@ -151,11 +151,13 @@ StepNumber CpuExecutable::run(const StepOptions& options) {
   m_turns->begin(m_due.empty() ? 1 : 0, static_cast<int>(m_order.size()));
   const auto began = std::chrono::steady_clock::now();
   m_pool->run([](void* self, int thread) { return static_cast<CpuExecutable*>(self)->workOn(thread); }, this);
-  tookSince(began);
   if (m_profiling && !m_due.empty())
     least(m_compiled.stages.size(), m_packing.load(std::memory_order_relaxed) / m_pool->size());
   for (StoredTensor* tensor : m_updated) tensor->changed();
-  if (!m_step.failed.load(std::memory_order_acquire)) return ++m_newest;
+  if (!m_step.failed.load(std::memory_order_acquire)) {
+    tookSince(began);
+    return ++m_newest;
+  }
   std::fill(m_packed.begin(), m_packed.end(), 0);  // it may have failed while it packed
   m_step.report();
   throwError(ErrorCode::internal, "a step failed and does not say how");
