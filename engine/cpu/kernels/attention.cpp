@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/cpu/kernels/attention_pairs.h"
 #include "engine/cpu/kernels/attention_tiles.h"
 #include "engine/cpu/kernels/gemm_bf16.h"
 #include "engine/cpu/kernels/native.h"
@@ -39,6 +40,13 @@ Parts partsOf(const AttentionHead& head, float* scratch) {
   parts.halfScores = reinterpret_cast<std::uint16_t*>(parts.gemmRows + gemmScratch());
   parts.halfSlopes = parts.halfScores + (pairs + 1) / 2 * 2;
   return parts;
+}
+
+float* wideAt(const Stored& tensor) {
+  return reinterpret_cast<float*>(tensor.at);
+}
+std::uint16_t* halfAt(const Stored& tensor) {
+  return reinterpret_cast<std::uint16_t*>(tensor.at);
 }
 
 MatrixView viewOf(Stored at, std::int64_t rowStride, std::int64_t columnStride) {
@@ -265,14 +273,17 @@ LOOM_CPU_KERNEL_NATIVE(void, slopesRows,
 
 std::int64_t attentionScratch(const AttentionHead& head) {
   if (attendsInTiles(head)) return attentionTilesScratch(head);
+  if (attendsInPairs(head)) return attentionPairsScratch(head);
   const std::int64_t pairs = head.queries * head.keys;
   return (panelFloats(head) + (head.bf16 ? 3 : 2) * pairs + 1 + gemmScratch() + 15) / 16 * 16;
 }
 
 void attentionForward(const AttentionHead& head, Stored q, Stored k, Stored v, Stored y, float* statistics,
                       float* scratch) {
-  const auto of = [](const Stored& tensor) { return reinterpret_cast<float*>(tensor.at); };
-  if (attendsInTiles(head)) return attentionTilesForward(head, of(q), of(k), of(v), of(y), statistics, scratch);
+  if (attendsInTiles(head))
+    return attentionTilesForward(head, wideAt(q), wideAt(k), wideAt(v), wideAt(y), statistics, scratch);
+  if (attendsInPairs(head))
+    return attentionPairsForward(head, halfAt(q), halfAt(k), halfAt(v), halfAt(y), statistics, scratch);
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   attendRows(head, parts.scores, head.bf16 ? parts.halfScores : nullptr, statistics);
@@ -281,10 +292,14 @@ void attentionForward(const AttentionHead& head, Stored q, Stored k, Stored v, S
 
 void attentionBackward(const AttentionHead& head, Stored q, Stored k, Stored v, Stored y, const float* statistics,
                        Stored dy, Stored dq, Stored dk, Stored dv, float* scratch) {
-  const auto of = [](const Stored& tensor) { return reinterpret_cast<float*>(tensor.at); };
-  if (attendsInTiles(head))
-    return attentionTilesBackward(head, of(q), of(k), of(v), of(y), statistics, of(dy), of(dq), of(dk), of(dv),
-                                  scratch);
+  if (attendsInTiles(head)) {
+    return attentionTilesBackward(head, wideAt(q), wideAt(k), wideAt(v), wideAt(y), statistics, wideAt(dy), wideAt(dq),
+                                  wideAt(dk), wideAt(dv), scratch);
+  }
+  if (attendsInPairs(head)) {
+    return attentionPairsBackward(head, halfAt(q), halfAt(k), halfAt(v), halfAt(y), statistics, halfAt(dy), halfAt(dq),
+                                  halfAt(dk), halfAt(dv), scratch);
+  }
   const Parts parts = partsOf(head, scratch);
   scoresOf(head, q, k, head.scale, parts, parts.scores);
   scoresOf(head, dy, v, 1, parts, parts.slopes);

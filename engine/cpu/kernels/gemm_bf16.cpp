@@ -6,72 +6,21 @@
 
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/gemm_amx.h"
-#include "engine/cpu/kernels/gemm_tile.h"
+#include "engine/cpu/kernels/gemm_pairs.h"
 
 namespace loom::cpu {
 namespace {
 
-using Word = std::uint32_t;             // two steps: the first in the lower half
 constexpr std::int64_t kPairs = 512;    // of K at a time: a panel block and the block of A stay in the level-2 cache
 constexpr std::int64_t kRowBlock = 96;  // kRowBlock x kPairs words are what gemmScratch() gives
 
-struct TileNative : TileAvx512 {};  // with vdpbf16ps
-// Without it: two rows are enough for a path that nobody takes for its speed, and compile in a fraction of the time.
+// Without vdpbf16ps: two rows are enough for a path that nobody takes for its speed, and compile in a fraction of the
+// time.
 template <class T>
 struct Portable {
   typedef typename T::V V;
   static constexpr int kRows = 2, kVectors = T::kVectors;
 };
-
-template <class V>
-struct WordsOf {
-  typedef Word type __attribute__((vector_size(sizeof(V))));
-  typedef Word unaligned __attribute__((vector_size(sizeof(V)), aligned(4), may_alias));
-};
-
-// sums[r][v] += sum over pairs of a[r * rowStride + pair * pairStride] . b[pair * panel + v * lanes ...]
-template <class T, int kRows, int kVectors>
-LOOM_INLINE void multiplyPairs(typename T::V (&sums)[kRows][kVectors], const Word* a, std::int64_t rowStride,
-                               std::int64_t pairStride, const Word* b, std::int64_t panel, std::int64_t pairs) {
-  typedef typename T::V V;
-  typedef typename WordsOf<V>::type Words;
-  for (std::int64_t pair = 0; pair < pairs; ++pair) {
-    Words row[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v)
-      row[v] = *reinterpret_cast<const typename WordsOf<V>::unaligned*>(b + v * lanesOf<V>());
-    if constexpr (std::is_same_v<T, TileNative>) {
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        const Words both = a[r * rowStride] + Words{};
-        // In assembler, because the intrinsic cannot be inlined into a body that is compiled for several targets.
-#pragma GCC unroll 8
-        for (int v = 0; v < kVectors; ++v) {
-          V sum = sums[r][v];  // an element of an array as the operand would pin the array to memory
-          asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(row[v]), "v"(both));
-          sums[r][v] = sum;
-        }
-      }
-    } else {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        const V first = (V)(row[v] << 16), second = (V)(row[v] & 0xffff0000u);
-#pragma GCC unroll 8
-        for (int r = 0; r < kRows; ++r) {
-          const Word both = a[r * rowStride];
-          float low, high;
-          const Word lowBits = both << 16, highBits = both & 0xffff0000u;
-          std::memcpy(&low, &lowBits, sizeof low);
-          std::memcpy(&high, &highBits, sizeof high);
-          sums[r][v] += low * first;
-          sums[r][v] += high * second;
-        }
-      }
-    }
-    a += pairStride;
-    b += panel;
-  }
-}
 
 // storeTileHalf() of whole vectors.
 template <int kRows, int kVectors>
@@ -271,7 +220,10 @@ void gemmBaseline(const GemmProblem& p, std::int64_t r0, std::int64_t r1, std::i
 template <bool kNative, class Number>
 LOOM_INLINE void packSquare(const Number* from, std::int64_t columnStride, Word* to, std::int64_t width) {
   alignas(64) Word words[kLanes * kLanes];
-  for (std::int64_t j = 0; j < kLanes; ++j) pairsOf<kNative>(from + j * columnStride, words + j * kLanes, kLanes);
+  for (std::int64_t j = 0; j < kLanes; ++j) {
+    prefetchRow(from + j * columnStride + 2 * kLanes, 2 * kLanes);
+    pairsOf<kNative>(from + j * columnStride, words + j * kLanes, kLanes);
+  }
   transpose16(reinterpret_cast<const float*>(words), kLanes, reinterpret_cast<float*>(to), width);
 }
 

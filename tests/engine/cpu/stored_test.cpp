@@ -325,26 +325,33 @@ void expectClose(const Twin& found) {
   EXPECT_LT(std::sqrt(off), 6e-3 * std::sqrt(size));
 }
 
+// Tiles of eight that are not full, heads of several panels and of an odd width, several blocks of queries.
 TEST(StoredNumbers, Attention) {
-  for (const std::int64_t keys : {100, 7, 128, 400}) {
-    for (const bool causal : {false, true}) {
-      SCOPED_TRACE(keys);
-      const std::int64_t queries = causal ? keys : 67, width = 24, stride = 2 * width;
-      Twin q("q", queries * stride), k("k", keys * stride), v("v", keys * stride), dy("dy", queries * stride);
-      Twin y("y", queries * stride), dq("dq", queries * stride), dk("dk", keys * stride), dv("dv", keys * stride);
-      std::vector<float> statistics[2];
-      for (const bool bf16 : {false, true}) {
-        const AttentionHead head{queries, keys, width, stride, causal, 0.2f, bf16};
-        std::vector<float> scratch(static_cast<std::size_t>(attentionScratch(head)),
-                                   std::numeric_limits<float>::quiet_NaN());
-        statistics[bf16].resize(static_cast<std::size_t>(queries));
-        attentionForward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics[bf16].data(), scratch.data());
-        attentionBackward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics[bf16].data(), dy.in(bf16),
-                          dq.in(bf16), dk.in(bf16), dv.in(bf16), scratch.data());
-      }
-      for (std::size_t i = 0; i < statistics[0].size(); ++i) ASSERT_NEAR(statistics[0][i], statistics[1][i], 1e-5);
-      for (const Twin* twin : {&y, &dq, &dk, &dv}) expectClose(*twin);
+  const struct {
+    std::int64_t queries, keys, width;
+    bool causal;
+  } cases[] = {{67, 100, 24, false}, {67, 7, 24, false},   {67, 128, 24, false}, {67, 400, 24, false},
+               {100, 100, 24, true}, {7, 7, 24, true},     {128, 128, 24, true}, {400, 400, 24, true},
+               {1, 1, 2, true},      {130, 17, 70, false}, {129, 129, 70, true}, {33, 33, 25, true},
+               {300, 301, 16, false}};
+  for (const auto& [queries, keys, width, causal] : cases) {
+    SCOPED_TRACE(testing::Message() << queries << " queries, " << keys << " keys, width " << width << ", " << causal);
+    const std::int64_t stride = 2 * width;
+    Twin q("q", queries * stride), k("k", keys * stride), v("v", keys * stride), dy("dy", queries * stride);
+    Twin y("y", queries * stride), dq("dq", queries * stride), dk("dk", keys * stride), dv("dv", keys * stride);
+    std::vector<float> statistics[2];
+    for (const bool bf16 : {false, true}) {
+      const AttentionHead head{queries, keys, width, stride, causal, 0.2f, bf16};
+      std::vector<float> scratch(static_cast<std::size_t>(attentionScratch(head)),
+                                 std::numeric_limits<float>::quiet_NaN());
+      statistics[bf16].resize(static_cast<std::size_t>(queries));
+      attentionForward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics[bf16].data(), scratch.data());
+      std::fill(scratch.begin(), scratch.end(), std::numeric_limits<float>::quiet_NaN());
+      attentionBackward(head, q.in(bf16), k.in(bf16), v.in(bf16), y.in(bf16), statistics[bf16].data(), dy.in(bf16),
+                        dq.in(bf16), dk.in(bf16), dv.in(bf16), scratch.data());
     }
+    for (std::size_t i = 0; i < statistics[0].size(); ++i) ASSERT_NEAR(statistics[0][i], statistics[1][i], 1e-5);
+    for (const Twin* twin : {&y, &dq, &dk, &dv}) expectClose(*twin);
   }
 }
 
