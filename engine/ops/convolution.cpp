@@ -93,13 +93,13 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
   const TensorId x = arguments.inputs[0], w = arguments.inputs[1], dy = arguments.outputGradients[0];
   const Shape shapeX = builder.shape(x), shapeW = builder.shape(w);
   ops::Gradients gradients(3, kNoTensor);
-  if (arguments.wanted[0])
-    gradients[0] =
-        builder.add("convolution_input_gradient", {dy, w}, with(arguments.attributes, "input_shape", shapeX, 2));
   if (arguments.wanted[1])
     gradients[1] =
         builder.add("convolution_weight_gradient", {x, dy}, with(arguments.attributes, "weight_shape", shapeW, 0));
   if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dy}, {{"axis", 1}});
+  if (arguments.wanted[0])
+    gradients[0] =
+        builder.add("convolution_input_gradient", {dy, w}, with(arguments.attributes, "input_shape", shapeX, 2));
   return gradients;
 }
 

@@ -68,15 +68,23 @@ TensorId sumLeading(ProgramBuilder& builder, TensorId x) {
   return builder.add("reduce", {x}, {{"function", "sum"}, {"axes", axes}, {"keep", false}});
 }
 
-// With A = op(a), B = op(b): dA = dy B^T, dB = A^T dy.
+// With A = op(a), B = op(b): dA = dy B^T, dB = A^T dy. The latter first: nothing reads A after it, and its exchange
+// with other processes begins.
 ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& arguments) {
-  TensorId a = arguments.inputs[0], dy = arguments.outputGradients[0];
-  const TensorId b = arguments.inputs[1];
+  const TensorId a = arguments.inputs[0], b = arguments.inputs[1], dy = arguments.outputGradients[0];
   const bool transposeA = arguments.attributes.boolean("transpose_a", false),
              transposeB = arguments.attributes.boolean("transpose_b", false);
   const bool sharedB = extentsOf(builder.shape(a), builder.shape(b), transposeA, transposeB).sharedB;
 
   ops::Gradients gradients(3, kNoTensor);
+  if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dy}, {{"axis", -1}});
+  if (arguments.wanted[1]) {
+    const bool flatten = sharedB && !transposeA;
+    const TensorId rows = flatten ? flattenRows(builder, a) : a, slopes = flatten ? flattenRows(builder, dy) : dy;
+    gradients[1] = transposeB ? multiply(builder, slopes, rows, true, transposeA)
+                              : multiply(builder, rows, slopes, !transposeA, false);
+    if (sharedB && !flatten) gradients[1] = sumLeading(builder, gradients[1]);
+  }
   if (arguments.wanted[0]) {
     if (!transposeA)
       gradients[0] = multiply(builder, dy, b, false, !transposeB);
@@ -84,17 +92,6 @@ ops::Gradients gradient(ProgramBuilder& builder, const GradientArguments& argume
       gradients[0] = multiply(builder, b, dy, transposeB, true);
     else
       gradients[0] = swapLastTwo(builder, multiply(builder, dy, b, false, !transposeB));
-  }
-  if (arguments.wanted[2]) gradients[2] = builder.add("bias_gradient", {dy}, {{"axis", -1}});
-  if (arguments.wanted[1]) {
-    const bool flatten = sharedB && !transposeA;
-    if (flatten) {
-      a = flattenRows(builder, a);
-      dy = flattenRows(builder, dy);
-    }
-    gradients[1] =
-        transposeB ? multiply(builder, dy, a, true, transposeA) : multiply(builder, a, dy, !transposeA, false);
-    if (sharedB && !flatten) gradients[1] = sumLeading(builder, gradients[1]);
   }
   return gradients;
 }

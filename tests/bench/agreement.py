@@ -9,6 +9,9 @@ In bf16 PyTorch's own (autocast) stands beside it. Tensors whose gradient is zer
 square) are left out of `worst`.
 --branches F multiplies the last scale of every residual branch by F on both sides: the first gradients of a deep network of normalised
 branches hang on the last bits of f32 (PyTorch's own in f32 are as far from those in f64), of one whose branches add less they do not.
+--draws N takes the weights of N beginnings, all but the first as PyTorch draws them: of one, a handful of units decides whose sign the
+rounding turns. In f32 their median counts, in bf16 root mean squares. --exact prints how far PyTorch's f32 gradients are from its own in
+f64, too.
 Loss: `apart` is the largest |ours - PyTorch's| of one step from the same weights, divided by the spread (largest less smallest) of
 PyTorch's own losses in that step over the seeds that draw its weights, in the same precision; `within` the share of steps in which ours
 is apart by no more than that spread.
@@ -17,6 +20,7 @@ loss by more than the spread."""
 import argparse
 import json
 import os
+import statistics
 import struct
 import subprocess
 import sys
@@ -35,8 +39,9 @@ parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--tolerance", type=float, default=1e-5)
 parser.add_argument("--bf16-ratio", type=float, default=1.25)
+parser.add_argument("--draws", type=int, default=1)
 parser.add_argument("--branches", type=float, default=1.0)
-parser.add_argument("--exact", action="store_true", help="print how far PyTorch's f32 gradients are from its own in f64, too")
+parser.add_argument("--exact", action="store_true", help="compare with PyTorch's gradients in f64, too")
 parser.add_argument("--window", type=int, default=10)
 parser.add_argument("--losses", metavar="FILE", help="write every loss of every run, as JSON")
 given = parser.parse_args()
@@ -71,22 +76,25 @@ def write(path, tensors):
             file.write(tensor.contiguous().numpy().tobytes())
 
 
-def recorded(workload, batch, precision, steps, folder):
+def recorded(workload, batch, precision, steps, folder, draw):
+    """What loom records from its own weights (draw 0), or from such as PyTorch draws."""
     def record(steps, *more):
         path = os.path.join(folder, f"{workload}-{precision}.safetensors")
         subprocess.run([given.loom, "bench", workload, "--precision", precision, "--threads", str(given.threads), "--batch", batch or "0",
                         "--record", path, "--steps", str(steps), *more], check=True)
         return read(path)
 
-    if given.branches == 1:
+    if given.branches == 1 and draw == 0:
         return record(steps)
     tensors, metadata = record(1)
-    model = model_of(workload, 0)
+    model = model_of(workload, 200 + draw)
+    if draw == 0:
+        give(model, tensors, metadata["parameters"].split(" "))
     ends = [id((block.b3 if hasattr(block, "b3") else block.b2).weight) for block in model.modules() if hasattr(block, "sc")]
-    if not ends:
+    if given.branches != 1 and not ends:
         sys.exit(f"{workload} has no residual branches that end in a normalisation")
-    weights = {"weight:" + name: tensors["weight:" + name] * (given.branches if id(parameter) in ends else 1)
-               for parameter, _, name in pairs(model, metadata["parameters"].split(" "))}
+    weights = {"weight:" + name: parameter.data[rows] * (given.branches if id(parameter) in ends else 1)
+               for parameter, rows, name in pairs(model, metadata["parameters"].split(" "))}
     path = os.path.join(folder, "weights.safetensors")
     write(path, weights)
     return record(steps, "--weights", path)
@@ -189,57 +197,83 @@ def largest(apart):
     return f"{float(apart.max()):.3f} (step {int(apart.argmax()) + 1})"
 
 
+def compared(workload, precision, draw, folder, batch):
+    """Of one beginning: gradients' distances from PyTorch's in f32, ours and PyTorch's own, and losses."""
+    tensors, metadata = recorded(workload, batch, precision, given.steps, folder, draw)
+    order = metadata["parameters"].split(" ")
+    x, y = tensors["input:x"], tensors["input:y"].flatten().long()
+    x = x.long() if workload == "gpt-mini" else x
+    ours = {n: tensors["gradient:" + n] for n in order}
+
+    def from_ours(precision, steps):
+        model = model_of(workload, 0)
+        give(model, tensors, order)
+        losses, first = train(workload, model, x, y, precision, steps)
+        return losses, first(order)
+
+    losses, theirs = from_ours(precision, given.steps)
+    in_f32, exact = (losses, theirs) if precision == "f32" else from_ours("f32", given.steps)
+    from_f64 = None
+    if precision == "f32" and given.exact:
+        model = model_of(workload, 0)
+        give(model, tensors, order)
+        _, most = train(workload, model.double(), x.double() if x.is_floating_point() else x, y, precision, 1)
+        from_f64 = difference(ours, most(order)), difference(theirs, most(order))
+    kept = {"ours": tensors["losses"], "theirs": losses, "theirs in f32": in_f32}
+    return difference(ours, exact), difference(theirs, exact), from_f64, kept, x, y
+
+
+def of_draws(found):
+    """In f32, of what was found in every draw."""
+    return f"median {statistics.median(found):.1e}, {sum(one <= given.tolerance for one in found)} within {given.tolerance:g}"
+
+
+def root_mean_square(found):
+    return (sum(one ** 2 for one in found) / len(found)) ** 0.5
+
+
 failed, every = False, {}  # every loss, by workload and precision
 with tempfile.TemporaryDirectory() as folder:
     for one in given.workloads.split(","):
         workload, _, batch = one.partition(":")
-        exact = None  # PyTorch's gradients in f32
         for precision in sorted(given.precision.split(","), reverse=True):  # f32 first
-            tensors, metadata = recorded(workload, batch, precision, given.steps, folder)
-            order = metadata["parameters"].split(" ")
-            x, y = tensors["input:x"], tensors["input:y"].flatten().long()
-            x = x.long() if workload == "gpt-mini" else x
-            ours = {n: tensors["gradient:" + n] for n in order}
-
-            def from_ours(precision, steps):
-                model = model_of(workload, 0)
-                give(model, tensors, order)
-                losses, first = train(workload, model, x, y, precision, steps)
-                return losses, first(order)
-
-            losses, theirs = from_ours(precision, given.steps)
-            if precision == "f32" or exact is None:
-                exact = theirs if precision == "f32" else from_ours("f32", 1)[1]
-            mine = difference(ours, exact)
+            draws = given.draws
+            rows = [compared(workload, precision, draw, folder, batch) for draw in range(draws)]
+            mine, peer, from_f64, kept, x, y = rows[0]
             line = f"{one:12} {precision:4} gradients: {text(mine)}"
-            if precision == "f32" and given.exact:
-                model = model_of(workload, 0)
-                give(model, tensors, order)
-                _, most = train(workload, model.double(), x.double() if x.is_floating_point() else x, y, precision, 1)
-                line += f"; from f64: ours {text(difference(ours, most(order)))}, PyTorch's {text(difference(theirs, most(order)))}"
             if precision == "f32":
-                wrong = mine[0] > given.tolerance
+                if given.exact:
+                    line += f"; from f64: ours {text(from_f64[0])}, PyTorch's {text(from_f64[1])}"
+                all_of = [row[0][0] for row in rows]
+                if draws > 1:
+                    line += f"; of {draws} draws: {of_draws(all_of)}"
+                    if given.exact:
+                        line += "; from f64: ours {}, PyTorch's {}".format(*(of_draws([row[2][k][0] for row in rows]) for k in range(2)))
+                wrong = statistics.median(all_of) > given.tolerance
             else:
-                peer = difference(theirs, exact)
                 line += f"; PyTorch's own: {text(peer)}"
-                wrong = mine[0] > given.bf16_ratio * peer[0]
+                everyone = [root_mean_square([row[k][0] for row in rows]) for k in range(2)]
+                if draws > 1:
+                    line += f"; of {draws} draws: all {everyone[0]:.1e}, PyTorch's own {everyone[1]:.1e}"
+                wrong = everyone[0] > given.bf16_ratio * everyone[1]
             if given.seeds > 1 and given.steps > 1:
                 runs = torch.stack([train(workload, model_of(workload, 100 + s), x, y, precision, given.steps)[0] for s in range(given.seeds)])
                 spread = spread_of(runs, given.window)
-                apart = apart_by(tensors["losses"], losses, spread)
-                line += (f"; loss {float(tensors['losses'][0]):.4f} to {float(tensors['losses'][-1]):.4f}, PyTorch's {float(losses[0]):.4f} to "
-                         f"{float(losses[-1]):.4f}; apart {largest(apart)} of the spread of {given.seeds} seeds, "
+                apart = apart_by(kept["ours"], kept["theirs"], spread)
+                line += (f"; loss {float(kept['ours'][0]):.4f} to {float(kept['ours'][-1]):.4f}, PyTorch's {float(kept['theirs'][0]):.4f} to "
+                         f"{float(kept['theirs'][-1]):.4f}; apart {largest(apart)} of the spread of {given.seeds} seeds, "
                          f"within it in {within(apart):.1%} of {given.steps} steps")
-                kept = {"ours": tensors["losses"], "theirs": losses, "seeds": runs}
                 left = within(apart) < 1
                 if precision == "bf16":  # how far bf16 alone takes a run, ours and theirs
-                    kept["theirs in f32"] = in_f32 = from_ours("f32", given.steps)[0]
-                    mine, peer = apart_by(tensors["losses"], in_f32, spread), apart_by(losses, in_f32, spread)
-                    line += (f"; from PyTorch's f32: ours {largest(mine)}, mean {float(mine.mean()):.3f}; "
-                             f"its own bf16 {largest(peer)}, mean {float(peer.mean()):.3f}")
-                    left &= float(mine.mean()) > given.bf16_ratio * float(peer.mean())
+                    means = [[float(apart_by(row[3][whose], row[3]["theirs in f32"], spread).mean()) for row in rows] for whose in ("ours", "theirs")]
+                    line += (f"; from PyTorch's f32: ours {largest(apart_by(kept['ours'], kept['theirs in f32'], spread))}, mean {means[0][0]:.3f}; "
+                             f"its own bf16 {largest(apart_by(kept['theirs'], kept['theirs in f32'], spread))}, mean {means[1][0]:.3f}")
+                    ours, theirs = (sum(each) / draws for each in means)
+                    if draws > 1:
+                        line += f"; of {draws} draws: mean {ours:.3f}, its own bf16 {theirs:.3f}"
+                    left &= ours > given.bf16_ratio * theirs
                 wrong |= left
-                every[f"{one} {precision}"] = {name: values.tolist() for name, values in kept.items()}
+                every[f"{one} {precision}"] = {name: values.tolist() for name, values in {**kept, "seeds": runs}.items()}
             failed |= wrong
             print(line + ("  MISSED" if wrong else ""), flush=True)
 if given.losses:

@@ -1,9 +1,12 @@
 // differentiate(): what it computes, in which order, and what it leaves out.
+#include "engine/passes/differentiate.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/base/error.h"
-#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "engine/program/evaluator.h"
 #include "tests/engine/program/gradient_check.h"
@@ -150,6 +153,34 @@ TEST(Differentiate, StopsWhereNothingIsWanted) {
               ElementsAre("binary_cross_entropy_gradient", "matmul", "unary_gradient", "matmul"))
       << "the gradient flows through the discriminator, whose weights get none";
   EXPECT_LT(one.program().multiplyAdds(true), both.program().multiplyAdds(true));
+}
+
+// What a layer read is free before its own gradient takes memory.
+TEST(Differentiate, AWeightsGradientComesBeforeThatOfItsInput) {
+  ProgramBuilder products(3, 1, true);
+  const TensorId first =
+      products.add("matmul", {products.input("x", {3, 4}, DataType::f32), products.parameter(weight("first", {4, 5}))});
+  products.setOrigin("second");
+  products.result("loss", "loss",
+                  total(products, products.add("matmul", {first, products.parameter(weight("second", {5, 2}))})));
+  differentiate(products);
+  std::vector<bool> readsItsInput;
+  for (const Operation& operation : products.program().operations)
+    if (operation.backward && operation.origin == "second" && operation.op->name == std::string("matmul"))
+      readsItsInput.push_back(std::ranges::count(operation.inputs, first) > 0);
+  EXPECT_THAT(readsItsInput, ElementsAre(true, false));
+
+  ProgramBuilder images(2, 1, true);
+  TensorId y = images.input("x", {2, 3, 4, 4}, DataType::f32);
+  y = images.add("convolution", {y, images.parameter(weight("first", {5, 3, 3, 3}))});
+  y = images.add("convolution", {y, images.parameter(weight("second", {2, 5, 1, 1}))});
+  images.result("loss", "loss", total(images, y));
+  differentiate(images);
+  std::vector<std::string> convolutions;
+  for (const std::string& name : backwardOps(images.program()))
+    if (name.starts_with("convolution")) convolutions.push_back(name);
+  EXPECT_THAT(convolutions,
+              ElementsAre("convolution_weight_gradient", "convolution_input_gradient", "convolution_weight_gradient"));
 }
 
 TEST(Differentiate, NothingWantedAddsNothing) {
